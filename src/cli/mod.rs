@@ -1,0 +1,1 @@
+//! What was typed: the clap types, one file per command, and nothing else.

@@ -1,0 +1,1 @@
+//! Text to places: files, step summary, annotations. What the text says is made in `report`.

@@ -1,0 +1,1 @@
+//! Questions about a server without assertions.

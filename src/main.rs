@@ -1,0 +1,3 @@
+//! The executable: hands over to the library.
+
+fn main() {}

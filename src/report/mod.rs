@@ -1,0 +1,1 @@
+//! Outcomes to text, one file per format. Pure; where the text goes is decided in `deliver`.

@@ -1,0 +1,1 @@
+//! Jobs to outcomes: scheduler, deadlines, retries, cancellation. Emits events; prints nothing.

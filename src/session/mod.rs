@@ -1,0 +1,2 @@
+//! Frames to MCP: handshake by revision, correlation, client behaviour, pagination, cancel, subjects.
+//! Never sees an expectation.

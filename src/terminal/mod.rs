@@ -1,0 +1,1 @@
+//! Live progress and the final human report.

@@ -1,0 +1,1 @@
+//! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment.
