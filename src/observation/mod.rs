@@ -1,2 +1,186 @@
 //! What happened, as plain data: calls, results, errors, notifications, server requests, files, exit,
 //! stderr tail, timings, wire and protocol findings. Knows nothing of what was wanted.
+
+pub(crate) mod answer;
+pub(crate) mod catalog;
+pub(crate) mod disruption;
+pub(crate) mod files;
+pub(crate) mod finding;
+pub(crate) mod process;
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use self::{
+    answer::Answer,
+    catalog::Catalog,
+    disruption::{Disruption, Phase},
+    files::FilesSeen,
+    finding::Finding,
+    process::{Exit, StderrTail},
+};
+use crate::protocol::{frame::Frame, revision::Revision};
+
+/// Everything that one attempt at one assertion saw.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Observation {
+    /// The last phase that began.
+    pub(crate) reached: Phase,
+    /// Why the subject could not be observed; absent when it was.
+    pub(crate) disruption: Option<Disruption>,
+    /// What the handshake said.
+    pub(crate) session: Option<SessionFacts>,
+    /// The setup steps, then the steps of a `steps` subject, in the order of their start.
+    pub(crate) steps: Vec<StepSeen>,
+    /// The subject's answer.
+    pub(crate) answer: Option<Answer>,
+    /// The tool calls of a `trajectory`; `None` for every other subject.
+    pub(crate) trace: Option<Vec<TraceCall>>,
+    /// Notifications of the server, in order, from connect to close.
+    pub(crate) notifications: Vec<NotificationSeen>,
+    /// Requests of the server to the client, in order.
+    pub(crate) server_requests: Vec<ServerRequestSeen>,
+    /// The files that expectations look at.
+    pub(crate) files: FilesSeen,
+    /// Deviations from the protocol.
+    pub(crate) findings: Vec<Finding>,
+    /// The end of what the server wrote to stderr.
+    pub(crate) stderr: StderrTail,
+    /// How the process ended; `None` before that, and for servers that are not ours.
+    pub(crate) exit: Option<Exit>,
+    /// Where the time went.
+    pub(crate) timings: Timings,
+    /// Every frame, in order.
+    pub(crate) wire: Vec<Frame>,
+    /// The surface of the target, when it is known.
+    pub(crate) catalog: Option<Arc<Catalog>>,
+}
+
+/// What the handshake told about the server.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionFacts {
+    /// The revision both agreed on.
+    pub(crate) revision: Revision,
+    /// The `initialize` result (or the `server/discover` result) as it came.
+    pub(crate) initialize: Value,
+}
+
+impl SessionFacts {
+    /// `name version` of the server, as far as it said.
+    pub(crate) fn server(&self) -> Option<String> {
+        let info = self.initialize.get("serverInfo")?;
+        let name = info.get("name").and_then(Value::as_str)?;
+        match info.get("version").and_then(Value::as_str) {
+            Some(version) => Some(format!("{name} {version}")),
+            None => Some(name.to_owned()),
+        }
+    }
+
+    /// Whether the server declared a capability, e.g. `prompts`.
+    pub(crate) fn declares(&self, capability: &str) -> bool {
+        self.initialize
+            .get("capabilities")
+            .is_some_and(|declared| declared.get(capability).is_some())
+    }
+}
+
+/// Whether a step belongs to `setup` or to the subject `steps`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StepPart {
+    /// Under `setup`.
+    Setup,
+    /// Under `steps`.
+    Subject,
+}
+
+/// One step that was carried out.
+#[derive(Debug, Clone)]
+pub(crate) struct StepSeen {
+    /// Which list it stands in.
+    pub(crate) part: StepPart,
+    /// Its index in that list, from 0.
+    pub(crate) index: usize,
+    /// What it did, for people: ``tool `echo` ``.
+    pub(crate) label: String,
+    /// What came back; `None` for a `wait` and for a step that was not answered.
+    pub(crate) answer: Option<Answer>,
+}
+
+/// A notification of the server.
+#[derive(Debug, Clone)]
+pub(crate) struct NotificationSeen {
+    /// Microseconds since the job began.
+    pub(crate) at_us: u64,
+    /// Its method.
+    pub(crate) method: String,
+    /// Its parameters, null when absent.
+    pub(crate) params: Value,
+}
+
+/// Whether the client had declared the capability a server request needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Declared {
+    /// It had, or none is needed (`ping`).
+    Yes,
+    /// It had not.
+    No,
+}
+
+/// A request of the server to the client, and how it was answered.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerRequestSeen {
+    /// Microseconds since the job began.
+    pub(crate) at_us: u64,
+    /// Its method.
+    pub(crate) method: String,
+    /// Its parameters, null when absent.
+    pub(crate) params: Value,
+    /// Whether the client had said that it can do this.
+    pub(crate) declared: Declared,
+    /// The answer as sent: the whole JSON-RPC message.
+    pub(crate) reply: Value,
+}
+
+/// One call in the log of a trajectory.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TraceCall {
+    /// The tool.
+    pub(crate) tool: String,
+    /// Its arguments; null when the log has none.
+    pub(crate) args: Value,
+    /// Whether the call succeeded, where the log tells.
+    pub(crate) outcome: Option<TraceOutcome>,
+    /// Milliseconds since the first call, where the log tells.
+    pub(crate) at_ms: Option<u64>,
+    /// JSON Pointers into `args` whose values the log hides or cuts.
+    pub(crate) unknowable: Vec<String>,
+}
+
+/// How a logged call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TraceOutcome {
+    /// With a result.
+    Ok,
+    /// With a tool error or a protocol error.
+    Error,
+}
+
+/// Where the time of an attempt went. Phases that were not reached are zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Timings {
+    /// Making the place: fixture copy.
+    pub(crate) place: Duration,
+    /// Starting the process.
+    pub(crate) start: Duration,
+    /// The handshake.
+    pub(crate) handshake: Duration,
+    /// All setup steps.
+    pub(crate) setup: Duration,
+    /// The subject, waiting for notifications included.
+    pub(crate) subject: Duration,
+    /// Ending the server, which happens beside the next job.
+    pub(crate) close: Duration,
+    /// From the beginning of the attempt to its verdict, closing left out.
+    pub(crate) total: Duration,
+}

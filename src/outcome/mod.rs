@@ -1,1 +1,176 @@
 //! What the run says about one assertion: verdicts, mismatches, statuses, outcomes, totals, events.
+
+pub(crate) mod event;
+pub(crate) mod summary;
+pub(crate) mod verdict;
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use self::verdict::Mismatch;
+use crate::{
+    observation::{
+        Timings,
+        disruption::{Disruption, Phase},
+        finding::Finding,
+        process::{Exit, StderrTail},
+    },
+    protocol::frame::Frame,
+    suite::model::Case,
+    words::source::Origin,
+};
+
+/// The result of one assertion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    /// Observed, and as expected.
+    Pass,
+    /// Observed, and not as expected.
+    Fail,
+    /// Could not be observed.
+    Error,
+    /// Not run, on purpose.
+    Skip,
+}
+
+impl Status {
+    /// The word on the terminal: `PASS`, `FAIL`, `ERROR`, `SKIP`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Error => "ERROR",
+            Self::Skip => "SKIP",
+        }
+    }
+
+    /// Whether it makes the run red.
+    pub(crate) fn is_red(self) -> bool {
+        match self {
+            Self::Fail | Self::Error => true,
+            Self::Pass | Self::Skip => false,
+        }
+    }
+}
+
+/// An expectation that did not hold, at its place in the YAML.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    /// The expectation's key and value in the suite.
+    pub(crate) origin: Origin,
+    /// The step it belongs to, e.g. ``setup step 2 (tool `login`)``; absent for the subject's own.
+    pub(crate) step: Option<String>,
+    /// What was wanted and seen.
+    pub(crate) mismatch: Mismatch,
+}
+
+/// One attempt that was not the last.
+#[derive(Debug, Clone)]
+pub(crate) struct EarlierAttempt {
+    /// How it ended.
+    pub(crate) status: Status,
+    /// Its headline.
+    pub(crate) detail: String,
+    /// How long it took.
+    pub(crate) duration: Duration,
+    /// The end of its stderr.
+    pub(crate) stderr: StderrTail,
+}
+
+/// What was called, for the report of a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CallShown {
+    /// The method or the tool, e.g. ``tool `echo` ``.
+    pub(crate) label: String,
+    /// Arguments as sent, null when none.
+    pub(crate) arguments: Value,
+    /// The text of the answer, cut by the reports.
+    pub(crate) answer: Option<String>,
+}
+
+/// What the run says about one job (assertion × trial × target), self-contained: every report is made of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Outcome {
+    /// The assertion.
+    pub(crate) case: Arc<Case>,
+    /// The target's name when the run has several.
+    pub(crate) target: Option<String>,
+    /// The trial, from 1.
+    pub(crate) trial: u32,
+    /// The verdict.
+    pub(crate) status: Status,
+    /// Why it was skipped; one line.
+    pub(crate) skip_reason: Option<String>,
+    /// Every expectation that did not hold, in the order of the suite.
+    pub(crate) failures: Vec<Failure>,
+    /// Why it could not be observed.
+    pub(crate) disruption: Option<Disruption>,
+    /// The last phase that began.
+    pub(crate) reached: Phase,
+    /// Attempts before this one; a pass after them is *flaky*.
+    pub(crate) earlier: Vec<EarlierAttempt>,
+    /// From the beginning of the last attempt to its verdict.
+    pub(crate) duration: Duration,
+    /// Where the time went.
+    pub(crate) timings: Timings,
+    /// Deviations from the protocol, empty passes among them.
+    pub(crate) findings: Vec<Finding>,
+    /// What every failure of the assertion should mention, e.g. an unset variable.
+    pub(crate) notes: Vec<String>,
+    /// What was called.
+    pub(crate) call: Option<CallShown>,
+    /// The server as it named itself, else its command line.
+    pub(crate) server: Option<String>,
+    /// The protocol revision agreed on.
+    pub(crate) revision: Option<String>,
+    /// How the process ended, when that was known before the outcome was made.
+    pub(crate) exit: Option<Exit>,
+    /// The end of stderr; kept when red.
+    pub(crate) stderr: StderrTail,
+    /// The frames; kept when red, or for all with `--trace`.
+    pub(crate) wire: Vec<Frame>,
+    /// Ids of the assertions it shared its server with, for `--reuse-server`.
+    pub(crate) shared_server: Option<String>,
+}
+
+impl Outcome {
+    /// Whether it passed only after a failed attempt.
+    pub(crate) fn is_flaky(&self) -> bool {
+        self.status == Status::Pass && !self.earlier.is_empty()
+    }
+
+    /// The headline: the first failure or the disruption, or the reason of a skip; empty for a pass.
+    pub(crate) fn detail(&self) -> String {
+        if let Some(disruption) = &self.disruption {
+            return match self.failures.first() {
+                Some(failure) => format!(
+                    "{}; also: {}",
+                    disruption.message,
+                    failure.mismatch.headline()
+                ),
+                None => disruption.message.clone(),
+            };
+        }
+        match (&self.failures[..], &self.skip_reason) {
+            ([first, ..], _) => first.mismatch.headline(),
+            ([], Some(reason)) => reason.clone(),
+            ([], None) => String::new(),
+        }
+    }
+
+    /// A name that is unique in the run: the name, with target and trial in brackets where there are several.
+    pub(crate) fn display_name(&self, trials: u32) -> String {
+        let target = self
+            .target
+            .as_ref()
+            .map(|target| format!(" [{target}]"))
+            .unwrap_or_default();
+        let trial = if trials > 1 {
+            format!(" [trial {}]", self.trial)
+        } else {
+            String::new()
+        };
+        format!("{}{target}{trial}", self.case.name)
+    }
+}

@@ -1,1 +1,5 @@
 //! JSON-RPC and MCP as data: frames, ids, revisions, methods, shapes. No I/O.
+
+pub(crate) mod frame;
+pub(crate) mod message;
+pub(crate) mod revision;

@@ -1,1 +1,8 @@
 //! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment.
+
+pub(crate) mod diagnostic;
+pub(crate) mod environment;
+pub(crate) mod exit;
+pub(crate) mod redact;
+pub(crate) mod source;
+pub(crate) mod text;

@@ -1,0 +1,66 @@
+//! What a call brought back, in the form expectations look at.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::protocol::message::RpcError;
+
+/// The answer to one call, with what belongs to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    /// Result or protocol error.
+    pub(crate) body: Body,
+    /// From the request's last byte sent to the answer's last byte received.
+    pub(crate) took: Duration,
+    /// Length of the answering frame (all pages together), in bytes.
+    pub(crate) bytes: usize,
+    /// The progress token that was sent with it.
+    pub(crate) progress_token: Option<Value>,
+    /// The notifications that arrived from the request to the end of the answer and of any waiting after it:
+    /// a range of [`super::Observation::notifications`].
+    pub(crate) notifications: std::ops::Range<usize>,
+    /// Likewise the server's requests.
+    pub(crate) server_requests: std::ops::Range<usize>,
+    /// The tool that was called, for looking up what the catalog says of it.
+    pub(crate) tool: Option<String>,
+    /// The arguments as they were sent, null when none.
+    pub(crate) arguments: Value,
+}
+
+/// A result, or a JSON-RPC error. The two are never mixed.
+#[derive(Debug, Clone)]
+pub(crate) enum Body {
+    /// The `result` member, seen through its method.
+    Result(Reply),
+    /// The `error` member.
+    ProtocolError(RpcError),
+}
+
+/// A result as expectations see it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reply {
+    /// The result as it came; of several pages the merged list.
+    pub(crate) raw: Value,
+    /// The text under test: for a tool the `text` parts joined by newline; for lists, completions and
+    /// handshakes the result as compact JSON; for resources and prompts the Go tool's rendering.
+    pub(crate) text: String,
+    /// Content blocks of a tool result, as they came; empty for other methods.
+    pub(crate) content: Vec<Value>,
+    /// `structuredContent` of a tool result.
+    pub(crate) structured: Option<Value>,
+    /// `isError` of a tool result.
+    pub(crate) is_error: bool,
+    /// Each page of a list as it came.
+    pub(crate) pages: Vec<Value>,
+}
+
+impl Answer {
+    /// The result, unless it was a protocol error.
+    pub(crate) fn reply(&self) -> Option<&Reply> {
+        match &self.body {
+            Body::Result(reply) => Some(reply),
+            Body::ProtocolError(_) => None,
+        }
+    }
+}

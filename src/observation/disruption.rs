@@ -1,0 +1,130 @@
+//! Why an assertion could not be observed: the phase it happened in and the kind of thing that went wrong.
+
+use std::fmt;
+
+/// How far an attempt came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Making the place: the fixture copy.
+    #[default]
+    Place,
+    /// Starting the server.
+    Start,
+    /// The handshake.
+    Handshake,
+    /// A step under `setup`.
+    Setup,
+    /// The subject itself.
+    Subject,
+    /// Ending the server.
+    Close,
+}
+
+impl Phase {
+    /// The word used in reports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Place => "place",
+            Self::Start => "start",
+            Self::Handshake => "handshake",
+            Self::Setup => "setup",
+            Self::Subject => "subject",
+            Self::Close => "close",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+/// The kinds of things that keep an assertion from being observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DisruptionKind {
+    /// The suite cannot be used: reported as the outcome of that file.
+    Invalid,
+    /// The fixture could not be copied, a file could not be read.
+    Place,
+    /// The server could not be started.
+    Start,
+    /// The process ended when an answer was due.
+    Crash,
+    /// The deadline passed.
+    Timeout,
+    /// A frame broke JSON-RPC or MCP so that no answer is usable.
+    Violation,
+    /// The stream failed while the server lives, or a bound of ours was met.
+    Transport,
+    /// A JSON-RPC error where the handshake or a step needed a result.
+    ProtocolError,
+    /// A step answered with a tool error.
+    Step,
+    /// What the assertion needs is not in this version (a transport, an isolation).
+    Unsupported,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl DisruptionKind {
+    /// The stable word used in reports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Place => "place",
+            Self::Start => "start",
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+            Self::Violation => "violation",
+            Self::Transport => "transport",
+            Self::ProtocolError => "protocol-error",
+            Self::Step => "step",
+            Self::Unsupported => "unsupported",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Why the subject could not be observed.
+#[derive(Debug, Clone)]
+pub(crate) struct Disruption {
+    /// What kind of thing went wrong.
+    pub(crate) kind: DisruptionKind,
+    /// When.
+    pub(crate) phase: Phase,
+    /// One line for people: what happened, what was last heard.
+    pub(crate) message: String,
+    /// The setup step it happened in, from 0.
+    pub(crate) step: Option<usize>,
+    /// The frame at fault, as text, when there is one.
+    pub(crate) frame: Option<String>,
+    /// What to try next.
+    pub(crate) help: Option<String>,
+}
+
+impl Disruption {
+    /// A disruption without step, frame and help.
+    pub(crate) fn new(kind: DisruptionKind, phase: Phase, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            phase,
+            message: message.into(),
+            step: None,
+            frame: None,
+            help: None,
+        }
+    }
+
+    /// The same, showing the frame at fault.
+    pub(crate) fn with_frame(mut self, frame: impl Into<String>) -> Self {
+        self.frame = Some(frame.into());
+        self
+    }
+
+    /// The same, naming the next step.
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

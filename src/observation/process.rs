@@ -1,0 +1,95 @@
+//! How a server process ended and the last things it said on stderr.
+
+use std::fmt;
+
+/// The end of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    /// It ended by itself with this code.
+    Code(i32),
+    /// A signal ended it.
+    Signal(i32),
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(formatter, "exit code {code}"),
+            Self::Signal(number) => match signal_name(*number) {
+                Some(name) => write!(formatter, "{name}"),
+                None => write!(formatter, "signal {number}"),
+            },
+        }
+    }
+}
+
+/// What it took to end a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ending {
+    /// It ended by itself before it was asked to.
+    ByItself,
+    /// It ended when its stdin was closed.
+    StdinClosed,
+    /// It needed SIGTERM.
+    Terminated,
+    /// It needed SIGKILL.
+    Killed,
+}
+
+/// How a server process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// Code or signal.
+    pub(crate) status: ExitStatus,
+    /// What it took.
+    pub(crate) ending: Ending,
+    /// Descendants that had to be ended after it.
+    pub(crate) orphans: usize,
+}
+
+impl Exit {
+    /// Exit code 0, ended by itself or on the end of stdin, nothing left behind.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.status == ExitStatus::Code(0)
+            && matches!(self.ending, Ending::ByItself | Ending::StdinClosed)
+            && self.orphans == 0
+    }
+}
+
+/// The end of a server's stderr.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StderrTail {
+    /// The last bytes, at most 64 KiB.
+    pub(crate) bytes: Vec<u8>,
+    /// All that was written, in bytes.
+    pub(crate) total_bytes: u64,
+}
+
+impl StderrTail {
+    /// As text, bytes that are not UTF-8 as U+FFFD.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
+
+/// The usual name of a signal number on Linux.
+fn signal_name(number: i32) -> Option<&'static str> {
+    Some(match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return None,
+    })
+}

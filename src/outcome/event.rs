@@ -1,0 +1,52 @@
+//! What the runner tells while it works. The terminal and the reports are folds over these.
+
+use std::sync::Arc;
+
+use crate::{observation::disruption::Phase, outcome::Outcome, suite::model::Case};
+
+/// The place of a job in the plan, from 0. Outcomes are reported in this order.
+pub(crate) type JobIndex = usize;
+
+/// One thing that happened in a run.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// The run begins.
+    RunStarted {
+        /// Jobs in the plan, skipped ones included.
+        total: usize,
+        /// How many run at once.
+        jobs: usize,
+    },
+    /// A job begins.
+    JobStarted {
+        /// Its place in the plan.
+        job: JobIndex,
+        /// Its assertion.
+        case: Arc<Case>,
+    },
+    /// A job reached the next phase.
+    PhaseReached {
+        /// Its place in the plan.
+        job: JobIndex,
+        /// The phase that begins.
+        phase: Phase,
+    },
+    /// An attempt failed and another follows.
+    Retrying {
+        /// Its place in the plan.
+        job: JobIndex,
+        /// The attempt that comes, from 2.
+        attempt: u32,
+    },
+    /// A job has its outcome. These come in plan order.
+    JobFinished {
+        /// Its place in the plan.
+        job: JobIndex,
+        /// The outcome.
+        outcome: Box<Outcome>,
+    },
+    /// The run was interrupted; what finished follows.
+    Interrupted,
+    /// Nothing more follows.
+    RunFinished,
+}

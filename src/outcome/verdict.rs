@@ -1,0 +1,57 @@
+//! What one expectation says about one observation.
+
+/// The verdict of one expectation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Verdict {
+    /// It holds.
+    Held,
+    /// It does not, in these ways (never empty).
+    Missed(Vec<Mismatch>),
+    /// It cannot be told, e.g. because the log hides the value; counts as `Error`, never as a pass.
+    Unknowable(String),
+}
+
+impl Verdict {
+    /// Held when there is nothing to complain about.
+    pub(crate) fn from_mismatches(mismatches: Vec<Mismatch>) -> Self {
+        if mismatches.is_empty() {
+            Self::Held
+        } else {
+            Self::Missed(mismatches)
+        }
+    }
+}
+
+/// One way in which an expectation did not hold. Texts are as the server sent them: reports clean and mask.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Mismatch {
+    /// The expectation's key, e.g. `contains`.
+    pub(crate) key: &'static str,
+    /// What was wanted, as a clause that follows "expected": ``the text to contain `x` ``.
+    pub(crate) wanted: String,
+    /// What was seen instead, in a few words; the value itself stands in `actual`.
+    pub(crate) seen: String,
+    /// The place inside the answer, e.g. a JSONPath or a file.
+    pub(crate) path: Option<String>,
+    /// The wanted value in full, where it can be compared with `actual`.
+    pub(crate) expected: Option<String>,
+    /// The value seen, cut round the place that matters.
+    pub(crate) actual: Option<String>,
+    /// The nearest thing that would have matched, or another hint.
+    pub(crate) hint: Option<String>,
+}
+
+impl Mismatch {
+    /// One line: what was wanted and what was seen.
+    pub(crate) fn headline(&self) -> String {
+        let place = self
+            .path
+            .as_ref()
+            .map(|path| format!("{path}: "))
+            .unwrap_or_default();
+        format!(
+            "{}: {place}expected {}, {}",
+            self.key, self.wanted, self.seen
+        )
+    }
+}

@@ -1,0 +1,82 @@
+//! One unit of traffic as it was on the wire, before anybody interpreted it.
+
+/// Bytes kept of each end of a long frame.
+pub(crate) const KEPT_BYTES: usize = 64 * 1024;
+
+/// The longest frame that is read; a longer one is a finding, not memory.
+pub(crate) const LONGEST_BYTES: usize = 64 * 1024 * 1024;
+
+/// Who sent a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// We did.
+    Sent,
+    /// The server did.
+    Received,
+}
+
+/// The channel a frame travelled on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// The server's standard input or output.
+    Stdio,
+}
+
+/// How the line that carried a frame ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineEnd {
+    /// LF, or CR LF (the CR is not part of the frame).
+    Newline,
+    /// The stream ended before a newline.
+    Missing,
+}
+
+/// One frame as recorded: for stdio a line without its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// Who sent it.
+    pub(crate) direction: Direction,
+    /// Microseconds since the job began.
+    pub(crate) at_us: u64,
+    /// The channel.
+    pub(crate) stream: Stream,
+    /// The bytes; of a long frame the first and last [`KEPT_BYTES`].
+    pub(crate) bytes: Vec<u8>,
+    /// The frame's true length in bytes.
+    pub(crate) length: usize,
+    /// How its line ended.
+    pub(crate) end: LineEnd,
+}
+
+impl Frame {
+    /// Makes the record of a frame, keeping only both ends of a long one.
+    pub(crate) fn new(direction: Direction, at_us: u64, bytes: &[u8], end: LineEnd) -> Self {
+        let kept = if bytes.len() <= 2 * KEPT_BYTES {
+            bytes.to_vec()
+        } else {
+            [&bytes[..KEPT_BYTES], &bytes[bytes.len() - KEPT_BYTES..]].concat()
+        };
+        Self {
+            direction,
+            at_us,
+            stream: Stream::Stdio,
+            bytes: kept,
+            length: bytes.len(),
+            end,
+        }
+    }
+
+    /// The frame as text; bytes that are not UTF-8 become U+FFFD, a cut is said.
+    pub(crate) fn text(&self) -> String {
+        if self.length == self.bytes.len() {
+            return String::from_utf8_lossy(&self.bytes).into_owned();
+        }
+        let (first, last) = self.bytes.split_at(KEPT_BYTES.min(self.bytes.len()));
+        format!(
+            "{} … ({} bytes left out) … {}",
+            String::from_utf8_lossy(first),
+            self.length - self.bytes.len(),
+            String::from_utf8_lossy(last)
+        )
+    }
+}

@@ -1,0 +1,241 @@
+//! JSON-RPC messages as data: what a parsed frame is, and the errors and ids it carries.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// The id of a request, number and string kept apart. A number keeps its text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Id {
+    /// A number, as written.
+    Number(String),
+    /// A string.
+    Text(String),
+}
+
+impl Id {
+    /// Reads an id; `None` for null and everything that is no id.
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Number(number) => Some(Self::Number(number.to_string())),
+            Value::String(text) => Some(Self::Text(text.clone())),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// Whether both name the same request but for the JSON type (`3` and `"3"`).
+    pub(crate) fn same_but_for_type(&self, other: &Self) -> bool {
+        self.bare() == other.bare()
+    }
+
+    fn bare(&self) -> &str {
+        match self {
+            Self::Number(text) | Self::Text(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(text) => formatter.write_str(text),
+            Self::Text(text) => write!(formatter, "{text:?}"),
+        }
+    }
+}
+
+/// A JSON-RPC error object as the server sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RpcError {
+    /// The code when it was an integer; the deviation otherwise is a finding.
+    pub(crate) code: Option<i64>,
+    /// The message, empty when absent or no text.
+    pub(crate) message: String,
+    /// The data member.
+    pub(crate) data: Option<Value>,
+    /// The error object as it was.
+    pub(crate) raw: Value,
+}
+
+impl RpcError {
+    /// Reads an error object leniently; what is missing stays missing.
+    pub(crate) fn from_value(raw: &Value) -> Self {
+        Self {
+            code: raw.get("code").and_then(Value::as_i64),
+            message: raw
+                .get("message")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            data: raw.get("data").cloned(),
+            raw: raw.clone(),
+        }
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Some(code) => write!(formatter, "{code}: {}", self.message),
+            None => write!(formatter, "(no code): {}", self.message),
+        }
+    }
+}
+
+/// What a JSON value on the wire is.
+#[derive(Debug, Clone)]
+pub(crate) enum Message {
+    /// A request of the server.
+    Request {
+        /// Its id.
+        id: Id,
+        /// Its method.
+        method: String,
+        /// Its parameters, null when absent.
+        params: Value,
+    },
+    /// A notification.
+    Notification {
+        /// Its method.
+        method: String,
+        /// Its parameters, null when absent.
+        params: Value,
+    },
+    /// An answer, however broken: exactly what members it had is kept.
+    Response(Response),
+    /// JSON, but no JSON-RPC message.
+    Other,
+}
+
+/// An answer with its members as they came.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    /// The id; `None` for null or absent.
+    pub(crate) id: Option<Id>,
+    /// The result member.
+    pub(crate) result: Option<Value>,
+    /// The error member.
+    pub(crate) error: Option<Value>,
+}
+
+impl Message {
+    /// Classifies a value by its members, as JSON-RPC 2.0 § 4 and 5 name them.
+    pub(crate) fn from_value(mut value: Value) -> Self {
+        let Some(object) = value.as_object_mut() else {
+            return Self::Other;
+        };
+        let id = object.get("id").and_then(Id::from_value);
+        if let Some(Value::String(method)) = object.get("method").cloned() {
+            let params = object.remove("params").unwrap_or(Value::Null);
+            return match id {
+                Some(id) => Self::Request { id, method, params },
+                None => Self::Notification { method, params },
+            };
+        }
+        let response = ["id", "result", "error"]
+            .iter()
+            .any(|member| object.contains_key(*member));
+        if !response {
+            return Self::Other;
+        }
+        Self::Response(Response {
+            id,
+            result: object.remove("result"),
+            error: object.remove("error"),
+        })
+    }
+}
+
+/// `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`; null parameters are left out.
+pub(crate) fn request(id: &Value, method: &str, params: Value) -> Value {
+    let mut object = envelope();
+    object.insert("id".into(), id.clone());
+    object.insert("method".into(), method.into());
+    if !params.is_null() {
+        object.insert("params".into(), params);
+    }
+    Value::Object(object)
+}
+
+/// A notification; null parameters are left out.
+pub(crate) fn notification(method: &str, params: Value) -> Value {
+    let mut object = envelope();
+    object.insert("method".into(), method.into());
+    if !params.is_null() {
+        object.insert("params".into(), params);
+    }
+    Value::Object(object)
+}
+
+/// An answer with a result.
+pub(crate) fn answer(id: &Value, result: Value) -> Value {
+    let mut object = envelope();
+    object.insert("id".into(), id.clone());
+    object.insert("result".into(), result);
+    Value::Object(object)
+}
+
+/// An answer with an error.
+pub(crate) fn refusal(id: &Value, code: i64, message: &str) -> Value {
+    let mut object = envelope();
+    object.insert("id".into(), id.clone());
+    object.insert(
+        "error".into(),
+        serde_json::json!({ "code": code, "message": message }),
+    );
+    Value::Object(object)
+}
+
+fn envelope() -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("jsonrpc".into(), "2.0".into());
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Id, Message};
+
+    #[test]
+    fn values_are_classified_by_their_members() {
+        let case = |value, wanted: &str| {
+            let seen = match Message::from_value(value) {
+                Message::Request { .. } => "request",
+                Message::Notification { .. } => "notification",
+                Message::Response(_) => "response",
+                Message::Other => "other",
+            };
+            assert_eq!(seen, wanted);
+        };
+        case(
+            json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+            "request",
+        );
+        case(
+            json!({"jsonrpc": "2.0", "method": "notifications/x"}),
+            "notification",
+        );
+        case(
+            json!({"jsonrpc": "2.0", "id": null, "error": {}}),
+            "response",
+        );
+        case(json!({"id": 1}), "response");
+        case(json!({"hello": 1}), "other");
+        case(json!([1]), "other");
+        case(json!(null), "other");
+    }
+
+    #[test]
+    fn ids_keep_their_type_and_digits() {
+        let big: serde_json::Value =
+            serde_json::from_str("123456789012345678901234567890").unwrap();
+        assert_eq!(
+            Id::from_value(&big),
+            Some(Id::Number("123456789012345678901234567890".into()))
+        );
+        assert!(Id::Number("3".into()).same_but_for_type(&Id::Text("3".into())));
+        assert_ne!(Id::Number("3".into()), Id::Text("3".into()));
+    }
+}

@@ -1,0 +1,489 @@
+//! What an assertion wants. One YAML key under `expect`, one variant; the doc comment of a variant is its
+//! entry in the reference.
+
+use std::time::Duration;
+
+use regex::Regex;
+use serde_json::{Number, Value};
+
+use crate::{
+    observation::finding::FindingCode, suite::template::ValueTemplate, words::source::Origin,
+};
+
+/// An expectation at its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// The YAML key, e.g. `contains`.
+    pub(crate) key: &'static str,
+    /// Key and value in the suite.
+    pub(crate) origin: Origin,
+    /// The expectation, or what it will be once its `{{…}}` have values.
+    pub(crate) state: WantedState,
+}
+
+/// Whether an expectation is known at load.
+#[derive(Debug, Clone)]
+pub(crate) enum WantedState {
+    /// It is.
+    Ready(Box<Expectation>),
+    /// Its value holds `{{…}}`: rendered when the bindings of the job are complete, then lowered by
+    /// `suite::lower::expectation`.
+    Templated(ValueTemplate),
+}
+
+/// Everything one `expect` key can ask.
+#[derive(Debug, Clone)]
+pub(crate) enum Expectation {
+    /// `not_error`: the answer is a result that is no tool error; `false` wants a tool error.
+    NotError(bool),
+    /// `is_error`: the answer is a tool error; `false` wants a result that is none.
+    IsError(bool),
+    /// `error`: the answer is this JSON-RPC error.
+    Error(ErrorWanted),
+    /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content; `false` wants none.
+    NotEmpty(bool),
+    /// `equals`: the text is this, surrounding white space aside.
+    Equals(String),
+    /// `contains`: the text holds each of these.
+    Contains(Vec<String>),
+    /// `contains_any`: the text holds at least one of these; an empty list holds.
+    ContainsAny(Vec<String>),
+    /// `not_contains`: none of these occurs in any content, structured content included.
+    NotContains(Vec<String>),
+    /// `in_order`: the text holds these one after another.
+    InOrder(Vec<String>),
+    /// `matches_regex`: each of these patterns is found in the text.
+    MatchesRegex(Vec<Regex>),
+    /// `json_path`: values in the text read as JSON.
+    JsonPath(Vec<PathRule>),
+    /// `structured`: values in `structuredContent`.
+    Structured(Vec<PathRule>),
+    /// `json_schema`: the text read as JSON, or the structured content, satisfies this schema.
+    JsonSchema(Box<SchemaRule>),
+    /// `output_schema`: the structured content satisfies the tool's declared `outputSchema`; `false`: no check.
+    OutputSchema(bool),
+    /// `content`: the content blocks are these, in order, each given partially.
+    Content(Vec<ContentRule>),
+    /// `min_results`: an array in the answer has at least so many items.
+    MinResults(ResultCount),
+    /// `max_results`: an array in the answer has at most so many items.
+    MaxResults(ResultCount),
+    /// `net_delta`: the member `net_delta` of the answer is this number.
+    NetDelta {
+        /// The number.
+        wanted: Number,
+        /// Exact, or cut to an integer first.
+        precision: Precision,
+    },
+    /// `file_contains`: each file holds each of these texts.
+    FileContains(Vec<FileTexts>),
+    /// `file_not_contains`: each file exists and holds none of these texts.
+    FileNotContains(Vec<FileTexts>),
+    /// `file_equals`: each file is exactly this text.
+    FileEquals(Vec<FileTexts>),
+    /// `file_exists`: each path is there.
+    FileExists(Vec<String>),
+    /// `file_not_exists`: each path is not there.
+    FileNotExists(Vec<String>),
+    /// `file_unchanged`: each path is as it was before.
+    FileUnchanged(Vec<String>),
+    /// `only_changed`: nothing but these paths (globs) changed in the fixture.
+    OnlyChanged(Vec<PathPattern>),
+    /// `min_progress`: at least so many progress notifications for this call.
+    MinProgress(u64),
+    /// `progress`: how progress was told.
+    Progress(ProgressWanted),
+    /// `max_duration`: the answer came within this time.
+    MaxDuration(Duration),
+    /// `max_bytes`: the answer is at most so long.
+    MaxBytes(u64),
+    /// `notifications`: what the server told during the call.
+    Notifications(NotificationsWanted),
+    /// The `expect` of `assert_logging`: the log messages.
+    Logging(LoggingWanted),
+    /// `expect_notification` of `assert_resources`: whether `notifications/resources/updated` came.
+    ResourceUpdated {
+        /// Whether it must come or must not.
+        wanted: Presence,
+        /// The resource, when known.
+        uri: Option<String>,
+    },
+    /// `server_requests`: what the server asked of the client.
+    ServerRequests(Vec<ServerRequestWanted>),
+    /// `stderr`: what the server wrote there.
+    Stderr(StderrWanted),
+    /// `exit`: how the server ended after the session was closed.
+    Exit(ExitWanted),
+    /// `findings`: no protocol findings but these.
+    Findings(Vec<FindingCode>),
+    /// `snapshot`: the answer is as stored; loads and validates, running it is an `Error` until snapshots come.
+    Snapshot(Value),
+    /// One rule of `trajectory`.
+    Trajectory(TrajectoryRule),
+    /// `not`: each of these does not hold.
+    Not(Vec<(&'static str, Self)>),
+}
+
+/// How exactly numbers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// As written.
+    Exact,
+    /// Cut to an integer first, as the Go tool does.
+    Truncated,
+}
+
+/// Whether something must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// It must.
+    Present,
+    /// It must not.
+    Absent,
+}
+
+/// A text wanted literally or by pattern (`/…/`).
+#[derive(Debug, Clone)]
+pub(crate) enum TextRule {
+    /// Contained literally.
+    Literal(String),
+    /// Found by this pattern.
+    Pattern(Regex),
+}
+
+/// `error`: what the JSON-RPC error must be; what is absent is not looked at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ErrorWanted {
+    /// Its code.
+    pub(crate) code: Option<i64>,
+    /// Its message.
+    pub(crate) message: Option<TextRule>,
+    /// Part of its data.
+    pub(crate) data: Option<Value>,
+}
+
+/// A place in a JSON document and what must be there.
+#[derive(Debug, Clone)]
+pub(crate) struct PathRule {
+    /// The path as written.
+    pub(crate) written: String,
+    /// The path, compiled.
+    pub(crate) path: serde_json_path::JsonPath,
+    /// What must be there.
+    pub(crate) rule: ValueRule,
+}
+
+/// What a JSON value must be.
+#[derive(Debug, Clone)]
+pub(crate) enum ValueRule {
+    /// Equal, by type and value; numbers by value, whatever their notation.
+    Equals(Value),
+    /// Equal as the Go tool compares: by the text both are printed as (`1` and `"1"` are the same).
+    Loosely(Value),
+    /// A map of matchers; all must hold.
+    Matchers(Vec<Matcher>),
+}
+
+/// One matcher of `json_path` and `structured`.
+#[derive(Debug, Clone)]
+pub(crate) enum Matcher {
+    /// `exists`: whether anything is there.
+    Exists(bool),
+    /// `type`: the JSON type; an integer is a number too.
+    Type(JsonType),
+    /// `gt`, `ge`, `lt`, `le`.
+    Compare(Comparison, Number),
+    /// `matches`: a string in which the pattern is found.
+    Matches(Regex),
+    /// `contains`: a string that holds this text, an array that holds this item, an object that holds these members.
+    Contains(Value),
+    /// `length`: of a string in characters, of an array or object in items.
+    Length(LengthRule),
+    /// `one_of`: equal to one of these.
+    OneOf(Vec<Value>),
+    /// `equals`: equal to this, even if it looks like a map of matchers.
+    Equals(Value),
+    /// `not`: equal to this, or these matchers, must not hold.
+    Not(Box<ValueRule>),
+}
+
+/// The order wanted between the value and a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// `gt`
+    Greater,
+    /// `ge`
+    AtLeast,
+    /// `lt`
+    Less,
+    /// `le`
+    AtMost,
+}
+
+/// What a length must be.
+#[derive(Debug, Clone)]
+pub(crate) enum LengthRule {
+    /// Exactly this.
+    Exactly(u64),
+    /// Each of these.
+    Within(Vec<(Comparison, Number)>),
+}
+
+/// The types of JSON, with the schema word `integer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JsonType {
+    /// null
+    Null,
+    /// true, false
+    Boolean,
+    /// A number without a fraction.
+    Integer,
+    /// Any number.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// `json_schema`: a compiled schema, and where it came from.
+#[derive(Debug, Clone)]
+pub(crate) struct SchemaRule {
+    /// What the suite says: `inline`, or the file.
+    pub(crate) written: String,
+    /// The compiled schema.
+    pub(crate) validator: jsonschema::Validator,
+}
+
+/// One content block: members that must be equal (partially), and its size.
+#[derive(Debug, Clone)]
+pub(crate) struct ContentRule {
+    /// Members, compared partially and deeply.
+    pub(crate) members: Value,
+    /// At least so many bytes of decoded `data` (or of `text`).
+    pub(crate) min_bytes: Option<u64>,
+}
+
+/// `min_results`, `max_results`.
+#[derive(Debug, Clone)]
+pub(crate) struct ResultCount {
+    /// The bound.
+    pub(crate) bound: u64,
+    /// Where the array is; `None`: the root or a well-known member.
+    pub(crate) path: Option<(String, serde_json_path::JsonPath)>,
+}
+
+/// A file and texts about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileTexts {
+    /// The path, as [`crate::observation::files::FilesSeen::paths`] has it.
+    pub(crate) path: String,
+    /// The texts.
+    pub(crate) texts: Vec<String>,
+}
+
+/// A glob over paths relative to the fixture.
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern {
+    /// As written.
+    pub(crate) written: String,
+    /// Compiled.
+    pub(crate) glob: globset::GlobMatcher,
+}
+
+/// `progress`; what is absent is not looked at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgressWanted {
+    /// At least so many.
+    pub(crate) min: Option<u64>,
+    /// Whether each value is greater than the one before.
+    pub(crate) monotonic: Option<bool>,
+    /// Whether the last value is the total.
+    pub(crate) last_equals_total: Option<bool>,
+}
+
+/// `notifications`, and the `expect` of `assert_notifications`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NotificationsWanted {
+    /// At least so many.
+    pub(crate) min_count: Option<u64>,
+    /// At most so many.
+    pub(crate) max_count: Option<u64>,
+    /// Each of these methods occurs.
+    pub(crate) methods: Vec<String>,
+    /// None of these methods occurs.
+    pub(crate) not_methods: Vec<String>,
+    /// These methods occur one after another.
+    pub(crate) in_order: Vec<String>,
+    /// Each of these texts occurs in the parameters (compact JSON without `_meta`) of some notification.
+    pub(crate) contains_data: Vec<String>,
+    /// None of these texts occurs there.
+    pub(crate) not_contains_data: Vec<String>,
+}
+
+/// The `expect` of `assert_logging`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LoggingWanted {
+    /// At least so many messages.
+    pub(crate) min_messages: Option<u64>,
+    /// At most so many messages.
+    pub(crate) max_messages: Option<u64>,
+    /// A message of each of these levels.
+    pub(crate) contains_level: Vec<String>,
+    /// Each of these texts in the data of some message: the text itself when `data` is a string, else
+    /// compact JSON; the Go tool's `map[k:v]` rendering is accepted too.
+    pub(crate) contains_data: Vec<String>,
+    /// No message below this level.
+    pub(crate) not_below: Option<LogLevel>,
+}
+
+/// The levels of MCP log messages, least severe first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LogLevel {
+    /// `debug`
+    Debug,
+    /// `info`
+    Info,
+    /// `notice`
+    Notice,
+    /// `warning`
+    Warning,
+    /// `error`
+    Error,
+    /// `critical`
+    Critical,
+    /// `alert`
+    Alert,
+    /// `emergency`
+    Emergency,
+}
+
+impl LogLevel {
+    /// All levels, least severe first.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// The word on the wire.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+
+    /// The level of that word.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.word() == word)
+    }
+}
+
+/// One entry of `server_requests`, `expect_request` included.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerRequestWanted {
+    /// The method asked for, e.g. `sampling/createMessage`.
+    pub(crate) method: String,
+    /// How often; `None`: at least once.
+    pub(crate) count: Option<u64>,
+    /// Part of the parameters of at least one of them (of each, when `count` is given).
+    pub(crate) params: Option<Value>,
+}
+
+/// `stderr`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StderrWanted {
+    /// It holds each of these.
+    pub(crate) contains: Vec<String>,
+    /// It holds none of these.
+    pub(crate) not_contains: Vec<String>,
+    /// Each of these patterns is found in it.
+    pub(crate) matches: Vec<Regex>,
+}
+
+/// `exit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitWanted {
+    /// With this code.
+    Code(i32),
+    /// Cleanly (code 0 on the end of stdin, nothing left behind), or not.
+    Clean(bool),
+}
+
+/// One rule over a list of tool calls.
+#[derive(Debug, Clone)]
+pub(crate) enum TrajectoryRule {
+    /// `order`: these tools are called one after another, others may lie between.
+    Order(Vec<String>),
+    /// `presence`: each of these tools is called.
+    Presence(Vec<String>),
+    /// `absence`: none of these tools is called.
+    Absence(Vec<String>),
+    /// `args_contain`: some call (the first one, the Go tool's way) of the tool has these arguments, partially.
+    ArgsContain {
+        /// The tool.
+        tool: String,
+        /// Part of its arguments.
+        args: Value,
+        /// Which calls are looked at.
+        among: Among,
+    },
+    /// `count`: the tool is called so often.
+    Count {
+        /// The tool.
+        tool: String,
+        /// At least.
+        min: Option<u64>,
+        /// At most.
+        max: Option<u64>,
+    },
+    /// `never_after`: once `after` was called, `tool` is not called any more.
+    NeverAfter {
+        /// The tool.
+        tool: String,
+        /// The tool it must not follow.
+        after: String,
+    },
+    /// `adjacent`: these tools are called one right after another.
+    Adjacent(Vec<String>),
+    /// `outcome`: every call of the tool ended so.
+    Outcome {
+        /// The tool.
+        tool: String,
+        /// How.
+        outcome: crate::observation::TraceOutcome,
+    },
+    /// `within_ms`: the first call of `from` (or the first call) and the last call of `to` (or the last call)
+    /// are at most so far apart.
+    WithinMs {
+        /// The longest time, in milliseconds.
+        limit_ms: u64,
+        /// Where it begins.
+        from: Option<String>,
+        /// Where it ends.
+        to: Option<String>,
+    },
+}
+
+/// Which calls of a tool `args_contain` looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// Any call may match, arguments compared exactly, partially and deeply.
+    Any,
+    /// Only the first call, top-level arguments compared as the Go tool prints them.
+    First,
+}

@@ -1,0 +1,198 @@
+//! How a server is reached, as the suite says it, and how the client behaves towards it.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::{
+    protocol::revision::Revision,
+    suite::template::{Template, ValueTemplate},
+    words::source::Origin,
+};
+
+/// The `server` block after merging the settings' default.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    /// What is started or connected to.
+    pub(crate) target: Target,
+    /// The place of the block (or of the document when it has none).
+    pub(crate) origin: Origin,
+}
+
+/// The ways to reach a server.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    /// A process that speaks over stdin and stdout.
+    Process(Launch),
+    /// The embedded server, started as a process of our own executable.
+    Builtin {
+        /// Its profile.
+        profile: String,
+        /// Further arguments of `serve`.
+        args: Vec<Template>,
+        /// The rest of the launch: environment, directory.
+        launch: Launch,
+    },
+    /// A server behind a url; loads and validates, running it is an `Error` until that transport comes.
+    Url {
+        /// Which protocol is spoken there.
+        transport: UrlTransport,
+        /// Where.
+        url: Template,
+        /// Sent with each request.
+        headers: BTreeMap<String, Template>,
+    },
+    /// A container; loads and validates, running it is an `Error` until containers come.
+    Container {
+        /// The image, or what it is built from, as written.
+        image: Value,
+        /// What is started inside.
+        launch: Launch,
+    },
+    /// No server: a trajectory.
+    None,
+}
+
+/// The transports of a url.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UrlTransport {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE of 2024-11-05.
+    Sse,
+}
+
+/// How a process is started. No shell is involved.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Launch {
+    /// The program.
+    pub(crate) command: Option<Template>,
+    /// Its arguments.
+    pub(crate) args: Vec<Template>,
+    /// The directory it starts in, already relative to the suite's file; `None`: the caller's.
+    pub(crate) directory: Option<PathBuf>,
+    /// Its environment variables, in the order of the suite.
+    pub(crate) env: Vec<(String, EnvValue)>,
+    /// What it inherits.
+    pub(crate) inherit: Inherit,
+}
+
+/// A value under `env`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EnvValue {
+    /// The parts in order.
+    pub(crate) parts: Vec<EnvPart>,
+}
+
+/// A piece of a value under `env`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EnvPart {
+    /// Text, with `{{…}}` in it.
+    Text(Template),
+    /// A variable of the caller's environment.
+    Variable {
+        /// Its name.
+        name: String,
+        /// What stands in when it is unset or empty.
+        default: Option<String>,
+    },
+}
+
+/// The part of the caller's environment a process gets.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Inherit {
+    /// All of it.
+    #[default]
+    All,
+    /// Nothing.
+    Nothing,
+    /// These variables.
+    Only(Vec<String>),
+}
+
+/// The revision to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum RevisionWanted {
+    /// The newest handshake revision both know.
+    #[default]
+    Auto,
+    /// This one.
+    Exactly(Revision),
+}
+
+/// What the client declares and how it answers the server's requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClientBehaviour {
+    /// The revision to ask for.
+    pub(crate) revision: RevisionWanted,
+    /// Paths of the workspace; `Some` declares `roots`.
+    pub(crate) roots: Option<Vec<Template>>,
+    /// Replies to `sampling/createMessage` in order, the last one repeats; `Some` declares `sampling`.
+    pub(crate) sampling: Option<Vec<SamplingReply>>,
+    /// Replies to `elicitation/create`; `Some` declares `elicitation`.
+    pub(crate) elicitation: Option<ElicitationReplies>,
+    /// The `tasks` capability as written.
+    pub(crate) tasks: Option<Value>,
+}
+
+/// One reply to a sampling request.
+#[derive(Debug, Clone)]
+pub(crate) enum SamplingReply {
+    /// A message.
+    Message {
+        /// Its text.
+        text: Template,
+        /// The model named, `mock` by default.
+        model: String,
+        /// Why it stopped, `endTurn` by default.
+        stop_reason: String,
+    },
+    /// A JSON-RPC error.
+    Reject {
+        /// Its code.
+        code: i64,
+        /// Its message.
+        message: String,
+    },
+}
+
+/// How elicitations are answered.
+#[derive(Debug, Clone)]
+pub(crate) enum ElicitationReplies {
+    /// In order; the last one repeats.
+    InOrder(Vec<ElicitationReply>),
+    /// The first whose pattern matches the request's message; none: `-32603`.
+    ByMessage(Vec<(Regex, ElicitationReply)>),
+}
+
+/// One answer to an elicitation.
+#[derive(Debug, Clone)]
+pub(crate) struct ElicitationReply {
+    /// What the user chose.
+    pub(crate) action: ElicitationAction,
+    /// The form's content, where there is one.
+    pub(crate) content: Option<ValueTemplate>,
+}
+
+/// What a user can do with an elicitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ElicitationAction {
+    /// Submit.
+    Accept,
+    /// Say no.
+    Decline,
+    /// Close it.
+    Cancel,
+}
+
+impl ElicitationAction {
+    /// The word on the wire.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Decline => "decline",
+            Self::Cancel => "cancel",
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What an assertion does: its subject, and the steps before it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{
+    observation::TraceCall,
+    suite::{
+        model::expectation::Wanted,
+        template::{Template, ValueTemplate},
+    },
+    words::source::Origin,
+};
+
+/// The subject of an assertion. One YAML key, one variant.
+#[derive(Debug, Clone)]
+pub(crate) enum Subject {
+    /// `assert`: one `tools/call`.
+    Tool(ToolCall),
+    /// `assert_tools`: `tools/list`, all pages.
+    Tools(ListCall),
+    /// `assert_initialize`: the handshake alone.
+    Initialize,
+    /// `assert_resources`.
+    Resources(ResourcesCall),
+    /// `assert_prompts`.
+    Prompts(PromptsCall),
+    /// `assert_completion`: `completion/complete`.
+    Completion(CompletionCall),
+    /// `assert_sampling`: a tool that asks the client for a sample.
+    Sampling(ToolCall),
+    /// `assert_elicitation`: a tool that asks the user.
+    Elicitation(ToolCall),
+    /// `assert_logging`: `logging/setLevel`, then a tool, then a wait for log messages.
+    Logging {
+        /// The level to set; `None` sends no `logging/setLevel`.
+        level: Option<Template>,
+        /// The tool to call after it.
+        call: Option<ToolCall>,
+        /// How long to wait for messages after it.
+        patience: Patience,
+    },
+    /// `assert_notifications`: a tool, then a wait for notifications.
+    Notifications {
+        /// The tool to call.
+        call: ToolCall,
+        /// How long to wait for notifications after it.
+        patience: Patience,
+    },
+    /// `trajectory` over `trace` or `audit_log`: no server.
+    Trajectory(TraceSource),
+    /// `steps`: several calls on one session.
+    Steps {
+        /// The steps.
+        steps: Vec<Step>,
+        /// One after another, or all at once.
+        order: StepOrder,
+    },
+    /// `raw`: frames sent as written.
+    Raw(RawExchange),
+    /// `http`: one HTTP request; loads and validates, running it is an `Error` until that transport comes.
+    Http(Value),
+}
+
+impl Subject {
+    /// The YAML key.
+    pub(crate) fn key(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "assert",
+            Self::Tools(_) => "assert_tools",
+            Self::Initialize => "assert_initialize",
+            Self::Resources(_) => "assert_resources",
+            Self::Prompts(_) => "assert_prompts",
+            Self::Completion(_) => "assert_completion",
+            Self::Sampling(_) => "assert_sampling",
+            Self::Elicitation(_) => "assert_elicitation",
+            Self::Logging { .. } => "assert_logging",
+            Self::Notifications { .. } => "assert_notifications",
+            Self::Trajectory(_) => "trajectory",
+            Self::Steps { .. } => "steps",
+            Self::Raw(_) => "raw",
+            Self::Http(_) => "http",
+        }
+    }
+}
+
+/// Whether steps wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StepOrder {
+    /// Each waits for the one before.
+    OneByOne,
+    /// All are sent before any answer is awaited.
+    Parallel,
+}
+
+/// A `tools/call`.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolCall {
+    /// The tool.
+    pub(crate) tool: Template,
+    /// Its arguments; an empty object when the suite has none.
+    pub(crate) args: ValueTemplate,
+}
+
+/// A list request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ListCall {
+    /// A single page from this cursor; `None`: all pages.
+    pub(crate) cursor: Option<Template>,
+}
+
+/// `assert_resources`: what is done, in this order: subscribe, the read or list, the wait, unsubscribe.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourcesCall {
+    /// `resources/subscribe` first.
+    pub(crate) subscribe: Option<Template>,
+    /// The request whose answer is checked; `None`: the answer to `subscribe` is.
+    pub(crate) action: Option<ResourcesAction>,
+    /// `resources/unsubscribe` at the end.
+    pub(crate) unsubscribe: Option<Template>,
+    /// How long to wait for `notifications/resources/updated`, when the suite says whether it must come.
+    pub(crate) patience: Option<Patience>,
+}
+
+/// The request of `assert_resources`.
+#[derive(Debug, Clone)]
+pub(crate) enum ResourcesAction {
+    /// `resources/list`.
+    List(ListCall),
+    /// `resources/templates/list`.
+    Templates(ListCall),
+    /// `resources/read`.
+    Read(Template),
+}
+
+/// The request of `assert_prompts`.
+#[derive(Debug, Clone)]
+pub(crate) enum PromptsCall {
+    /// `prompts/list`.
+    List(ListCall),
+    /// `prompts/get`.
+    Get {
+        /// The prompt.
+        name: Template,
+        /// Its arguments.
+        arguments: ValueTemplate,
+    },
+}
+
+/// A `completion/complete`.
+#[derive(Debug, Clone)]
+pub(crate) struct CompletionCall {
+    /// `ref`, as sent: `{type, name}` or `{type, uri}`.
+    pub(crate) reference: ValueTemplate,
+    /// `argument`: `{name, value}`.
+    pub(crate) argument: ValueTemplate,
+    /// `context.arguments`.
+    pub(crate) context: Option<ValueTemplate>,
+}
+
+/// How long notifications are waited for after the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Patience {
+    /// The longest wait after the answer.
+    pub(crate) within: Duration,
+    /// What ends it early; `None` waits the whole time, as negative checks must.
+    pub(crate) enough: Option<Enough>,
+}
+
+/// What must have arrived for a wait to end early. All of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Enough {
+    /// Only notifications of this method count for `count`; `None`: all.
+    pub(crate) of_method: Option<&'static str>,
+    /// At least so many.
+    pub(crate) count: u64,
+    /// One of each of these methods.
+    pub(crate) methods: Vec<String>,
+    /// A log message of each of these levels.
+    pub(crate) levels: Vec<String>,
+    /// Each of these texts in the parameters (compact JSON) of some notification.
+    pub(crate) data: Vec<String>,
+}
+
+/// Where the calls of a trajectory come from.
+#[derive(Debug, Clone)]
+pub(crate) enum TraceSource {
+    /// Written in the suite.
+    Inline(Vec<TraceCall>),
+    /// JSON lines in a file.
+    AuditLog(Template),
+    /// Neither is there: an `Error`, since nothing could be checked.
+    Missing,
+}
+
+/// Frames to send as they are.
+#[derive(Debug, Clone)]
+pub(crate) struct RawExchange {
+    /// What is sent, in order, after the handshake.
+    pub(crate) send: Vec<RawFrame>,
+    /// Whether the handshake is made before.
+    pub(crate) handshake: RawHandshake,
+    /// How long frames are waited for; ends early when every request among `send` is answered.
+    pub(crate) within: Duration,
+}
+
+/// Whether a raw exchange begins with a handshake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RawHandshake {
+    /// It does.
+    Made,
+    /// The frames are all that is sent.
+    Omitted,
+}
+
+/// A frame of a raw exchange.
+#[derive(Debug, Clone)]
+pub(crate) enum RawFrame {
+    /// A JSON value, sent compactly.
+    Json(ValueTemplate),
+    /// Text sent as it is, malformed or not.
+    Text(Template),
+}
+
+/// One call before the subject, or one of a `steps` subject.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// What it does.
+    pub(crate) action: StepAction,
+    /// What is taken from its answer.
+    pub(crate) captures: Vec<Capture>,
+    /// What must hold for its answer.
+    pub(crate) wanted: Vec<Wanted>,
+    /// What a tool error means.
+    pub(crate) on_tool_error: OnToolError,
+    /// Its place.
+    pub(crate) origin: Origin,
+}
+
+/// What a step does.
+#[derive(Debug, Clone)]
+pub(crate) enum StepAction {
+    /// `tools/call`.
+    Tool(ToolCall),
+    /// `resources/read`.
+    Read(Template),
+    /// `prompts/get`.
+    Prompt {
+        /// The prompt.
+        name: Template,
+        /// Its arguments.
+        arguments: ValueTemplate,
+    },
+    /// `ping`.
+    Ping,
+    /// `logging/setLevel`.
+    SetLevel(Template),
+    /// `resources/subscribe`.
+    Subscribe(Template),
+    /// Nothing, for a while.
+    Wait(Duration),
+}
+
+/// What a tool error or protocol error of a step means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnToolError {
+    /// The assertion cannot be observed.
+    Stop,
+    /// It is an answer like any other: `allow_error: true`, or the step's own expectations speak of it.
+    GoOn,
+}
+
+/// A value taken from a step's answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Capture {
+    /// The name it gets.
+    pub(crate) name: String,
+    /// Where it is looked for.
+    pub(crate) source: CaptureSource,
+    /// The path in it; `None` (`$`) takes the whole.
+    pub(crate) path: Option<CapturePath>,
+    /// The path as written.
+    pub(crate) written: String,
+    /// Its place.
+    pub(crate) origin: Origin,
+}
+
+/// What a capture's path is applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaptureSource {
+    /// The text parsed as JSON (else its first JSON line), else the structured content.
+    Either,
+    /// `text:`.
+    Text,
+    /// `structured:`.
+    Structured,
+}
+
+/// A compiled path.
+#[derive(Debug, Clone)]
+pub(crate) struct CapturePath(pub(crate) serde_json_path::JsonPath);

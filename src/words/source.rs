@@ -1,0 +1,94 @@
+//! Where a text came from: a file the user wrote, a span in it, and the line and column people count.
+//! Reading the file is done by whoever owns the I/O (`suite::discover`).
+
+use std::sync::Arc;
+
+/// A text file as the user knows it.
+#[derive(Debug)]
+pub(crate) struct SourceFile {
+    /// The path as it is shown, relative to the caller where possible.
+    pub(crate) path: String,
+    /// The whole text.
+    pub(crate) text: String,
+}
+
+/// Bytes of a [`SourceFile`], `start` included, `end` not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Span {
+    /// First byte.
+    pub(crate) start: usize,
+    /// The byte after the last one.
+    pub(crate) end: usize,
+}
+
+/// A place as an editor shows it, both counted from 1; columns are characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    /// Line, from 1.
+    pub(crate) line: usize,
+    /// Column in characters, from 1.
+    pub(crate) column: usize,
+}
+
+/// A span together with the file it lies in.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// The file.
+    pub(crate) file: Arc<SourceFile>,
+    /// The bytes meant.
+    pub(crate) span: Span,
+}
+
+impl SourceFile {
+    /// The place of a byte offset; an offset past the end or inside a character is moved back to the nearest one.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let mut at = offset.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &self.text[..at];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Position {
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+impl Origin {
+    /// The place of the first byte.
+    pub(crate) fn position(&self) -> Position {
+        self.file.position(self.span.start)
+    }
+
+    /// `file:line`, as terminals and editors link it.
+    pub(crate) fn location(&self) -> String {
+        format!("{}:{}", self.file.path, self.position().line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Position, SourceFile};
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let file = SourceFile {
+            path: "a.yaml".into(),
+            text: "näme: x\nb: y\n".into(),
+        };
+        let case = |offset, line, column| {
+            assert_eq!(
+                file.position(offset),
+                Position { line, column },
+                "offset {offset}"
+            );
+        };
+        case(0, 1, 1);
+        case(3, 1, 3);
+        case(2, 1, 2);
+        case(9, 2, 1);
+        case(12, 2, 4);
+        case(9_999, 3, 1);
+    }
+}
