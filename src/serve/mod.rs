@@ -1,1 +1,180 @@
 //! The embedded fixture server: rmcp underneath, a fault layer on the wire, a journal beside it.
+//!
+//! [`serve`] runs one server over any byte streams, stdio or an in-process duplex. `surface` is
+//! what it offers, `wire` moves the frames, `tap` is the seam where faults and the journal sit.
+//! Nothing here parses the command line or ends the process.
+
+mod clock;
+mod state;
+mod surface;
+pub(crate) mod tap;
+mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::service::serve_server_with_ct;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::clock::{Clock, ClockMode};
+pub(crate) use self::state::State;
+use self::surface::Bench;
+pub(crate) use self::tap::{Ending, PassThrough, Stop, Tap};
+use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
+
+/// The longest that a closing server waits for its last bytes and its handlers.
+const CLOSE: Duration = Duration::from_secs(1);
+
+/// Everything that shapes one server, as plain values.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServeOptions {
+    /// Where every draw and every id comes from.
+    pub(crate) seed: u64,
+    /// What every wait and every stamp asks.
+    pub(crate) clock: Clock,
+    /// Counters of `flaky`, `counter` and the fault rules.
+    pub(crate) state: State,
+    /// The only folder that tools may touch.
+    pub(crate) files: Option<PathBuf>,
+    /// Text for stderr at start.
+    pub(crate) stderr: Option<String>,
+    /// Ends after so many requests.
+    pub(crate) max_requests: Option<u64>,
+    /// Ends when nothing came for so long.
+    pub(crate) idle_exit: Option<Duration>,
+    /// Ends after so long.
+    pub(crate) exit_after: Option<Duration>,
+}
+
+/// The three streams of a server.
+#[derive(Debug)]
+pub(crate) struct Streams<R, W, E> {
+    /// What the client writes.
+    pub(crate) input: R,
+    /// What the client reads.
+    pub(crate) output: W,
+    /// What a human reads.
+    pub(crate) errors: E,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Asked to, or nobody was left to serve.
+    Clean,
+    /// By a fault, which the edge performs.
+    Fault(Ending),
+}
+
+/// Runs one server over `streams` until the client closes, `asked` says so, or a fault ends it.
+/// `asked` may fire again when a tap chose to stay.
+pub(crate) async fn serve<R, W, E>(
+    options: ServeOptions,
+    tap: Box<dyn Tap>,
+    streams: Streams<R, W, E>,
+    mut asked: tokio::sync::mpsc::Receiver<Stop>,
+) -> Ended
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    E: AsyncWrite + Unpin,
+{
+    let limits = Limits {
+        max_requests: options.max_requests,
+        idle_exit: options.idle_exit,
+    };
+    let (wire, inbox, mut reader, mut writer) =
+        wire::connect(tap, streams, options.clock.clone(), limits);
+    if let Some(text) = &options.stderr {
+        wire.stderr(&format!("{text}\n"));
+    }
+    let exit_after = options.exit_after;
+    let cancel = CancellationToken::new();
+    let core = run_core(Bench::new(options, wire.clone()), &wire, inbox, &cancel);
+    let until = wait_for_end(&wire, &mut asked, &mut reader, exit_after);
+    let mut core = std::pin::pin!(core);
+    let mut write = std::pin::pin!(writer.run());
+    let (ended, serving) = tokio::select! {
+        wrote = &mut write => (after_write(wrote), true),
+        () = until => {
+            wire.close();
+            match tokio::time::timeout(CLOSE, &mut write).await {
+                Ok(wrote) => (after_write(wrote), true),
+                // A client that stopped reading loses what it did not read.
+                Err(_) => (Ended::Clean, true),
+            }
+        }
+        () = &mut core => (Ended::Clean, false),
+    };
+    cancel.cancel();
+    if serving {
+        // Handlers end with their token; one that does not goes down with the runtime.
+        let _ = tokio::time::timeout(CLOSE, core).await;
+    }
+    wire.ended();
+    ended
+}
+
+fn after_write(wrote: Wrote) -> Ended {
+    match wrote {
+        Wrote::All | Wrote::Broken => Ended::Clean,
+        Wrote::Ending(ending) => Ended::Fault(ending),
+    }
+}
+
+/// Waits for a reason to end that the tap obeys.
+async fn wait_for_end<R: AsyncRead + Unpin>(
+    wire: &Wire,
+    asked: &mut tokio::sync::mpsc::Receiver<Stop>,
+    reader: &mut wire::Reader<R>,
+    exit_after: Option<Duration>,
+) {
+    let mut reading = true;
+    let mut timed = exit_after.is_some();
+    let mut asking = true;
+    let limit = tokio::time::sleep(exit_after.unwrap_or_default());
+    let mut limit = std::pin::pin!(limit);
+    let mut read = std::pin::pin!(reader.run());
+    loop {
+        let why = tokio::select! {
+            biased;
+            why = asked.recv(), if asking => match why {
+                Some(why) => why,
+                None => {
+                    asking = false;
+                    continue;
+                }
+            },
+            () = &mut limit, if timed => {
+                timed = false;
+                Stop::Limit
+            }
+            why = &mut read, if reading => {
+                reading = false;
+                why
+            }
+            else => std::future::pending().await,
+        };
+        if wire.stop(why) {
+            return;
+        }
+    }
+}
+
+/// Runs rmcp. A handshake that failed leaves the pipe open for another one.
+async fn run_core(bench: Bench, wire: &Wire, inbox: Inbox, cancel: &CancellationToken) {
+    while !cancel.is_cancelled() {
+        let transport = WireTransport::new(wire.clone(), inbox.clone());
+        if let Ok(running) =
+            serve_server_with_ct(bench.clone(), transport, cancel.child_token()).await
+        {
+            // Its only ends are our token and a panic inside rmcp; both end the server.
+            let _ = running.waiting().await;
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! The seam between the wire and what may bend or record it: faults and the journal.
+//!
+//! A tap sees every frame in both directions and says what goes out instead. It knows no handler,
+//! and the wire knows no fault. What performs an [`Emit`] lives in `wire`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What kind of JSON-RPC message a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Has a method and an id.
+    Request,
+    /// Has a method and no id.
+    Notification,
+    /// A result or an error for an id.
+    Answer,
+}
+
+/// One JSON-RPC message on its way, with all that is known of it without knowing a handler.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    /// The whole message.
+    pub(crate) message: &'a Value,
+    /// Request, notification or answer.
+    pub(crate) kind: Kind,
+    /// Its own method; of an answer, the method of the request that it answers.
+    pub(crate) method: Option<&'a str>,
+    /// The JSON-RPC id as it was written.
+    pub(crate) id: Option<&'a Value>,
+    /// Tool or prompt name, or URI, of the request (of an answer: of the request that it answers).
+    pub(crate) target: Option<&'a str>,
+}
+
+/// One thing that is done on the way out. A list of them is done in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Emit {
+    /// Bytes for stdout as they are, flushed.
+    Bytes(Vec<u8>),
+    /// Bytes for stdout, one byte a write.
+    Bytewise(Vec<u8>),
+    /// Bytes for stderr as they are.
+    Stderr(Vec<u8>),
+    /// What follows in this list comes so much later by the server's clock; other frames overtake.
+    /// In the list of [`Tap::start`] nothing is read meanwhile.
+    Delay(Duration),
+    /// Stdout is closed; the process lives on and what it writes is lost.
+    CloseStdout,
+    /// The server ends now.
+    End(Ending),
+}
+
+/// How a fault ends the process. The edge performs it after stdout is flushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Exit with this code.
+    Exit(u8),
+    /// SIGABRT.
+    Abort,
+    /// SIGSEGV.
+    Segv,
+    /// Memory of so many bytes is taken, then SIGABRT.
+    OutOfMemory(u64),
+}
+
+/// What becomes of an incoming message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum HandOn {
+    /// It is handed on as it came.
+    AsItCame,
+    /// This is handed on instead.
+    Instead(Value),
+    /// Nobody hears of it.
+    Nothing,
+}
+
+/// A tap's word about an incoming message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Heard {
+    /// What the protocol core gets.
+    pub(crate) hand_on: HandOn,
+    /// What is sent at once, before any answer.
+    pub(crate) emit: Vec<Emit>,
+}
+
+impl Heard {
+    /// The message is handed on and nothing is sent.
+    pub(crate) const fn untouched() -> Self {
+        Self {
+            hand_on: HandOn::AsItCame,
+            emit: Vec::new(),
+        }
+    }
+}
+
+/// Why the server is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The client closed our stdin.
+    Eof,
+    /// SIGTERM.
+    Terminated,
+    /// SIGINT.
+    Interrupted,
+    /// A limit of our own: `--max-requests`, `--idle-exit`, `--exit-after`.
+    Limit,
+}
+
+/// Whether a reason to end is obeyed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Leave {
+    /// These are done, then the server ends.
+    Go(Vec<Emit>),
+    /// These are done, and the server lives on.
+    Stay(Vec<Emit>),
+}
+
+/// Sees each frame, and says what goes out. Calls come one at a time, in the order of the wire.
+pub(crate) trait Tap: Send + 'static {
+    /// Before the first byte is read.
+    fn start(&mut self) -> Vec<Emit> {
+        Vec::new()
+    }
+
+    /// A message came. Members of a batch come one by one.
+    fn incoming(&mut self, _frame: &Frame<'_>) -> Heard {
+        Heard::untouched()
+    }
+
+    /// A line came that is no JSON-RPC message: no JSON, or JSON of another shape.
+    fn noise(&mut self, _line: &[u8]) {}
+
+    /// A message goes out; `line` is its text with the newline.
+    fn outgoing(&mut self, _frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
+        vec![Emit::Bytes(line)]
+    }
+
+    /// Somebody wants the server to end.
+    fn stop(&mut self, _why: Stop) -> Leave {
+        Leave::Go(Vec::new())
+    }
+
+    /// The server has ended; nothing is sent any more.
+    fn ended(&mut self) {}
+}
+
+/// The tap that does nothing: every byte goes as it came.
+#[derive(Debug, Default)]
+pub(crate) struct PassThrough;
+
+impl Tap for PassThrough {}
+
+/// Where the journal is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JournalTo {
+    /// `-`.
+    Stderr,
+    /// A file, made anew.
+    File(PathBuf),
+}
+
+/// How much the journal holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum JournalLevel {
+    /// Calls, their ends, faults.
+    #[default]
+    Calls,
+    /// Every request, answer and notification.
+    Rpc,
+    /// Every frame.
+    Wire,
+}
+
+/// Whether secrets are taken out of the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Redaction {
+    /// Keys and values that look like secrets are replaced.
+    #[default]
+    On,
+    /// All is written as it is.
+    Off,
+}
+
+/// What was asked of faults and journal, as plain values.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TapOptions {
+    /// `--fault`, in order.
+    pub(crate) rules: Vec<String>,
+    /// `--faults`.
+    pub(crate) rules_file: Option<PathBuf>,
+    /// `--journal`.
+    pub(crate) journal: Option<JournalTo>,
+    /// `--journal-level`.
+    pub(crate) level: JournalLevel,
+    /// `--redact`, in order.
+    pub(crate) redact: Vec<String>,
+    /// `--no-redact` turns it off.
+    pub(crate) redaction: Redaction,
+}
+
+/// The tap that `wanted` describes, or what is wrong with it, all at once.
+pub(crate) fn build(
+    wanted: &TapOptions,
+    _server: &super::ServeOptions,
+) -> Result<Box<dyn Tap>, Vec<String>> {
+    if wanted.rules.is_empty() && wanted.rules_file.is_none() && wanted.journal.is_none() {
+        Ok(Box::new(PassThrough))
+    } else {
+        Err(vec!["this build has no faults and no journal".to_owned()])
+    }
+}

@@ -1,0 +1,275 @@
+//! The bookkeeping of one connection: open requests in both directions, and batches.
+//!
+//! Everything here is synchronous; the order of calls is the order of the wire.
+
+use std::collections::{HashMap, HashSet};
+
+use rmcp::model::RequestId;
+use serde_json::Value;
+
+use crate::serve::tap::{Emit, Frame, HandOn, Kind, Tap};
+
+/// The only revision with JSON-RPC batches.
+const BATCH_REVISION: &str = "2025-03-26";
+
+/// A request whose answer is still to come.
+#[derive(Debug, Clone)]
+struct Open {
+    method: String,
+    target: Option<String>,
+    batch: Option<u64>,
+}
+
+/// Answers that wait for the others of their batch.
+#[derive(Debug, Default)]
+struct Batch {
+    waiting: usize,
+    answers: Vec<Vec<u8>>,
+}
+
+/// What is known of one connection.
+pub(super) struct Exchange {
+    pub(super) tap: Box<dyn Tap>,
+    /// Requests of the client, by the text of their id.
+    open: HashMap<String, Open>,
+    /// Requests of the client whose handlers run, rather than wait.
+    busy: HashSet<String>,
+    /// Requests of ours.
+    asked: HashMap<String, Open>,
+    batches: HashMap<u64, Batch>,
+    next_batch: u64,
+    revision: Option<String>,
+}
+
+impl Exchange {
+    pub(super) fn new(tap: Box<dyn Tap>) -> Self {
+        Self {
+            tap,
+            open: HashMap::new(),
+            busy: HashSet::new(),
+            asked: HashMap::new(),
+            batches: HashMap::new(),
+            next_batch: 0,
+            revision: None,
+        }
+    }
+
+    /// Whether an array is a batch for this client.
+    pub(super) fn has_batches(&self) -> bool {
+        self.revision.as_deref() == Some(BATCH_REVISION)
+    }
+
+    /// Opens a batch of `requests` answers.
+    pub(super) fn open_batch(&mut self, requests: usize) -> Option<u64> {
+        if requests == 0 {
+            return None;
+        }
+        self.next_batch += 1;
+        self.batches.insert(
+            self.next_batch,
+            Batch {
+                waiting: requests,
+                answers: Vec::new(),
+            },
+        );
+        Some(self.next_batch)
+    }
+
+    /// Shows a message of the client to the tap; says what rmcp gets and what goes out at once.
+    pub(super) fn incoming(
+        &mut self,
+        message: Value,
+        kind: Kind,
+        batch: Option<u64>,
+    ) -> (Option<Value>, Vec<Emit>) {
+        let id = message_id(&message);
+        let known = match (kind, id) {
+            (Kind::Answer, Some(id)) => self.asked.remove(&key(id)),
+            (Kind::Request | Kind::Notification | Kind::Answer, _) => None,
+        };
+        let heard = self.tap.incoming(&frame(&message, kind, known.as_ref()));
+        let mut emits = heard.emit;
+        let message = match heard.hand_on {
+            HandOn::AsItCame => Some(message),
+            HandOn::Instead(other) => Some(other),
+            HandOn::Nothing => None,
+        };
+        if let Some(message) = &message {
+            match kind {
+                Kind::Request => self.opened(message, batch),
+                Kind::Notification => emits.extend(self.cancelled(message)),
+                Kind::Answer => {}
+            }
+        }
+        (message, emits)
+    }
+
+    /// Shows a message for the client to the tap; says what goes out.
+    pub(super) fn outgoing(&mut self, message: &Value) -> Vec<Emit> {
+        let mut line = message.to_string().into_bytes();
+        line.push(b'\n');
+        let kind = kind_of(message).unwrap_or(Kind::Answer);
+        let id = message_id(message);
+        let known = match (kind, id) {
+            (Kind::Answer, Some(id)) => {
+                self.busy.remove(&key(id));
+                self.open.remove(&key(id))
+            }
+            (Kind::Request | Kind::Notification | Kind::Answer, _) => None,
+        };
+        if let Some(open) = &known
+            && open.method == "initialize"
+            && let Some(revision) = message.pointer("/result/protocolVersion")
+        {
+            self.revision = revision.as_str().map(str::to_owned);
+        }
+        if let (Kind::Request, Some(id)) = (kind, id) {
+            self.asked.insert(key(id), open_request(message, None));
+        }
+        let emits = self
+            .tap
+            .outgoing(&frame(message, kind, known.as_ref()), line);
+        match known.and_then(|open| open.batch) {
+            Some(batch) => self.join(batch, emits),
+            None => emits,
+        }
+    }
+
+    /// The handler of `id` waits.
+    pub(super) fn park(&mut self, id: &RequestId) {
+        if let Ok(id) = serde_json::to_value(id) {
+            self.busy.remove(&key(&id));
+        }
+    }
+
+    /// Whether no handler runs.
+    pub(super) fn is_settled(&self) -> bool {
+        self.busy.is_empty()
+    }
+
+    /// Whether every request has its answer.
+    pub(super) fn is_answered(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Whether we asked the client something under the id of `message`.
+    pub(super) fn is_asked(&self, message: &Value) -> bool {
+        message_id(message).is_some_and(|id| self.asked.contains_key(&key(id)))
+    }
+
+    fn opened(&mut self, message: &Value, batch: Option<u64>) {
+        if let Some(id) = message_id(message) {
+            self.busy.insert(key(id));
+            self.open.insert(key(id), open_request(message, batch));
+        }
+    }
+
+    /// A cancelled request gets no answer: rmcp drops it, and its batch goes without.
+    fn cancelled(&mut self, message: &Value) -> Vec<Emit> {
+        if message.get("method").and_then(Value::as_str) != Some("notifications/cancelled") {
+            return Vec::new();
+        }
+        let Some(id) = message.pointer("/params/requestId") else {
+            return Vec::new();
+        };
+        self.busy.remove(&key(id));
+        let Some(open) = self.open.get_mut(&key(id)) else {
+            return Vec::new();
+        };
+        match open.batch.take() {
+            Some(batch) => self.join(batch, Vec::new()),
+            None => Vec::new(),
+        }
+    }
+
+    /// Puts the bytes of one answer to its batch; the last one sends all as one array.
+    fn join(&mut self, id: u64, emits: Vec<Emit>) -> Vec<Emit> {
+        let Some(batch) = self.batches.get_mut(&id) else {
+            return emits;
+        };
+        let mut out = Vec::new();
+        for emit in emits {
+            match emit {
+                Emit::Bytes(bytes) => batch.answers.push(bytes),
+                other @ (Emit::Bytewise(_)
+                | Emit::Stderr(_)
+                | Emit::Delay(_)
+                | Emit::CloseStdout
+                | Emit::End(_)) => out.push(other),
+            }
+        }
+        batch.waiting = batch.waiting.saturating_sub(1);
+        if batch.waiting == 0
+            && let Some(batch) = self.batches.remove(&id)
+            && !batch.answers.is_empty()
+        {
+            let answers: Vec<&[u8]> = batch.answers.iter().map(|a| a.trim_ascii_end()).collect();
+            let mut line = vec![b'['];
+            line.extend(answers.join(&b','));
+            line.extend(b"]\n");
+            out.push(Emit::Bytes(line));
+        }
+        out
+    }
+}
+
+/// The kind of a message by its members, or nothing for what is no JSON-RPC message.
+pub(super) fn kind_of(message: &Value) -> Option<Kind> {
+    let members = message.as_object()?;
+    match (members.get("method"), members.get("id")) {
+        (Some(Value::String(_)), Some(_)) => Some(Kind::Request),
+        (Some(Value::String(_)), None) => Some(Kind::Notification),
+        (Some(_), _) => None,
+        (None, _) if members.contains_key("result") || members.contains_key("error") => {
+            Some(Kind::Answer)
+        }
+        (None, _) => None,
+    }
+}
+
+/// The id of a message, if it is one that JSON-RPC allows.
+pub(super) fn message_id(message: &Value) -> Option<&Value> {
+    message
+        .get("id")
+        .filter(|id| id.is_string() || id.is_number())
+}
+
+fn frame<'a>(message: &'a Value, kind: Kind, known: Option<&'a Open>) -> Frame<'a> {
+    let (method, target) = match (kind, known) {
+        (Kind::Answer, Some(open)) => (Some(open.method.as_str()), open.target.as_deref()),
+        (Kind::Answer, None) => (None, None),
+        (Kind::Request | Kind::Notification, _) => (
+            message.get("method").and_then(Value::as_str),
+            target_of(message),
+        ),
+    };
+    Frame {
+        message,
+        kind,
+        method,
+        id: message.get("id"),
+        target,
+    }
+}
+
+fn open_request(message: &Value, batch: Option<u64>) -> Open {
+    Open {
+        method: message
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        target: target_of(message).map(str::to_owned),
+        batch,
+    }
+}
+
+fn target_of(message: &Value) -> Option<&str> {
+    let params = message.get("params")?;
+    params.get("name").or_else(|| params.get("uri"))?.as_str()
+}
+
+/// Number 3 and text "3" are two ids.
+fn key(id: &Value) -> String {
+    id.to_string()
+}

@@ -1,0 +1,182 @@
+//! The pump between a byte stream and rmcp: lines to JSON values to rmcp's types, and back.
+//!
+//! ```text
+//! bytes ⇄ reader, writer ⇄ exchange (tap, ids, batches) ⇄ transport ⇄ rmcp
+//! ```
+//!
+//! Types are never decoded from text: with serde_json's arbitrary precision only a `Value` keeps
+//! numbers readable for untagged enums. No handler and no fault is known here.
+
+mod exchange;
+mod reader;
+mod transport;
+mod writer;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::RequestId;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use self::exchange::Exchange;
+pub(super) use self::reader::{Limits, Reader};
+pub(super) use self::transport::{Inbox, WireTransport};
+pub(super) use self::writer::{Writer, Wrote};
+use super::tap::{Emit, Leave, Stop, Tap};
+
+/// The longest wait for a handler before the next message is handed to rmcp all the same.
+const SETTLE: Duration = Duration::from_millis(250);
+
+/// What the writer is asked to do.
+#[derive(Debug)]
+enum Job {
+    /// These, in order; the sender hears when all but the delayed ones are done.
+    Emit(Vec<Emit>, Option<oneshot::Sender<()>>),
+    /// These, with delays that hold everything back.
+    EmitInTurn(Vec<Emit>, oneshot::Sender<()>),
+    /// Nothing comes after this.
+    Close,
+}
+
+/// The shared handle of one connection: frames out, and the word that a handler waits.
+#[derive(Clone)]
+pub(super) struct Wire {
+    exchange: Arc<Mutex<Exchange>>,
+    jobs: mpsc::UnboundedSender<Job>,
+    settled: Arc<Notify>,
+}
+
+impl Wire {
+    /// A wire and the queue that its writer works off.
+    fn new(tap: Box<dyn Tap>) -> (Self, mpsc::UnboundedReceiver<Job>) {
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let wire = Self {
+            exchange: Arc::new(Mutex::new(Exchange::new(tap))),
+            jobs,
+            settled: Arc::new(Notify::new()),
+        };
+        (wire, queue)
+    }
+
+    /// Sends one message past rmcp, exactly as it is. It is queued before the future is polled.
+    pub(super) fn send(
+        &self,
+        message: &Value,
+    ) -> impl Future<Output = io::Result<()>> + Send + use<> {
+        let emits = self.exchange().outgoing(message);
+        self.settled.notify_waiters();
+        let (done, written) = oneshot::channel();
+        let queued = self.jobs.send(Job::Emit(emits, Some(done)));
+        async move {
+            queued.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            written
+                .await
+                .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
+        }
+    }
+
+    /// Queues bytes for stderr.
+    pub(super) fn stderr(&self, text: &str) {
+        self.emit(vec![Emit::Stderr(text.as_bytes().to_vec())]);
+    }
+
+    /// The handler of `id` waits for time or for the client: reading goes on meanwhile.
+    pub(super) fn park(&self, id: &RequestId) {
+        self.exchange().park(id);
+        self.settled.notify_waiters();
+    }
+
+    /// Asks the tap whether `why` ends the server; what it wants sent is queued.
+    pub(super) fn stop(&self, why: Stop) -> bool {
+        let (emits, ends) = match self.exchange().tap.stop(why) {
+            Leave::Go(emits) => (emits, true),
+            Leave::Stay(emits) => (emits, false),
+        };
+        self.emit(emits);
+        ends
+    }
+
+    /// Nothing is queued any more.
+    pub(super) fn close(&self) {
+        // A writer that has ended needs no word.
+        let _ = self.jobs.send(Job::Close);
+    }
+
+    /// Tells the tap that all is over.
+    pub(super) fn ended(&self) {
+        self.exchange().tap.ended();
+    }
+
+    /// Does what the tap wants before the first byte is read.
+    async fn start(&self) {
+        let emits = self.exchange().tap.start();
+        if emits.is_empty() {
+            return;
+        }
+        let (done, written) = oneshot::channel();
+        if self.jobs.send(Job::EmitInTurn(emits, done)).is_ok() {
+            // The writer ended first: then there is nothing left to wait for.
+            let _ = written.await;
+        }
+    }
+
+    fn emit(&self, emits: Vec<Emit>) {
+        if !emits.is_empty() {
+            // A writer that has ended loses nothing that anybody could read.
+            let _ = self.jobs.send(Job::Emit(emits, None));
+        }
+    }
+
+    /// Waits until each request handed to rmcp is answered or waits for something outside, so
+    /// that answers and journal come in one order however fast the lines arrive.
+    async fn settle(&self) {
+        let quiet = async {
+            loop {
+                let told = self.settled.notified();
+                if self.exchange().is_settled() {
+                    return;
+                }
+                told.await;
+            }
+        };
+        // A handler that waits without saying so must not stop the reading for good.
+        let _ = tokio::time::timeout(SETTLE, quiet).await;
+    }
+
+    /// Waits until no request is open.
+    async fn answered(&self) {
+        loop {
+            let told = self.settled.notified();
+            if self.exchange().is_answered() {
+                return;
+            }
+            told.await;
+        }
+    }
+
+    fn exchange(&self) -> MutexGuard<'_, Exchange> {
+        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The parts of a connection over `input`, `output` and `errors`.
+pub(super) fn connect<R, W, E>(
+    tap: Box<dyn Tap>,
+    streams: super::Streams<R, W, E>,
+    clock: super::Clock,
+    limits: Limits,
+) -> (Wire, Inbox, Reader<R>, Writer<W, E>)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    E: AsyncWrite + Unpin,
+{
+    let (wire, queue) = Wire::new(tap);
+    let (sender, inbox) = transport::inbox();
+    let reader = Reader::new(streams.input, wire.clone(), sender, limits);
+    let writer = Writer::new(queue, streams.output, streams.errors, clock);
+    (wire, inbox, reader, writer)
+}

@@ -1,0 +1,214 @@
+//! Lines of the client to messages for rmcp.
+
+use std::time::Duration;
+
+use rmcp::model::ClientJsonRpcMessage;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::sync::mpsc;
+
+use super::Wire;
+use super::exchange::{kind_of, message_id};
+use crate::serve::tap::{Kind, Stop};
+
+/// A line longer than this is dropped, as rmcp's own transport does.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// When a server ends by itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::serve) struct Limits {
+    /// After so many requests.
+    pub(in crate::serve) max_requests: Option<u64>,
+    /// When nothing came for so long.
+    pub(in crate::serve) idle_exit: Option<Duration>,
+}
+
+/// Reads the client's lines.
+pub(in crate::serve) struct Reader<R> {
+    input: BufReader<R>,
+    wire: Wire,
+    core: mpsc::Sender<ClientJsonRpcMessage>,
+    limits: Limits,
+    requests: u64,
+}
+
+enum Line {
+    Text(Vec<u8>),
+    TooLong,
+    End,
+}
+
+impl<R: AsyncRead + Unpin> Reader<R> {
+    pub(super) fn new(
+        input: R,
+        wire: Wire,
+        core: mpsc::Sender<ClientJsonRpcMessage>,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            input: BufReader::new(input),
+            wire,
+            core,
+            limits,
+            requests: 0,
+        }
+    }
+
+    /// Reads until the client closes, or a limit is met.
+    pub(in crate::serve) async fn run(&mut self) -> Stop {
+        self.wire.start().await;
+        loop {
+            let line = match self.limits.idle_exit {
+                None => self.line().await,
+                Some(idle) => match tokio::time::timeout(idle, self.line()).await {
+                    Ok(line) => line,
+                    Err(_) => return Stop::Limit,
+                },
+            };
+            match line {
+                Line::Text(line) => self.heard(&line).await,
+                Line::TooLong => self.wire.exchange().tap.noise(&[]),
+                Line::End => {
+                    self.wire.settle().await;
+                    return Stop::Eof;
+                }
+            }
+            if self
+                .limits
+                .max_requests
+                .is_some_and(|most| self.requests >= most)
+            {
+                self.wire.answered().await;
+                return Stop::Limit;
+            }
+        }
+    }
+
+    /// The next line without its end. An unfinished last line counts as a line.
+    async fn line(&mut self) -> Line {
+        let mut line = Vec::new();
+        let mut too_long = false;
+        loop {
+            // A stream that fails is a stream that has ended: nobody is left to be told.
+            let Ok(bytes) = self.input.fill_buf().await else {
+                return Line::End;
+            };
+            if bytes.is_empty() {
+                return if line.is_empty() || too_long {
+                    Line::End
+                } else {
+                    Line::Text(line)
+                };
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            too_long |= line.len() + part.len() > MAX_LINE;
+            if too_long {
+                line.clear();
+            } else {
+                line.extend_from_slice(part);
+            }
+            let used = end.map_or(bytes.len(), |at| at + 1);
+            self.input.consume(used);
+            if end.is_some() {
+                return if too_long {
+                    Line::TooLong
+                } else {
+                    Line::Text(line)
+                };
+            }
+        }
+    }
+
+    async fn heard(&mut self, line: &[u8]) {
+        let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if text.trim_ascii().is_empty() {
+            return;
+        }
+        self.wire.settle().await;
+        match serde_json::from_slice::<Value>(text) {
+            // An answer to what is no JSON can start an endless exchange of errors; the other
+            // official SDKs keep silent too.
+            Err(_) => self.wire.exchange().tap.noise(line),
+            Ok(Value::Array(members)) if !members.is_empty() && self.has_batches() => {
+                self.batch(members).await;
+            }
+            Ok(message) => self.message(message, None).await,
+        }
+    }
+
+    async fn batch(&mut self, members: Vec<Value>) {
+        let requests = members
+            .iter()
+            .filter(|member| kind_of(member) == Some(Kind::Request))
+            .count();
+        let batch = self.wire.exchange().open_batch(requests);
+        for member in members {
+            self.message(member, batch).await;
+            self.wire.settle().await;
+        }
+    }
+
+    async fn message(&mut self, message: Value, batch: Option<u64>) {
+        let Some(kind) = kind_of(&message) else {
+            self.wrong_shape(&message);
+            return;
+        };
+        let asked = kind == Kind::Answer && self.wire.exchange().is_asked(&message);
+        let (message, emits) = self.wire.exchange().incoming(message, kind, batch);
+        self.wire.emit(emits);
+        let Some(message) = message else { return };
+        // rmcp ends a connection that does not open with a request.
+        if kind == Kind::Request {
+            self.requests += 1;
+        } else if self.requests == 0 {
+            return;
+        }
+        match typed(&message) {
+            // Only an rmcp that has ended does not take it, and then the server ends too.
+            Some(typed) => drop(self.core.send(typed).await),
+            None => match kind {
+                Kind::Request => self.wrong_shape(&message),
+                Kind::Notification => {}
+                Kind::Answer if asked => self.broken_answer(&message).await,
+                Kind::Answer => {}
+            },
+        }
+    }
+
+    /// JSON that is no message is answered, under its id where it has one.
+    fn wrong_shape(&self, message: &Value) {
+        self.wire
+            .exchange()
+            .tap
+            .noise(message.to_string().as_bytes());
+        let mut answer = json!({"jsonrpc": "2.0"});
+        if let Some(id) = message_id(message) {
+            answer["id"] = id.clone();
+        }
+        answer["error"] = json!({"code": -32600, "message": "Invalid request"});
+        // It is queued by the call; the wait is for those who need the order.
+        drop(self.wire.send(&answer));
+    }
+
+    /// What we asked must not stay open because the answer makes no sense.
+    async fn broken_answer(&self, message: &Value) {
+        let error = json!({
+            "jsonrpc": "2.0",
+            "id": message["id"],
+            "error": {"code": -32600, "message": "the client's answer is no JSON-RPC answer"},
+        });
+        if let Some(typed) = typed(&error) {
+            drop(self.core.send(typed).await);
+        }
+    }
+
+    fn has_batches(&self) -> bool {
+        self.wire.exchange().has_batches()
+    }
+}
+
+/// rmcp's type of a message. `jsonrpc` has to be there; an error and a result exclude each other.
+fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
+    serde_json::from_value(message.clone()).ok()
+}

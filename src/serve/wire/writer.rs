@@ -1,0 +1,138 @@
+//! Does what emits say, one list after the other; delayed rests are overtaken.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::Job;
+use crate::serve::Clock;
+use crate::serve::tap::{Emit, Ending};
+
+/// Why a writer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::serve) enum Wrote {
+    /// All that was queued is written.
+    All,
+    /// Nobody reads our stdout any more.
+    Broken,
+    /// A fault ends the server.
+    Ending(Ending),
+}
+
+/// Owns stdout and stderr of one server.
+pub(in crate::serve) struct Writer<W, E> {
+    queue: mpsc::UnboundedReceiver<Job>,
+    /// Nothing after [`Emit::CloseStdout`].
+    output: Option<W>,
+    errors: E,
+    clock: Clock,
+    delayed: JoinSet<Vec<Emit>>,
+}
+
+/// Whether delays hold up what is queued behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delays {
+    Overtaken,
+    InTurn,
+}
+
+impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
+    pub(super) fn new(
+        queue: mpsc::UnboundedReceiver<Job>,
+        output: W,
+        errors: E,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            queue,
+            output: Some(output),
+            errors,
+            clock,
+            delayed: JoinSet::new(),
+        }
+    }
+
+    /// Writes until it is closed, the reader of our stdout is gone, or a fault ends the server.
+    pub(in crate::serve) async fn run(&mut self) -> Wrote {
+        loop {
+            let step = tokio::select! {
+                biased;
+                Some(Ok(rest)) = self.delayed.join_next(), if !self.delayed.is_empty() => {
+                    self.perform(rest, Delays::Overtaken).await
+                }
+                job = self.queue.recv() => match job {
+                    Some(Job::Emit(emits, done)) => {
+                        let step = self.perform(emits, Delays::Overtaken).await;
+                        if let Some(done) = done {
+                            // Who does not wait for it needs no word.
+                            let _ = done.send(());
+                        }
+                        step
+                    }
+                    Some(Job::EmitInTurn(emits, done)) => {
+                        let step = self.perform(emits, Delays::InTurn).await;
+                        let _ = done.send(());
+                        step
+                    }
+                    Some(Job::Close) | None => Err(Wrote::All),
+                },
+            };
+            if let Err(end) = step {
+                self.delayed.shutdown().await;
+                return end;
+            }
+        }
+    }
+
+    async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Wrote> {
+        let mut emits = emits.into_iter();
+        while let Some(emit) = emits.next() {
+            match emit {
+                Emit::Bytes(bytes) => self.write(&bytes).await?,
+                Emit::Bytewise(bytes) => {
+                    for byte in bytes {
+                        self.write(&[byte]).await?;
+                    }
+                }
+                Emit::Stderr(bytes) => {
+                    // A closed stderr is no reason to stop answering.
+                    let _ = self.errors.write_all(&bytes).await;
+                    let _ = self.errors.flush().await;
+                }
+                Emit::Delay(length) => match delays {
+                    Delays::InTurn => {
+                        self.clock.sleep(length).await;
+                    }
+                    Delays::Overtaken => {
+                        self.later(length, emits.collect());
+                        return Ok(());
+                    }
+                },
+                Emit::CloseStdout => drop(self.output.take()),
+                Emit::End(ending) => return Err(Wrote::Ending(ending)),
+            }
+        }
+        Ok(())
+    }
+
+    fn later(&mut self, length: Duration, rest: Vec<Emit>) {
+        let clock = self.clock.clone();
+        self.delayed.spawn(async move {
+            clock.sleep(length).await;
+            rest
+        });
+    }
+
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), Wrote> {
+        let Some(output) = &mut self.output else {
+            return Ok(());
+        };
+        let written = async {
+            output.write_all(bytes).await?;
+            output.flush().await
+        };
+        written.await.map_err(|_| Wrote::Broken)
+    }
+}
