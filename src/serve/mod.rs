@@ -5,6 +5,7 @@
 //! Nothing here parses the command line or ends the process.
 
 mod clock;
+pub(crate) mod faults;
 mod state;
 mod surface;
 pub(crate) mod tap;

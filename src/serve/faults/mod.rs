@@ -1,0 +1,10 @@
+//! Misbehaviour on request: which deviations exist, the rules that ask for them, and the tap that makes them.
+//!
+//! Nothing here knows a handler. Faults bend frames on their way between the protocol core and the
+//! byte stream; what performs them is `serve::wire`. Without a rule every byte goes as it came.
+
+pub(crate) mod argument;
+pub(crate) mod catalogue;
+pub(crate) mod file;
+pub(crate) mod place;
+pub(crate) mod rule;
