@@ -1,1 +1,255 @@
 //! Suites and options to jobs: filters, skips, trials, targets, shards. Decides what runs; runs nothing.
+
+pub(crate) mod filter;
+pub(crate) mod job;
+pub(crate) mod shard;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use self::{
+    filter::Filter,
+    job::{Job, RunJob, Work},
+    shard::Shard,
+};
+use crate::{
+    suite::model::{
+        Assertion, Entry, Suite,
+        server::{Launch, Server, Target, UrlTransport},
+        subject::Subject,
+    },
+    suite::template::Template,
+    words::environment::Environment,
+};
+
+/// The deadline of an assertion that names none.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What was asked for on the command line and in the settings.
+#[derive(Debug)]
+pub(crate) struct PlanOptions<'a> {
+    /// Which assertions.
+    pub(crate) filter: Filter,
+    /// Which part of them.
+    pub(crate) shard: Option<Shard>,
+    /// Independent repetitions of each, at least 1.
+    pub(crate) trials: u32,
+    /// Attempts after a failure, unless the assertion says otherwise.
+    pub(crate) retries: u32,
+    /// Deadline of an assertion that names none.
+    pub(crate) timeout: Duration,
+    /// Factor on every deadline.
+    pub(crate) timeout_scale: f64,
+    /// What replaces command and arguments of every server.
+    pub(crate) server: Option<ServerOverride>,
+    /// The targets each assertion is repeated on; empty: each on its own server.
+    pub(crate) targets: Vec<(String, Server)>,
+    /// For `skip_unless_env`.
+    pub(crate) environment: &'a Environment,
+}
+
+/// `--server`: a command line, or a url.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ServerOverride {
+    /// Program and arguments; the transport becomes stdio.
+    Command {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+    /// A server behind a url.
+    Url(String),
+}
+
+/// Why a value of `--server` cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ServerOverrideError {
+    /// There is no program in it.
+    #[error("`--server` is empty")]
+    Empty,
+    /// A quote is not closed.
+    #[error("`--server {0}` has an unclosed quote")]
+    Quote(String),
+}
+
+impl ServerOverride {
+    /// Splits a command line as a shell would, quotes included; an `http://` or `https://` url stays whole.
+    pub(crate) fn from_text(text: &str) -> Result<Self, ServerOverrideError> {
+        if text.starts_with("http://") || text.starts_with("https://") {
+            return Ok(Self::Url(text.to_owned()));
+        }
+        let words =
+            shell_words::split(text).map_err(|_| ServerOverrideError::Quote(text.to_owned()))?;
+        let mut words = words.into_iter();
+        let program = words.next().ok_or(ServerOverrideError::Empty)?;
+        Ok(Self::Command {
+            program,
+            args: words.collect(),
+        })
+    }
+}
+
+/// What will run, in this order.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The jobs; skipped and invalid ones stand in their place.
+    pub(crate) jobs: Vec<Job>,
+    /// Assertions that the filter or the shard left out.
+    pub(crate) left_out: usize,
+}
+
+/// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
+pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
+    let mut plan = Plan::default();
+    let mut position = 0;
+    for entry in &suite.entries {
+        let case = match entry {
+            Entry::Assertion(assertion) => &assertion.case,
+            Entry::Invalid { case, .. } => case,
+        };
+        if !options.filter.selects(case) {
+            plan.left_out += 1;
+            continue;
+        }
+        let mine = options
+            .shard
+            .as_ref()
+            .is_none_or(|shard| shard.holds(position));
+        position += 1;
+        if !mine {
+            plan.left_out += 1;
+            continue;
+        }
+        match entry {
+            Entry::Invalid { case, reasons } => plan.jobs.push(Job {
+                case: Arc::clone(case),
+                target: None,
+                trial: 1,
+                work: Work::Invalid(reasons.clone()),
+            }),
+            Entry::Assertion(assertion) => add_jobs(&mut plan, assertion, options),
+        }
+    }
+    plan
+}
+
+fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'_>) {
+    let reason = skip_reason(assertion, options.environment);
+    let targets: Vec<Option<&(String, Server)>> = if options.targets.is_empty() {
+        vec![None]
+    } else {
+        options.targets.iter().map(Some).collect()
+    };
+    for target in targets {
+        let server = server_for(
+            assertion,
+            target.map(|(_, server)| server),
+            options.server.as_ref(),
+        );
+        for trial in 1..=options.trials {
+            let work = match &reason {
+                Some(reason) => Work::Skip(reason.clone()),
+                None => Work::Run(run_job(assertion, Arc::clone(&server), options)),
+            };
+            plan.jobs.push(Job {
+                case: Arc::clone(&assertion.case),
+                target: target.map(|(name, _)| name.clone()),
+                trial,
+                work,
+            });
+        }
+    }
+}
+
+/// Why the assertion is not run, by its own words or for want of a variable.
+fn skip_reason(assertion: &Assertion, environment: &Environment) -> Option<String> {
+    if let Some(reason) = &assertion.skip {
+        return Some(reason.clone());
+    }
+    let missing: Vec<&str> = assertion
+        .skip_unless_env
+        .iter()
+        .map(String::as_str)
+        .filter(|name| environment.variable(name).unwrap_or_default().is_empty())
+        .collect();
+    match missing[..] {
+        [] => None,
+        [name] => Some(format!("skipped: env var {name} not set")),
+        _ => Some(format!("skipped: env vars {} not set", missing.join(", "))),
+    }
+}
+
+/// The server of a job: the target's if there is one, else the assertion's, with `--server` laid over it.
+fn server_for(
+    assertion: &Assertion,
+    target: Option<&Server>,
+    over: Option<&ServerOverride>,
+) -> Arc<Server> {
+    let mut server = target.unwrap_or(&assertion.server).clone();
+    if matches!(assertion.subject, Subject::Trajectory(_)) {
+        return Arc::new(server);
+    }
+    match over {
+        None => {}
+        Some(ServerOverride::Command { program, args }) => {
+            let launch = match server.target {
+                Target::Process(launch)
+                | Target::Builtin { launch, .. }
+                | Target::Container { launch, .. } => launch,
+                Target::Url { .. } | Target::None => Launch::default(),
+            };
+            server.target = Target::Process(Launch {
+                command: Some(Template {
+                    text: program.clone(),
+                }),
+                args: args
+                    .iter()
+                    .map(|text| Template { text: text.clone() })
+                    .collect(),
+                ..launch
+            });
+        }
+        Some(ServerOverride::Url(url)) => {
+            let (transport, headers) = match server.target {
+                Target::Url {
+                    transport, headers, ..
+                } => (transport, headers),
+                Target::Process(_)
+                | Target::Builtin { .. }
+                | Target::Container { .. }
+                | Target::None => (UrlTransport::Http, BTreeMap::new()),
+            };
+            server.target = Target::Url {
+                transport,
+                url: Template { text: url.clone() },
+                headers,
+            };
+        }
+    }
+    Arc::new(server)
+}
+
+fn run_job(assertion: &Arc<Assertion>, server: Arc<Server>, options: &PlanOptions<'_>) -> RunJob {
+    let timeout = assertion
+        .timeout
+        .unwrap_or(options.timeout)
+        .mul_f64(options.timeout_scale);
+    let lane = assertion
+        .serial
+        .as_ref()
+        .map(|name| format!("serial {name}"))
+        .or_else(|| match &server.target {
+            Target::Url { url, .. } => Some(format!("url {}", url.text)),
+            Target::Process(_)
+            | Target::Builtin { .. }
+            | Target::Container { .. }
+            | Target::None => None,
+        });
+    RunJob {
+        assertion: Arc::clone(assertion),
+        server,
+        timeout,
+        retries: assertion.retries.unwrap_or(options.retries),
+        lane,
+    }
+}

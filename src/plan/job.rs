@@ -1,0 +1,44 @@
+//! A job: one assertion, on one target, in one trial.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::suite::model::{Assertion, Case, server::Server};
+
+/// One thing to do, in its place in the plan.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// The assertion's identity.
+    pub(crate) case: Arc<Case>,
+    /// The target, when the run has several.
+    pub(crate) target: Option<String>,
+    /// The trial, from 1.
+    pub(crate) trial: u32,
+    /// What is to be done.
+    pub(crate) work: Work,
+}
+
+/// What is to be done for a job.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Run it.
+    Run(RunJob),
+    /// Nothing, for this reason.
+    Skip(String),
+    /// Nothing: its document cannot be used, for these reasons.
+    Invalid(Vec<String>),
+}
+
+/// An assertion that runs, with everything decided.
+#[derive(Debug)]
+pub(crate) struct RunJob {
+    /// The assertion.
+    pub(crate) assertion: Arc<Assertion>,
+    /// The server: the assertion's, the target's, or `--server`.
+    pub(crate) server: Arc<Server>,
+    /// The deadline of an attempt.
+    pub(crate) timeout: Duration,
+    /// Attempts after a failure.
+    pub(crate) retries: u32,
+    /// Jobs of one lane run one at a time.
+    pub(crate) lane: Option<String>,
+}
