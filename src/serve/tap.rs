@@ -46,10 +46,76 @@ pub(crate) enum Emit {
     /// What follows in this list comes so much later by the server's clock; other frames overtake.
     /// In the list of [`Tap::start`] nothing is read meanwhile.
     Delay(Duration),
+    /// Many like pieces, made while they are written.
+    Flood(Flood),
     /// Stdout is closed; the process lives on and what it writes is lost.
     CloseStdout,
+    /// Our own executable is started with these arguments. It gets our stdout and nobody waits for it.
+    Spawn(Vec<&'static str>),
+    /// The tap is asked for more when so much real time has passed, whatever the server's clock says:
+    /// it waits for the client, not for itself.
+    Wake(Duration, Ticket),
     /// The server ends now.
     End(Ending),
+}
+
+/// What a tap recognises its own [`Emit::Wake`] by.
+pub(crate) type Ticket = u64;
+
+/// Pieces of `head`, a number where wanted, and `tail`, so many times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Flood {
+    /// Where they go.
+    pub(crate) outlet: Outlet,
+    /// What each piece begins with.
+    pub(crate) head: Vec<u8>,
+    /// What stands between.
+    pub(crate) middle: Middle,
+    /// What each piece ends with.
+    pub(crate) tail: Vec<u8>,
+    /// How many pieces.
+    pub(crate) count: u64,
+}
+
+/// A stream of bytes that a server writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outlet {
+    /// What the client reads.
+    Stdout,
+    /// What a human reads.
+    Stderr,
+}
+
+/// What stands in the middle of each piece of a flood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Middle {
+    /// Its number, from 1.
+    Number,
+    /// Nothing.
+    Nothing,
+}
+
+impl Flood {
+    /// How much is put together before it is written.
+    const CHUNK: usize = 64 << 10;
+
+    /// The pieces in chunks, none of which is much longer than [`Self::CHUNK`].
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Vec<u8>> + Send + use<> {
+        let flood = self.clone();
+        let mut made = 0;
+        std::iter::from_fn(move || {
+            let mut chunk = Vec::new();
+            while made < flood.count && chunk.len() < Self::CHUNK {
+                made += 1;
+                chunk.extend_from_slice(&flood.head);
+                if flood.middle == Middle::Number {
+                    chunk.extend_from_slice(made.to_string().as_bytes());
+                }
+                chunk.extend_from_slice(&flood.tail);
+            }
+            (!chunk.is_empty()).then_some(chunk)
+        })
+    }
 }
 
 /// How a fault ends the process. The edge performs it after stdout is flushed.
@@ -135,6 +201,11 @@ pub(crate) trait Tap: Send + 'static {
     /// A message goes out; `line` is its text with the newline.
     fn outgoing(&mut self, _frame: &Frame<'_>, line: Vec<u8>) -> Vec<Emit> {
         vec![Emit::Bytes(line)]
+    }
+
+    /// The time of an [`Emit::Wake`] has come.
+    fn wake(&mut self, _ticket: Ticket) -> Vec<Emit> {
+        Vec::new()
     }
 
     /// Somebody wants the server to end.

@@ -194,7 +194,10 @@ impl Exchange {
                 other @ (Emit::Bytewise(_)
                 | Emit::Stderr(_)
                 | Emit::Delay(_)
+                | Emit::Flood(_)
                 | Emit::CloseStdout
+                | Emit::Spawn(_)
+                | Emit::Wake(..)
                 | Emit::End(_)) => out.push(other),
             }
         }

@@ -25,7 +25,7 @@ use self::exchange::Exchange;
 pub(super) use self::reader::{Limits, Reader};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::{Writer, Wrote};
-use super::tap::{Emit, Leave, Stop, Tap};
+use super::tap::{Emit, Leave, Stop, Tap, Ticket};
 
 /// The longest wait for a handler before the next message is handed to rmcp all the same.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -97,6 +97,11 @@ impl Wire {
         };
         self.emit(emits);
         ends
+    }
+
+    /// Asks the tap what it wants now that the time of its ticket has come.
+    fn wake(&self, ticket: Ticket) -> Vec<Emit> {
+        self.exchange().tap.wake(ticket)
     }
 
     /// Nothing is queued any more.
@@ -177,6 +182,6 @@ where
     let (wire, queue) = Wire::new(tap);
     let (sender, inbox) = transport::inbox();
     let reader = Reader::new(streams.input, wire.clone(), sender, limits);
-    let writer = Writer::new(queue, streams.output, streams.errors, clock);
+    let writer = Writer::new(queue, (streams.output, streams.errors), clock, wire.clone());
     (wire, inbox, reader, writer)
 }

@@ -6,9 +6,9 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::Job;
+use super::{Job, Wire};
 use crate::serve::Clock;
-use crate::serve::tap::{Emit, Ending};
+use crate::serve::tap::{Emit, Ending, Flood, Outlet, Ticket};
 
 /// Why a writer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,16 @@ pub(in crate::serve) struct Writer<W, E> {
     output: Option<W>,
     errors: E,
     clock: Clock,
-    delayed: JoinSet<Vec<Emit>>,
+    wire: Wire,
+    delayed: JoinSet<Later>,
+}
+
+/// What a wait was for.
+enum Later {
+    /// The rest of a list.
+    Rest(Vec<Emit>),
+    /// The tap's next word.
+    Wake(Ticket),
 }
 
 /// Whether delays hold up what is queued behind.
@@ -41,15 +50,16 @@ enum Delays {
 impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     pub(super) fn new(
         queue: mpsc::UnboundedReceiver<Job>,
-        output: W,
-        errors: E,
+        (output, errors): (W, E),
         clock: Clock,
+        wire: Wire,
     ) -> Self {
         Self {
             queue,
             output: Some(output),
             errors,
             clock,
+            wire,
             delayed: JoinSet::new(),
         }
     }
@@ -59,8 +69,12 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         loop {
             let step = tokio::select! {
                 biased;
-                Some(Ok(rest)) = self.delayed.join_next(), if !self.delayed.is_empty() => {
-                    self.perform(rest, Delays::Overtaken).await
+                Some(Ok(later)) = self.delayed.join_next(), if !self.delayed.is_empty() => {
+                    let emits = match later {
+                        Later::Rest(rest) => rest,
+                        Later::Wake(ticket) => self.wire.wake(ticket),
+                    };
+                    self.perform(emits, Delays::Overtaken).await
                 }
                 job = self.queue.recv() => match job {
                     Some(Job::Emit(emits, done)) => {
@@ -96,11 +110,8 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                         self.write(&[byte]).await?;
                     }
                 }
-                Emit::Stderr(bytes) => {
-                    // A closed stderr is no reason to stop answering.
-                    let _ = self.errors.write_all(&bytes).await;
-                    let _ = self.errors.flush().await;
-                }
+                Emit::Stderr(bytes) => self.write_errors(&bytes).await,
+                Emit::Flood(flood) => self.flood(&flood).await?,
                 Emit::Delay(length) => match delays {
                     Delays::InTurn => {
                         self.clock.sleep(length).await;
@@ -111,6 +122,18 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                     }
                 },
                 Emit::CloseStdout => drop(self.output.take()),
+                Emit::Spawn(arguments) => {
+                    if let Err(error) = spawn(&arguments) {
+                        let text = format!("the child cannot start: {error}\n");
+                        self.write_errors(text.as_bytes()).await;
+                    }
+                }
+                Emit::Wake(length, ticket) => {
+                    self.delayed.spawn(async move {
+                        tokio::time::sleep(length).await;
+                        Later::Wake(ticket)
+                    });
+                }
                 Emit::End(ending) => return Err(Wrote::Ending(ending)),
             }
         }
@@ -121,8 +144,24 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         let clock = self.clock.clone();
         self.delayed.spawn(async move {
             clock.sleep(length).await;
-            rest
+            Later::Rest(rest)
         });
+    }
+
+    async fn flood(&mut self, flood: &Flood) -> Result<(), Wrote> {
+        for chunk in flood.chunks() {
+            match flood.outlet {
+                Outlet::Stdout => self.write(&chunk).await?,
+                Outlet::Stderr => self.write_errors(&chunk).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// A closed stderr is no reason to stop answering.
+    async fn write_errors(&mut self, bytes: &[u8]) {
+        let _ = self.errors.write_all(bytes).await;
+        let _ = self.errors.flush().await;
     }
 
     async fn write(&mut self, bytes: &[u8]) -> Result<(), Wrote> {
@@ -135,4 +174,14 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         };
         written.await.map_err(|_| Wrote::Broken)
     }
+}
+
+/// Starts our own executable beside us. It outlives us: that is what it is for.
+fn spawn(arguments: &[&str]) -> std::io::Result<()> {
+    std::process::Command::new(std::env::current_exe()?)
+        .args(arguments)
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .map(drop)
 }
