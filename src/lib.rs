@@ -37,3 +37,8 @@ mod suite;
 mod terminal;
 mod transport;
 mod words;
+
+/// Runs the program with the arguments and the environment of this process.
+pub fn main() -> std::process::ExitCode {
+    std::process::ExitCode::from(commands::main().number())
+}

@@ -1,3 +1,7 @@
 //! The executable: hands over to the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcp_assert::main()
+}

@@ -1,1 +1,71 @@
-//! One thin file per verb: options in, calls, exit code out.
+//! One thin file per verb: options in, calls, exit code out. This file reads the process's arguments and
+//! environment, once, and picks the verb.
+
+mod completions;
+mod environment;
+mod version;
+
+use std::sync::Arc;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::{
+    cli::{Cli, Command, When, arguments},
+    words::{environment::Environment, exit::ExitCode},
+};
+
+/// What every verb gets: the environment and how to dress output.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    /// Facts about the place the program was started in.
+    pub(crate) environment: Arc<Environment>,
+    /// What `--color` says.
+    pub(crate) colour: When,
+}
+
+/// Reads the command line and runs the verb.
+pub(crate) fn main() -> ExitCode {
+    let mut command = Cli::command();
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let typed = std::iter::once(program).chain(arguments::normalise(words, &command));
+    let parsed = command
+        .try_get_matches_from_mut(typed)
+        .and_then(|found| Cli::from_arg_matches(&found));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    if cli.version {
+        return version::version();
+    }
+    let Some(verb) = cli.command else {
+        // The Go tool prints its usage on stdout and ends with 0.
+        let _ = command.print_help();
+        return ExitCode::Passed;
+    };
+    let context = Context {
+        environment: Arc::new(environment::read()),
+        colour: cli.color,
+    };
+    dispatch(verb, &context)
+}
+
+fn dispatch(verb: Command, _context: &Context) -> ExitCode {
+    match verb {
+        Command::Run(_) => ExitCode::CouldNotRun,
+        Command::Completions(args) => completions::completions(&args),
+        Command::Version => version::version(),
+    }
+}
+
+/// Prints clap's message; help and version asked for are no error.
+fn usage(error: &clap::Error) -> ExitCode {
+    // A closed stream is nobody to tell.
+    let _ = error.print();
+    if error.use_stderr() {
+        ExitCode::Invalid
+    } else {
+        ExitCode::Passed
+    }
+}
