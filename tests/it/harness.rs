@@ -1,0 +1,133 @@
+//! A throw-away project and the real binary in it: a scrubbed environment, and output with paths and times
+//! replaced by placeholders.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::LazyLock,
+};
+
+use regex::Regex;
+
+/// The executable under test.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcp-assert");
+
+/// A temporary folder with suites in it.
+#[derive(Debug)]
+pub(crate) struct Project {
+    folder: tempfile::TempDir,
+}
+
+/// What a run of the binary gave.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// Standard output as it was.
+    pub(crate) stdout: String,
+    /// Standard error as it was.
+    pub(crate) stderr: String,
+    /// The exit code; -1 for a signal.
+    pub(crate) code: i32,
+    folder: PathBuf,
+}
+
+impl Project {
+    /// An empty project.
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::Builder::new()
+                .prefix("project-")
+                .tempdir()
+                .unwrap(),
+        }
+    }
+
+    /// A project whose suite `evals/a.yaml` is this text.
+    pub(crate) fn with_suite(yaml: &str) -> Self {
+        Self::new().file("evals/a.yaml", yaml)
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
+        let full = self.path().join(path);
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(full, text).unwrap();
+        self
+    }
+
+    /// The project's folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The text of a file that was written.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// The command, ready to be run or changed: no variable that could change output is inherited.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(BINARY);
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        command.env_clear();
+        for kept in ["PATH", "HOME", "TMPDIR", "LANG"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        command
+    }
+
+    /// Runs the binary.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.finish(self.command(arguments))
+    }
+
+    /// Runs a command made by [`Self::command`].
+    pub(crate) fn finish(&self, mut command: Command) -> Ran {
+        let output = command.output().unwrap();
+        Ran {
+            stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+            code: output.status.code().unwrap_or(-1),
+            folder: self.path().to_owned(),
+        }
+    }
+}
+
+impl Ran {
+    /// Standard output with placeholders.
+    pub(crate) fn shown(&self) -> String {
+        mask(&self.stdout, &self.folder)
+    }
+
+    /// Standard error with placeholders.
+    pub(crate) fn complaints(&self) -> String {
+        mask(&self.stderr, &self.folder)
+    }
+
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!(
+                "stdout is no JSON: {error}\n{}\n{}",
+                self.stdout, self.stderr
+            )
+        })
+    }
+}
+
+/// Replaces what differs between two runs of the same thing.
+pub(crate) fn mask(text: &str, folder: &Path) -> String {
+    static TIMES: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b\d+(\.\d+)? ?(ms|µs|s)\b").expect("a valid pattern"));
+    static PADDED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r" +\[TIME\]").expect("a valid pattern"));
+    let text = text
+        .replace(&folder.display().to_string(), "[PROJECT]")
+        .replace(BINARY, "[BINARY]");
+    let text = TIMES.replace_all(&text, "[TIME]");
+    PADDED.replace_all(&text, "  [TIME]").into_owned()
+}

@@ -1,0 +1,9 @@
+//! The real binary against real servers, and the rules of the source tree. One test binary, many modules.
+#![allow(
+    clippy::tests_outside_test_module,
+    reason = "this whole crate is tests"
+)]
+
+mod architecture;
+mod command_line;
+mod harness;
