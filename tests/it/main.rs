@@ -7,3 +7,4 @@
 mod architecture;
 mod command_line;
 mod harness;
+mod published_servers;
