@@ -1,0 +1,57 @@
+//! A link inside this process, for tests of what is built on it: the test plays the server.
+
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+
+use super::{
+    clock::JobClock,
+    link::{Gone, Link, LinkParts},
+};
+
+/// Bytes that each direction holds before a writer waits, like a pipe's.
+pub(crate) const CAPACITY: usize = 64 * 1024;
+
+/// The server's end.
+pub(crate) struct Peer {
+    input: BufReader<DuplexStream>,
+    output: DuplexStream,
+}
+
+/// A link and the server's end of it.
+pub(crate) fn duplex() -> (Link, Peer) {
+    connect(None)
+}
+
+/// The same, with a future that ends when the server is gone although its stream stays open.
+pub(crate) fn watched(gone: impl Future<Output = ()> + Send + 'static) -> (Link, Peer) {
+    connect(Some(Box::pin(gone)))
+}
+
+fn connect(gone: Option<Gone>) -> (Link, Peer) {
+    let (output, peer_input) = tokio::io::duplex(CAPACITY);
+    let (peer_output, input) = tokio::io::duplex(CAPACITY);
+    let link = Link::new(LinkParts {
+        input: Box::new(input),
+        output: Box::new(output),
+        gone,
+        clock: JobClock::start(),
+    });
+    let peer = Peer {
+        input: BufReader::new(peer_input),
+        output: peer_output,
+    };
+    (link, peer)
+}
+
+impl Peer {
+    /// The next line the client sent, without its end; `None` when it closed.
+    pub(crate) async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let count = self.input.read_line(&mut line).await.unwrap();
+        (count > 0).then(|| line.trim_end_matches('\n').to_owned())
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) {
+        self.output.write_all(bytes).await.unwrap();
+    }
+}

@@ -1,0 +1,423 @@
+//! One connection to a server as lines of bytes, whatever carries them. Reads go on while a write waits, so
+//! that two full pipes never wait for each other; nothing is lost when a call is cancelled.
+
+use std::{
+    future::poll_fn,
+    io::ErrorKind,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Sleep, sleep},
+};
+
+use super::{
+    clock::JobClock,
+    lines::{Lines, Piece},
+    wire::WireLog,
+};
+use crate::protocol::frame::{Direction, Frame, LONGEST_BYTES, LineEnd, Stream};
+
+/// How long the stream is still read after the server's process ended: a process it left behind may hold it open.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Resolves when the other side is gone, although the stream may stay open.
+pub(crate) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What came from the server.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// A line.
+    Line {
+        /// The line without its end; may be empty.
+        bytes: Vec<u8>,
+        /// How it ended.
+        end: LineEnd,
+        /// Microseconds since the job began, when its last byte was read.
+        at_us: u64,
+    },
+    /// A line over 64 MiB; the rest of it is skipped.
+    TooLong {
+        /// Bytes of it seen so far.
+        length: usize,
+        /// Its beginning.
+        head: Vec<u8>,
+        /// Microseconds since the job began.
+        at_us: u64,
+    },
+    /// Nothing more will come: the stream ended, or the process did.
+    Closed,
+}
+
+/// Why a frame could not be sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SendFailure {
+    /// The server does not read any more.
+    #[error("the server closed its input")]
+    Closed,
+    /// Writing failed in another way.
+    #[error("cannot write to the server: {0}")]
+    Failed(String),
+}
+
+/// What a link is made of.
+pub(crate) struct LinkParts {
+    /// What the server writes.
+    pub(crate) input: Box<dyn AsyncRead + Send + Unpin>,
+    /// What the server reads.
+    pub(crate) output: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Tells that the server is gone; `None` when only the stream can tell.
+    pub(crate) gone: Option<Gone>,
+    /// The job's clock.
+    pub(crate) clock: JobClock,
+}
+
+/// A connection to a server. Dropping it closes both directions.
+pub(crate) struct Link {
+    /// `None` once the stream has ended.
+    input: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    /// `None` once closed, by either side.
+    output: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    presence: Presence,
+    lines: Lines,
+    /// Frames with their line ends, of which the first `sent` bytes are written.
+    outbox: Vec<u8>,
+    sent: usize,
+    /// When the last bytes were read.
+    read_at_us: u64,
+    clock: JobClock,
+    log: WireLog,
+}
+
+/// What is known of the other side apart from its stream.
+enum Presence {
+    /// Only the stream can tell.
+    Unknown,
+    /// It is there; the future ends when it is gone.
+    Watched(Gone),
+    /// It is gone; the stream is read until the time is over.
+    Leaving(Pin<Box<Sleep>>),
+}
+
+impl Link {
+    /// A link over any pair of streams.
+    pub(crate) fn new(parts: LinkParts) -> Self {
+        Self {
+            input: Some(parts.input),
+            output: Some(parts.output),
+            presence: parts.gone.map_or(Presence::Unknown, Presence::Watched),
+            lines: Lines::new(LONGEST_BYTES),
+            outbox: Vec::new(),
+            sent: 0,
+            read_at_us: 0,
+            clock: parts.clock,
+            log: WireLog::new(),
+        }
+    }
+
+    /// The record of all frames; the handle stays good when the link is gone.
+    pub(crate) fn log(&self) -> &WireLog {
+        &self.log
+    }
+
+    /// The clock all frames count from.
+    pub(crate) fn clock(&self) -> JobClock {
+        self.clock
+    }
+
+    /// Counts from another moment: the next assertion on the same session.
+    pub(crate) fn set_clock(&mut self, clock: JobClock) {
+        self.clock = clock;
+    }
+
+    /// Sends one frame; the newline is added. When cancelled, what is left of it goes out with the next call
+    /// of any kind, so that frames are never torn.
+    pub(crate) async fn send(&mut self, frame: &[u8]) -> Result<(), SendFailure> {
+        if self.output.is_none() {
+            return Err(SendFailure::Closed);
+        }
+        self.outbox.extend_from_slice(frame);
+        self.outbox.push(b'\n');
+        let at_us = self.clock.at_us();
+        let recorded = Frame::new(Direction::Sent, at_us, frame, LineEnd::Newline);
+        self.log.record(recorded);
+        poll_fn(|context| self.poll_send(context)).await
+    }
+
+    /// The next line. May be cancelled at any moment without loss.
+    pub(crate) async fn receive(&mut self) -> Received {
+        poll_fn(|context| self.poll_receive(context)).await
+    }
+
+    /// Closes the server's input; it may still be read from.
+    pub(crate) fn close(&mut self) {
+        self.output = None;
+        self.outbox = Vec::new();
+        self.sent = 0;
+    }
+
+    /// Reads and records until nothing more comes, so that a server that writes while it ends can end.
+    pub(crate) async fn drain(&mut self) {
+        while self.receive().await != Received::Closed {}
+    }
+
+    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
+        loop {
+            if let Poll::Ready(sent) = self.poll_flush(context) {
+                return Poll::Ready(sent);
+            }
+            // The server may be unable to read before somebody reads what it writes.
+            let readable = self.input.is_some() && !self.lines.room().is_empty();
+            if readable && self.poll_fill(context).is_ready() {
+                continue;
+            }
+            if self.poll_gone(context).is_ready() {
+                self.close();
+                return Poll::Ready(Err(SendFailure::Closed));
+            }
+            return Poll::Pending;
+        }
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
+        while self.sent < self.outbox.len() {
+            let Some(output) = &mut self.output else {
+                return Poll::Ready(Err(SendFailure::Closed));
+            };
+            let waiting = &self.outbox[self.sent..];
+            let failure = match ready!(Pin::new(output).poll_write(context, waiting)) {
+                Ok(count) if count > 0 => {
+                    self.sent += count;
+                    continue;
+                }
+                Ok(_) => SendFailure::Closed,
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => SendFailure::Closed,
+                Err(error) => SendFailure::Failed(error.to_string()),
+            };
+            self.close();
+            return Poll::Ready(Err(failure));
+        }
+        self.outbox.clear();
+        self.sent = 0;
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Received> {
+        loop {
+            if let Some(piece) = self.lines.next() {
+                return Poll::Ready(self.hand_out(piece));
+            }
+            if self.input.is_none() {
+                let rest = self.lines.rest();
+                return Poll::Ready(rest.map_or(Received::Closed, |piece| self.hand_out(piece)));
+            }
+            if !self.outbox.is_empty() {
+                // A failed write shows in the next `send`; what the server said before is still worth reading.
+                let _ = self.poll_flush(context);
+            }
+            if matches!(self.presence, Presence::Leaving(_)) && self.poll_gone(context).is_ready() {
+                self.input = None;
+                continue;
+            }
+            if self.poll_fill(context).is_ready() {
+                continue;
+            }
+            ready!(self.poll_gone(context));
+            self.input = None;
+        }
+    }
+
+    /// Reads once; the end of the stream and a failed read both take the input away.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(input) = &mut self.input else {
+            return Poll::Ready(());
+        };
+        let mut room = ReadBuf::new(self.lines.room());
+        let read = ready!(Pin::new(input).poll_read(context, &mut room));
+        let count = room.filled().len();
+        if read.is_err() || count == 0 {
+            self.input = None;
+        } else {
+            self.read_at_us = self.clock.at_us();
+            self.lines.filled(count);
+        }
+        Poll::Ready(())
+    }
+
+    /// Ready when the other side is gone and its time is over.
+    fn poll_gone(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Presence::Watched(gone) = &mut self.presence {
+            ready!(gone.as_mut().poll(context));
+            self.presence = Presence::Leaving(Box::pin(sleep(GRACE)));
+        }
+        match &mut self.presence {
+            Presence::Leaving(time) => time.as_mut().poll(context),
+            Presence::Unknown | Presence::Watched(_) => Poll::Pending,
+        }
+    }
+
+    fn hand_out(&self, piece: Piece) -> Received {
+        let at_us = self.read_at_us;
+        match piece {
+            Piece::Line(bytes, end) => {
+                let recorded = Frame::new(Direction::Received, at_us, &bytes, end);
+                self.log.record(recorded);
+                Received::Line { bytes, end, at_us }
+            }
+            Piece::TooLong { length, head } => {
+                self.log.record(Frame {
+                    direction: Direction::Received,
+                    at_us,
+                    stream: Stream::Stdio,
+                    bytes: head.clone(),
+                    length,
+                    end: LineEnd::Missing,
+                });
+                Received::TooLong {
+                    length,
+                    head,
+                    at_us,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Received, SendFailure};
+    use crate::{
+        protocol::frame::{Direction, Frame, LineEnd},
+        transport::duplex::{self, duplex},
+    };
+
+    fn text(received: Received) -> String {
+        match received {
+            Received::Line { bytes, .. } => String::from_utf8(bytes).unwrap(),
+            other @ (Received::TooLong { .. } | Received::Closed) => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_go_both_ways_and_into_the_log() {
+        let (mut link, mut peer) = duplex();
+        link.send(b"{\"ask\":1}").await.unwrap();
+        assert_eq!(peer.line().await.as_deref(), Some("{\"ask\":1}"));
+        peer.write(b"{\"answer\":1}\r\n\n{\"cut").await;
+        drop(peer);
+        assert_eq!(text(link.receive().await), "{\"answer\":1}");
+        assert_eq!(text(link.receive().await), "");
+        let Received::Line { end, .. } = link.receive().await else {
+            panic!("the unfinished line is handed out");
+        };
+        assert_eq!(end, LineEnd::Missing);
+        assert_eq!(link.receive().await, Received::Closed);
+        assert_eq!(link.receive().await, Received::Closed);
+        let frames = link.log().take().into_frames();
+        let seen: Vec<_> = frames.iter().map(|f| (f.direction, f.text())).collect();
+        assert_eq!(
+            seen,
+            [
+                (Direction::Sent, "{\"ask\":1}".to_owned()),
+                (Direction::Received, "{\"answer\":1}".to_owned()),
+                (Direction::Received, String::new()),
+                (Direction::Received, "{\"cut".to_owned()),
+            ]
+        );
+        assert!(frames.windows(2).all(|pair| pair[0].at_us <= pair[1].at_us));
+    }
+
+    #[tokio::test]
+    async fn a_long_frame_passes_although_the_server_writes_before_it_reads() {
+        let (mut link, mut peer) = duplex();
+        let sent = vec![b'a'; 3 * duplex::CAPACITY];
+        let answer = vec![b'b'; 3 * duplex::CAPACITY];
+        let server = tokio::spawn({
+            let answer = answer.clone();
+            async move {
+                peer.write(&answer).await;
+                peer.write(b"\n").await;
+                peer.line().await.map(|line| line.len())
+            }
+        });
+        link.send(&sent).await.unwrap();
+        assert_eq!(text(link.receive().await).len(), answer.len());
+        assert_eq!(server.await.unwrap(), Some(sent.len()));
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_send_is_finished_by_the_next_call() {
+        let (mut link, mut peer) = duplex();
+        let sent = "a".repeat(3 * duplex::CAPACITY);
+        let cancelled = tokio::time::timeout(Duration::ZERO, link.send(sent.as_bytes())).await;
+        assert!(cancelled.is_err(), "nobody reads, so it cannot be done");
+        let server = tokio::spawn(async move {
+            let first = peer.line().await.map(|line| line.len());
+            peer.write(b"got it\n").await;
+            (first, peer.line().await, peer)
+        });
+        assert_eq!(text(link.receive().await), "got it");
+        link.send(b"second").await.unwrap();
+        let (first, second, _peer) = server.await.unwrap();
+        assert_eq!(
+            (first, second.as_deref()),
+            (Some(sent.len()), Some("second"))
+        );
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_receive_loses_nothing() {
+        let (mut link, mut peer) = duplex();
+        peer.write(b"half").await;
+        let cancelled = tokio::time::timeout(Duration::ZERO, link.receive()).await;
+        assert!(cancelled.is_err(), "the line is not finished");
+        peer.write(b" and half\n").await;
+        assert_eq!(text(link.receive().await), "half and half");
+    }
+
+    #[tokio::test]
+    async fn sending_to_a_closed_peer_fails_but_its_words_are_heard() {
+        let (mut link, mut peer) = duplex();
+        peer.write(b"last words\n").await;
+        drop(peer);
+        assert_eq!(link.send(b"x").await, Err(SendFailure::Closed));
+        assert_eq!(link.send(b"x").await, Err(SendFailure::Closed));
+        assert_eq!(text(link.receive().await), "last words");
+        assert_eq!(link.receive().await, Received::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_outlives_its_server_is_read_for_a_short_time() {
+        let (tell, told) = tokio::sync::oneshot::channel::<()>();
+        let (mut link, mut peer) = duplex::watched(async move {
+            let _ = told.await;
+        });
+        peer.write(b"before\n").await;
+        tell.send(()).unwrap();
+        assert_eq!(text(link.receive().await), "before");
+        peer.write(b"after").await;
+        let Received::Line { bytes, end, .. } = link.receive().await else {
+            panic!("the unfinished line is handed out");
+        };
+        assert_eq!((bytes.as_slice(), end), (&b"after"[..], LineEnd::Missing));
+        assert_eq!(link.receive().await, Received::Closed);
+        drop(peer);
+    }
+
+    #[tokio::test]
+    async fn closing_ends_the_servers_input_and_goes_on_reading() {
+        let (mut link, mut peer) = duplex();
+        link.close();
+        assert_eq!(peer.line().await, None);
+        peer.write(b"bye\n").await;
+        drop(peer);
+        link.drain().await;
+        let frames = link.log().take().into_frames();
+        assert_eq!(frames.iter().map(Frame::text).collect::<Vec<_>>(), ["bye"]);
+    }
+}
