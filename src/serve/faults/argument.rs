@@ -121,6 +121,60 @@ impl Takes {
     }
 }
 
+/// The values by kind. The catalogue fixes which kind a fault has, so the other kinds never ask.
+impl Given {
+    /// A count or a size.
+    pub(crate) fn count(&self) -> u64 {
+        u64::try_from(self.code()).unwrap_or_default()
+    }
+
+    /// An error code.
+    pub(crate) fn code(&self) -> i64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Nothing | Self::ExitCode(_) | Self::Time(_) | Self::Text(_) | Self::Word(_) => 0,
+        }
+    }
+
+    /// An exit code.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::ExitCode(code) => *code,
+            Self::Nothing | Self::Number(_) | Self::Time(_) | Self::Text(_) | Self::Word(_) => 0,
+        }
+    }
+
+    /// A length of time.
+    pub(crate) fn time(&self) -> Duration {
+        match self {
+            Self::Time(length) => *length,
+            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Text(_) | Self::Word(_) => {
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// Free text.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Time(_) | Self::Word(_) => {
+                ""
+            }
+        }
+    }
+
+    /// Whether the optional word was given.
+    pub(crate) fn word(&self) -> Said {
+        match self {
+            Self::Word(said) => *said,
+            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Time(_) | Self::Text(_) => {
+                Said::No
+            }
+        }
+    }
+}
+
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -4,7 +4,16 @@
 //! byte stream; what performs them is `serve::wire`. Without a rule every byte goes as it came.
 
 pub(crate) mod argument;
+mod armed;
 pub(crate) mod catalogue;
+mod effects;
+pub(crate) mod engine;
 pub(crate) mod file;
+pub(crate) mod orphan;
 pub(crate) mod place;
+mod reply;
 pub(crate) mod rule;
+mod style;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Processes that start late, end early, or do not end.
+
+use super::Moment;
+use crate::serve::faults::argument::Given;
+use crate::serve::faults::orphan;
+use crate::serve::faults::reply::Reply;
+use crate::serve::tap::{Emit, Ending};
+
+pub(in crate::serve::faults) fn exit_at_start(given: &Given) -> Vec<Emit> {
+    vec![Emit::End(Ending::Exit(given.exit_code()))]
+}
+
+pub(in crate::serve::faults) fn slow_start(given: &Given) -> Vec<Emit> {
+    vec![Emit::Delay(given.time())]
+}
+
+pub(in crate::serve::faults) fn orphan_grandchild(_: &Given) -> Vec<Emit> {
+    vec![Emit::Spawn(orphan::ARGUMENTS.to_vec())]
+}
+
+pub(in crate::serve::faults) fn exit_instead(reply: &mut Reply, moment: Moment<'_>) {
+    reply.instead([Emit::End(Ending::Exit(moment.given.exit_code()))]);
+}
+
+pub(in crate::serve::faults) fn exit_after(reply: &mut Reply, moment: Moment<'_>) {
+    reply.after(Emit::End(Ending::Exit(moment.given.exit_code())));
+}
+
+pub(in crate::serve::faults) fn abort(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([Emit::End(Ending::Abort)]);
+}
+
+pub(in crate::serve::faults) fn segv(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([Emit::End(Ending::Segv)]);
+}
+
+pub(in crate::serve::faults) fn out_of_memory(reply: &mut Reply, moment: Moment<'_>) {
+    reply.instead([Emit::End(Ending::OutOfMemory(moment.given.count()))]);
+}
+
+pub(in crate::serve::faults) fn close_stdout(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([Emit::CloseStdout]);
+}
