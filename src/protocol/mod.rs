@@ -2,4 +2,5 @@
 
 pub(crate) mod frame;
 pub(crate) mod message;
+pub(crate) mod method;
 pub(crate) mod revision;

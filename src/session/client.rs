@@ -1,0 +1,334 @@
+//! The client's side: what is declared in the handshake, and how requests of the server are answered, as the
+//! suite says. What was not declared is refused.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::rendering;
+use crate::{
+    observation::Declared,
+    suite::{
+        model::server::{ClientBehaviour, ElicitationReplies, ElicitationReply, SamplingReply},
+        template::Bindings,
+    },
+};
+
+const METHOD_NOT_FOUND: i64 = -32601;
+const INTERNAL_ERROR: i64 = -32603;
+
+/// An error the client answers with.
+#[derive(Debug, PartialEq)]
+pub(super) struct Refusal {
+    /// Its code.
+    pub(super) code: i64,
+    /// Its message.
+    pub(super) message: String,
+}
+
+impl Refusal {
+    fn internal(message: impl Into<String>) -> Self {
+        Self {
+            code: INTERNAL_ERROR,
+            message: message.into(),
+        }
+    }
+}
+
+/// How a request of the server is answered.
+#[derive(Debug)]
+pub(super) struct ClientReply {
+    /// The result, or the error.
+    pub(super) body: Result<Value, Refusal>,
+    /// Whether the client had said that it can do this.
+    pub(super) declared: Declared,
+}
+
+/// The client of a session.
+#[derive(Debug)]
+pub(super) struct Client {
+    behaviour: ClientBehaviour,
+    bindings: Bindings,
+    samples: usize,
+    elicitations: usize,
+}
+
+impl Client {
+    /// A client that behaves as the suite says.
+    pub(super) fn new(behaviour: &ClientBehaviour) -> Self {
+        Self {
+            behaviour: behaviour.clone(),
+            bindings: Bindings::default(),
+            samples: 0,
+            elicitations: 0,
+        }
+    }
+
+    /// Replies begin anew.
+    pub(super) fn begin(&mut self) {
+        self.samples = 0;
+        self.elicitations = 0;
+    }
+
+    /// The values of `{{…}}` in replies from now on.
+    pub(super) fn bind(&mut self, bindings: &Bindings) {
+        let speaks = self.behaviour.roots.is_some()
+            || self.behaviour.sampling.is_some()
+            || self.behaviour.elicitation.is_some();
+        if speaks {
+            self.bindings = bindings.clone();
+        }
+    }
+
+    /// What the handshake declares: exactly what the suite gives.
+    pub(super) fn capabilities(&self) -> Value {
+        let mut declared = Map::new();
+        if self.behaviour.roots.is_some() {
+            declared.insert("roots".into(), json!({"listChanged": true}));
+        }
+        if self.behaviour.sampling.is_some() {
+            declared.insert("sampling".into(), json!({}));
+        }
+        if self.behaviour.elicitation.is_some() {
+            declared.insert("elicitation".into(), json!({}));
+        }
+        if let Some(tasks) = &self.behaviour.tasks {
+            declared.insert("tasks".into(), tasks.clone());
+        }
+        Value::Object(declared)
+    }
+
+    /// Answers a request of the server.
+    pub(super) fn reply(&mut self, method: &str, params: &Value) -> ClientReply {
+        let body = match method {
+            "ping" => Some(Ok(json!({}))),
+            "roots/list" => self.roots(),
+            "sampling/createMessage" => self.sample(),
+            "elicitation/create" => self.elicit(params),
+            _ => None,
+        };
+        match body {
+            Some(body) => ClientReply {
+                body,
+                declared: Declared::Yes,
+            },
+            None => ClientReply {
+                body: Err(Refusal {
+                    code: METHOD_NOT_FOUND,
+                    message: format!("this client does not serve {method}"),
+                }),
+                declared: Declared::No,
+            },
+        }
+    }
+
+    fn roots(&self) -> Option<Result<Value, Refusal>> {
+        let paths = self.behaviour.roots.as_ref()?;
+        let mut roots = Vec::with_capacity(paths.len());
+        for path in paths {
+            match rendering::text(path, &self.bindings) {
+                Ok(path) => roots.push(root(&self.bindings.environment.directory, &path)),
+                Err(unknown) => return Some(Err(Refusal::internal(unknown.to_string()))),
+            }
+        }
+        Some(Ok(json!({ "roots": roots })))
+    }
+
+    fn sample(&mut self) -> Option<Result<Value, Refusal>> {
+        let replies = self.behaviour.sampling.as_ref()?;
+        let reply = nth_or_last(replies, self.samples);
+        self.samples += 1;
+        let Some(reply) = reply else {
+            return Some(Err(Refusal::internal("no sampling reply is given")));
+        };
+        Some(match reply {
+            SamplingReply::Message {
+                text,
+                model,
+                stop_reason,
+            } => rendering::text(text, &self.bindings)
+                .map(|text| {
+                    json!({
+                        "role": "assistant",
+                        "content": {"type": "text", "text": text},
+                        "model": model,
+                        "stopReason": stop_reason,
+                    })
+                })
+                .map_err(|unknown| Refusal::internal(unknown.to_string())),
+            SamplingReply::Reject { code, message } => Err(Refusal {
+                code: *code,
+                message: message.clone(),
+            }),
+        })
+    }
+
+    fn elicit(&mut self, params: &Value) -> Option<Result<Value, Refusal>> {
+        let reply = match self.behaviour.elicitation.as_ref()? {
+            ElicitationReplies::InOrder(replies) => nth_or_last(replies, self.elicitations),
+            ElicitationReplies::ByMessage(replies) => {
+                let message = params.get("message").and_then(Value::as_str);
+                let message = message.unwrap_or_default();
+                let found = replies.iter().find(|(wanted, _)| wanted.is_match(message));
+                found.map(|(_, reply)| reply)
+            }
+        };
+        self.elicitations += 1;
+        Some(match reply {
+            Some(reply) => self.elicited(reply),
+            None => Err(Refusal::internal("no elicitation reply fits this message")),
+        })
+    }
+
+    fn elicited(&self, reply: &ElicitationReply) -> Result<Value, Refusal> {
+        let mut answer = Map::new();
+        answer.insert("action".into(), reply.action.word().into());
+        if let Some(content) = &reply.content {
+            let content = rendering::value(content, &self.bindings)
+                .map_err(|unknown| Refusal::internal(unknown.to_string()))?;
+            answer.insert("content".into(), content);
+        }
+        Ok(Value::Object(answer))
+    }
+}
+
+fn nth_or_last<T>(replies: &[T], index: usize) -> Option<&T> {
+    replies.get(index).or(replies.last())
+}
+
+/// A workspace path as the protocol names it: an absolute `file` URI and the last part as its name.
+fn root(directory: &Path, path: &str) -> Value {
+    let path = directory.join(path);
+    let name = path.file_name().map_or_else(
+        || path.to_string_lossy().into_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    json!({"uri": file_uri(&path.to_string_lossy()), "name": name})
+}
+
+fn file_uri(path: &str) -> String {
+    let mut uri = String::from("file://");
+    let slashed = path.replace(std::path::MAIN_SEPARATOR, "/");
+    if !slashed.starts_with('/') {
+        uri.push('/');
+    }
+    for byte in slashed.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use regex::Regex;
+    use serde_json::json;
+
+    use super::{Client, root};
+    use crate::{
+        observation::Declared,
+        suite::{
+            model::server::{
+                ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+                SamplingReply,
+            },
+            template::Template,
+        },
+    };
+
+    fn message(text: &str) -> SamplingReply {
+        SamplingReply::Message {
+            text: Template { text: text.into() },
+            model: "mock".into(),
+            stop_reason: "endTurn".into(),
+        }
+    }
+
+    #[test]
+    fn what_was_not_declared_is_refused() {
+        let mut client = Client::new(&ClientBehaviour::default());
+        assert_eq!(client.capabilities(), json!({}));
+        let case = |client: &mut Client, method: &str| {
+            let reply = client.reply(method, &json!({}));
+            (reply.declared, reply.body.err().map(|refusal| refusal.code))
+        };
+        assert_eq!(case(&mut client, "ping"), (Declared::Yes, None));
+        for method in [
+            "roots/list",
+            "sampling/createMessage",
+            "elicitation/create",
+            "tools/list",
+        ] {
+            assert_eq!(case(&mut client, method), (Declared::No, Some(-32601)));
+        }
+    }
+
+    #[test]
+    fn replies_come_in_order_and_the_last_repeats() {
+        let behaviour = ClientBehaviour {
+            sampling: Some(vec![
+                message("one"),
+                SamplingReply::Reject {
+                    code: -1,
+                    message: "no".into(),
+                },
+                message("three"),
+            ]),
+            ..ClientBehaviour::default()
+        };
+        let mut client = Client::new(&behaviour);
+        let mut next = || client.reply("sampling/createMessage", &json!({})).body;
+        assert_eq!(next().unwrap()["content"]["text"], "one");
+        assert_eq!(next().unwrap_err().code, -1);
+        assert_eq!(next().unwrap()["content"]["text"], "three");
+        assert_eq!(next().unwrap()["stopReason"], "endTurn");
+    }
+
+    #[test]
+    fn elicitations_are_answered_by_their_message() {
+        let reply = |action| ElicitationReply {
+            action,
+            content: None,
+        };
+        let behaviour = ClientBehaviour {
+            elicitation: Some(ElicitationReplies::ByMessage(vec![
+                (
+                    Regex::new("name").unwrap(),
+                    reply(ElicitationAction::Accept),
+                ),
+                (
+                    Regex::new("age").unwrap(),
+                    reply(ElicitationAction::Decline),
+                ),
+            ])),
+            ..ClientBehaviour::default()
+        };
+        let mut client = Client::new(&behaviour);
+        let mut ask = |message: &str| {
+            client
+                .reply("elicitation/create", &json!({"message": message}))
+                .body
+        };
+        assert_eq!(ask("your age?").unwrap(), json!({"action": "decline"}));
+        assert_eq!(ask("your name?").unwrap(), json!({"action": "accept"}));
+        assert_eq!(ask("your shoes?").unwrap_err().code, -32603);
+    }
+
+    #[test]
+    fn roots_are_absolute_and_encoded() {
+        let case = |path: &str, uri: &str, name: &str| {
+            assert_eq!(
+                root(Path::new("/home/me"), path),
+                json!({"uri": uri, "name": name})
+            );
+        };
+        case("/a b/ü#?", "file:///a%20b/%C3%BC%23%3F", "ü#?");
+        case("here", "file:///home/me/here", "here");
+        case("/", "file:///", "/");
+    }
+}

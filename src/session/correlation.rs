@@ -1,0 +1,209 @@
+//! Which answer belongs to which request. Ids are matched with their JSON type; what fits no request is told
+//! apart: answered before, cancelled before, or never asked.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::protocol::message::{Id, Response};
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Its id as sent.
+    pub(super) id: Id,
+    /// Its method.
+    pub(super) method: String,
+    /// When it was sent, in microseconds of the job.
+    pub(super) sent_us: u64,
+}
+
+/// An answer that found its request.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// The answer.
+    pub(super) response: Response,
+    /// When it was received, in microseconds of the job.
+    pub(super) at_us: u64,
+    /// When its request was sent.
+    pub(super) sent_us: u64,
+    /// The length of its frame.
+    pub(super) bytes: usize,
+    /// The beginning of its frame, for findings.
+    pub(super) frame: String,
+    /// How many notifications had been recorded by then.
+    pub(super) notifications: usize,
+    /// How many server requests had been recorded by then.
+    pub(super) server_requests: usize,
+}
+
+/// What the id of an answer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is this open request's.
+    Open(usize),
+    /// It is this open request's but for its JSON type or the way the number is written.
+    Retyped(usize),
+    /// Its request was answered before.
+    Answered,
+    /// Its request was cancelled before.
+    Cancelled,
+    /// Nobody asked.
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Past {
+    Answered,
+    Cancelled,
+}
+
+/// The requests of a session.
+#[derive(Debug, Default)]
+pub(super) struct Correlation {
+    open: Vec<Open>,
+    past: HashMap<Id, Past>,
+    settled: HashMap<Id, Settled>,
+    last_number: u64,
+}
+
+impl Correlation {
+    /// The next integer id, from 1.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// A request was sent.
+    pub(super) fn opened(&mut self, id: Id, method: &str, sent_us: u64) {
+        self.past.remove(&id);
+        self.settled.remove(&id);
+        self.open.push(Open {
+            id,
+            method: method.to_owned(),
+            sent_us,
+        });
+    }
+
+    /// The requests that wait.
+    pub(super) fn open(&self) -> &[Open] {
+        &self.open
+    }
+
+    /// Whether this request waits.
+    pub(super) fn is_open(&self, id: &Id) -> bool {
+        self.open.iter().any(|open| open.id == *id)
+    }
+
+    /// What an id says.
+    pub(super) fn fit(&self, id: &Id) -> Fit {
+        if let Some(at) = self.open.iter().position(|open| open.id == *id) {
+            return Fit::Open(at);
+        }
+        if let Some(at) = self.open.iter().position(|open| alike(&open.id, id)) {
+            return Fit::Retyped(at);
+        }
+        let past = self.past.get(id).or_else(|| {
+            let alike = |(known, _): &(&Id, &Past)| alike(known, id);
+            self.past.iter().find(alike).map(|(_, past)| past)
+        });
+        match past {
+            Some(Past::Answered) => Fit::Answered,
+            Some(Past::Cancelled) => Fit::Cancelled,
+            None => Fit::Unknown,
+        }
+    }
+
+    /// Closes the open request at this place with its answer.
+    pub(super) fn settle(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
+        let open = self.open.remove(at);
+        let settled = make(&open);
+        self.past.insert(open.id.clone(), Past::Answered);
+        self.settled.insert(open.id, settled);
+    }
+
+    /// Hands out the answer of a request.
+    pub(super) fn take(&mut self, id: &Id) -> Option<Settled> {
+        self.settled.remove(id)
+    }
+
+    /// Gives up every open request; handed out in the order they were sent.
+    pub(super) fn cancel_all(&mut self) -> Vec<Open> {
+        let open = std::mem::take(&mut self.open);
+        for request in &open {
+            self.past.insert(request.id.clone(), Past::Cancelled);
+        }
+        open
+    }
+}
+
+/// Whether two ids differ in nothing but JSON type or the way a number is written (`3`, `"3"`, `3.0`).
+fn alike(one: &Id, other: &Id) -> bool {
+    let whole = |id: &Id| match id {
+        Id::Number(text) => text.strip_suffix(".0").unwrap_or(text).to_owned(),
+        Id::Text(text) => text.clone(),
+    };
+    one.same_but_for_type(other) || whole(one) == whole(other)
+}
+
+/// An id as a JSON value.
+pub(super) fn id_value(id: &Id) -> Value {
+    match id {
+        // What a number was parsed from is parsed again: every digit stays.
+        Id::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| text.clone().into()),
+        Id::Text(text) => text.clone().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Correlation, Fit, Id, Response, Settled, id_value};
+
+    fn number(text: &str) -> Id {
+        Id::Number(text.into())
+    }
+
+    fn settle(requests: &mut Correlation, at: usize) {
+        requests.settle(at, |open| Settled {
+            response: Response {
+                id: Some(open.id.clone()),
+                result: None,
+                error: None,
+            },
+            at_us: 0,
+            sent_us: open.sent_us,
+            bytes: 0,
+            frame: String::new(),
+            notifications: 0,
+            server_requests: 0,
+        });
+    }
+
+    #[test]
+    fn ids_say_what_became_of_their_request() {
+        let mut requests = Correlation::default();
+        for id in ["1", "2", "3"] {
+            requests.opened(number(id), "ping", 0);
+        }
+        let Fit::Open(first) = requests.fit(&number("1")) else {
+            panic!("1 is open")
+        };
+        settle(&mut requests, first);
+        assert_eq!(requests.fit(&number("1")), Fit::Answered);
+        assert_eq!(requests.fit(&Id::Text("1".into())), Fit::Answered);
+        assert_eq!(requests.fit(&Id::Text("2".into())), Fit::Retyped(0));
+        assert_eq!(requests.fit(&number("3.0")), Fit::Retyped(1));
+        assert_eq!(requests.fit(&number("4")), Fit::Unknown);
+        assert!(requests.take(&number("1")).is_some());
+        assert_eq!(requests.cancel_all().len(), 2);
+        assert_eq!(requests.fit(&number("2")), Fit::Cancelled);
+        requests.opened(number("2"), "ping", 0);
+        assert_eq!(requests.fit(&number("2")), Fit::Open(0));
+    }
+
+    #[test]
+    fn ids_keep_their_digits() {
+        let digits = "1234567890123456789012345678901234567890";
+        assert_eq!(id_value(&number(digits)).to_string(), digits);
+    }
+}

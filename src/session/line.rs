@@ -1,0 +1,282 @@
+//! One received line: JSON, or what else it is. Repairs what can be read all the same (a byte-order mark, bytes
+//! that are not UTF-8, lone surrogates) and says so. Knows nothing of requests and answers.
+
+use serde_json::Value;
+
+use crate::observation::finding::FindingCode;
+
+/// What a line turned out to be.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// White space, or nothing.
+    Blank,
+    /// A JSON value.
+    Json(Value),
+    /// No JSON, and not meant as a message: text that belongs on stderr.
+    Noise,
+    /// A header of the Language Server Protocol's framing.
+    LspHeader,
+    /// Meant as a message (it holds `"jsonrpc"`), and no JSON; with the reason.
+    Broken(String),
+    /// A message nested deeper than can be read.
+    TooDeep,
+}
+
+/// A line and the deviations that were mended to read it.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// What it is.
+    pub(super) line: Line,
+    /// What was mended, and how to say it.
+    pub(super) mended: Vec<Mended>,
+}
+
+/// A deviation that was mended to read a line.
+pub(super) type Mended = (FindingCode, &'static str);
+
+const ORDER_MARK: Mended = (
+    FindingCode::ByteOrderMark,
+    "a byte-order mark before a frame",
+);
+const NOT_UTF8: Mended = (
+    FindingCode::NotUtf8,
+    "bytes that are not UTF-8 were read as U+FFFD",
+);
+const LONE_SURROGATE: Mended = (
+    FindingCode::LoneSurrogate,
+    "an escape of half a character was read as U+FFFD",
+);
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Reads a line. The first attempt takes the bytes as they are, so a clean line is parsed once.
+pub(super) fn read(bytes: &[u8]) -> Reading {
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        return Reading {
+            line: Line::Json(value),
+            mended: Vec::new(),
+        };
+    }
+    let mut mended = Vec::new();
+    let bytes = match bytes.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => {
+            mended.push(ORDER_MARK);
+            rest
+        }
+        None => bytes,
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let line = Line::Blank;
+        return Reading { line, mended };
+    }
+    let text = String::from_utf8_lossy(bytes);
+    if let std::borrow::Cow::Owned(_) = text {
+        mended.push(NOT_UTF8);
+    }
+    let text = match without_lone_surrogates(&text) {
+        Some(repaired) => {
+            mended.push(LONE_SURROGATE);
+            repaired
+        }
+        None => text.into_owned(),
+    };
+    let line = match serde_json::from_str(&text) {
+        Ok(value) => Line::Json(value),
+        Err(error) => unreadable(&text, &error),
+    };
+    if !matches!(line, Line::Json(_)) {
+        // Noise may hold any bytes; only what was read as a message needed mending.
+        mended.retain(|(code, _)| *code == FindingCode::ByteOrderMark);
+    }
+    Reading { line, mended }
+}
+
+fn unreadable(text: &str, error: &serde_json::Error) -> Line {
+    if is_lsp_header(text) {
+        return Line::LspHeader;
+    }
+    if !text.contains("\"jsonrpc\"") {
+        return Line::Noise;
+    }
+    let reason = error.to_string();
+    if reason.starts_with("recursion limit exceeded") {
+        return Line::TooDeep;
+    }
+    if error.is_eof() {
+        return Line::Broken("the line ends in the middle of the JSON text".into());
+    }
+    let rest: String = text
+        .get(error.column().saturating_sub(1)..)
+        .unwrap_or_default()
+        .chars()
+        .take(24)
+        .collect();
+    let reason = reason
+        .split(" at line ")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    Line::Broken(format!(
+        "{reason} at column {} near `{rest}`",
+        error.column()
+    ))
+}
+
+/// Whether a line is a header that precedes a message in LSP's framing.
+pub(super) fn is_lsp_header(text: &str) -> bool {
+    ["content-length:", "content-type:"].iter().any(|header| {
+        text.get(..header.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(header))
+    })
+}
+
+/// The text with each surrogate escape that has no partner written as `\ufffd`; `None` when there is none.
+fn without_lone_surrogates(text: &str) -> Option<String> {
+    let mut repaired = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('\\')) {
+        at += found;
+        let Some(unit) = escaped_unit(text, at) else {
+            // The backslash and the character it escapes, which may be a backslash itself.
+            at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8);
+            continue;
+        };
+        let paired = matches!(unit, 0xD800..=0xDBFF)
+            && matches!(escaped_unit(text, at + 6), Some(0xDC00..=0xDFFF));
+        if paired {
+            at += 12;
+            continue;
+        }
+        if matches!(unit, 0xD800..=0xDFFF) {
+            repaired.push_str(&text[kept..at]);
+            repaired.push_str("\\ufffd");
+            kept = at + 6;
+        }
+        at += 6;
+    }
+    if kept == 0 {
+        return None;
+    }
+    repaired.push_str(&text[kept..]);
+    Some(repaired)
+}
+
+/// The code unit of a `\uXXXX` escape that begins at this byte.
+fn escaped_unit(text: &str, at: usize) -> Option<u32> {
+    let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u32::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{FindingCode, Line, read};
+
+    fn word(line: &Line) -> &'static str {
+        match line {
+            Line::Blank => "blank",
+            Line::Json(_) => "json",
+            Line::Noise => "noise",
+            Line::LspHeader => "lsp",
+            Line::Broken(_) => "broken",
+            Line::TooDeep => "deep",
+        }
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        let case = |bytes: &[u8], wanted: &str, mended: &[FindingCode]| {
+            let reading = read(bytes);
+            let shown = String::from_utf8_lossy(bytes);
+            assert_eq!(word(&reading.line), wanted, "{shown}");
+            let codes: Vec<_> = reading.mended.iter().map(|(code, _)| *code).collect();
+            assert_eq!(codes, mended, "{shown}");
+        };
+        case(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "json", &[]);
+        case(b"", "blank", &[]);
+        case(b"  \t\r", "blank", &[]);
+        case(
+            b"\xEF\xBB\xBF{\"a\":1}",
+            "json",
+            &[FindingCode::ByteOrderMark],
+        );
+        case(b"\xEF\xBB\xBF", "blank", &[FindingCode::ByteOrderMark]);
+        case(b"Server listening", "noise", &[]);
+        case(b"\0", "noise", &[]);
+        case(b"\x1b[2Jhello \xFF", "noise", &[]);
+        case(b"{", "noise", &[]);
+        case(br#"  "jsonrpc": "2.0","#, "broken", &[]);
+        case(br#"{"jsonrpc":"2.0","id":1,"resu"#, "broken", &[]);
+        case(br#"{"jsonrpc":"2.0","result":NaN}"#, "broken", &[]);
+        case(b"Content-Length: 120\r", "lsp", &[]);
+        case(b"content-type: application/json", "lsp", &[]);
+        case(b"{\"a\":\"\xFF\"}", "json", &[FindingCode::NotUtf8]);
+        case(
+            br#"{"a":"\ud800 \\ud800 \ud83d\ude00"}"#,
+            "json",
+            &[FindingCode::LoneSurrogate],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_becomes_the_replacement_character() {
+        let case = |bytes: &[u8], wanted: &str| {
+            let Line::Json(value) = read(bytes).line else {
+                panic!("no JSON")
+            };
+            assert_eq!(value["a"], wanted);
+        };
+        case(b"{\"a\":\"x\xFFy\"}", "x\u{FFFD}y");
+        case(br#"{"a":"\ud800"}"#, "\u{FFFD}");
+        case(br#"{"a":"\udc00\ud800x"}"#, "\u{FFFD}\u{FFFD}x");
+        case(
+            br#"{"a":"\\\ud800 \\ud800 \ud83d\ude00"}"#,
+            "\\\u{FFFD} \\ud800 \u{1F600}",
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded_and_digits_are_kept() {
+        let nested = |levels: usize| {
+            format!(
+                r#"{{"jsonrpc":"2.0","result":{}{}}}"#,
+                "[".repeat(levels),
+                "]".repeat(levels)
+            )
+        };
+        assert_eq!(word(&read(nested(100).as_bytes()).line), "json");
+        assert_eq!(word(&read(nested(10_000).as_bytes()).line), "deep");
+        let Line::Json(value) = read(b"[9223372036854775809, 12345678901234567890.10]").line else {
+            panic!("no JSON")
+        };
+        assert_eq!(
+            value.to_string(),
+            "[9223372036854775809,12345678901234567890.10]"
+        );
+    }
+
+    #[test]
+    fn a_broken_frame_says_where() {
+        let Line::Broken(reason) = read(br#"{"jsonrpc":"2.0","result":NaN}"#).line else {
+            panic!("not broken")
+        };
+        assert_eq!(reason, "expected value at column 27 near `NaN}`");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            read(&bytes);
+        }
+
+        #[test]
+        fn any_text_around_escapes_is_read(text in r#"\{"jsonrpc":"(\\u[dD][89abcdefABCDEF]0[0-9]|\\\\|\\|ä|"){0,8}"?\}?"#) {
+            read(text.as_bytes());
+        }
+    }
+}

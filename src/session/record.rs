@@ -1,0 +1,176 @@
+//! What one assertion saw of the traffic, bounded in number and bytes: notifications, the server's requests,
+//! findings, and the last thing heard.
+
+use serde_json::Value;
+
+use crate::{
+    observation::{
+        NotificationSeen, ServerRequestSeen,
+        finding::{self, Finding, FindingCode},
+    },
+    words::text,
+};
+
+/// Notifications that are kept; the rest is counted.
+pub(super) const KEPT_NOTIFICATIONS: usize = 10_000;
+
+/// Server requests that are kept; the rest is answered and counted.
+const KEPT_REQUESTS: usize = 1_000;
+
+/// Bytes of notifications and server requests that are kept.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Different messages of one code that are listed.
+const KEPT_OF_A_CODE: usize = 20;
+
+/// Characters of a frame that a finding shows.
+const SHOWN_CHARACTERS: usize = 400;
+
+/// The record of one assertion.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// Notifications in their order.
+    pub(super) notifications: Vec<NotificationSeen>,
+    /// The server's requests in their order.
+    pub(super) server_requests: Vec<ServerRequestSeen>,
+    /// Deviations.
+    pub(super) findings: Vec<Finding>,
+    kept_bytes: usize,
+    last: Vec<u8>,
+    last_at_us: u64,
+    heard: bool,
+}
+
+impl Record {
+    /// Remembers a line as the last one heard.
+    pub(super) fn hear(&mut self, bytes: &[u8], at_us: u64) {
+        self.last.clear();
+        self.last
+            .extend_from_slice(&bytes[..bytes.len().min(4 * SHOWN_CHARACTERS)]);
+        self.last_at_us = at_us;
+        self.heard = true;
+    }
+
+    /// The last line heard, cut, and when; `None` when the server said nothing.
+    pub(super) fn last_heard(&self) -> Option<(String, u64)> {
+        self.heard.then(|| (shown(&self.last), self.last_at_us))
+    }
+
+    /// Adds a finding that shows a frame.
+    pub(super) fn note(&mut self, code: FindingCode, message: impl Into<String>, frame: &[u8]) {
+        self.add(code, message.into(), Some(frame));
+    }
+
+    /// Adds a finding that no frame belongs to.
+    pub(super) fn note_bare(&mut self, code: FindingCode, message: impl Into<String>) {
+        self.add(code, message.into(), None);
+    }
+
+    fn add(&mut self, code: FindingCode, message: String, frame: Option<&[u8]>) {
+        let mut of_code = self
+            .findings
+            .iter_mut()
+            .filter(|finding| finding.code == code);
+        if let Some(known) = of_code.by_ref().find(|finding| finding.message == message) {
+            known.times += 1;
+            return;
+        }
+        let listed = self
+            .findings
+            .iter_mut()
+            .filter(|finding| finding.code == code);
+        let (count, last) =
+            listed.fold((0, None), |(count, _), finding| (count + 1, Some(finding)));
+        match last {
+            Some(last) if count >= KEPT_OF_A_CODE => last.times += 1,
+            Some(_) | None => {
+                finding::note(&mut self.findings, code, message, frame.map(shown));
+            }
+        }
+    }
+
+    /// Keeps a notification, or counts it.
+    pub(super) fn notification(&mut self, seen: NotificationSeen, bytes: usize) {
+        if self.notifications.len() < KEPT_NOTIFICATIONS && self.fits(bytes) {
+            self.notifications.push(seen);
+        } else {
+            self.add(
+                FindingCode::NotificationFlood,
+                format!(
+                    "only the first {} notifications were kept",
+                    self.notifications.len()
+                ),
+                None,
+            );
+        }
+    }
+
+    /// Keeps a request of the server, or counts it.
+    pub(super) fn server_request(&mut self, seen: ServerRequestSeen, bytes: usize) {
+        if self.server_requests.len() < KEPT_REQUESTS && self.fits(bytes) {
+            self.server_requests.push(seen);
+        } else {
+            self.add(
+                FindingCode::NotificationFlood,
+                format!(
+                    "only the first {} requests of the server were kept",
+                    self.server_requests.len()
+                ),
+                None,
+            );
+        }
+    }
+
+    fn fits(&mut self, bytes: usize) -> bool {
+        self.kept_bytes = self.kept_bytes.saturating_add(bytes);
+        self.kept_bytes <= KEPT_BYTES
+    }
+}
+
+/// A frame as findings show it: its beginning, as text.
+pub(super) fn shown(frame: &[u8]) -> String {
+    let beginning = &frame[..frame.len().min(4 * SHOWN_CHARACTERS)];
+    text::head(&String::from_utf8_lossy(beginning), SHOWN_CHARACTERS)
+}
+
+/// A value as findings show it.
+pub(super) fn brief(value: &Value) -> String {
+    text::head(&value.to_string(), 80)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::{FindingCode, KEPT_NOTIFICATIONS, KEPT_OF_A_CODE, Record};
+    use crate::observation::NotificationSeen;
+
+    #[test]
+    fn floods_are_counted_and_not_kept() {
+        let mut record = Record::default();
+        for at_us in 0..25_000 {
+            let seen = NotificationSeen {
+                at_us,
+                method: "notifications/x".into(),
+                params: Value::Null,
+            };
+            record.notification(seen, 60);
+        }
+        assert_eq!(record.notifications.len(), KEPT_NOTIFICATIONS);
+        assert_eq!(record.findings.len(), 1);
+        assert_eq!(record.findings[0].code, FindingCode::NotificationFlood);
+        assert_eq!(record.findings[0].times, 15_000);
+    }
+
+    #[test]
+    fn one_code_cannot_fill_the_list() {
+        let mut record = Record::default();
+        for number in 0..1_000 {
+            record.note(FindingCode::UnknownId, format!("id {number}"), b"{}");
+        }
+        record.note_bare(FindingCode::Batch, "an array");
+        assert_eq!(record.findings.len(), KEPT_OF_A_CODE + 1);
+        let times: u64 = record.findings.iter().map(|finding| finding.times).sum();
+        assert_eq!(times, 1_001);
+    }
+}
