@@ -5,6 +5,7 @@
 //! Nothing here parses the command line or ends the process.
 
 mod clock;
+mod draw;
 pub(crate) mod faults;
 mod state;
 mod surface;
@@ -14,13 +15,15 @@ mod wire;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rmcp::model::ProtocolVersion;
 use rmcp::service::serve_server_with_ct;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::clock::{Clock, ClockMode};
 pub(crate) use self::state::State;
-use self::surface::Bench;
+use self::surface::{Bench, Desk};
+pub(crate) use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
 pub(crate) use self::tap::{Ending, PassThrough, Stop, Tap};
 use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
 
@@ -28,8 +31,12 @@ use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
 const CLOSE: Duration = Duration::from_secs(1);
 
 /// Everything that shapes one server, as plain values.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct ServeOptions {
+    /// What is offered.
+    pub(crate) offer: Offer,
+    /// The revisions that are spoken, oldest first.
+    pub(crate) revisions: Vec<ProtocolVersion>,
     /// Where every draw and every id comes from.
     pub(crate) seed: u64,
     /// What every wait and every stamp asks.
@@ -46,6 +53,23 @@ pub(crate) struct ServeOptions {
     pub(crate) idle_exit: Option<Duration>,
     /// Ends after so long.
     pub(crate) exit_after: Option<Duration>,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            offer: Offer::default(),
+            revisions: ProtocolVersion::KNOWN_VERSIONS.to_vec(),
+            seed: 0,
+            clock: Clock::default(),
+            state: State::default(),
+            files: None,
+            stderr: None,
+            max_requests: None,
+            idle_exit: None,
+            exit_after: None,
+        }
+    }
 }
 
 /// The three streams of a server.
@@ -92,7 +116,12 @@ where
     }
     let exit_after = options.exit_after;
     let cancel = CancellationToken::new();
-    let core = run_core(Bench::new(options, wire.clone()), &wire, inbox, &cancel);
+    let core = run_core(
+        Desk::new(Bench::new(options, wire.clone())),
+        &wire,
+        inbox,
+        &cancel,
+    );
     let until = wait_for_end(&wire, &mut asked, &mut reader, exit_after);
     let mut core = std::pin::pin!(core);
     let mut write = std::pin::pin!(writer.run());
@@ -164,11 +193,11 @@ async fn wait_for_end<R: AsyncRead + Unpin>(
 }
 
 /// Runs rmcp. A handshake that failed leaves the pipe open for another one.
-async fn run_core(bench: Bench, wire: &Wire, inbox: Inbox, cancel: &CancellationToken) {
+async fn run_core(desk: Desk, wire: &Wire, inbox: Inbox, cancel: &CancellationToken) {
     while !cancel.is_cancelled() {
         let transport = WireTransport::new(wire.clone(), inbox.clone());
         if let Ok(running) =
-            serve_server_with_ct(bench.clone(), transport, cancel.child_token()).await
+            serve_server_with_ct(desk.clone(), transport, cancel.child_token()).await
         {
             // Its only ends are our token and a panic inside rmcp; both end the server.
             let _ = running.waiting().await;

@@ -25,6 +25,11 @@ impl State {
         }
     }
 
+    /// Whether the counters outlive the process.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Counts one step of `key`: 1 the first time.
     pub(crate) fn bump(&self, key: &str) -> io::Result<u64> {
         match &self.file {

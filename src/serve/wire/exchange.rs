@@ -3,6 +3,7 @@
 //! Everything here is synchronous; the order of calls is the order of the wire.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use rmcp::model::RequestId;
 use serde_json::Value;
@@ -18,6 +19,8 @@ struct Open {
     method: String,
     target: Option<String>,
     batch: Option<u64>,
+    /// A cancelled request is kept for the name of an answer that comes all the same.
+    cancelled: bool,
 }
 
 /// Answers that wait for the others of their batch.
@@ -25,6 +28,13 @@ struct Open {
 struct Batch {
     waiting: usize,
     answers: Vec<Vec<u8>>,
+}
+
+/// Messages that follow an answer.
+#[derive(Debug)]
+struct After {
+    messages: Vec<Value>,
+    pause: Duration,
 }
 
 /// What is known of one connection.
@@ -36,6 +46,8 @@ pub(super) struct Exchange {
     busy: HashSet<String>,
     /// Requests of ours.
     asked: HashMap<String, Open>,
+    /// What follows an answer, by the id it answers.
+    after: HashMap<String, After>,
     batches: HashMap<u64, Batch>,
     next_batch: u64,
     revision: Option<String>,
@@ -48,6 +60,7 @@ impl Exchange {
             open: HashMap::new(),
             busy: HashSet::new(),
             asked: HashMap::new(),
+            after: HashMap::new(),
             batches: HashMap::new(),
             next_batch: 0,
             revision: None,
@@ -129,9 +142,27 @@ impl Exchange {
         let emits = self
             .tap
             .outgoing(&frame(message, kind, known.as_ref()), line);
-        match known.and_then(|open| open.batch) {
+        let mut emits = match known.and_then(|open| open.batch) {
             Some(batch) => self.join(batch, emits),
             None => emits,
+        };
+        if let (Kind::Answer, Some(id)) = (kind, id)
+            && let Some(after) = self.after.remove(&key(id))
+        {
+            for (at, message) in after.messages.iter().enumerate() {
+                if at > 0 && !after.pause.is_zero() {
+                    emits.push(Emit::Delay(after.pause));
+                }
+                emits.extend(self.outgoing(message));
+            }
+        }
+        emits
+    }
+
+    /// Keeps `messages` until the answer to `id` goes out.
+    pub(super) fn after_reply(&mut self, id: &RequestId, messages: Vec<Value>, pause: Duration) {
+        if let Ok(id) = serde_json::to_value(id) {
+            self.after.insert(key(&id), After { messages, pause });
         }
     }
 
@@ -149,7 +180,7 @@ impl Exchange {
 
     /// Whether every request has its answer.
     pub(super) fn is_answered(&self) -> bool {
-        self.open.is_empty()
+        self.open.values().all(|open| open.cancelled)
     }
 
     /// Whether we asked the client something under the id of `message`.
@@ -176,6 +207,7 @@ impl Exchange {
         let Some(open) = self.open.get_mut(&key(id)) else {
             return Vec::new();
         };
+        open.cancelled = true;
         match open.batch.take() {
             Some(batch) => self.join(batch, Vec::new()),
             None => Vec::new(),
@@ -264,6 +296,7 @@ fn open_request(message: &Value, batch: Option<u64>) -> Open {
             .to_owned(),
         target: target_of(message).map(str::to_owned),
         batch,
+        cancelled: false,
     }
 }
 

@@ -89,6 +89,11 @@ impl Wire {
         self.settled.notify_waiters();
     }
 
+    /// Sends `messages` right after the answer to `id`, with `pause` between two.
+    pub(super) fn after_reply(&self, id: &RequestId, messages: Vec<Value>, pause: Duration) {
+        self.exchange().after_reply(id, messages, pause);
+    }
+
     /// Asks the tap whether `why` ends the server; what it wants sent is queued.
     pub(super) fn stop(&self, why: Stop) -> bool {
         let (emits, ends) = match self.exchange().tap.stop(why) {
