@@ -40,5 +40,5 @@ mod words;
 
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::from(commands::main().number())
+    std::process::ExitCode::from(commands::main())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 pub(crate) mod completions;
 pub(crate) mod run;
+pub(crate) mod serve;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -39,6 +40,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run suites and report
     Run(Box<run::RunArgs>),
+    /// Serve a well-behaved MCP server on stdio that misbehaves on demand
+    Serve(Box<serve::ServeArgs>),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
     /// Print the version, the commit and the newest MCP revision

@@ -3,6 +3,7 @@
 
 mod completions;
 mod environment;
+mod serve;
 mod version;
 
 use std::sync::Arc;
@@ -23,8 +24,8 @@ pub(crate) struct Context {
     pub(crate) colour: When,
 }
 
-/// Reads the command line and runs the verb.
-pub(crate) fn main() -> ExitCode {
+/// Reads the command line, runs the verb, and gives the code that the process exits with.
+pub(crate) fn main() -> u8 {
     let mut command = Cli::command();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
@@ -34,15 +35,15 @@ pub(crate) fn main() -> ExitCode {
         .and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error).number(),
     };
     if cli.version {
-        return version::version();
+        return version::version().number();
     }
     let Some(verb) = cli.command else {
         // The Go tool prints its usage on stdout and ends with 0.
         let _ = command.print_help();
-        return ExitCode::Passed;
+        return ExitCode::Passed.number();
     };
     let context = Context {
         environment: Arc::new(environment::read()),
@@ -51,11 +52,13 @@ pub(crate) fn main() -> ExitCode {
     dispatch(verb, &context)
 }
 
-fn dispatch(verb: Command, _context: &Context) -> ExitCode {
+/// The code that the process exits with. `serve` alone chooses codes that are none of ours.
+fn dispatch(verb: Command, _context: &Context) -> u8 {
     match verb {
-        Command::Run(_) => ExitCode::CouldNotRun,
-        Command::Completions(args) => completions::completions(&args),
-        Command::Version => version::version(),
+        Command::Run(_) => ExitCode::CouldNotRun.number(),
+        Command::Serve(args) => serve::serve(*args),
+        Command::Completions(args) => completions::completions(&args).number(),
+        Command::Version => version::version().number(),
     }
 }
 

@@ -18,6 +18,20 @@ pub(crate) enum ClockMode {
     Virtual,
 }
 
+impl ClockMode {
+    /// `real`, `virtual` or `fixed:` and a moment of RFC 3339.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        match text {
+            "real" => Some(Self::Real),
+            "virtual" => Some(Self::Virtual),
+            _ => {
+                let at = DateTime::parse_from_rfc3339(text.strip_prefix("fixed:")?).ok()?;
+                Some(Self::Fixed(at.with_timezone(&Utc)))
+            }
+        }
+    }
+}
+
 /// A clock that all parts of one server share.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {

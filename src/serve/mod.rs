@@ -4,10 +4,13 @@
 //! what it offers, `wire` moves the frames, `tap` is the seam where faults and the journal sit.
 //! Nothing here parses the command line or ends the process.
 
+pub(crate) mod catalogue;
 mod clock;
 mod draw;
+pub(crate) mod ending;
 pub(crate) mod faults;
 mod state;
+pub(crate) mod stdio;
 mod surface;
 pub(crate) mod tap;
 mod wire;
@@ -30,9 +33,55 @@ use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
 /// The longest that a closing server waits for its last bytes and its handlers.
 const CLOSE: Duration = Duration::from_secs(1);
 
+/// Which of the two ways of talking is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OfferedEra {
+    /// Both, on one pipe.
+    Both,
+    /// The revisions with a handshake.
+    Legacy,
+    /// Those without.
+    Modern,
+}
+
+/// The revisions of `era` that are among `only`, all of the era where that is empty; the error
+/// says what is wrong.
+pub(crate) fn offered_revisions(
+    era: OfferedEra,
+    only: &[String],
+) -> Result<Vec<ProtocolVersion>, String> {
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    if let Some(unknown) = only
+        .iter()
+        .find(|name| !known.iter().any(|revision| revision.as_str() == **name))
+    {
+        let names: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
+        return Err(format!(
+            "unknown revision `{unknown}`; there are {}",
+            names.join(", ")
+        ));
+    }
+    let revisions: Vec<ProtocolVersion> = known
+        .iter()
+        .filter(|revision| match era {
+            OfferedEra::Both => true,
+            OfferedEra::Legacy => !surface::is_modern(revision),
+            OfferedEra::Modern => surface::is_modern(revision),
+        })
+        .filter(|revision| only.is_empty() || only.iter().any(|name| name == revision.as_str()))
+        .cloned()
+        .collect();
+    if revisions.is_empty() {
+        return Err("--era and --protocol leave no revision to speak".to_owned());
+    }
+    Ok(revisions)
+}
+
 /// Everything that shapes one server, as plain values.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeOptions {
+    /// The named content that the offer comes from.
+    pub(crate) profile: Profile,
     /// What is offered.
     pub(crate) offer: Offer,
     /// The revisions that are spoken, oldest first.
@@ -58,6 +107,7 @@ pub(crate) struct ServeOptions {
 impl Default for ServeOptions {
     fn default() -> Self {
         Self {
+            profile: Profile::default(),
             offer: Offer::default(),
             revisions: ProtocolVersion::KNOWN_VERSIONS.to_vec(),
             seed: 0,

@@ -180,7 +180,7 @@ fn signed(number: u64) -> i64 {
 }
 
 /// `1h`, `2m30s`, `1.5s`, `300ms`, `20us`; a bare `0` is allowed.
-fn read_time(text: &str) -> Option<Duration> {
+pub(crate) fn read_time(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
     }

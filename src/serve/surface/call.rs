@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::levels::Era;
+use crate::serve::wire::WaitsFor;
 
 /// One call of one tool.
 pub(super) struct Call<'a> {
@@ -59,11 +60,15 @@ impl Call<'_> {
         if length.is_zero() {
             return Waited::Fully(length);
         }
-        self.bench.wire.park(&self.context.id);
+        let (wire, id) = (&self.bench.wire, &self.context.id);
+        wire.park(id, WaitsFor::Time);
         tokio::select! {
             biased;
             () = self.context.ct.cancelled() => Waited::Cancelled,
-            slept = self.bench.options.clock.sleep(length) => Waited::Fully(slept),
+            slept = self.bench.options.clock.sleep(length) => {
+                wire.resume(id, WaitsFor::Time);
+                Waited::Fully(slept)
+            }
         }
     }
 

@@ -24,11 +24,11 @@ use std::time::Duration;
 use rmcp::model::{
     CallToolRequestParams, ClientNotification, ClientRequest, CompleteRequestParams,
     CompleteResult, CompletionInfo, CustomRequest, CustomResult, DiscoverRequestMethod,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -40,7 +40,7 @@ use self::page::page;
 pub(crate) use self::profile::{FileTools, Offer, Profile, Selection};
 pub(crate) use self::tools::BenchTool;
 use super::ServeOptions;
-use super::wire::Wire;
+use super::wire::{WaitsFor, Wire, Written};
 
 /// The method that every tool is called by.
 const CALL: &str = "tools/call";
@@ -105,12 +105,16 @@ impl Bench {
                 ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
             })?;
         let era = era(context);
+        let written = context.extensions.get::<Written>();
         let call = Call {
             bench: self,
             context,
-            arguments: params.arguments.unwrap_or_default(),
+            arguments: arguments(params.arguments, written)?,
             responses: as_object(params.input_responses)?,
-            meta: Value::Object(as_object(Some(&context.meta))?),
+            meta: match written.and_then(|written| written.meta.clone()) {
+                Some(meta) => meta,
+                None => Value::Object(as_object(Some(&context.meta))?),
+            },
             era,
         };
         let mut result = tool.run(&call).await?;
@@ -249,7 +253,8 @@ impl ServerHandler for Bench {
                     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
             }
         }
-        self.wire.park(&context.request_context().id);
+        self.wire
+            .park(&context.request_context().id, WaitsFor::TheEnd);
         context.cancelled().await;
         Ok(())
     }
@@ -401,10 +406,22 @@ fn era(context: &RequestContext<RoleServer>) -> Era {
     }
 }
 
-fn as_object<T: serde::Serialize>(value: Option<T>) -> Result<rmcp::model::JsonObject, ErrorData> {
+/// The arguments as they were written, where the wire kept them.
+fn arguments(
+    typed: Option<JsonObject>,
+    written: Option<&Written>,
+) -> Result<JsonObject, ErrorData> {
+    match written.and_then(|written| written.arguments.clone()) {
+        Some(Value::Object(members)) => Ok(members),
+        Some(_) => Err(invalid_params(CALL, "arguments have to be an object")),
+        None => Ok(typed.unwrap_or_default()),
+    }
+}
+
+fn as_object<T: serde::Serialize>(value: Option<T>) -> Result<JsonObject, ErrorData> {
     match serde_json::to_value(value) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Ok(rmcp::model::JsonObject::new()),
+        Ok(_) => Ok(JsonObject::new()),
         Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
     }
 }
@@ -416,7 +433,7 @@ fn invalid_params(method: &str, why: &str) -> ErrorData {
 fn method_not_found(method: &str) -> ErrorData {
     ErrorData::new(
         rmcp::model::ErrorCode::METHOD_NOT_FOUND,
-        method.to_owned(),
+        format!("method not found: {method}"),
         None,
     )
 }

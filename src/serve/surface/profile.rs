@@ -144,6 +144,13 @@ impl Offer {
     }
 }
 
+impl Offer {
+    /// The tools by name, in the order of the list.
+    pub(crate) fn tool_names(&self) -> Vec<&'static str> {
+        self.tools.iter().map(|tool| tool.name()).collect()
+    }
+}
+
 impl Default for Offer {
     fn default() -> Self {
         Self {

@@ -13,14 +13,26 @@ use crate::serve::tap::{Emit, Frame, HandOn, Kind, Tap};
 /// The only revision with JSON-RPC batches.
 const BATCH_REVISION: &str = "2025-03-26";
 
+/// What a handler waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::serve) enum WaitsFor {
+    /// Time: it goes on by itself.
+    Time,
+    /// An answer of the client to a request of ours.
+    Answer,
+    /// The end of the call or of the server.
+    TheEnd,
+}
+
 /// A request whose answer is still to come.
 #[derive(Debug, Clone)]
 struct Open {
     method: String,
     target: Option<String>,
     batch: Option<u64>,
-    /// A cancelled request is kept for the name of an answer that comes all the same.
-    cancelled: bool,
+    /// Whether an answer comes without the client doing anything. A cancelled request is kept for
+    /// the name of an answer that comes all the same.
+    expected: bool,
 }
 
 /// Answers that wait for the others of their batch.
@@ -44,6 +56,8 @@ pub(super) struct Exchange {
     open: HashMap<String, Open>,
     /// Requests of the client whose handlers run, rather than wait.
     busy: HashSet<String>,
+    /// Answers of the client that are on their way to the handlers that asked.
+    arriving: usize,
     /// Requests of ours.
     asked: HashMap<String, Open>,
     /// What follows an answer, by the id it answers.
@@ -59,6 +73,7 @@ impl Exchange {
             tap,
             open: HashMap::new(),
             busy: HashSet::new(),
+            arriving: 0,
             asked: HashMap::new(),
             after: HashMap::new(),
             batches: HashMap::new(),
@@ -111,7 +126,7 @@ impl Exchange {
             match kind {
                 Kind::Request => self.opened(message, batch),
                 Kind::Notification => emits.extend(self.cancelled(message)),
-                Kind::Answer => {}
+                Kind::Answer => self.arriving += usize::from(known.is_some()),
             }
         }
         (message, emits)
@@ -166,21 +181,45 @@ impl Exchange {
         }
     }
 
-    /// The handler of `id` waits.
-    pub(super) fn park(&mut self, id: &RequestId) {
-        if let Ok(id) = serde_json::to_value(id) {
-            self.busy.remove(&key(&id));
+    /// The handler of `id` waits for `what`.
+    pub(super) fn park(&mut self, id: &RequestId, what: WaitsFor) {
+        let Ok(id) = serde_json::to_value(id) else {
+            return;
+        };
+        self.busy.remove(&key(&id));
+        if let Some(open) = self.open.get_mut(&key(&id)) {
+            open.expected &= what == WaitsFor::Time;
         }
+    }
+
+    /// The handler of `id` goes on.
+    pub(super) fn resume(&mut self, id: &RequestId, after: WaitsFor) {
+        if after == WaitsFor::Answer {
+            self.arriving = self.arriving.saturating_sub(1);
+        }
+        let Ok(id) = serde_json::to_value(id) else {
+            return;
+        };
+        if let Some(open) = self.open.get_mut(&key(&id)) {
+            open.expected = true;
+            self.busy.insert(key(&id));
+        }
+    }
+
+    /// Handlers that neither answer nor wait are not waited for any more.
+    pub(super) fn give_up_waiting(&mut self) {
+        self.busy.clear();
+        self.arriving = 0;
     }
 
     /// Whether no handler runs.
     pub(super) fn is_settled(&self) -> bool {
-        self.busy.is_empty()
+        self.busy.is_empty() && self.arriving == 0
     }
 
-    /// Whether every request has its answer.
+    /// Whether every request has its answer, or waits for the client.
     pub(super) fn is_answered(&self) -> bool {
-        self.open.values().all(|open| open.cancelled)
+        !self.open.values().any(|open| open.expected)
     }
 
     /// Whether we asked the client something under the id of `message`.
@@ -207,7 +246,7 @@ impl Exchange {
         let Some(open) = self.open.get_mut(&key(id)) else {
             return Vec::new();
         };
-        open.cancelled = true;
+        open.expected = false;
         match open.batch.take() {
             Some(batch) => self.join(batch, Vec::new()),
             None => Vec::new(),
@@ -296,7 +335,7 @@ fn open_request(message: &Value, batch: Option<u64>) -> Open {
             .to_owned(),
         target: target_of(message).map(str::to_owned),
         batch,
-        cancelled: false,
+        expected: true,
     }
 }
 

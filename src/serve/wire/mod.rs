@@ -22,7 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use self::exchange::Exchange;
-pub(super) use self::reader::{Limits, Reader};
+pub(super) use self::exchange::WaitsFor;
+pub(super) use self::reader::{Limits, Reader, Written};
 pub(super) use self::transport::{Inbox, WireTransport};
 pub(super) use self::writer::{Writer, Wrote};
 use super::tap::{Emit, Leave, Stop, Tap, Ticket};
@@ -83,9 +84,15 @@ impl Wire {
         self.emit(vec![Emit::Stderr(text.as_bytes().to_vec())]);
     }
 
-    /// The handler of `id` waits for time or for the client: reading goes on meanwhile.
-    pub(super) fn park(&self, id: &RequestId) {
-        self.exchange().park(id);
+    /// The handler of `id` waits for `what`: reading goes on meanwhile.
+    pub(super) fn park(&self, id: &RequestId, what: WaitsFor) {
+        self.exchange().park(id, what);
+        self.settled.notify_waiters();
+    }
+
+    /// The handler of `id` goes on.
+    pub(super) fn resume(&self, id: &RequestId, after: WaitsFor) {
+        self.exchange().resume(id, after);
         self.settled.notify_waiters();
     }
 
@@ -153,10 +160,12 @@ impl Wire {
             }
         };
         // A handler that waits without saying so must not stop the reading for good.
-        let _ = tokio::time::timeout(SETTLE, quiet).await;
+        if tokio::time::timeout(SETTLE, quiet).await.is_err() {
+            self.exchange().give_up_waiting();
+        }
     }
 
-    /// Waits until no request is open.
+    /// Waits until no request is open, but for those that wait for the client.
     async fn answered(&self) {
         loop {
             let told = self.settled.notified();

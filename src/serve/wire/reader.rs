@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
@@ -13,6 +13,9 @@ use crate::serve::tap::{Kind, Stop};
 
 /// A line longer than this is dropped, as rmcp's own transport does.
 const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// How long answers that only take time are waited for after the end of input.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// When a server ends by itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +73,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 Line::TooLong => self.wire.exchange().tap.noise(&[]),
                 Line::End => {
                     self.wire.settle().await;
+                    // What answers soon is still answered; nobody asked for the rest to be cut.
+                    let _ = tokio::time::timeout(LAST_ANSWERS, self.wire.answered()).await;
                     return Stop::Eof;
                 }
             }
@@ -208,7 +213,32 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
+/// What a tool call asks for, exactly as it was written.
+#[derive(Debug, Clone)]
+pub(in crate::serve) struct Written {
+    /// The arguments; nothing where there were none.
+    pub(in crate::serve) arguments: Option<Value>,
+    /// The request's `_meta`.
+    pub(in crate::serve) meta: Option<Value>,
+}
+
 /// rmcp's type of a message. `jsonrpc` has to be there; an error and a result exclude each other.
+///
+/// The untagged enums of rmcp lose or refuse numbers that no machine type holds, so the arguments
+/// of a tool call travel beside the typed request.
 fn typed(message: &Value) -> Option<ClientJsonRpcMessage> {
-    serde_json::from_value(message.clone()).ok()
+    let mut message = message.clone();
+    if message.get("method").and_then(Value::as_str) != Some("tools/call") {
+        return serde_json::from_value(message).ok();
+    }
+    let params = message.get_mut("params").and_then(Value::as_object_mut);
+    let written = params.map(|params| Written {
+        arguments: params.shift_remove("arguments"),
+        meta: params.get("_meta").cloned(),
+    });
+    let mut typed: ClientJsonRpcMessage = serde_json::from_value(message).ok()?;
+    if let (JsonRpcMessage::Request(call), Some(written)) = (&mut typed, written) {
+        call.request.extensions_mut().insert(written);
+    }
+    Some(typed)
 }

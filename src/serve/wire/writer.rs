@@ -95,6 +95,9 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             };
             if let Err(end) = step {
                 self.delayed.shutdown().await;
+                // Whoever still waits to have something written learns that it never will be.
+                self.queue.close();
+                while self.queue.try_recv().is_ok() {}
                 return end;
             }
         }

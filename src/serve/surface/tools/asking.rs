@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{Hints, Spec};
 use crate::serve::surface::call::{Call, tool_error};
 use crate::serve::surface::levels::Era;
+use crate::serve::wire::WaitsFor;
 
 /// The longest wait for the client's answer.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -119,13 +120,15 @@ async fn ask(
 }
 
 async fn request(call: &Call<'_>, method: &str, params: Option<Value>) -> Value {
-    call.bench.wire.park(&call.context.id);
+    let (wire, id) = (&call.bench.wire, &call.context.id);
+    wire.park(id, WaitsFor::Answer);
     let question = ServerRequest::CustomRequest(CustomRequest::new(method, params));
     let answer = tokio::select! {
         biased;
         () = call.context.ct.cancelled() => return tool_error("the call was cancelled"),
         answer = tokio::time::timeout(PATIENCE, call.context.peer.send_request(question)) => answer,
     };
+    wire.resume(id, WaitsFor::Answer);
     match answer {
         Err(_) => tool_error(&format!("the client did not answer {method}")),
         Ok(Err(ServiceError::McpError(error))) => {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Hints, Spec};
 use crate::serve::surface::call::{Call, Waited, milliseconds, structured_result};
+use crate::serve::wire::WaitsFor;
 
 /// The longest sleep.
 const LONGEST: u64 = 60_000;
@@ -48,7 +49,7 @@ pub(super) fn slow_spec() -> Spec {
 pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
     let from = call.bench.options.clock.elapsed();
     let waited = if call.flag("hang") {
-        call.bench.wire.park(&call.context.id);
+        call.bench.wire.park(&call.context.id, WaitsFor::TheEnd);
         call.context.ct.cancelled().await;
         Waited::Cancelled
     } else {

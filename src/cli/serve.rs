@@ -1,0 +1,123 @@
+//! `mcp-assert serve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+/// Options of `serve`.
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch a user can type, not a state"
+)]
+#[command(after_help = "\
+Examples:
+  mcp-assert serve
+  mcp-assert serve --profile paginated --protocol 2025-06-18
+  mcp-assert serve --clock virtual --seed 7 --journal calls.jsonl
+  mcp-assert serve --fault tools/call:echo@2=exit-mid-call:3
+  mcp-assert serve --list
+
+Exit codes: 0 (or --exit-code) after end of input, SIGTERM, SIGINT; 2 usage.")]
+pub(crate) struct ServeArgs {
+    /// What is offered; --list names the profiles
+    #[arg(long, value_name = "NAME", default_value = "conformance")]
+    pub(crate) profile: String,
+    /// Offer only the tools whose names match; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tools: Vec<String>,
+    /// Offer only the resources and templates whose URIs match; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) resources: Vec<String>,
+    /// Offer only the prompts whose names match; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) prompts: Vec<String>,
+    /// Offer no tool, resource or prompt that matches; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) disable: Vec<String>,
+    /// Speak the revisions with a handshake, those without, or both
+    #[arg(long, value_name = "ERA", default_value = "auto")]
+    pub(crate) era: Era,
+    /// Speak only these revisions
+    #[arg(long, value_name = "REVISION", value_delimiter = ',')]
+    pub(crate) protocol: Vec<String>,
+    /// What every draw and every id comes from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The clock: `real`, `fixed:TIME` (RFC 3339), or `virtual`, which never waits
+    #[arg(long, value_name = "CLOCK", default_value = "real")]
+    pub(crate) clock: String,
+    /// Factor on every wait
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) time_scale: f64,
+    /// Entries on a page of each list
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) page_size: Option<u64>,
+    /// Offer `write_file` and `delete_file` in this folder and nowhere else
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) files: Option<PathBuf>,
+    /// Keep counters in this file, so that they outlive the process
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) state: Option<PathBuf>,
+    /// Exit with this code after a clean end
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) exit_code: u8,
+    /// Write this line to stderr at start
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) stderr: Option<String>,
+    /// Misbehave by this rule; may be given several times
+    #[arg(long, value_name = "RULE")]
+    pub(crate) fault: Vec<String>,
+    /// Misbehave by the rules of this YAML list
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) faults: Option<PathBuf>,
+    /// Write what happens as JSON lines to this file, or to stderr with `-`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) journal: Option<PathBuf>,
+    /// How much the journal holds
+    #[arg(long, value_name = "LEVEL", default_value = "calls")]
+    pub(crate) journal_level: Level,
+    /// Take values of this key out of the journal too; may be given several times
+    #[arg(long, value_name = "KEY")]
+    pub(crate) redact: Vec<String>,
+    /// Leave secrets in the journal
+    #[arg(long, conflicts_with = "redact")]
+    pub(crate) no_redact: bool,
+    /// End after so many requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_requests: Option<u64>,
+    /// End when nothing came for so long
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) idle_exit: Option<String>,
+    /// End after so long
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) exit_after: Option<String>,
+    /// Print the profiles, tools and faults, and end
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Print the list as JSON
+    #[arg(long, requires = "list")]
+    pub(crate) json: bool,
+}
+
+/// Which revisions are spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// All of them.
+    Auto,
+    /// Those with a handshake.
+    Legacy,
+    /// Those without.
+    Modern,
+}
+
+/// How much the journal holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// Calls, their ends, faults.
+    Calls,
+    /// Every request, answer and notification.
+    Rpc,
+    /// Every frame.
+    Wire,
+}

@@ -1,0 +1,219 @@
+//! `mcp-assert serve`: options in, one server on stdio, exit code out.
+
+use std::io::Write;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::{
+    cli::serve::{Era, Level, ServeArgs},
+    serve::{
+        Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
+        catalogue, ending, faults, offered_revisions, stdio,
+        tap::{self, JournalLevel, JournalTo, Redaction, TapOptions},
+    },
+    words::exit::ExitCode,
+};
+
+/// Serves until the client closes, and gives the code that the process exits with.
+pub(super) fn serve(args: ServeArgs) -> u8 {
+    if args.list {
+        return list(&args);
+    }
+    let exit_code = args.exit_code;
+    let built = options(&args).and_then(|options| {
+        let tap = tap::build(&taps(args), &options)?;
+        Ok((options, tap))
+    });
+    let (options, tap) = match built {
+        Ok(built) => built,
+        Err(problems) => return usage(&problems),
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return cannot_run(&error),
+    };
+    let ended = runtime.block_on(async {
+        let streams = stdio::open()?;
+        let (ask, asked) = mpsc::channel(2);
+        let mut terminated = signal(SignalKind::terminate())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        let listen = async {
+            loop {
+                let why = tokio::select! {
+                    _ = terminated.recv() => Stop::Terminated,
+                    _ = interrupted.recv() => Stop::Interrupted,
+                };
+                // A server that has ended asks nobody any more.
+                let _ = ask.send(why).await;
+            }
+        };
+        tokio::select! {
+            ended = crate::serve::serve(options, tap, streams, asked) => Ok(ended),
+            () = listen => Ok(Ended::Clean),
+        }
+    });
+    // A thread that is stuck in a read of a terminal must not hold up the end.
+    runtime.shutdown_background();
+    match ended {
+        Ok(Ended::Clean) => exit_code,
+        Ok(Ended::Fault(fault)) => ending::perform(fault),
+        Err(error) => cannot_run(&error),
+    }
+}
+
+fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
+    let mut problems = Vec::new();
+    let mut kept = |problem: String| problems.push(problem);
+    let profile = Profile::named(&args.profile).unwrap_or_else(|| {
+        let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        kept(format!(
+            "unknown profile `{}`; there are {}",
+            args.profile,
+            names.join(", ")
+        ));
+        Profile::default()
+    });
+    let clock = clock(args).unwrap_or_else(|problem| {
+        kept(problem);
+        Clock::default()
+    });
+    let idle_exit = time("--idle-exit", args.idle_exit.as_deref(), &mut kept);
+    let exit_after = time("--exit-after", args.exit_after.as_deref(), &mut kept);
+    let revisions = offered_revisions(era(args.era), &args.protocol).unwrap_or_else(|problem| {
+        kept(problem);
+        Vec::new()
+    });
+    if let Some(folder) = args.files.as_ref().filter(|folder| !folder.is_dir()) {
+        kept(format!("--files `{}` is no folder", folder.display()));
+    }
+    let offer = offer(args, profile).unwrap_or_else(|problem| {
+        kept(problem);
+        Offer::default()
+    });
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(ServeOptions {
+        profile,
+        offer,
+        revisions,
+        seed: args.seed,
+        clock,
+        state: State::new(args.state.clone()),
+        files: args.files.clone(),
+        stderr: args.stderr.clone(),
+        max_requests: args.max_requests,
+        idle_exit,
+        exit_after,
+    })
+}
+
+fn offer(args: &ServeArgs, profile: Profile) -> Result<Offer, String> {
+    let selection = Selection {
+        tools: args.tools.clone(),
+        resources: args.resources.clone(),
+        prompts: args.prompts.clone(),
+        disable: args.disable.clone(),
+    };
+    let files = match args.files {
+        Some(_) => FileTools::Offered,
+        None => FileTools::Absent,
+    };
+    let page_size = args
+        .page_size
+        .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    Offer::new(profile, &selection, page_size, files)
+}
+
+fn taps(args: ServeArgs) -> TapOptions {
+    TapOptions {
+        rules: args.fault,
+        rules_file: args.faults,
+        journal: args.journal.map(|file| match file.to_str() {
+            Some("-") => JournalTo::Stderr,
+            Some(_) | None => JournalTo::File(file),
+        }),
+        level: match args.journal_level {
+            Level::Calls => JournalLevel::Calls,
+            Level::Rpc => JournalLevel::Rpc,
+            Level::Wire => JournalLevel::Wire,
+        },
+        redact: args.redact,
+        redaction: if args.no_redact {
+            Redaction::Off
+        } else {
+            Redaction::On
+        },
+    }
+}
+
+fn clock(args: &ServeArgs) -> Result<Clock, String> {
+    if !args.time_scale.is_finite() || args.time_scale < 0.0 {
+        return Err(format!(
+            "--time-scale `{}` is no factor; use a number of at least 0",
+            args.time_scale
+        ));
+    }
+    let mode = ClockMode::read(&args.clock).ok_or_else(|| {
+        format!(
+            "unknown clock `{}`; use `real`, `virtual` or `fixed:2026-01-01T00:00:00Z`",
+            args.clock
+        )
+    })?;
+    Ok(Clock::new(mode, args.time_scale))
+}
+
+fn time(flag: &str, text: Option<&str>, kept: &mut impl FnMut(String)) -> Option<Duration> {
+    let text = text?;
+    let time = faults::argument::read_time(text);
+    if time.is_none() {
+        kept(format!(
+            "{flag} `{text}` is no duration; write `500ms` or `1m30s`"
+        ));
+    }
+    time
+}
+
+fn era(era: Era) -> crate::serve::OfferedEra {
+    match era {
+        Era::Auto => crate::serve::OfferedEra::Both,
+        Era::Legacy => crate::serve::OfferedEra::Legacy,
+        Era::Modern => crate::serve::OfferedEra::Modern,
+    }
+}
+
+fn list(args: &ServeArgs) -> u8 {
+    let text = if args.json {
+        format!("{:#}\n", catalogue::json())
+    } else {
+        catalogue::text()
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::Passed.number(),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Passed.number(),
+        Err(error) => cannot_run(&error),
+    }
+}
+
+fn usage(problems: &[String]) -> u8 {
+    for problem in problems {
+        say(&format!("error: {problem}\n"));
+    }
+    say("help: `mcp-assert serve --help` shows the options, `mcp-assert serve --list` the names\n");
+    ExitCode::Invalid.number()
+}
+
+fn cannot_run(error: &std::io::Error) -> u8 {
+    say(&format!("error: the server cannot run: {error}\n"));
+    ExitCode::CouldNotRun.number()
+}
+
+fn say(text: &str) {
+    // A closed stderr is nobody to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,134 @@
+//! The process's own streams. Pipes and sockets are read and written without a thread between,
+//! which is what makes a start quick; anything else goes tokio's way.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use rustix::fs::FileType;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+
+use super::Streams;
+
+/// The streams that the process was started with.
+pub(crate) type OwnStreams = Streams<Input, Output, Output>;
+
+/// Our stdin.
+pub(crate) struct Input(Box<dyn AsyncRead + Unpin>);
+
+/// Our stdout or stderr. Stdout is closed for good when it is dropped.
+pub(crate) struct Output {
+    stream: Option<Box<dyn AsyncWrite + Unpin>>,
+    name: Name,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Stdout,
+    Stderr,
+}
+
+/// What a stream leads to.
+enum Leads {
+    Pipe(OwnedFd),
+    Socket(UnixStream),
+    Elsewhere,
+}
+
+/// Opens the three streams. A runtime has to be there.
+pub(crate) fn open() -> io::Result<OwnStreams> {
+    let input: Box<dyn AsyncRead + Unpin> = match leads(io::stdin())? {
+        Leads::Pipe(fd) => Box::new(pipe::Receiver::from_owned_fd(fd)?),
+        Leads::Socket(socket) => Box::new(socket),
+        Leads::Elsewhere => Box::new(tokio::io::stdin()),
+    };
+    let output: Box<dyn AsyncWrite + Unpin> = match leads(io::stdout())? {
+        Leads::Pipe(fd) => Box::new(pipe::Sender::from_owned_fd(fd)?),
+        Leads::Socket(socket) => Box::new(socket),
+        Leads::Elsewhere => Box::new(tokio::io::stdout()),
+    };
+    let errors: Box<dyn AsyncWrite + Unpin> = match leads(io::stderr())? {
+        Leads::Pipe(fd) => Box::new(pipe::Sender::from_owned_fd(fd)?),
+        Leads::Socket(socket) => Box::new(socket),
+        Leads::Elsewhere => Box::new(tokio::io::stderr()),
+    };
+    Ok(Streams {
+        input: Input(input),
+        output: Output::new(output, Name::Stdout),
+        errors: Output::new(errors, Name::Stderr),
+    })
+}
+
+fn leads(stream: impl AsFd) -> io::Result<Leads> {
+    let fd = stream.as_fd();
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
+    if kind == FileType::Fifo {
+        return Ok(Leads::Pipe(fd.try_clone_to_owned()?));
+    }
+    if kind == FileType::Socket {
+        let socket = std::os::unix::net::UnixStream::from(fd.try_clone_to_owned()?);
+        socket.set_nonblocking(true)?;
+        return Ok(Leads::Socket(UnixStream::from_std(socket)?));
+    }
+    Ok(Leads::Elsewhere)
+}
+
+impl Output {
+    fn new(stream: Box<dyn AsyncWrite + Unpin>, name: Name) -> Self {
+        Self {
+            stream: Some(stream),
+            name,
+        }
+    }
+
+    fn stream(&mut self) -> io::Result<Pin<&mut (dyn AsyncWrite + Unpin)>> {
+        match &mut self.stream {
+            Some(stream) => Ok(Pin::new(stream.as_mut())),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.stream = None;
+        if self.name == Name::Stdout
+            && let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null")
+        {
+            // Descriptor 1 is a second hold on the pipe: the reader sees its end only when that
+            // one is gone too. If it stays, the end of the process closes it.
+            let _ = rustix::stdio::dup2_stdout(nowhere);
+        }
+    }
+}
+
+impl AsyncRead for Input {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.stream()?.poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream()?.poll_shutdown(context)
+    }
+}
