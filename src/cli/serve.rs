@@ -6,10 +6,6 @@ use clap::{Args, ValueEnum, ValueHint};
 
 /// Options of `serve`.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch a user can type, not a state"
-)]
 #[command(after_help = "\
 Examples:
   mcp-assert serve

@@ -1,5 +1,7 @@
 //! What `--list` shows: profiles, tools and faults. The documentation is made from it.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::faults::catalogue::Fault;
@@ -64,7 +66,8 @@ pub(crate) fn text() -> String {
 }
 
 fn line(out: &mut String, name: &str, about: &str) {
-    out.push_str(&format!("  {name:<34} {about}\n"));
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "  {name:<34} {about}");
 }
 
 fn tools_of(profile: Profile) -> Vec<&'static str> {

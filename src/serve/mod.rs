@@ -26,8 +26,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::clock::{Clock, ClockMode};
 pub(crate) use self::state::State;
 use self::surface::{Bench, Desk};
-pub(crate) use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
-pub(crate) use self::tap::{Ending, PassThrough, Stop, Tap};
+pub(crate) use self::surface::{FileTools, Offer, Profile, Selection};
+pub(crate) use self::tap::{Ending, Stop, Tap};
 use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
 
 /// The longest that a closing server waits for its last bytes and its handlers.
@@ -174,13 +174,13 @@ where
     );
     let until = wait_for_end(&wire, &mut asked, &mut reader, exit_after);
     let mut core = std::pin::pin!(core);
-    let mut write = std::pin::pin!(writer.run());
+    let mut written = std::pin::pin!(writer.run());
     let (ended, serving) = tokio::select! {
-        wrote = &mut write => (after_write(wrote), true),
+        how = &mut written => (after_write(how), true),
         () = until => {
             wire.close();
-            match tokio::time::timeout(CLOSE, &mut write).await {
-                Ok(wrote) => (after_write(wrote), true),
+            match tokio::time::timeout(CLOSE, &mut written).await {
+                Ok(how) => (after_write(how), true),
                 // A client that stopped reading loses what it did not read.
                 Err(_) => (Ended::Clean, true),
             }
@@ -219,13 +219,13 @@ async fn wait_for_end<R: AsyncRead + Unpin>(
     loop {
         let why = tokio::select! {
             biased;
-            why = asked.recv(), if asking => match why {
-                Some(why) => why,
-                None => {
+            why = asked.recv(), if asking => {
+                let Some(why) = why else {
                     asking = false;
                     continue;
-                }
-            },
+                };
+                why
+            }
             () = &mut limit, if timed => {
                 timed = false;
                 Stop::Limit

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
-use super::{Ended, PassThrough, ServeOptions, Stop, Streams, Tap, serve};
+use super::tap::PassThrough;
+use super::{Ended, ServeOptions, Stop, Streams, Tap, serve};
 
 /// A client of a server in this process.
 pub(in crate::serve) struct Client {

@@ -357,22 +357,15 @@ impl Service<RoleServer> for Desk {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let request = match request {
-            ClientRequest::CallToolRequest(call) => {
-                let params = serde_json::to_value(call.params)
-                    .map_err(|error| invalid_params("tools/call", &error.to_string()))?;
-                ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
-            }
-            ClientRequest::DiscoverRequest(_)
-                if !self.0.options.revisions.iter().any(is_modern) =>
-            {
-                return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
-            }
-            #[expect(
-                clippy::wildcard_enum_match_arm,
-                reason = "every other request goes to rmcp's own dispatch"
-            )]
-            other => other,
+        let modern = self.0.options.revisions.iter().any(is_modern);
+        let request = if let ClientRequest::CallToolRequest(call) = request {
+            let params = serde_json::to_value(call.params)
+                .map_err(|error| invalid_params(CALL, &error.to_string()))?;
+            ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
+        } else if matches!(request, ClientRequest::DiscoverRequest(_)) && !modern {
+            return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
+        } else {
+            request
         };
         self.0.handle_request(request, context).await
     }

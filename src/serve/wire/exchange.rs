@@ -293,11 +293,10 @@ pub(super) fn kind_of(message: &Value) -> Option<Kind> {
     match (members.get("method"), members.get("id")) {
         (Some(Value::String(_)), Some(_)) => Some(Kind::Request),
         (Some(Value::String(_)), None) => Some(Kind::Notification),
-        (Some(_), _) => None,
         (None, _) if members.contains_key("result") || members.contains_key("error") => {
             Some(Kind::Answer)
         }
-        (None, _) => None,
+        (Some(_) | None, _) => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! bytes ⇄ reader, writer ⇄ exchange (tap, ids, batches) ⇄ transport ⇄ rmcp
 //! ```
 //!
-//! Types are never decoded from text: with serde_json's arbitrary precision only a `Value` keeps
+//! Types are never decoded from text: with `serde_json`'s arbitrary precision only a `Value` keeps
 //! numbers readable for untagged enums. No handler and no fault is known here.
 
 mod exchange;

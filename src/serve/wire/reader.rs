@@ -174,9 +174,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             Some(typed) => drop(self.core.send(typed).await),
             None => match kind {
                 Kind::Request => self.wrong_shape(&message),
-                Kind::Notification => {}
                 Kind::Answer if asked => self.broken_answer(&message).await,
-                Kind::Answer => {}
+                Kind::Notification | Kind::Answer => {}
             },
         }
     }

@@ -16,7 +16,7 @@ use crate::serve::surface::levels::Era;
 use crate::serve::wire::WaitsFor;
 
 /// The longest wait for the client's answer.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(super) fn sampling_spec() -> Spec {
     Spec {
@@ -102,19 +102,19 @@ async fn ask(
     }
     let params = (!params.is_null()).then_some(params);
     match call.era {
-        Era::Modern => Ok(match call.responses.get(capability) {
-            Some(answer) => answered(method, answer),
-            None => {
-                let mut request = json!({"method": method});
-                if let Some(params) = params {
-                    request["params"] = params;
-                }
-                json!({
-                    "resultType": "input_required",
-                    "inputRequests": {capability: request},
-                })
+        Era::Modern => {
+            if let Some(answer) = call.responses.get(capability) {
+                return Ok(answered(method, answer));
             }
-        }),
+            let mut request = json!({"method": method});
+            if let Some(params) = params {
+                request["params"] = params;
+            }
+            Ok(json!({
+                "resultType": "input_required",
+                "inputRequests": {capability: request},
+            }))
+        }
         Era::Legacy => Ok(request(call, method, params).await),
     }
 }
