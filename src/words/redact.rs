@@ -1,6 +1,8 @@
 //! Hiding secrets in everything that leaves the program: values the suite resolved from the environment and
 //! that its author marked as secret by their use (headers, tokens, `env` values from `${VAR}`).
 
+use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
+
 /// What stands in a text instead of a secret.
 pub(crate) const MASK: &str = "***";
 
@@ -14,11 +16,19 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Adds a value and each of its lines, unless too short to hide.
+    /// Adds a value and each of its lines, unless too short to hide: as they are, as JSON writes them, and
+    /// in base64.
     pub(crate) fn add(&mut self, value: &str) {
         for part in std::iter::once(value).chain(value.lines()) {
-            if part.len() >= SHORTEST_BYTES && !self.values.iter().any(|known| known == part) {
-                self.values.push(part.to_owned());
+            if part.len() < SHORTEST_BYTES {
+                continue;
+            }
+            let quoted = serde_json::Value::from(part).to_string();
+            let encoded = STANDARD_NO_PAD.encode(part);
+            for form in [part, &quoted[1..quoted.len() - 1], &encoded] {
+                if !self.values.iter().any(|known| known == form) {
+                    self.values.push(form.to_owned());
+                }
             }
         }
         self.values
@@ -56,5 +66,13 @@ mod tests {
             secrets.mask("x abcdefgh y abcd tok second line"),
             "x *** y *** tok ***"
         );
+    }
+
+    #[test]
+    fn a_secret_is_hidden_as_json_writes_it_and_in_base64() {
+        let mut secrets = Secrets::default();
+        secrets.add("pass\"word\"");
+        assert_eq!(secrets.mask(r#"{"a":"pass\"word\""}"#), r#"{"a":"***"}"#);
+        assert_eq!(secrets.mask("Basic cGFzcyJ3b3JkIg=="), "Basic ***==");
     }
 }

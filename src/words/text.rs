@@ -30,7 +30,7 @@ pub(crate) fn nearest<'a>(
 
 /// The text with everything that a terminal, a log viewer or a bidi-aware editor would interpret made visible:
 /// control characters (line feed and tab stay), ANSI sequences by their escape character, bidi and
-/// default-ignorable characters, all as `\u{…}`.
+/// default-ignorable characters, code points that are no characters, all as `\u{…}`.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -63,8 +63,10 @@ fn is_interpreted(character: char) -> bool {
         | '\u{fff0}'..='\u{fff8}'
         | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}'
+        | '\u{fdd0}'..='\u{fdef}'
         | '\u{e0000}'..='\u{e0fff}' => true,
-        _ => false,
+        // The last two code points of each plane are no characters; XML cannot hold them.
+        _ => u32::from(character) & 0xfffe == 0xfffe,
     }
 }
 
