@@ -1,1 +1,204 @@
-//! Text to places: files, step summary, annotations. What the text says is made in `report`.
+//! Text to places: stdout, files, a step summary. What the text says is made in `report`. A file appears whole
+//! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
+
+pub(crate) mod stdout;
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use self::stdout::Stdout;
+
+/// Where a text goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// The standard output.
+    Stdout,
+    /// A file, replaced as a whole.
+    File(PathBuf),
+    /// The file of a step summary, which is only ever appended to.
+    StepSummary(PathBuf),
+}
+
+impl Destination {
+    /// The destination of a path as typed: `-` is stdout.
+    pub(crate) fn from_path(path: &Path) -> Self {
+        if path == Path::new("-") {
+            Self::Stdout
+        } else {
+            Self::File(path.to_owned())
+        }
+    }
+}
+
+/// A report that could not be written, or a file that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} `{path}`: {cause}")]
+pub(crate) struct DeliverError {
+    /// What was tried.
+    pub(crate) action: &'static str,
+    /// The place, for people.
+    pub(crate) path: String,
+    /// Why not.
+    pub(crate) cause: io::Error,
+}
+
+impl DeliverError {
+    fn new(action: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self {
+            action,
+            path: path.display().to_string(),
+            cause,
+        }
+    }
+}
+
+/// Writes a text to its place.
+pub(crate) fn write(
+    destination: &Destination,
+    text: &str,
+    stdout: &mut Stdout,
+) -> Result<(), DeliverError> {
+    match destination {
+        Destination::Stdout => stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(|cause| DeliverError::new("write", Path::new("stdout"), cause)),
+        Destination::File(path) => {
+            replace(path, text).map_err(|cause| DeliverError::new("write", path, cause))
+        }
+        Destination::StepSummary(path) => {
+            append(path, text).map_err(|cause| DeliverError::new("append to", path, cause))
+        }
+    }
+}
+
+/// The text of a file; `None` when there is none of that name.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, DeliverError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(DeliverError::new("read", path, cause)),
+    }
+}
+
+/// Replaces a file by one that is complete: written beside it, then renamed.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays a link: what it points to is replaced.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        // A pipe or a device cannot be replaced, only written to.
+        let mut device = OpenOptions::new().write(true).open(&path)?;
+        return device.write_all(text.as_bytes());
+    }
+    if path.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".mcp-assert-");
+    keep_mode(&mut builder, &path);
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
+#[cfg(unix)]
+fn keep_mode(builder: &mut tempfile::Builder<'_, '_>, path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode() & 0o777);
+    builder.permissions(fs::Permissions::from_mode(mode));
+}
+
+#[cfg(not(unix))]
+fn keep_mode(_builder: &mut tempfile::Builder<'_, '_>, _path: &Path) {}
+
+/// Appends to a file that others write to as well.
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Destination, read, stdout::Stdout, write};
+
+    fn deliver(destination: &Destination, text: &str) -> Result<(), String> {
+        write(destination, text, &mut Stdout::closed()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_its_folders_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/report.xml");
+        let destination = Destination::File(path.clone());
+        deliver(&destination, "a longer first text").unwrap();
+        deliver(&destination, "second").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(read(&path).unwrap().as_deref(), Some("second"));
+        assert_eq!(read(&folder.path().join("none")).unwrap(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn modes_links_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        deliver(&Destination::File(link.clone()), "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        deliver(&Destination::File("/dev/null".into()), "gone").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = deliver(&Destination::File(file.join("below")), "x").unwrap_err();
+        assert!(
+            error.contains("cannot write") && error.contains("below"),
+            "{error}"
+        );
+        let error = deliver(&Destination::File(folder.path().to_owned()), "x").unwrap_err();
+        assert!(error.contains("it is a directory"), "{error}");
+    }
+
+    #[test]
+    fn a_step_summary_is_appended_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("summary.md");
+        fs::write(&path, "theirs\n").unwrap();
+        deliver(&Destination::StepSummary(path.clone()), "ours\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\nours\n");
+    }
+
+    #[test]
+    fn a_hyphen_is_stdout_and_a_closed_pipe_is_success() {
+        assert_eq!(Destination::from_path("-".as_ref()), Destination::Stdout);
+        deliver(&Destination::Stdout, "nobody reads this").unwrap();
+    }
+}

@@ -1,0 +1,126 @@
+//! The one writer of standard output. A reader that went away (`| head`) is no error: what follows is dropped.
+
+use std::{
+    fmt,
+    io::{self, BufWriter, Write},
+};
+
+/// Standard output, buffered until [`Write::flush`].
+pub(crate) struct Stdout {
+    /// Absent once the reader is gone.
+    out: Option<BufWriter<Box<dyn Write + Send>>>,
+}
+
+impl Stdout {
+    /// The process's standard output.
+    pub(crate) fn new() -> Self {
+        Self::over(io::stdout())
+    }
+
+    /// The same over another stream, e.g. one that strips colours.
+    pub(crate) fn over(stream: impl Write + Send + 'static) -> Self {
+        Self {
+            out: Some(BufWriter::new(Box::new(stream))),
+        }
+    }
+
+    /// One whose reader is gone.
+    pub(crate) fn closed() -> Self {
+        Self { out: None }
+    }
+
+    /// Whether the reader is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.out.is_none()
+    }
+
+    /// Runs a write; the end of the reader ends the stream quietly.
+    fn attempt<T>(
+        &mut self,
+        gone: T,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let Some(out) = &mut self.out else {
+            return Ok(gone);
+        };
+        match write(out) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                if let Some(out) = self.out.take() {
+                    // Taken apart so that dropping it does not write again.
+                    let _ = out.into_parts();
+                }
+                Ok(gone)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), |out| out.flush())
+    }
+}
+
+impl fmt::Debug for Stdout {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Stdout")
+            .field("closed", &self.is_closed())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+
+    use super::Stdout;
+
+    /// A pipe whose reader takes so many bytes and then goes away.
+    struct Pipe {
+        left: usize,
+        end: io::ErrorKind,
+    }
+
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.left == 0 {
+                return Err(self.end.into());
+            }
+            let taken = bytes.len().min(self.left);
+            self.left -= taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_no_error() {
+        let mut out = Stdout::over(Pipe {
+            left: 10,
+            end: io::ErrorKind::BrokenPipe,
+        });
+        out.write_all(&vec![b'x'; 100_000]).unwrap();
+        out.flush().unwrap();
+        assert!(out.is_closed());
+        out.write_all(b"more").unwrap();
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let mut out = Stdout::over(Pipe {
+            left: 10,
+            end: io::ErrorKind::StorageFull,
+        });
+        out.write_all(b"0123456789abc").unwrap();
+        assert!(out.flush().is_err());
+    }
+}
