@@ -56,6 +56,23 @@ impl Exit {
     }
 }
 
+impl fmt::Display for Exit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ending = match self.ending {
+            Ending::ByItself => "by itself",
+            Ending::StdinClosed => "after its stdin was closed",
+            Ending::Terminated => "after SIGTERM from us",
+            Ending::Killed => "after SIGKILL from us",
+        };
+        write!(formatter, "{}, {ending}", self.status)?;
+        match self.orphans {
+            0 => Ok(()),
+            1 => write!(formatter, "; it left 1 process behind"),
+            left => write!(formatter, "; it left {left} processes behind"),
+        }
+    }
+}
+
 /// The end of a server's stderr.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StderrTail {

@@ -6,6 +6,7 @@ pub(crate) mod verdict;
 
 use std::{sync::Arc, time::Duration};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::verdict::Mismatch;
@@ -22,7 +23,8 @@ use crate::{
 };
 
 /// The result of one assertion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     /// Observed, and as expected.
     Pass,

@@ -1,1 +1,116 @@
-//! Outcomes to text, one file per format. Pure; where the text goes is decided in `deliver`.
+//! Outcomes to text, one file per format. Pure: a format is a function from a [`RunReport`] to a text, and a
+//! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
+//! terminal shows while the run goes on, in `terminal`.
+
+pub(crate) mod cleaner;
+mod excerpt;
+pub(crate) mod failure;
+pub(crate) mod json;
+pub(crate) mod record;
+pub(crate) mod recorder;
+pub(crate) mod tally;
+
+use serde::{Deserialize, Serialize};
+
+use self::record::Record;
+
+/// Everything that one run has to say, in plan order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RunReport {
+    /// What ran the assertions.
+    pub(crate) tool: Tool,
+    /// When the run began, in milliseconds since 1970.
+    pub(crate) started_unix_ms: u64,
+    /// How long it took, in microseconds.
+    pub(crate) duration_us: u64,
+    /// Jobs that ran at once.
+    pub(crate) jobs: usize,
+    /// Trials of each assertion.
+    pub(crate) trials: u32,
+    /// Jobs that were planned; more than the records when the run ended early.
+    pub(crate) planned: usize,
+    /// One for each outcome, in plan order.
+    pub(crate) records: Vec<Record>,
+    /// What people should know of the run as a whole.
+    pub(crate) notes: Vec<String>,
+    /// What was wrong in the suites.
+    pub(crate) problems: Vec<Problem>,
+    /// How the run ended.
+    pub(crate) end: End,
+}
+
+/// The program that made the outcomes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tool {
+    /// Its version.
+    pub(crate) version: String,
+    /// The SHA-256 of its executable, when known.
+    pub(crate) sha256: Option<String>,
+}
+
+/// Something wrong in a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Problem {
+    /// Its stable code.
+    pub(crate) code: String,
+    /// How bad it is.
+    pub(crate) severity: ProblemSeverity,
+    /// The file, when it is about one.
+    pub(crate) file: Option<String>,
+    /// The line, from 1.
+    pub(crate) line: Option<usize>,
+    /// What is wrong, drawn with its place.
+    pub(crate) text: String,
+}
+
+/// Whether a problem makes the run invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ProblemSeverity {
+    /// It does.
+    Error,
+    /// It does not.
+    Warning,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum End {
+    /// Everything planned has its outcome.
+    #[default]
+    Finished,
+    /// It was interrupted; what finished is here.
+    Interrupted,
+}
+
+/// The formats a run can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Format {
+    /// `json`: the array that `run --json` prints, one object for each outcome.
+    Json,
+}
+
+impl Format {
+    /// All formats.
+    pub(crate) const ALL: &'static [Self] = &[Self::Json];
+
+    /// The word in `--report FORMAT=PATH`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+        }
+    }
+
+    /// The run in this format.
+    pub(crate) fn render(self, report: &RunReport) -> String {
+        match self {
+            Self::Json => json::render(report),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,140 @@
+//! The border that every text from outside crosses before it may be reported: masked, made harmless, bounded.
+
+use crate::words::{
+    redact::Secrets,
+    text::{clean, head},
+};
+
+/// The longest text a report keeps, in bytes.
+pub(crate) const LONGEST_TEXT_BYTES: usize = 64 * 1024;
+
+/// The longest one-line text, in characters.
+const LONGEST_LINE_CHARACTERS: usize = 1_000;
+
+/// Bytes looked at of a text that is longer than will be kept: hiding a secret can shorten it.
+const LOOKED_AT_BYTES: usize = 4 * LONGEST_TEXT_BYTES;
+
+/// Hides secrets and makes text harmless.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cleaner {
+    secrets: Secrets,
+}
+
+impl Cleaner {
+    /// A cleaner that hides these.
+    pub(crate) fn new(secrets: Secrets) -> Self {
+        Self { secrets }
+    }
+
+    /// A text of several lines, at most [`LONGEST_TEXT_BYTES`] from its beginning.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let looked_at = beginning(text, LOOKED_AT_BYTES);
+        let mut shown = clean(&self.secrets.mask(looked_at));
+        if looked_at.len() < text.len() {
+            shown.truncate(beginning(&shown, LONGEST_TEXT_BYTES).len());
+            shown.push_str(&cut_note(text.len()));
+            return shown;
+        }
+        cut(&mut shown, LONGEST_TEXT_BYTES);
+        shown
+    }
+
+    /// A text whose end matters: at most [`LONGEST_TEXT_BYTES`] from its end.
+    pub(crate) fn tail(&self, text: &str) -> String {
+        let shown = clean(&self.secrets.mask(text));
+        if shown.len() <= LONGEST_TEXT_BYTES {
+            return shown;
+        }
+        let mut start = shown.len() - LONGEST_TEXT_BYTES;
+        while !shown.is_char_boundary(start) {
+            start += 1;
+        }
+        shown[start..].to_owned()
+    }
+
+    /// A name of the user's: made harmless on one line, and otherwise left whole, because it identifies.
+    pub(crate) fn name(name: &str) -> String {
+        clean(name.trim_end())
+            .replace('\n', " ⏎ ")
+            .replace('\t', " ")
+    }
+
+    /// A text with its secrets hidden, and nothing else changed.
+    pub(crate) fn mask(&self, text: &str) -> String {
+        self.secrets.mask(text)
+    }
+
+    /// A text that must stay on one line: line ends become `⏎`.
+    pub(crate) fn line(&self, text: &str) -> String {
+        let looked_at = beginning(text, LOOKED_AT_BYTES);
+        one_line(&clean(&self.secrets.mask(looked_at)))
+    }
+}
+
+/// A text on one line, at most [`LONGEST_LINE_CHARACTERS`] long.
+pub(crate) fn one_line(text: &str) -> String {
+    let joined = text.trim_end().replace('\n', " ⏎ ").replace('\t', " ");
+    head(&joined, LONGEST_LINE_CHARACTERS)
+}
+
+/// Shortens a text to about `limit` bytes and says how long it was; a text that was cut before keeps its note.
+pub(crate) fn cut(text: &mut String, limit: usize) {
+    if text.len() <= limit {
+        return;
+    }
+    let note = cut_note(text.len());
+    let kept = beginning(text, limit.saturating_sub(note.len())).len();
+    text.truncate(kept);
+    text.push_str(&note);
+}
+
+/// What stands at the end of a text that was cut.
+fn cut_note(total: usize) -> String {
+    format!("… (cut, {total} bytes in all)")
+}
+
+/// The first `limit` bytes at most, never half a character.
+fn beginning(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cleaner, LONGEST_TEXT_BYTES, cut};
+    use crate::words::redact::Secrets;
+
+    #[test]
+    fn a_text_is_masked_cleaned_and_bounded() {
+        let mut secrets = Secrets::default();
+        secrets.add("hunter22");
+        let cleaner = Cleaner::new(secrets);
+        assert_eq!(cleaner.text("a\u{1b}[2J hunter22"), "a\\u{1b}[2J ***");
+        assert_eq!(cleaner.line("a\r\nb\n"), "a\\u{d} ⏎ b");
+        let long = cleaner.text(&"é".repeat(10 * LONGEST_TEXT_BYTES));
+        assert!(long.len() < LONGEST_TEXT_BYTES + 50);
+        assert!(
+            long.ends_with("… (cut, 1310720 bytes in all)"),
+            "{}",
+            &long[long.len() - 60..]
+        );
+        assert!(
+            cleaner
+                .tail(&format!("{}end", "x".repeat(LONGEST_TEXT_BYTES)))
+                .ends_with("xend")
+        );
+    }
+
+    #[test]
+    fn a_cut_text_stays_within_its_limit() {
+        let mut text = "x".repeat(1_000);
+        cut(&mut text, 100);
+        assert_eq!(
+            (text.len(), text.ends_with("(cut, 1000 bytes in all)")),
+            (100, true)
+        );
+    }
+}

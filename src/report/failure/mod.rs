@@ -1,0 +1,327 @@
+//! The one text of a red outcome: what was expected where, what came instead, and what the server did besides.
+//! The terminal colours its lines by their [`Tone`]; JUnit, JSON and Markdown join them. Bounded, whatever was
+//! sent. Every line that shows text of a server begins with something of ours, so that no log viewer takes it
+//! for a command.
+
+mod comparison;
+mod server;
+
+use crate::{
+    outcome::Status,
+    report::{
+        cleaner::one_line,
+        record::{DisruptionRecord, Evidence, MismatchRecord, Record},
+    },
+    words::text::{count, head},
+};
+
+/// Mismatches shown of one outcome.
+const MOST_MISMATCHES: usize = 20;
+
+/// Characters shown of a text on one line.
+const LONGEST_LINE: usize = 400;
+
+/// Lines shown of a text of several lines.
+const MOST_QUOTED_LINES: usize = 40;
+
+/// Bytes of the whole text, frames of `--trace` aside.
+const LONGEST_BYTES: usize = 32 * 1024;
+
+/// What a line is, for colouring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Status, name and place.
+    Title,
+    /// The message that matters most.
+    Message,
+    /// Text without weight.
+    Plain,
+    /// A line of the suite.
+    Source,
+    /// What points into the suite.
+    Caret,
+    /// What was wanted.
+    Expected,
+    /// What came.
+    Actual,
+    /// What to try.
+    Hint,
+    /// Circumstances.
+    Faint,
+}
+
+/// One line of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What it is.
+    pub(crate) tone: Tone,
+    /// The line, without its end.
+    pub(crate) text: String,
+}
+
+/// Which frames are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// None, for places that have no room.
+    None,
+    /// The last ones, where the outcome could not be observed.
+    Last,
+    /// All, for `--trace`.
+    All,
+}
+
+/// Whether measured times are shown; without them two runs with the same verdicts give the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// They are.
+    Shown,
+    /// They are not.
+    Hidden,
+}
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Detail {
+    /// Trials of the run, for the name.
+    pub(crate) trials: u32,
+    /// Which frames.
+    pub(crate) frames: Frames,
+    /// Whether times.
+    pub(crate) times: Times,
+    /// Lines of stderr.
+    pub(crate) stderr_lines: usize,
+}
+
+impl Detail {
+    /// What people and machines get when nothing else was asked for.
+    pub(crate) fn usual(trials: u32) -> Self {
+        Self {
+            trials,
+            frames: Frames::Last,
+            times: Times::Shown,
+            stderr_lines: 20,
+        }
+    }
+}
+
+/// The text, without a final line end; empty for an outcome that is not red.
+pub(crate) fn text(record: &Record, detail: &Detail) -> String {
+    let lines = lines(record, detail);
+    let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    texts.join("\n")
+}
+
+/// The lines of the text; none for an outcome that is not red.
+pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
+    let mut page = Page::default();
+    let (true, Some(evidence)) = (record.status.is_red(), &record.evidence) else {
+        return page.lines;
+    };
+    page.push(
+        Tone::Title,
+        format!(
+            "{} {} ({}:{})",
+            record.status.word(),
+            record.display_name(detail.trials),
+            record.file,
+            record.line
+        ),
+    );
+    if let Some(disruption) = &evidence.disruption {
+        show_disruption(&mut page, disruption);
+    }
+    for (index, mismatch) in evidence.mismatches.iter().take(MOST_MISMATCHES).enumerate() {
+        if index > 0 || evidence.disruption.is_some() {
+            page.push(Tone::Plain, String::new());
+        }
+        show_mismatch(&mut page, &record.file, mismatch);
+    }
+    if let Some(more) = evidence.mismatches.len().checked_sub(MOST_MISMATCHES + 1) {
+        page.push(
+            Tone::Message,
+            format!("  and {} that did not hold", count(more + 1, "expectation")),
+        );
+    }
+    if evidence.mismatches.len() > 1 {
+        page.push(Tone::Plain, String::new());
+    }
+    show_circumstances(&mut page, record, evidence);
+    server::show(&mut page, record, evidence, detail);
+    page.close();
+    if detail.frames == Frames::All
+        || (detail.frames == Frames::Last && record.status == Status::Error)
+    {
+        server::show_frames(&mut page, evidence, detail);
+    }
+    page.lines
+}
+
+/// Why the outcome could not be observed.
+fn show_disruption(page: &mut Page, disruption: &DisruptionRecord) {
+    let step = disruption
+        .step
+        .map(|step| format!(", setup step {}", step + 1))
+        .unwrap_or_default();
+    page.push(
+        Tone::Message,
+        format!(
+            "  {} in phase {}{step}: {}",
+            disruption.kind, disruption.phase, disruption.message
+        ),
+    );
+    if let Some(help) = &disruption.help {
+        page.field(Tone::Hint, "help", help);
+    }
+    if let Some(frame) = &disruption.frame {
+        page.field(Tone::Actual, "frame", frame);
+    }
+}
+
+/// One expectation that did not hold.
+fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
+    let step = mismatch
+        .step
+        .as_ref()
+        .map(|step| format!(" of {step}"))
+        .unwrap_or_default();
+    page.push(
+        Tone::Message,
+        format!(
+            "  {}{step} does not hold ({file}:{}:{})",
+            mismatch.key, mismatch.line, mismatch.column
+        ),
+    );
+    for line in mismatch.excerpt.draw() {
+        let tone = if line.trim_end().ends_with('^') && line.trim_start().starts_with('|') {
+            Tone::Caret
+        } else {
+            Tone::Source
+        };
+        page.push(tone, format!("    {line}"));
+    }
+    page.field(Tone::Expected, "expected", &mismatch.wanted);
+    page.field(Tone::Actual, "but", &mismatch.seen);
+    if let Some(path) = &mismatch.path {
+        page.field(Tone::Plain, "at", path);
+    }
+    match (&mismatch.expected, &mismatch.actual) {
+        (Some(expected), Some(actual)) => comparison::show(page, expected, actual),
+        (Some(expected), None) => page.field(Tone::Expected, "value", expected),
+        (None, Some(actual)) => page.field(Tone::Actual, "actual", actual),
+        (None, None) => {}
+    }
+    if let Some(hint) = &mismatch.hint {
+        page.field(Tone::Hint, "hint", hint);
+    }
+}
+
+/// What was called, what else was seen, what the reader should know.
+fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
+    if let Some(call) = &evidence.call {
+        let arguments = call
+            .arguments
+            .as_ref()
+            .map(|arguments| format!(" with {arguments}"))
+            .unwrap_or_default();
+        page.field(Tone::Plain, "called", &format!("{}{arguments}", call.label));
+        let shown = evidence.mismatches.iter().any(|it| it.actual.is_some());
+        if let (false, Some(answer)) = (shown, &call.answer) {
+            page.field(Tone::Plain, "answer", answer);
+        }
+    }
+    for finding in record.findings.iter().take(MOST_MISMATCHES) {
+        let times = match finding.times {
+            0 | 1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        page.field(
+            Tone::Plain,
+            "finding",
+            &format!(
+                "{} {}: {}{times}",
+                finding.severity, finding.code, finding.message
+            ),
+        );
+    }
+    if let Some(more) = record.findings.len().checked_sub(MOST_MISMATCHES + 1) {
+        page.field(Tone::Plain, "finding", &format!("and {} more", more + 1));
+    }
+    for note in &evidence.notes {
+        page.field(Tone::Plain, "note", note);
+    }
+    for (index, attempt) in record.attempts.iter().enumerate() {
+        page.field(
+            Tone::Faint,
+            "attempt",
+            &format!(
+                "{}: {} {}",
+                index + 1,
+                attempt.status.word(),
+                attempt.detail
+            ),
+        );
+    }
+    if let Some(shared) = &evidence.shared_server {
+        page.field(
+            Tone::Plain,
+            "shared",
+            &format!("its server had served {shared}"),
+        );
+    }
+}
+
+/// The lines so far, and what did not fit.
+#[derive(Debug, Default)]
+struct Page {
+    lines: Vec<Line>,
+    bytes: usize,
+    left_out: usize,
+}
+
+impl Page {
+    /// Adds a line of our making.
+    fn push(&mut self, tone: Tone, text: String) {
+        if self.bytes > LONGEST_BYTES {
+            self.left_out += 1;
+            return;
+        }
+        self.bytes += text.len() + 1;
+        self.lines.push(Line { tone, text });
+    }
+
+    /// Adds a labelled text; one of several lines stands quoted below its label.
+    fn field(&mut self, tone: Tone, label: &str, text: &str) {
+        let text = text.trim_end_matches('\n');
+        if text.contains('\n') {
+            self.push(tone, format!("  {label}"));
+            self.quote(tone, text);
+        } else {
+            let shown = if text.is_empty() { "(empty)" } else { text };
+            self.push(
+                tone,
+                format!("  {label:<9} {}", head(&one_line(shown), LONGEST_LINE)),
+            );
+        }
+    }
+
+    /// Adds a text of several lines, each behind a bar.
+    fn quote(&mut self, tone: Tone, text: &str) {
+        let total = text.lines().count();
+        for line in text.lines().take(MOST_QUOTED_LINES) {
+            self.push(tone, format!("    | {}", head(line, LONGEST_LINE)));
+        }
+        if total > MOST_QUOTED_LINES {
+            let more = count(total - MOST_QUOTED_LINES, "more line");
+            self.push(Tone::Faint, format!("    … ({more})"));
+        }
+    }
+
+    /// Says what did not fit; what follows has its own bound.
+    fn close(&mut self) {
+        self.bytes = 0;
+        if self.left_out > 0 {
+            let more = count(std::mem::take(&mut self.left_out), "more line");
+            self.push(Tone::Faint, format!("  … ({more})"));
+        }
+    }
+}

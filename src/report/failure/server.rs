@@ -1,0 +1,151 @@
+//! The server's side of a failure: who it was, how it ended, what it wrote to stderr, which frames went over
+//! the wire, and where the time went.
+
+use crate::{
+    report::{
+        failure::{Detail, Frames, Page, Times, Tone},
+        record::{Evidence, FrameRecord, Phases, Record, Sender},
+    },
+    words::text::{count, head},
+};
+
+/// Characters shown of a line of stderr.
+const LONGEST_STDERR_LINE: usize = 300;
+
+/// Frames shown when not all were asked for.
+const LAST_FRAMES: usize = 6;
+
+/// Characters shown of one of them.
+const LAST_FRAME_LENGTH: usize = 300;
+
+/// Characters shown of a frame when all were asked for.
+const TRACED_FRAME_LENGTH: usize = 4_000;
+
+/// Adds who the server was, how it ended, its stderr, and the phases.
+pub(super) fn show(page: &mut Page, record: &Record, evidence: &Evidence, detail: &Detail) {
+    if let Some(server) = &record.server {
+        let revision = record
+            .revision
+            .as_ref()
+            .map(|revision| format!(", revision {revision}"))
+            .unwrap_or_default();
+        page.field(Tone::Faint, "server", &format!("{server}{revision}"));
+    }
+    if let Some(exit) = &evidence.exit {
+        page.field(Tone::Plain, "ended", exit);
+    }
+    match detail.times {
+        Times::Shown => page.field(
+            Tone::Faint,
+            "phases",
+            &format!("{}; reached {}", spent(record.phases), evidence.phase),
+        ),
+        Times::Hidden => page.field(Tone::Faint, "reached", &evidence.phase),
+    }
+    show_stderr(page, evidence, detail.stderr_lines);
+}
+
+/// The time of each phase that took any.
+fn spent(phases: Phases) -> String {
+    let Phases {
+        place,
+        start,
+        handshake,
+        setup,
+        subject,
+    } = phases;
+    let shown: Vec<String> = [
+        ("place", place),
+        ("start", start),
+        ("handshake", handshake),
+        ("setup", setup),
+        ("subject", subject),
+    ]
+    .into_iter()
+    .filter(|(_, micros)| *micros > 0)
+    .map(|(name, micros)| format!("{name} {}", milliseconds(micros)))
+    .collect();
+    if shown.is_empty() {
+        "none measured".to_owned()
+    } else {
+        shown.join(", ")
+    }
+}
+
+/// `1.2 ms`.
+fn milliseconds(micros: u64) -> String {
+    format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100)
+}
+
+/// The last lines of stderr, or that there were none.
+fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
+    let text = evidence.stderr.trim_end();
+    if text.is_empty() {
+        if evidence.disruption.is_some() {
+            page.field(Tone::Faint, "stderr", "nothing was written");
+        }
+        return;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let shown = &lines[lines.len().saturating_sub(most)..];
+    let title = match (evidence.stderr_whole, shown.len() == lines.len()) {
+        (true, true) => "  stderr".to_owned(),
+        (true, false) => format!(
+            "  stderr    the last {} of {} lines",
+            shown.len(),
+            lines.len()
+        ),
+        (false, _) => format!(
+            "  stderr    the last {} of {} bytes",
+            count(shown.len(), "line"),
+            evidence.stderr_bytes
+        ),
+    };
+    page.push(Tone::Plain, title);
+    for line in shown {
+        page.push(
+            Tone::Plain,
+            format!("    | {}", head(line, LONGEST_STDERR_LINE)),
+        );
+    }
+}
+
+/// Adds the exchange.
+pub(super) fn show_frames(page: &mut Page, evidence: &Evidence, detail: &Detail) {
+    if evidence.wire.is_empty() {
+        return;
+    }
+    let total = evidence.wire.len() + evidence.wire_left_out;
+    let (shown, length) = match detail.frames {
+        Frames::All => (&evidence.wire[..], TRACED_FRAME_LENGTH),
+        Frames::Last | Frames::None => (
+            &evidence.wire[evidence.wire.len().saturating_sub(LAST_FRAMES)..],
+            LAST_FRAME_LENGTH,
+        ),
+    };
+    let title = if shown.len() == total {
+        "  frames    -> sent, <- received".to_owned()
+    } else {
+        format!(
+            "  frames    {} of {total}; -> sent, <- received",
+            shown.len()
+        )
+    };
+    page.push(Tone::Plain, title);
+    for frame in shown {
+        page.push(Tone::Faint, drawn(frame, length, detail.times));
+    }
+}
+
+/// One frame on one line.
+fn drawn(frame: &FrameRecord, length: usize, times: Times) -> String {
+    let arrow = match frame.sender {
+        Sender::Client => "->",
+        Sender::Server => "<-",
+    };
+    let text = head(&frame.text.replace('\n', " ⏎ "), length);
+    match times {
+        Times::Shown => format!("    {:>10} {arrow} {text}", milliseconds(frame.at_us)),
+        Times::Hidden => format!("    {arrow} {text}"),
+    }
+}

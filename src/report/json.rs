@@ -1,0 +1,139 @@
+//! The array of `run --json`: the Go tool's fields, which its plugins read, and ours after them.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    outcome::Status,
+    report::{
+        RunReport,
+        failure::{self, Detail},
+        record::{Evidence, MismatchRecord, Record},
+    },
+};
+
+/// The run as JSON, with a final line end; `[]` when nothing ran.
+pub(crate) fn render(report: &RunReport) -> String {
+    let detail = Detail::usual(report.trials);
+    let mut text = "[".to_owned();
+    for (index, record) in report.records.iter().enumerate() {
+        text.push_str(if index == 0 { "\n" } else { ",\n" });
+        // One result at a time: the tree of all of them would be many times the text.
+        for (at, line) in format!("{:#}", result(record, &detail)).lines().enumerate() {
+            text.push_str(if at == 0 { "  " } else { "\n  " });
+            text.push_str(line);
+        }
+    }
+    text.push_str(if report.records.is_empty() {
+        "]\n"
+    } else {
+        "\n]\n"
+    });
+    text
+}
+
+/// One outcome. `status` has the three words that readers know: an error is a `FAIL` of kind `error`.
+fn result(record: &Record, detail: &Detail) -> Value {
+    let status = match record.status {
+        Status::Pass => "PASS",
+        Status::Fail | Status::Error => "FAIL",
+        Status::Skip => "SKIP",
+    };
+    let text = match record.status {
+        Status::Fail | Status::Error => failure::text(record, detail),
+        Status::Pass | Status::Skip => record.headline().to_owned(),
+    };
+    let mut result = Map::new();
+    let mut put = |key: &str, value: Value| {
+        result.insert(key.to_owned(), value);
+    };
+    put("name", json!(record.name));
+    put("status", json!(status));
+    put("detail", json!(text));
+    put("duration_ms", json!(record.duration_us / 1_000));
+    put("trial", json!(record.trial));
+    put("id", json!(record.id));
+    put("file", json!(record.file));
+    put("line", json!(record.line));
+    put("kind", json!(record.status));
+    put("target", json!(record.target));
+    put("server", json!(record.server));
+    put("timings", timings(record));
+    put("findings", findings(record));
+    put("attempts", attempts(record));
+    if let (true, Some(evidence)) = (record.status.is_red(), &record.evidence) {
+        put("phase", json!(evidence.phase));
+        put("cause", cause(evidence));
+        put(
+            "mismatches",
+            evidence.mismatches.iter().map(mismatch).collect(),
+        );
+        put("stderr", json!(evidence.stderr));
+    }
+    Value::Object(result)
+}
+
+/// The kind of disruption of an error, null for a failure.
+fn cause(evidence: &Evidence) -> Value {
+    match &evidence.disruption {
+        Some(disruption) => json!(disruption.kind),
+        None => Value::Null,
+    }
+}
+
+fn mismatch(mismatch: &MismatchRecord) -> Value {
+    json!({
+        "key": mismatch.key,
+        "line": mismatch.line,
+        "column": mismatch.column,
+        "step": mismatch.step,
+        "wanted": mismatch.wanted,
+        "seen": mismatch.seen,
+        "path": mismatch.path,
+        "expected": mismatch.expected,
+        "actual": mismatch.actual,
+        "hint": mismatch.hint,
+    })
+}
+
+fn findings(record: &Record) -> Value {
+    record
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "code": finding.code,
+                "severity": finding.severity,
+                "message": finding.message,
+                "times": finding.times,
+            })
+        })
+        .collect()
+}
+
+/// The attempts before the last one, oldest first.
+fn attempts(record: &Record) -> Value {
+    record
+        .attempts
+        .iter()
+        .map(|attempt| {
+            json!({
+                "kind": attempt.status,
+                "detail": attempt.detail,
+                "duration_ms": attempt.duration_us / 1_000,
+                "stderr": attempt.stderr,
+            })
+        })
+        .collect()
+}
+
+/// Microseconds by phase.
+fn timings(record: &Record) -> Value {
+    json!({
+        "place_us": record.phases.place,
+        "start_us": record.phases.start,
+        "handshake_us": record.phases.handshake,
+        "setup_us": record.phases.setup,
+        "subject_us": record.phases.subject,
+        "total_us": record.duration_us,
+    })
+}

@@ -1,0 +1,304 @@
+//! What the reports say about one outcome, as plain data: cleaned, masked, bounded, and free of everything that
+//! only the run needs. Every format renders from it, and a stored run is read back into it, so that rendering
+//! a run again gives the same bytes. Made by `recorder`; the wording is done by `failure` and the formats.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{outcome::Status, report::excerpt::Excerpt};
+
+/// One outcome. A green one has no [`Evidence`], so that ten thousand of them stay small.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Record {
+    /// The assertion's identity.
+    pub(crate) id: String,
+    /// Its name, for people.
+    pub(crate) name: String,
+    /// Its file, as it is shown.
+    pub(crate) file: Arc<str>,
+    /// Its line, from 1.
+    pub(crate) line: usize,
+    /// Its column, from 1.
+    pub(crate) column: usize,
+    /// The subject's key.
+    pub(crate) subject: Arc<str>,
+    /// Free labels.
+    pub(crate) tags: Vec<String>,
+    /// The target's name when the run has several.
+    pub(crate) target: Option<Arc<str>>,
+    /// The trial, from 1.
+    pub(crate) trial: u32,
+    /// The verdict.
+    pub(crate) status: Status,
+    /// Why it was skipped.
+    pub(crate) reason: Option<String>,
+    /// How long it took, in microseconds.
+    pub(crate) duration_us: u64,
+    /// Where the time went.
+    pub(crate) phases: Phases,
+    /// The server as it named itself, else its command line.
+    pub(crate) server: Option<Arc<str>>,
+    /// The protocol revision agreed on.
+    pub(crate) revision: Option<Arc<str>>,
+    /// Attempts before the last one.
+    pub(crate) attempts: Vec<AttemptRecord>,
+    /// Deviations from the protocol.
+    pub(crate) findings: Vec<FindingRecord>,
+    /// What explains a red outcome; of a green one only what was asked for (`--trace`).
+    pub(crate) evidence: Option<Box<Evidence>>,
+}
+
+/// The time of each phase, in microseconds; zero when it was not reached.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Phases {
+    /// Making the place.
+    pub(crate) place: u64,
+    /// Starting the server.
+    pub(crate) start: u64,
+    /// The handshake.
+    pub(crate) handshake: u64,
+    /// The setup steps.
+    pub(crate) setup: u64,
+    /// The subject.
+    pub(crate) subject: u64,
+}
+
+/// An attempt that was not the last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AttemptRecord {
+    /// How it ended.
+    pub(crate) status: Status,
+    /// Its headline.
+    pub(crate) detail: String,
+    /// How long it took, in microseconds.
+    pub(crate) duration_us: u64,
+    /// The end of its stderr.
+    pub(crate) stderr: String,
+}
+
+/// A deviation from the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindingRecord {
+    /// Its stable code.
+    pub(crate) code: String,
+    /// `note`, `warning` or `error`.
+    pub(crate) severity: String,
+    /// What was seen.
+    pub(crate) message: String,
+    /// The frame at fault.
+    pub(crate) frame: Option<String>,
+    /// How often.
+    pub(crate) times: u64,
+}
+
+/// What explains a red outcome.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Evidence {
+    /// The last phase that began.
+    pub(crate) phase: String,
+    /// Why it could not be observed.
+    pub(crate) disruption: Option<DisruptionRecord>,
+    /// The expectations that did not hold.
+    pub(crate) mismatches: Vec<MismatchRecord>,
+    /// What the reader should know besides.
+    pub(crate) notes: Vec<String>,
+    /// What was called.
+    pub(crate) call: Option<CallRecord>,
+    /// How the process ended.
+    pub(crate) exit: Option<String>,
+    /// The end of stderr.
+    pub(crate) stderr: String,
+    /// All that was written to stderr, in bytes.
+    pub(crate) stderr_bytes: u64,
+    /// Whether `stderr` is all of it.
+    pub(crate) stderr_whole: bool,
+    /// Assertions it shared its server with.
+    pub(crate) shared_server: Option<String>,
+    /// The frames, oldest first.
+    pub(crate) wire: Vec<FrameRecord>,
+    /// Frames between the first and the last ones that were left out.
+    pub(crate) wire_left_out: usize,
+}
+
+/// Why the subject could not be observed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DisruptionRecord {
+    /// The kind's stable word.
+    pub(crate) kind: String,
+    /// The phase it happened in.
+    pub(crate) phase: String,
+    /// What happened.
+    pub(crate) message: String,
+    /// The setup step, from 0.
+    pub(crate) step: Option<usize>,
+    /// The frame at fault.
+    pub(crate) frame: Option<String>,
+    /// What to try next.
+    pub(crate) help: Option<String>,
+}
+
+/// An expectation that did not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MismatchRecord {
+    /// The expectation's key.
+    pub(crate) key: String,
+    /// Its line, from 1.
+    pub(crate) line: usize,
+    /// Its column, from 1.
+    pub(crate) column: usize,
+    /// The expectation as the suite has it.
+    pub(crate) excerpt: Excerpt,
+    /// The step it belongs to.
+    pub(crate) step: Option<String>,
+    /// One line that says it all.
+    pub(crate) headline: String,
+    /// What was wanted, as a clause.
+    pub(crate) wanted: String,
+    /// What was seen, in a few words.
+    pub(crate) seen: String,
+    /// The place inside the answer.
+    pub(crate) path: Option<String>,
+    /// The wanted value.
+    pub(crate) expected: Option<String>,
+    /// The value seen.
+    pub(crate) actual: Option<String>,
+    /// The nearest thing that would have matched.
+    pub(crate) hint: Option<String>,
+}
+
+/// What was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallRecord {
+    /// The method or the tool.
+    pub(crate) label: String,
+    /// Its arguments as compact JSON; absent when it has none.
+    pub(crate) arguments: Option<String>,
+    /// The text of the answer.
+    pub(crate) answer: Option<String>,
+}
+
+/// One frame of the exchange.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FrameRecord {
+    /// Microseconds since the job began.
+    pub(crate) at_us: u64,
+    /// Who sent it.
+    pub(crate) sender: Sender,
+    /// The frame.
+    pub(crate) text: String,
+}
+
+/// Who sent a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sender {
+    /// We did.
+    Client,
+    /// The server did.
+    Server,
+}
+
+impl Record {
+    /// Whether it passed only after a failed attempt.
+    pub(crate) fn is_flaky(&self) -> bool {
+        self.status == Status::Pass && !self.attempts.is_empty()
+    }
+
+    /// The name with the target where there are several.
+    pub(crate) fn name_on_target(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{} [{target}]", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The identity with the target where there are several: what a baseline keys on.
+    pub(crate) fn key(&self) -> String {
+        match &self.target {
+            Some(target) => format!("{} [{target}]", self.id),
+            None => self.id.clone(),
+        }
+    }
+
+    /// A name that tells trials and targets apart.
+    pub(crate) fn display_name(&self, trials: u32) -> String {
+        if trials > 1 {
+            format!("{} [trial {}]", self.name_on_target(), self.trial)
+        } else {
+            self.name_on_target()
+        }
+    }
+
+    /// One line: why it is red, or why it was skipped; empty for a pass.
+    pub(crate) fn headline(&self) -> &str {
+        if let Some(evidence) = &self.evidence {
+            if let Some(disruption) = &evidence.disruption {
+                return &disruption.message;
+            }
+            if let Some(first) = evidence.mismatches.first() {
+                return &first.headline;
+            }
+        }
+        self.reason.as_deref().unwrap_or_default()
+    }
+
+    /// Every text that came from outside and may be long, to be cut when a report must become smaller.
+    pub(crate) fn long_texts(&mut self) -> Vec<&mut String> {
+        let mut texts: Vec<&mut String> = Vec::new();
+        texts.extend(&mut self.reason);
+        for attempt in &mut self.attempts {
+            texts.extend([&mut attempt.detail, &mut attempt.stderr]);
+        }
+        for finding in &mut self.findings {
+            texts.push(&mut finding.message);
+            texts.extend(&mut finding.frame);
+        }
+        if let Some(evidence) = &mut self.evidence {
+            evidence.collect_texts(&mut texts);
+        }
+        texts
+    }
+}
+
+impl Evidence {
+    /// The part of [`Record::long_texts`] that lies here.
+    fn collect_texts<'a>(&'a mut self, texts: &mut Vec<&'a mut String>) {
+        if let Some(disruption) = &mut self.disruption {
+            texts.push(&mut disruption.message);
+            texts.extend(&mut disruption.frame);
+            texts.extend(&mut disruption.help);
+        }
+        for mismatch in &mut self.mismatches {
+            texts.extend([
+                &mut mismatch.headline,
+                &mut mismatch.wanted,
+                &mut mismatch.seen,
+            ]);
+            texts.extend(&mut mismatch.step);
+            texts.extend(&mut mismatch.path);
+            texts.extend(&mut mismatch.expected);
+            texts.extend(&mut mismatch.actual);
+            texts.extend(&mut mismatch.hint);
+        }
+        texts.extend(&mut self.notes);
+        if let Some(call) = &mut self.call {
+            texts.push(&mut call.label);
+            texts.extend(&mut call.arguments);
+            texts.extend(&mut call.answer);
+        }
+        texts.push(&mut self.stderr);
+        for frame in &mut self.wire {
+            texts.push(&mut frame.text);
+        }
+    }
+}

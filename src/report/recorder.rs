@@ -1,0 +1,279 @@
+//! Folds the events of a run into a [`RunReport`]: each outcome becomes a [`Record`], masked and cleaned on the
+//! way, so that nothing behind this point can leak. Asks neither the clock nor the environment.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    observation::{Timings, finding::FindingSeverity},
+    outcome::{EarlierAttempt, Failure, Outcome, event::Event},
+    protocol::frame::{Direction, Frame},
+    report::{
+        End, Problem, ProblemSeverity, RunReport,
+        cleaner::Cleaner,
+        excerpt::Excerpt,
+        record::{
+            AttemptRecord, CallRecord, DisruptionRecord, Evidence, FindingRecord, FrameRecord,
+            MismatchRecord, Phases, Record, Sender,
+        },
+    },
+    words::{
+        diagnostic::{Colour, Diagnostic, Severity},
+        redact::Secrets,
+    },
+};
+
+/// Frames kept of the beginning of a long exchange.
+const FIRST_FRAMES: usize = 50;
+
+/// Frames kept of its end.
+const LAST_FRAMES: usize = 150;
+
+/// The evidence that is kept of outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Of red ones.
+    Red,
+    /// Of all, for `--trace`.
+    All,
+}
+
+/// Makes the report of a run while it goes on.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    cleaner: Cleaner,
+    keep: Keep,
+    report: RunReport,
+    shared: Vec<Arc<str>>,
+}
+
+impl Recorder {
+    /// A recorder that fills in `report`, which holds what is known before the run.
+    pub(crate) fn new(report: RunReport, secrets: Secrets, keep: Keep) -> Self {
+        Self {
+            cleaner: Cleaner::new(secrets),
+            keep,
+            report,
+            shared: Vec::new(),
+        }
+    }
+
+    /// Takes one event into the report.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { total, jobs } => {
+                self.report.planned = *total;
+                self.report.jobs = *jobs;
+            }
+            Event::JobFinished { outcome, .. } => {
+                let record = self.record(outcome);
+                self.report.records.push(record);
+            }
+            Event::Interrupted => self.report.end = End::Interrupted,
+            Event::JobStarted { .. }
+            | Event::PhaseReached { .. }
+            | Event::Retrying { .. }
+            | Event::RunFinished => {}
+        }
+    }
+
+    /// Adds what people should know of the run as a whole.
+    pub(crate) fn note(&mut self, note: &str) {
+        let note = self.cleaner.line(note);
+        if !self.report.notes.contains(&note) {
+            self.report.notes.push(note);
+        }
+    }
+
+    /// Adds what is wrong in the suites.
+    pub(crate) fn problem(&mut self, problem: &Diagnostic) {
+        self.report.problems.push(Problem {
+            code: problem.code.to_owned(),
+            severity: match problem.severity {
+                Severity::Error => ProblemSeverity::Error,
+                Severity::Warning => ProblemSeverity::Warning,
+            },
+            file: problem.origin.as_ref().map(|at| at.file.path.clone()),
+            line: problem.origin.as_ref().map(|at| at.position().line),
+            text: self.cleaner.text(&problem.render(Colour::Off)),
+        });
+    }
+
+    /// The report, after the last event.
+    pub(crate) fn finish(mut self, duration: Duration) -> RunReport {
+        self.report.duration_us = micros(duration);
+        self.report
+    }
+
+    /// The record of one outcome.
+    fn record(&mut self, outcome: &Outcome) -> Record {
+        let case = &outcome.case;
+        let position = case.origin.position();
+        let server = outcome.server.as_ref().map(|it| self.cleaner.line(it));
+        Record {
+            id: Cleaner::name(&case.id),
+            name: Cleaner::name(&case.name),
+            file: self.share(&case.origin.file.path),
+            line: position.line,
+            column: position.column,
+            subject: self.share(case.subject),
+            tags: case.tags.iter().map(|tag| Cleaner::name(tag)).collect(),
+            target: outcome.target.as_ref().map(|it| self.share(it)),
+            trial: outcome.trial,
+            status: outcome.status,
+            reason: outcome.skip_reason.as_ref().map(|it| self.cleaner.line(it)),
+            duration_us: micros(outcome.duration),
+            phases: phases(&outcome.timings),
+            server: server.map(|it| self.share(&it)),
+            revision: outcome.revision.as_ref().map(|it| {
+                let clean = self.cleaner.line(it);
+                self.share(&clean)
+            }),
+            attempts: outcome.earlier.iter().map(|it| self.attempt(it)).collect(),
+            findings: self.findings(outcome),
+            evidence: (outcome.status.is_red() || self.keep == Keep::All)
+                .then(|| Box::new(self.evidence(outcome))),
+        }
+    }
+
+    /// The same text once in memory: files, targets and servers repeat in thousands of records.
+    fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self
+            .shared
+            .iter()
+            .rev()
+            .find(|known| known.as_ref() == text)
+        {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = text.into();
+        if self.shared.len() >= 32 {
+            self.shared.remove(0);
+        }
+        self.shared.push(Arc::clone(&new));
+        new
+    }
+
+    fn attempt(&self, attempt: &EarlierAttempt) -> AttemptRecord {
+        AttemptRecord {
+            status: attempt.status,
+            detail: self.cleaner.line(&attempt.detail),
+            duration_us: micros(attempt.duration),
+            stderr: self.cleaner.tail(&attempt.stderr.text()),
+        }
+    }
+
+    fn findings(&self, outcome: &Outcome) -> Vec<FindingRecord> {
+        outcome
+            .findings
+            .iter()
+            .map(|finding| FindingRecord {
+                code: finding.code.code().to_owned(),
+                severity: match finding.code.severity() {
+                    FindingSeverity::Note => "note",
+                    FindingSeverity::Warning => "warning",
+                    FindingSeverity::Error => "error",
+                }
+                .to_owned(),
+                message: self.cleaner.line(&finding.message),
+                frame: finding.frame.as_ref().map(|it| self.cleaner.text(it)),
+                times: finding.times,
+            })
+            .collect()
+    }
+
+    fn evidence(&self, outcome: &Outcome) -> Evidence {
+        let (wire, wire_left_out) = self.wire(&outcome.wire);
+        Evidence {
+            phase: outcome.reached.word().to_owned(),
+            disruption: outcome.disruption.as_ref().map(|it| DisruptionRecord {
+                kind: it.kind.word().to_owned(),
+                phase: it.phase.word().to_owned(),
+                message: self.cleaner.line(&it.message),
+                step: it.step,
+                frame: it.frame.as_ref().map(|frame| self.cleaner.text(frame)),
+                help: it.help.as_ref().map(|help| self.cleaner.line(help)),
+            }),
+            mismatches: outcome
+                .failures
+                .iter()
+                .map(|it| self.mismatch(it))
+                .collect(),
+            notes: outcome
+                .notes
+                .iter()
+                .map(|it| self.cleaner.text(it))
+                .collect(),
+            call: outcome.call.as_ref().map(|it| CallRecord {
+                label: self.cleaner.line(&it.label),
+                arguments: (!it.arguments.is_null())
+                    .then(|| self.cleaner.text(&it.arguments.to_string())),
+                answer: it.answer.as_ref().map(|answer| self.cleaner.text(answer)),
+            }),
+            exit: outcome.exit.map(|exit| exit.to_string()),
+            stderr: self.cleaner.tail(&outcome.stderr.text()),
+            stderr_bytes: outcome.stderr.total_bytes,
+            stderr_whole: outcome.stderr.total_bytes <= outcome.stderr.bytes.len() as u64,
+            shared_server: outcome
+                .shared_server
+                .as_ref()
+                .map(|it| self.cleaner.line(it)),
+            wire,
+            wire_left_out,
+        }
+    }
+
+    fn mismatch(&self, failure: &Failure) -> MismatchRecord {
+        let position = failure.origin.position();
+        let mismatch = &failure.mismatch;
+        let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
+        MismatchRecord {
+            key: mismatch.key.to_owned(),
+            line: position.line,
+            column: position.column,
+            excerpt: Excerpt::of(&failure.origin, |part| self.cleaner.mask(part)),
+            step: failure.step.as_ref().map(|it| self.cleaner.line(it)),
+            headline: self.cleaner.line(&mismatch.headline()),
+            wanted: self.cleaner.text(&mismatch.wanted),
+            seen: self.cleaner.text(&mismatch.seen),
+            path: text(&mismatch.path),
+            expected: text(&mismatch.expected),
+            actual: text(&mismatch.actual),
+            hint: text(&mismatch.hint),
+        }
+    }
+
+    /// The first and last frames, and how many lie between.
+    fn wire(&self, frames: &[Frame]) -> (Vec<FrameRecord>, usize) {
+        let left_out = frames.len().saturating_sub(FIRST_FRAMES + LAST_FRAMES);
+        let kept = frames
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| {
+                left_out == 0 || *index < FIRST_FRAMES || *index >= FIRST_FRAMES + left_out
+            })
+            .map(|(_, frame)| FrameRecord {
+                at_us: frame.at_us,
+                sender: match frame.direction {
+                    Direction::Sent => Sender::Client,
+                    Direction::Received => Sender::Server,
+                },
+                text: self.cleaner.text(&frame.text()),
+            })
+            .collect();
+        (kept, left_out)
+    }
+}
+
+fn phases(timings: &Timings) -> Phases {
+    Phases {
+        place: micros(timings.place),
+        start: micros(timings.start),
+        handshake: micros(timings.handshake),
+        setup: micros(timings.setup),
+        subject: micros(timings.subject),
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,278 @@
+//! What stands after the last result line: every failure in full, what else deserves a look, and the totals.
+
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
+
+use crate::{
+    outcome::Status,
+    report::{
+        End, RunReport,
+        failure::{self, Detail},
+        tally::{Reliability, Tally},
+    },
+    terminal::theme::{Paint, Theme},
+    words::text::count,
+};
+
+/// Entries shown of a list that could be long.
+const MOST_LISTED: usize = 10;
+
+/// Writes the closing report.
+pub(crate) fn write(
+    out: &mut impl Write,
+    report: &RunReport,
+    detail: &Detail,
+    theme: Theme,
+) -> io::Result<()> {
+    for record in &report.records {
+        let lines = failure::lines(record, detail);
+        if !lines.is_empty() {
+            writeln!(out)?;
+        }
+        for line in lines {
+            writeln!(out, "{}", theme.paint(Paint::Tone(line.tone), &line.text))?;
+        }
+    }
+    write_findings(out, report, theme)?;
+    if report.trials > 1 {
+        write_reliability(out, report, theme)?;
+    }
+    for note in &report.notes {
+        writeln!(out, "{} {note}", theme.paint(Paint::Warning, "note:"))?;
+    }
+    writeln!(out)?;
+    writeln!(out, "{}", totals(report))?;
+    let tally = report.tally();
+    if report.end == End::Interrupted {
+        let missing = report.planned.saturating_sub(report.records.len());
+        let text = format!("interrupted: {} did not run", count(missing, "job"));
+        writeln!(out, "{}", theme.paint(Paint::Warning, &text))?;
+    } else if tally.executed() == 0 {
+        writeln!(out, "{}", theme.paint(Paint::Warning, nothing_run(&tally)))?;
+    }
+    Ok(())
+}
+
+/// Why there is no verdict.
+fn nothing_run(tally: &Tally) -> &'static str {
+    if tally.skipped > 0 {
+        "nothing was run: every assertion was skipped"
+    } else {
+        "nothing was run: no assertion was selected"
+    }
+}
+
+/// Findings on what passed; those of red outcomes stand with them.
+fn write_findings(out: &mut impl Write, report: &RunReport, theme: Theme) -> io::Result<()> {
+    let green = report
+        .records
+        .iter()
+        .filter(|record| record.status == Status::Pass);
+    let all: Vec<(String, &str, &str, &str)> = green
+        .flat_map(|record| {
+            record.findings.iter().map(|finding| {
+                (
+                    record.display_name(report.trials),
+                    finding.severity.as_str(),
+                    finding.code.as_str(),
+                    finding.message.as_str(),
+                )
+            })
+        })
+        .filter(|(_, severity, _, _)| *severity != "note")
+        .collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let title = format!("{} on passing assertions", count(all.len(), "finding"));
+    writeln!(out, "\n{}", theme.paint(Paint::Heading, &title))?;
+    for (name, severity, code, message) in all.iter().take(MOST_LISTED) {
+        let label = theme.paint(Paint::Warning, &format!("{severity} {code}"));
+        writeln!(out, "  {label}  {name}: {message}")?;
+    }
+    if all.len() > MOST_LISTED {
+        writeln!(out, "  … and {} more", all.len() - MOST_LISTED)?;
+    }
+    Ok(())
+}
+
+/// The table of trials; an assertion that was skipped has none.
+fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> io::Result<()> {
+    let all: Vec<Reliability<'_>> = report
+        .assertions()
+        .into_iter()
+        .filter(|assertion| assertion.trials > 0)
+        .collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let header = format!(
+        "{:<60} {:>6} {:>6}  {:<6}  {:<6}",
+        "Assertion", "Trials", "Passed", "pass@k", "pass^k"
+    );
+    writeln!(out, "\n{}", theme.paint(Paint::Heading, header.trim_end()))?;
+    let word = |yes: bool| if yes { "YES" } else { "NO" };
+    for assertion in &all {
+        writeln!(
+            out,
+            "{:<60} {:>6} {:>6}  {:<6}  {}",
+            assertion.record.name_on_target(),
+            assertion.trials,
+            assertion.passed,
+            word(assertion.is_capable()),
+            word(assertion.is_reliable()),
+        )?;
+    }
+    let capable = all.iter().filter(|it| it.is_capable()).count();
+    let reliable = all.iter().filter(|it| it.is_reliable()).count();
+    let total = all.len();
+    writeln!(
+        out,
+        "pass@k: {capable}/{total} capable, pass^k: {reliable}/{total} reliable"
+    )
+}
+
+/// `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`; parts that are zero are left out.
+pub(crate) fn totals(report: &RunReport) -> String {
+    let tally = report.tally();
+    let mut text = count(tally.total(), "assertion");
+    if report.trials > 1 {
+        text = format!("{text} in {} trials each", report.trials);
+    }
+    for (number, word) in [
+        (tally.passed, "passed"),
+        (tally.failed, "failed"),
+        (
+            tally.errors,
+            if tally.errors == 1 { "error" } else { "errors" },
+        ),
+        (tally.skipped, "skipped"),
+        (tally.flaky, "flaky"),
+    ] {
+        if number > 0 {
+            text = format!("{text}, {number} {word}");
+        }
+    }
+    format!(
+        "{text} in {} ({})",
+        seconds(Duration::from_micros(report.duration_us)),
+        count(report.jobs, "job")
+    )
+}
+
+/// `0.04s`, `1.2s`, `2m 05s`.
+fn seconds(duration: Duration) -> String {
+    let whole = duration.as_secs();
+    if whole >= 60 {
+        format!("{}m {:02}s", whole / 60, whole % 60)
+    } else if whole >= 1 {
+        format!("{whole}.{}s", duration.subsec_millis() / 100)
+    } else {
+        format!("0.{:02}s", duration.subsec_millis() / 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{seconds, totals, write};
+    use crate::{
+        outcome::Status,
+        report::{
+            End, RunReport,
+            failure::Detail,
+            tests::sample::{outcome, outcomes, report, sample},
+        },
+        terminal::theme::Theme,
+        words::diagnostic::Colour,
+    };
+
+    fn written(report: &RunReport, colour: Colour) -> String {
+        let mut out = Vec::new();
+        write(
+            &mut out,
+            report,
+            &Detail::usual(report.trials),
+            Theme::new(colour),
+        )
+        .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_closing_report_shows_failures_findings_and_totals() {
+        insta::assert_snapshot!("closing", written(&sample(), Colour::Off));
+    }
+
+    #[test]
+    fn colours_are_ours_alone() {
+        let plain = written(&sample(), Colour::Off);
+        assert!(!plain.contains('\u{1b}'));
+        let mut coloured = written(&sample(), Colour::On);
+        for style in ["0", "1", "2", "31", "32", "33", "34", "36"] {
+            coloured = coloured.replace(&format!("\u{1b}[{style}m"), "");
+        }
+        assert_eq!(coloured, plain);
+    }
+
+    #[test]
+    fn everything_skipped_says_that_nothing_was_run() {
+        let skipped = outcomes().remove(2);
+        let text = written(&report(vec![skipped], 1), Colour::Off);
+        assert!(text.contains("1 assertion, 1 skipped in"), "{text}");
+        assert!(
+            text.contains("nothing was run: every assertion was skipped"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_interrupted_run_says_what_is_missing() {
+        let mut cut = report(vec![outcome("a.yaml", "a")], 1);
+        cut.end = End::Interrupted;
+        cut.planned = 3;
+        let text = written(&cut, Colour::Off);
+        assert!(text.contains("interrupted: 2 jobs did not run"), "{text}");
+    }
+
+    #[test]
+    fn trials_count_once_and_skips_are_no_trials() {
+        let trial = |name: &str, trial, status| {
+            let mut outcome = outcome("a.yaml", name);
+            outcome.trial = trial;
+            outcome.status = status;
+            outcome
+        };
+        let report = report(
+            vec![
+                trial("good", 1, Status::Pass),
+                trial("good", 2, Status::Pass),
+                trial("half", 1, Status::Pass),
+                trial("half", 2, Status::Fail),
+                trial("off", 1, Status::Skip),
+                trial("off", 2, Status::Skip),
+            ],
+            2,
+        );
+        assert_eq!(
+            totals(&report),
+            "3 assertions in 2 trials each, 1 passed, 1 failed, 1 skipped in 1.2s (4 jobs)"
+        );
+        let text = written(&report, Colour::Off);
+        assert!(
+            text.contains("pass@k: 2/2 capable, pass^k: 1/2 reliable"),
+            "{text}"
+        );
+        assert!(!text.contains("off  "), "{text}");
+    }
+
+    #[test]
+    fn durations_are_as_long_as_they_need_to_be() {
+        assert_eq!(seconds(Duration::from_millis(45)), "0.04s");
+        assert_eq!(seconds(Duration::from_millis(1_290)), "1.2s");
+        assert_eq!(seconds(Duration::from_secs(125)), "2m 05s");
+    }
+}
