@@ -1,0 +1,116 @@
+use std::fmt::Write as _;
+
+use regex::Regex;
+use serde_json::json;
+
+use crate::{
+    check::{
+        check,
+        sample::{fails, refuses, says, told},
+    },
+    observation::Observation,
+    outcome::verdict::Verdict,
+    suite::model::expectation::{ErrorWanted, Expectation, TextRule},
+};
+
+fn report(cases: &[(Expectation, Observation)]) -> String {
+    cases.iter().fold(String::new(), |mut out, (wanted, seen)| {
+        writeln!(out, "{}", told(&check(wanted, seen))).unwrap();
+        out
+    })
+}
+
+fn error(code: Option<i64>, message: Option<&str>, data: Option<serde_json::Value>) -> Expectation {
+    Expectation::Error(ErrorWanted {
+        code,
+        message: message.map(|text| TextRule::Literal(text.to_owned())),
+        data,
+    })
+}
+
+#[test]
+fn answers_of_the_wanted_kind_hold() {
+    let case = |wanted: Expectation, seen: Observation| {
+        assert_eq!(check(&wanted, &seen), Verdict::Held, "{wanted:?}");
+    };
+    let refusal =
+        json!({"code": -32602, "message": "Invalid params: x", "data": {"a": 1.0, "b": 2}});
+    case(Expectation::NotError(true), says("x"));
+    case(Expectation::IsError(false), says("x"));
+    case(Expectation::IsError(true), fails("x"));
+    case(Expectation::NotError(false), fails("x"));
+    case(error(None, None, None), refuses(&refusal));
+    case(
+        error(Some(-32602), Some("params"), Some(json!({"a": 1}))),
+        refuses(&refusal),
+    );
+    case(
+        Expectation::Error(ErrorWanted {
+            message: Some(TextRule::Pattern(Regex::new("^Invalid .*x$").unwrap())),
+            ..ErrorWanted::default()
+        }),
+        refuses(&refusal),
+    );
+}
+
+#[test]
+fn the_other_kind_is_explained() {
+    let refusal = || refuses(&json!({"code": -32602, "message": "Unknown tool: ech"}));
+    insta::assert_snapshot!(report(&[
+        (Expectation::NotError(true), fails("ENOENT: no such file")),
+        (Expectation::NotError(true), fails("")),
+        (Expectation::NotError(true), refusal()),
+        (Expectation::NotError(false), says("fine")),
+        (Expectation::IsError(true), says("fine")),
+        (Expectation::IsError(true), refusal()),
+        (Expectation::IsError(false), fails("broken")),
+        (Expectation::IsError(false), refuses(&json!({"message": "odd"}))),
+    ]), @r#"
+not_error: expected a result that is no tool error, the tool answered with the error `ENOENT: no such file`
+not_error: expected a result that is no tool error, the tool answered with an error without any text
+not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32602, `Unknown tool: ech`
+  hint: if this error is what should happen, expect it with `error: {code: -32602}`
+not_error: expected a tool error (a result with `isError: true`), the call succeeded
+is_error: expected a tool error (a result with `isError: true`), the call succeeded
+is_error: expected a tool error (a result with `isError: true`), the answer is the JSON-RPC error -32602, `Unknown tool: ech`
+  hint: if this error is what should happen, expect it with `error: {code: -32602}`
+is_error: expected a result that is no tool error, the tool answered with the error `broken`
+is_error: expected a result that is no tool error, the answer is the JSON-RPC error without an integer code, `odd`
+  hint: if an error is what should happen, expect it with `error`
+"#);
+}
+
+#[test]
+fn another_error_is_explained() {
+    let refusal =
+        || refuses(&json!({"code": -32603, "message": "Boom", "data": {"where": {"line": "3"}}}));
+    insta::assert_snapshot!(report(&[
+        (error(Some(-32602), None, None), refusal()),
+        (error(None, Some("boom"), None), refusal()),
+        (error(None, Some("bang"), None), refusal()),
+        (error(None, None, Some(json!({"where": {"line": 3}}))), refusal()),
+        (error(None, None, Some(json!({"a": 1}))), refuses(&json!({"code": 1, "message": "m"}))),
+        (error(Some(-32602), None, None), fails("no such thing")),
+        (error(Some(-32602), Some("x"), None), says("fine")),
+    ]), @r#"
+error: error.code: expected a JSON-RPC error with the code -32602, the error is -32603, `Boom`
+  hint: -32602 is `invalid params`, -32603 is `internal error`
+error: error.message: expected a JSON-RPC error with a message that contains `boom`, the message is `Boom`
+  hint: the message has it in another case
+error: error.message: expected a JSON-RPC error with a message that contains `bang`, the message is `Boom`
+error: error.data.where.line: expected a JSON-RPC error with the data `{"where":{"line":3}}`, found the object `{"where":{"line":"3"}}`
+  hint: they differ at `where.line`: expected `3`, found the string `"3"`
+error: error.data: expected a JSON-RPC error with the data `{"a":1}`, the error has no data
+error: expected a JSON-RPC error with the code -32602, the tool answered with the error `no such thing`
+  hint: the call failed inside the tool: `is_error` and `contains` speak of such errors
+error: expected a JSON-RPC error with the code -32602 and with a message that contains `x`, the call succeeded
+"#);
+}
+
+#[test]
+fn without_an_answer_nothing_can_be_told() {
+    let verdict = check(&Expectation::NotError(true), &Observation::default());
+    assert!(matches!(verdict, Verdict::Unknowable(_)));
+    let verdict = check(&error(None, None, None), &Observation::default());
+    assert!(matches!(verdict, Verdict::Unknowable(_)));
+}

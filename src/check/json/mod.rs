@@ -1,0 +1,272 @@
+//! `json_path` and `structured`: values at paths of a JSON document. A path that matches several places must
+//! hold at each of them, except that a list given to `equals` is compared with the list of what was matched;
+//! a path that matches nothing holds only for `exists: false` (and, when it can match several places, for
+//! the empty list).
+
+mod document;
+mod matcher;
+mod near;
+mod same;
+mod steps;
+
+use serde_json::Value;
+use serde_json_path::LocatedNode;
+
+pub(super) use self::{
+    document::{document, document_or_structured},
+    same::{Difference, Extent, contains_part, difference, same},
+    steps::step,
+};
+use crate::{
+    check::{ask::Ask, go, phrase, view},
+    observation::{Observation, answer::Reply},
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::{Matcher, PathRule, ValueRule},
+};
+
+/// Which document the paths are applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The text read as JSON.
+    Text,
+    /// `structuredContent`.
+    Structured,
+}
+
+impl Source {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Text => "json_path",
+            Self::Structured => "structured",
+        }
+    }
+}
+
+/// What rules want, as a clause: ``the text to have `$.a` `1` ``.
+pub(super) fn ask_rules(source: Source, rules: &[PathRule]) -> Ask {
+    let place = match source {
+        Source::Text => "the text to be JSON",
+        Source::Structured => "structured content",
+    };
+    let clauses: Vec<String> = rules
+        .iter()
+        .map(|rule| format!("{} {}", phrase::quoted(&rule.written), clause(&rule.rule)))
+        .collect();
+    let wanted = if clauses.is_empty() {
+        place.to_owned()
+    } else {
+        format!("{place} with {}", phrase::joined(&clauses, "and"))
+    };
+    Ask::new(source.key(), wanted)
+}
+
+/// What a rule wants of the value at its path.
+fn clause(rule: &ValueRule) -> String {
+    match rule {
+        ValueRule::Equals(wanted) => phrase::value(wanted),
+        ValueRule::Loosely(wanted) => format!("{} (printed alike)", phrase::value(wanted)),
+        ValueRule::Matchers(matchers) => matcher::clauses(matchers),
+    }
+}
+
+/// Values at paths of the text or of the structured content.
+pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> Verdict {
+    let whole = ask_rules(source, rules);
+    view::with_reply(seen, &whole, |reply| {
+        let found = match source {
+            Source::Text => document(&reply.text).map_err(|none| none.mismatch(&whole, reply)),
+            Source::Structured => structured(reply, &whole),
+        };
+        match found {
+            Ok(document) => rules
+                .iter()
+                .flat_map(|rule| look(source, rule, &document))
+                .collect(),
+            Err(mismatch) => vec![*mismatch],
+        }
+    })
+}
+
+/// The structured content, or what to say when there is none.
+fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
+    reply.structured.clone().ok_or_else(|| {
+        let text_is_json = document(&reply.text).is_ok();
+        Box::new(Mismatch {
+            actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+            hint: text_is_json.then(|| "the text is JSON: `json_path` looks there".to_owned()),
+            ..ask.miss("the answer has no structured content")
+        })
+    })
+}
+
+/// One rule applied to a document.
+fn look(source: Source, rule: &PathRule, document: &Value) -> Vec<Mismatch> {
+    let ask = Ask::new(source.key(), clause(&rule.rule));
+    let found = rule.path.query_located(document);
+    let nodes: Vec<LocatedNode<'_>> = found.all();
+    if let Some(holds) = existence(&rule.rule, nodes.is_empty()) {
+        if holds {
+            return Vec::new();
+        }
+        return vec![existing(&ask, rule, &nodes)];
+    }
+    if nodes.is_empty() {
+        return absent(&ask, rule, document).into_iter().collect();
+    }
+    let steps = steps::of_path(&rule.path);
+    if steps.is_none() && list_holds(&rule.rule, &nodes) {
+        return Vec::new();
+    }
+    let mut mismatches: Vec<Mismatch> = nodes
+        .iter()
+        .filter_map(|node| {
+            let mismatch = hold(&rule.rule, node.node(), &ask)?;
+            let path = if nodes.len() == 1 && steps.is_some() {
+                rule.written.clone()
+            } else {
+                steps::location(node.location())
+            };
+            Some(Mismatch {
+                path: Some(match mismatch.path {
+                    Some(inner) => format!("{path}{inner}"),
+                    None => path,
+                }),
+                ..mismatch
+            })
+        })
+        .collect();
+    if let ValueRule::Equals(Value::Array(_)) = rule.rule
+        && nodes.len() > 1
+        && !mismatches.is_empty()
+    {
+        return vec![unlike_list(&ask, rule, &nodes)];
+    }
+    mismatches.truncate(MOST);
+    mismatches
+}
+
+/// Places of one path that are reported at most.
+const MOST: usize = 10;
+
+/// Whether the rule is about existence alone and settled by it.
+fn existence(rule: &ValueRule, nothing: bool) -> Option<bool> {
+    match rule {
+        ValueRule::Matchers(matchers) => matchers.iter().find_map(|matcher| match matcher {
+            Matcher::Exists(false) => Some(nothing),
+            Matcher::Exists(true) if nothing => Some(false),
+            Matcher::Exists(true) if matchers.len() == 1 => Some(true),
+            Matcher::Exists(true)
+            | Matcher::Type(_)
+            | Matcher::Compare(..)
+            | Matcher::Matches(_)
+            | Matcher::Contains(_)
+            | Matcher::Length(_)
+            | Matcher::OneOf(_)
+            | Matcher::Equals(_)
+            | Matcher::Not(_) => None,
+        }),
+        ValueRule::Equals(_) | ValueRule::Loosely(_) => None,
+    }
+}
+
+/// The mismatch when `exists` does not hold.
+fn existing(ask: &Ask, rule: &PathRule, nodes: &[LocatedNode<'_>]) -> Mismatch {
+    let mismatch = match nodes {
+        [] => ask.miss("nothing is there"),
+        [first, ..] => Mismatch {
+            actual: Some(phrase::laid_out(first.node())),
+            ..ask.miss(phrase::found(first.node()))
+        },
+    };
+    Mismatch {
+        path: Some(rule.written.clone()),
+        ..mismatch
+    }
+}
+
+/// The mismatch when a path matches nothing, unless that is what an empty list wants.
+fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
+    let steps = steps::of_path(&rule.path);
+    if steps.is_none()
+        && let ValueRule::Equals(Value::Array(wanted)) = &rule.rule
+        && wanted.is_empty()
+    {
+        return None;
+    }
+    let hint = match &steps {
+        Some(steps) => near::path(steps, document),
+        None => None,
+    };
+    Some(Mismatch {
+        path: Some(rule.written.clone()),
+        actual: Some(phrase::laid_out(near::deepest(steps.as_deref(), document))),
+        hint: hint.or_else(|| near::null_is_no_absence(&rule.rule)),
+        ..ask.miss("nothing is there")
+    })
+}
+
+/// Whether a list that is wanted is the list of what was matched.
+fn list_holds(rule: &ValueRule, nodes: &[LocatedNode<'_>]) -> bool {
+    match rule {
+        ValueRule::Equals(Value::Array(wanted)) => {
+            wanted.len() == nodes.len()
+                && wanted
+                    .iter()
+                    .zip(nodes)
+                    .all(|(wanted, node)| same(wanted, node.node()))
+        }
+        ValueRule::Equals(_) | ValueRule::Loosely(_) | ValueRule::Matchers(_) => false,
+    }
+}
+
+/// The mismatch of a wanted list with the list of what was matched.
+fn unlike_list(ask: &Ask, rule: &PathRule, nodes: &[LocatedNode<'_>]) -> Mismatch {
+    let list: Vec<Value> = nodes.iter().map(|node| node.node().clone()).collect();
+    let list = Value::Array(list);
+    let mut mismatch = hold(&rule.rule, &list, ask).unwrap_or_else(|| ask.miss("it is not"));
+    mismatch.path = Some(rule.written.clone());
+    mismatch
+}
+
+/// What is wrong with a value; `None` when the rule holds. A path in the mismatch leads into the value.
+fn hold(rule: &ValueRule, value: &Value, ask: &Ask) -> Option<Mismatch> {
+    match rule {
+        ValueRule::Equals(wanted) => unequal(wanted, value, ask),
+        ValueRule::Loosely(wanted) => {
+            let alike = same(wanted, value)
+                || go::print(wanted, go::Floats::AsWritten) == go::print(value, go::Floats::All);
+            if alike {
+                return None;
+            }
+            unequal(wanted, value, ask)
+        }
+        ValueRule::Matchers(matchers) => matchers
+            .iter()
+            .find_map(|matcher| matcher::hold(matcher, value, ask.key)),
+    }
+}
+
+/// The mismatch of two values, down to where they part.
+fn unequal(wanted: &Value, value: &Value, ask: &Ask) -> Option<Mismatch> {
+    let difference = difference(wanted, value, Extent::Whole)?;
+    let hint = near::value(&difference);
+    let nested = !difference.path.is_empty();
+    Some(Mismatch {
+        expected: Some(phrase::laid_out(wanted)),
+        actual: Some(phrase::laid_out(value)),
+        hint: match (nested, hint) {
+            (false, hint) => hint,
+            (true, None) => Some(difference.sentence()),
+            (true, Some(hint)) => Some(format!("{}; {hint}", difference.sentence())),
+        },
+        ..ask.miss(phrase::found(value))
+    })
+}
+
+/// Whether a value satisfies a rule.
+fn satisfies(rule: &ValueRule, value: &Value) -> bool {
+    hold(rule, value, &Ask::new("", "")).is_none()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,382 @@
+use std::fmt::Write as _;
+
+use regex::Regex;
+use serde_json::{Value, json};
+use serde_json_path::JsonPath;
+
+use crate::{
+    check::{
+        check,
+        sample::{fails, says, told, tool},
+    },
+    observation::Observation,
+    outcome::verdict::Verdict,
+    suite::model::expectation::{
+        Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ValueRule,
+    },
+};
+
+fn rule(path: &str, rule: ValueRule) -> PathRule {
+    PathRule {
+        written: path.to_owned(),
+        path: JsonPath::parse(path).unwrap(),
+        rule,
+    }
+}
+
+fn equals(path: &str, wanted: &str) -> Expectation {
+    let wanted = serde_json::from_str(wanted).unwrap();
+    Expectation::JsonPath(vec![rule(path, ValueRule::Equals(wanted))])
+}
+
+fn loosely(path: &str, wanted: Value) -> Expectation {
+    Expectation::JsonPath(vec![rule(path, ValueRule::Loosely(wanted))])
+}
+
+fn matcher(path: &str, matcher: Matcher) -> Expectation {
+    Expectation::JsonPath(vec![rule(path, ValueRule::Matchers(vec![matcher]))])
+}
+
+fn report(cases: &[(Expectation, Observation)]) -> String {
+    cases.iter().fold(String::new(), |mut out, (wanted, seen)| {
+        writeln!(out, "{}", told(&check(wanted, seen))).unwrap();
+        out
+    })
+}
+
+#[test]
+fn values_that_are_equal_hold() {
+    let case = |path: &str, wanted: &str, text: &str| {
+        assert_eq!(
+            check(&equals(path, wanted), &says(text)),
+            Verdict::Held,
+            "{path} {wanted} {text}"
+        );
+    };
+    case("$.a", "1", r#"{"a": 1}"#);
+    case("$.a", "1", r#"{"a": 1.0}"#);
+    case("$.a", "1e6", r#"{"a": 1000000}"#);
+    case(
+        "$.a",
+        "9223372036854775809",
+        r#"{"a": 9223372036854775809}"#,
+    );
+    case("$.a", "null", r#"{"a": null}"#);
+    case("$", "[1, {\"b\": 2}]", r#"[1.0, {"b": 2e0}]"#);
+    case("$[-1]", "2", "[1, 2]");
+    case("$.a", r#"{"x": 1, "y": 2}"#, r#"{"a": {"y": 2, "x": 1}}"#);
+    case("$.a", "1", "Result:\n{\"a\": 1}\nbye");
+    case("$.a", "1", "{\n  \"a\": 1\n}\n\nHint: try again");
+}
+
+#[test]
+fn values_that_differ_do_not_hold() {
+    let case = |path: &str, wanted: &str, text: &str| {
+        assert!(
+            matches!(
+                check(&equals(path, wanted), &says(text)),
+                Verdict::Missed(_)
+            ),
+            "{path} {wanted} {text}"
+        );
+    };
+    case("$.a", "\"1\"", r#"{"a": 1}"#);
+    case("$.a", "true", r#"{"a": "true"}"#);
+    case("$.a", "null", r"{}");
+    case("$.a", "null", r#"{"a": "<nil>"}"#);
+    case("$.a", "9007199254740993", r#"{"a": 9007199254740992}"#);
+    case(
+        "$.a",
+        "1234567890123456789012345678901234567890",
+        r#"{"a": 1234567890123456789012345678901234567891}"#,
+    );
+    case("$.a", r#"{"x": 1}"#, r#"{"a": {"x": 1, "y": 2}}"#);
+    case("$.a", "[1]", r#"{"a": [1, 2]}"#);
+}
+
+#[test]
+fn several_places_are_a_list_or_all_alike() {
+    let text = r#"{"items": [{"id": 1, "ok": true}, {"id": 2, "ok": true}]}"#;
+    let case = |wanted: Expectation, holds: bool| {
+        assert_eq!(
+            check(&wanted, &says(text)) == Verdict::Held,
+            holds,
+            "{wanted:?}"
+        );
+    };
+    case(equals("$.items[*].id", "[1, 2]"), true);
+    case(equals("$.items[*].id", "[2, 1]"), false);
+    case(equals("$.items[*].id", "[1]"), false);
+    case(equals("$.items[*].ok", "true"), true);
+    case(equals("$.items[*].id", "1"), false);
+    case(equals("$.items[?@.id == 2].id", "2"), true);
+    case(equals("$.items[?@.id == 2].id", "[2]"), true);
+    case(equals("$.items[?@.id == 3].id", "[]"), true);
+    case(equals("$.items[?@.id == 3].id", "3"), false);
+    let positive = Matcher::Compare(Comparison::Greater, 1.into());
+    case(matcher("$.items[*].id", positive), false);
+    let positive = Matcher::Compare(Comparison::AtLeast, 1.into());
+    case(matcher("$.items[*].id", positive), true);
+}
+
+#[test]
+fn loose_rules_compare_what_go_prints() {
+    let case = |wanted: Value, text: &str, holds: bool| {
+        assert_eq!(
+            check(&loosely("$.a", wanted), &says(text)) == Verdict::Held,
+            holds,
+            "{text}"
+        );
+    };
+    case(json!("1"), r#"{"a": 1}"#, true);
+    case(json!(true), r#"{"a": "true"}"#, true);
+    case(json!(null), r#"{"a": "<nil>"}"#, true);
+    case(json!("1e+06"), r#"{"a": 1000000}"#, true);
+    case(json!(1_000_000), r#"{"a": 1000000}"#, true);
+    case(json!(2), r#"{"a": 1}"#, false);
+    case(json!(null), "{}", false);
+}
+
+#[test]
+fn matchers_that_match_hold() {
+    let text =
+        r#"{"s": "héllo", "n": 5, "f": 1.5, "l": [1, {"a": 2, "b": 3}], "o": {"x": 1}, "z": null}"#;
+    let case = |path: &str, wanted: Matcher, holds: bool| {
+        assert_eq!(
+            check(&matcher(path, wanted.clone()), &says(text)) == Verdict::Held,
+            holds,
+            "{path} {wanted:?}"
+        );
+    };
+    let number = |text: &str| serde_json::from_str::<serde_json::Number>(text).unwrap();
+    case("$.s", Matcher::Exists(true), true);
+    case("$.z", Matcher::Exists(true), true);
+    case("$.q", Matcher::Exists(true), false);
+    case("$.q", Matcher::Exists(false), true);
+    case("$.z", Matcher::Exists(false), false);
+    case("$.z", Matcher::Type(JsonType::Null), true);
+    case("$.n", Matcher::Type(JsonType::Integer), true);
+    case("$.n", Matcher::Type(JsonType::Number), true);
+    case("$.f", Matcher::Type(JsonType::Integer), false);
+    case("$.o", Matcher::Type(JsonType::Object), true);
+    case("$.l", Matcher::Type(JsonType::Object), false);
+    case(
+        "$.n",
+        Matcher::Compare(Comparison::Greater, number("4.99999999999999999999")),
+        true,
+    );
+    case(
+        "$.n",
+        Matcher::Compare(Comparison::AtMost, number("5.0")),
+        true,
+    );
+    case(
+        "$.n",
+        Matcher::Compare(Comparison::Less, number("5")),
+        false,
+    );
+    case(
+        "$.s",
+        Matcher::Compare(Comparison::Less, number("5")),
+        false,
+    );
+    case(
+        "$.s",
+        Matcher::Matches(Regex::new("^h.llo$").unwrap()),
+        true,
+    );
+    case("$.n", Matcher::Matches(Regex::new("5").unwrap()), false);
+    case("$.s", Matcher::Contains(json!("llo")), true);
+    case("$.l", Matcher::Contains(json!(1)), true);
+    case("$.l", Matcher::Contains(json!({"a": 2})), true);
+    case("$.l", Matcher::Contains(json!(2)), false);
+    case("$.o", Matcher::Contains(json!({"x": 1.0})), true);
+    case("$.s", Matcher::Length(LengthRule::Exactly(5)), true);
+    case(
+        "$.l",
+        Matcher::Length(LengthRule::Within(vec![(Comparison::Greater, number("2"))])),
+        false,
+    );
+    case("$.n", Matcher::Length(LengthRule::Exactly(1)), false);
+    case("$.n", Matcher::OneOf(vec![json!("5"), json!(5.0)]), true);
+    case("$.n", Matcher::OneOf(Vec::new()), false);
+    case("$.o", Matcher::Equals(json!({"x": 1})), true);
+    case(
+        "$.n",
+        Matcher::Not(Box::new(ValueRule::Equals(json!(6)))),
+        true,
+    );
+    case(
+        "$.n",
+        Matcher::Not(Box::new(ValueRule::Equals(json!(5)))),
+        false,
+    );
+    case(
+        "$.q",
+        Matcher::Not(Box::new(ValueRule::Equals(json!(5)))),
+        false,
+    );
+}
+
+#[test]
+fn a_missing_field_is_explained() {
+    let text =
+        r#"{"userName": "x", "data": {"id": 7}, "items": [{"a": 1}], "inner": "{\"k\": 1}"}"#;
+    let case = |path: &str, wanted: &str| (equals(path, wanted), says(text));
+    insta::assert_snapshot!(report(&[
+        case("$.username", "\"x\""),
+        case("$.user_name", "\"x\""),
+        case("$.id", "7"),
+        case("$.data.ids", "7"),
+        case("$.items[3].a", "1"),
+        case("$.items.a", "1"),
+        case("$.inner.k", "1"),
+        case("$.data.id.x", "1"),
+        case("$.other", "null"),
+        case("$.items[?@.a == 2]", "1"),
+    ]), @r#"
+        json_path: $.username: expected `"x"`, nothing is there
+          hint: there is `$.userName`
+        json_path: $.user_name: expected `"x"`, nothing is there
+          hint: there is `$.userName`
+        json_path: $.id: expected `7`, nothing is there
+          hint: it is one level deeper: `$.data.id`
+        json_path: $.data.ids: expected `7`, nothing is there
+          hint: there is `$.data.id`
+        json_path: $.items[3].a: expected `1`, nothing is there
+          hint: `$.items` has 1 item
+        json_path: $.items.a: expected `1`, nothing is there
+          hint: `$.items` is an array of 1 item: `$.items[0].a` is in its items
+        json_path: $.inner.k: expected `1`, nothing is there
+          hint: `$.inner` is a string that holds JSON, not JSON
+        json_path: $.data.id.x: expected `1`, nothing is there
+          hint: `$.data.id` is an integer
+        json_path: $.other: expected `null`, nothing is there
+          hint: `$` has `userName`, `data`, `items` and `inner`
+        json_path: $.items[?@.a == 2]: expected `1`, nothing is there
+        "#);
+}
+
+#[test]
+fn a_wrong_value_is_explained() {
+    let case = |wanted: &str, text: &str| (equals("$.a", wanted), says(text));
+    insta::assert_snapshot!(report(&[
+        case("5", r#"{"a": "5"}"#),
+        case("\"5\"", r#"{"a": 5}"#),
+        case("true", r#"{"a": "true"}"#),
+        case("\"Ok\"", r#"{"a": "ok"}"#),
+        case("\"a b\"", r#"{"a": "a  b"}"#),
+        case("7", r#"{"a": [7]}"#),
+        case("{\"k\": 1}", r#"{"a": "{\"k\":1}"}"#),
+        case(r#"{"x": {"y": [1, 2]}}"#, r#"{"a": {"x": {"y": [1, 3]}}}"#),
+        case(r#"{"x": 1}"#, r#"{"a": {"X": 1}}"#),
+        case(r#"{"x": 1}"#, r#"{"a": {"x": 1, "y": 2}}"#),
+        case("9007199254740993", r#"{"a": 9007199254740992}"#),
+    ]), @r#"
+    json_path: $.a: expected `5`, found the string `"5"`
+      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+    json_path: $.a: expected `"5"`, found the number `5`
+      hint: the values are alike, the types are not: a string is expected, the answer has an integer
+    json_path: $.a: expected `true`, found the string `"true"`
+      hint: the values are alike, the types are not: a boolean is expected, the answer has a string
+    json_path: $.a: expected `"Ok"`, found the string `"ok"`
+      hint: the strings differ only in case
+    json_path: $.a: expected `"a b"`, found the string `"a  b"`
+      hint: the strings differ only in white space
+    json_path: $.a: expected `7`, found an array of 1 item, `[7]`
+      hint: it is there as the only item of an array
+    json_path: $.a: expected `{"k":1}`, found the string `"{\"k\":1}"`
+      hint: it is there as a string that holds this JSON
+    json_path: $.a: expected `{"x":{"y":[1,2]}}`, found the object `{"x":{"y":[1,3]}}`
+      hint: they differ at `x.y[1]`: expected `2`, found the number `3`
+    json_path: $.a: expected `{"x":1}`, found the object `{"X":1}`
+      hint: they differ at `x`: expected `1`, nothing is there; there is `X`
+    json_path: $.a: expected `{"x":1}`, found the object `{"x":1,"y":2}`
+      hint: they differ at `y`: nothing expected there, found the number `2`
+    json_path: $.a: expected `9007199254740993`, found the number `9007199254740992`
+    "#);
+}
+
+#[test]
+fn a_matcher_that_does_not_match_is_explained() {
+    let text = r#"{"n": "5", "l": [1, 2], "s": "Hello", "q": 3}"#;
+    let case = |path: &str, wanted: Matcher| (matcher(path, wanted), says(text));
+    insta::assert_snapshot!(report(&[
+        case("$.x", Matcher::Exists(true)),
+        case("$.q", Matcher::Exists(false)),
+        case("$.n", Matcher::Type(JsonType::Integer)),
+        case("$.n", Matcher::Compare(Comparison::Greater, 4.into())),
+        case("$.l", Matcher::Compare(Comparison::AtMost, 4.into())),
+        case("$.q", Matcher::Matches(Regex::new("3").unwrap())),
+        case("$.s", Matcher::Contains(json!("hello"))),
+        case("$.l", Matcher::Contains(json!("1"))),
+        case("$.l", Matcher::Length(LengthRule::Within(vec![(Comparison::AtLeast, 3.into())]))),
+        case("$.q", Matcher::Length(LengthRule::Exactly(3))),
+        case("$.n", Matcher::OneOf(vec![json!(4), json!(5)])),
+        case("$.q", Matcher::Not(Box::new(ValueRule::Equals(json!(3))))),
+        case("$.l[*]", Matcher::Compare(Comparison::Greater, 1.into())),
+        (equals("$.l[*]", "[2, 1]"), says(text)),
+    ]), @r#"
+    json_path: $.x: expected something to be there, nothing is there
+    json_path: $.q: expected nothing to be there, found the number `3`
+    json_path: $.n: expected an integer, found the string `"5"`
+    json_path: $.n: expected a number greater than `4`, found the string `"5"`
+      hint: it is a number given as text; only numbers are compared
+    json_path: $.l: expected a number at most `4`, found an array of 2 items, `[1,2]`
+      hint: it is an array of 2 items; `length` compares that
+    json_path: $.q: expected a string that matches `3`, found the number `3`
+      hint: `matches` looks at strings, this is an integer
+    json_path: $.s: expected something that contains `hello`, found the string `"Hello"`
+      hint: it is there in another case
+    json_path: $.l: expected something that contains `1`, found an array of 2 items, `[1,2]`
+      hint: the values are alike, the types are not: a string is expected, the answer has an integer
+    json_path: $.l: expected a length at least `3`, an array has a length of 2
+    json_path: $.q: expected a length of 3, an integer has no length
+    json_path: $.n: expected one of `4` and `5`, found the string `"5"`
+      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+    json_path: $.q: expected not `3`, found the number `3`
+    json_path: $.l[0]: expected a number greater than `1`, found the number `1`
+    json_path: $.l[*]: expected `[2,1]`, found an array of 2 items, `[1,2]`
+      hint: they differ at `[0]`: expected `2`, found the number `1`
+    "#);
+}
+
+#[test]
+fn a_text_that_is_no_json_is_explained() {
+    let structured = tool(json!({
+        "content": [{"type": "text", "text": "done"}],
+        "structuredContent": {"a": 1}
+    }));
+    let in_structured =
+        |path: &str| Expectation::Structured(vec![rule(path, ValueRule::Equals(json!(1)))]);
+    assert_eq!(check(&in_structured("$.a"), &structured), Verdict::Held);
+    insta::assert_snapshot!(report(&[
+        (equals("$.a", "1"), says("hello")),
+        (equals("$.a", "1"), says("")),
+        (equals("$.a", "1"), says("{\"a\": [1, 2")),
+        (equals("$.a", "1"), fails("no such file")),
+        (equals("$.a", "1"), structured.clone()),
+        (in_structured("$.a"), says("{\"a\": 1}")),
+        (in_structured("$.b"), structured),
+    ]), @r#"
+    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected value at line 1 column 1)
+    json_path: expected the text to be JSON with `$.a` `1`, the text is empty
+    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
+    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected ident at line 1 column 2)
+      hint: the tool answered with an error: `no such file`
+    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected value at line 1 column 1)
+      hint: the answer has structured content: `structured` looks there
+    structured: expected structured content with `$.a` `1`, the answer has no structured content
+      hint: the text is JSON: `json_path` looks there
+    structured: $.b: expected `1`, nothing is there
+      hint: there is `$.a`
+    "#);
+}
+
+#[test]
+fn depth_is_no_danger() {
+    let nested = |depth: usize| (0..depth).fold(json!(1), |value, _| json!([value]));
+    let seen = tool(json!({"content": [], "structuredContent": nested(900)}));
+    let wanted = Expectation::Structured(vec![rule("$", ValueRule::Equals(nested(901)))]);
+    assert!(check(&wanted, &seen) != Verdict::Held);
+}

@@ -1,0 +1,101 @@
+//! Observations for tests, from a line or two each.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{
+    observation::{
+        NotificationSeen, Observation,
+        answer::{Answer, Body, Reply},
+    },
+    outcome::verdict::Verdict,
+    protocol::message::RpcError,
+};
+
+/// An answer with this body.
+pub(super) fn answer(body: Body) -> Answer {
+    Answer {
+        body,
+        took: Duration::from_millis(12),
+        bytes: 120,
+        progress_token: Some(json!("token-1")),
+        notifications: 0..usize::MAX,
+        server_requests: 0..usize::MAX,
+        tool: Some("echo".to_owned()),
+        arguments: json!({}),
+    }
+}
+
+/// An observation with this answer.
+pub(super) fn observed(body: Body) -> Observation {
+    Observation {
+        answer: Some(answer(body)),
+        ..Observation::default()
+    }
+}
+
+/// The observation of a tool result, given as the `result` member.
+pub(super) fn tool(raw: Value) -> Observation {
+    let content: Vec<Value> = raw["content"].as_array().cloned().unwrap_or_default();
+    let texts: Vec<&str> = content
+        .iter()
+        .filter(|block| block["type"] == "text")
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    observed(Body::Result(Reply {
+        text: texts.join("\n"),
+        structured: raw.get("structuredContent").cloned(),
+        is_error: raw["isError"] == true,
+        pages: Vec::new(),
+        content,
+        raw,
+    }))
+}
+
+/// The observation of a tool result with this text.
+pub(super) fn says(text: &str) -> Observation {
+    tool(json!({"content": [{"type": "text", "text": text}]}))
+}
+
+/// The observation of a tool error with this text.
+pub(super) fn fails(text: &str) -> Observation {
+    tool(json!({"content": [{"type": "text", "text": text}], "isError": true}))
+}
+
+/// The observation of a JSON-RPC error.
+pub(super) fn refuses(error: &Value) -> Observation {
+    observed(Body::ProtocolError(RpcError::from_value(error)))
+}
+
+/// The same observation with these notifications during the call, each as method and parameters.
+pub(super) fn telling(mut seen: Observation, notifications: &[(&str, Value)]) -> Observation {
+    seen.notifications = notifications
+        .iter()
+        .map(|(method, params)| NotificationSeen {
+            at_us: 0,
+            method: (*method).to_owned(),
+            params: params.clone(),
+        })
+        .collect();
+    seen
+}
+
+/// A verdict as text: `held`, `unknowable: …`, or each mismatch with its headline, hint and the value shown.
+pub(super) fn told(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Held => "held".to_owned(),
+        Verdict::Unknowable(reason) => format!("unknowable: {reason}"),
+        Verdict::Missed(mismatches) => {
+            assert!(!mismatches.is_empty(), "missed without a mismatch");
+            let lines = mismatches.iter().map(|mismatch| {
+                let hint = mismatch.hint.as_ref();
+                let hint = hint
+                    .map(|hint| format!("\n  hint: {hint}"))
+                    .unwrap_or_default();
+                format!("{}{hint}", mismatch.headline())
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! `not_empty`, `equals`, `contains`, `contains_any`, `not_contains`, `in_order`, `matches_regex`: the text
+//! under test, and for `not_contains` all other content too.
+
+mod hidden;
+mod near;
+
+use regex::Regex;
+
+use crate::{
+    check::{ask::Ask, phrase, view},
+    observation::{Observation, answer::Reply},
+    outcome::verdict::{Mismatch, Verdict},
+    words::text::count,
+};
+
+/// The longest wanted or seen text of `equals` that is shown whole, in bytes.
+const WHOLE: usize = 16 * 1024;
+
+/// Mismatches of one expectation that are explained in full; looking for near places costs time.
+const EXPLAINED: usize = 8;
+
+/// `not_empty`
+pub(super) fn ask_not_empty(wanted: bool) -> Ask {
+    Ask::new(
+        "not_empty",
+        if wanted {
+            "content that is not empty"
+        } else {
+            "empty content"
+        },
+    )
+}
+
+/// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content.
+pub(super) fn not_empty(wanted: bool, seen: &Observation) -> Verdict {
+    let ask = ask_not_empty(wanted);
+    view::with_reply(seen, &ask, |reply| match (wanted, emptiness(reply)) {
+        (true, Some(what)) => vec![Mismatch {
+            actual: Some(reply.text.clone()).filter(|text| !text.is_empty()),
+            ..ask.miss(what)
+        }],
+        (false, None) => vec![Mismatch {
+            actual: Some(phrase::cut(&reply.text, 0)),
+            ..ask.miss("there is content")
+        }],
+        (true, None) | (false, Some(_)) => Vec::new(),
+    })
+}
+
+/// What the content is when it is empty; `None` when there is something.
+fn emptiness(reply: &Reply) -> Option<&'static str> {
+    let only_text = reply
+        .content
+        .iter()
+        .all(|block| block.get("type").and_then(serde_json::Value::as_str) == Some("text"));
+    let structured = reply
+        .structured
+        .as_ref()
+        .is_some_and(|value| !is_hollow(&value.to_string()));
+    if !only_text || structured {
+        return None;
+    }
+    let text = reply.text.trim();
+    if text.is_empty() {
+        return Some(if reply.text.is_empty() {
+            "there is no text and no other content"
+        } else {
+            "the text is only white space"
+        });
+    }
+    is_hollow(text).then_some("the text is only an empty JSON value")
+}
+
+/// Whether a text is `null`, `[]` or `{}`, white space aside.
+fn is_hollow(text: &str) -> bool {
+    const LONGEST: usize = 64;
+    if text.len() > LONGEST {
+        return false;
+    }
+    let bare: String = text
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .collect();
+    matches!(bare.as_str(), "" | "null" | "[]" | "{}")
+}
+
+/// `equals`
+pub(super) fn ask_equals(wanted: &str) -> Ask {
+    Ask::new(
+        "equals",
+        format!("the text to be {}", phrase::quoted(wanted.trim())),
+    )
+}
+
+/// `equals`: the text is this, surrounding white space aside.
+pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
+    let ask = ask_equals(wanted);
+    view::with_reply(seen, &ask, |reply| {
+        let (wanted, text) = (wanted.trim(), reply.text.trim());
+        if wanted == text {
+            return Vec::new();
+        }
+        let at = first_difference(wanted, text);
+        let summary = if text.is_empty() {
+            "the text is empty".to_owned()
+        } else if text.len() <= 100 && !text.contains('\n') {
+            format!("the text is {}", phrase::quoted(text))
+        } else {
+            format!("the text differs from {}", place(text, at))
+        };
+        vec![Mismatch {
+            expected: Some(whole_or_around(wanted, at)),
+            actual: Some(whole_or_around(text, at)),
+            hint: near::same_but(wanted, text).or_else(|| near::elsewhere(wanted, reply)),
+            ..ask.miss(summary)
+        }]
+    })
+}
+
+/// The byte at which two texts part.
+fn first_difference(left: &str, right: &str) -> usize {
+    let common = left
+        .bytes()
+        .zip(right.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
+    (0..=common)
+        .rev()
+        .find(|at| right.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// `line 3, column 7`, for people.
+fn place(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before[start..].chars().count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// A text in full unless it is too long to be read.
+fn whole_or_around(text: &str, at: usize) -> String {
+    if text.len() <= WHOLE {
+        return text.to_owned();
+    }
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    phrase::cut(text, at)
+}
+
+/// `contains`
+pub(super) fn ask_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
+    Ask::new(
+        "contains",
+        format!("the text to contain {}", phrase::list(wanted, "and")),
+    )
+}
+
+/// `contains`: the text holds each of these.
+pub(super) fn contains(wanted: &[String], seen: &Observation) -> Verdict {
+    let whole = ask_contains(wanted);
+    view::with_reply(seen, &whole, |reply| {
+        wanted
+            .iter()
+            .filter(|words| !reply.text.contains(words.as_str()))
+            .enumerate()
+            .map(|(index, words)| {
+                let ask = ask_contains(&[words]);
+                if index < EXPLAINED {
+                    absent(&ask, words, reply)
+                } else {
+                    ask.miss("it is not there either")
+                }
+            })
+            .collect()
+    })
+}
+
+/// The mismatch for a text that was looked for in vain.
+fn absent(ask: &Ask, words: &str, reply: &Reply) -> Mismatch {
+    let near = near::in_text(words, &reply.text);
+    let at = near.as_ref().map_or(0, |near| near.at);
+    let hint = near
+        .map(|near| near.hint)
+        .or_else(|| near::elsewhere(words, reply));
+    Mismatch {
+        expected: Some(words.to_owned()),
+        actual: shown(&reply.text, at),
+        hint,
+        ..ask.miss(summary(&reply.text))
+    }
+}
+
+/// What the text is, in a few words.
+fn summary(text: &str) -> String {
+    if text.is_empty() {
+        "the text is empty".to_owned()
+    } else if text.len() <= 80 && !text.contains('\n') {
+        format!("the text is {}", phrase::quoted(text))
+    } else {
+        format!(
+            "it is not in the text ({}, {})",
+            count(text.lines().count(), "line"),
+            count(text.len(), "byte")
+        )
+    }
+}
+
+/// A text for display; nothing when it is empty.
+fn shown(text: &str, at: usize) -> Option<String> {
+    (!text.is_empty()).then(|| phrase::cut(text, at))
+}
+
+/// `contains_any`
+pub(super) fn ask_contains_any(wanted: &[String]) -> Ask {
+    Ask::new(
+        "contains_any",
+        format!("the text to contain {}", phrase::list(wanted, "or")),
+    )
+}
+
+/// `contains_any`: the text holds at least one of these; an empty list holds.
+pub(super) fn contains_any(wanted: &[String], seen: &Observation) -> Verdict {
+    let ask = ask_contains_any(wanted);
+    view::with_reply(seen, &ask, |reply| {
+        let text = reply.text.as_str();
+        if wanted.is_empty() || wanted.iter().any(|words| text.contains(words.as_str())) {
+            return Vec::new();
+        }
+        let near = wanted.iter().find_map(|words| near::in_text(words, text));
+        let at = near.as_ref().map_or(0, |near| near.at);
+        let summary = if text.is_empty() {
+            "the text is empty".to_owned()
+        } else {
+            "none of them is there".to_owned()
+        };
+        vec![Mismatch {
+            actual: shown(text, at),
+            hint: near.map(|near| near.hint).or_else(|| {
+                wanted
+                    .iter()
+                    .find_map(|words| near::elsewhere(words, reply))
+            }),
+            ..ask.miss(summary)
+        }]
+    })
+}
+
+/// `not_contains`
+pub(super) fn ask_not_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
+    Ask::new(
+        "not_contains",
+        format!("no content to contain {}", phrase::list(wanted, "or")),
+    )
+}
+
+/// `not_contains`: none of these occurs in any content, structured content included.
+pub(super) fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
+    let whole = ask_not_contains(wanted);
+    view::with_reply(seen, &whole, |reply| {
+        let hidden = hidden::content(reply);
+        wanted
+            .iter()
+            .filter_map(|words| {
+                let ask = ask_not_contains(&[words]);
+                if let Some(at) = reply.text.find(words.as_str()) {
+                    return Some(Mismatch {
+                        actual: shown(&reply.text, at),
+                        ..ask.miss(format!("the text has it at {}", place(&reply.text, at)))
+                    });
+                }
+                let (path, text, at) = hidden
+                    .iter()
+                    .find_map(|part| part.find(words).map(|(text, at)| (&part.path, text, at)))?;
+                Some(Mismatch {
+                    path: Some(path.clone()),
+                    actual: shown(&text, at),
+                    hint: Some(
+                        "`not_contains` looks at all content, not only at the text".to_owned(),
+                    ),
+                    ..ask.miss("it is there")
+                })
+            })
+            .collect()
+    })
+}
+
+/// `in_order`
+pub(super) fn ask_in_order(wanted: &[String]) -> Ask {
+    Ask::new(
+        "in_order",
+        format!(
+            "the text to contain, one after another, {}",
+            phrase::list(wanted, "and")
+        ),
+    )
+}
+
+/// `in_order`: the text holds these one after another.
+pub(super) fn in_order(wanted: &[String], seen: &Observation) -> Verdict {
+    let ask = ask_in_order(wanted);
+    view::with_reply(seen, &ask, |reply| {
+        let text = reply.text.as_str();
+        let mut from = 0;
+        for (index, words) in wanted.iter().enumerate() {
+            let Some(at) = text[from..].find(words.as_str()) else {
+                let before = index.checked_sub(1).and_then(|index| wanted.get(index));
+                return vec![out_of_order(&ask, words, before, (text, from))];
+            };
+            from += at + words.len();
+        }
+        Vec::new()
+    })
+}
+
+/// The mismatch for the first text that does not follow the one before it.
+fn out_of_order(
+    ask: &Ask,
+    words: &str,
+    before: Option<&String>,
+    (text, from): (&str, usize),
+) -> Mismatch {
+    let summary = match before {
+        Some(before) => format!(
+            "{} does not follow {}",
+            phrase::quoted(words),
+            phrase::quoted(before)
+        ),
+        None => format!("{} is not in the text", phrase::quoted(words)),
+    };
+    let earlier = text.find(words);
+    let near = near::in_text(words, &text[from..]);
+    let (at, hint) = match (earlier, near) {
+        (Some(at), _) => (
+            at,
+            Some(format!("it stands before that, at {}", place(text, at))),
+        ),
+        (None, Some(near)) => (from + near.at, Some(near.hint)),
+        (None, None) => (from, None),
+    };
+    Mismatch {
+        actual: shown(text, at),
+        hint,
+        ..ask.miss(summary)
+    }
+}
+
+/// `matches_regex`
+pub(super) fn ask_matches(wanted: &[&Regex]) -> Ask {
+    let patterns: Vec<&str> = wanted.iter().map(|pattern| pattern.as_str()).collect();
+    Ask::new(
+        "matches_regex",
+        format!("the text to match {}", phrase::list(&patterns, "and")),
+    )
+}
+
+/// `matches_regex`: each of these patterns is found in the text.
+pub(super) fn matches_regex(wanted: &[Regex], seen: &Observation) -> Verdict {
+    let whole = ask_matches(&wanted.iter().collect::<Vec<_>>());
+    view::with_reply(seen, &whole, |reply| {
+        wanted
+            .iter()
+            .filter(|pattern| !pattern.is_match(&reply.text))
+            .map(|pattern| {
+                let near = near::of_pattern(pattern, &reply.text);
+                let at = near.as_ref().map_or(0, |near| near.at);
+                let summary = if reply.text.is_empty() {
+                    "the text is empty"
+                } else {
+                    "nothing in the text does"
+                };
+                Mismatch {
+                    actual: shown(&reply.text, at),
+                    hint: near.map(|near| near.hint),
+                    ..ask_matches(&[pattern]).miss(summary)
+                }
+            })
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! The nearest thing in a text that would have matched: the same words in another case or with other white
+//! space, the beginning of them, or the same words in another part of the answer.
+
+use regex::{Regex, RegexBuilder};
+
+use crate::{
+    check::{phrase, text::hidden},
+    observation::answer::Reply,
+};
+
+/// The longest wanted text that a nearest place is looked for, in bytes.
+const LONGEST: usize = 8 * 1024;
+
+/// A longer text is not searched by pattern, in bytes.
+const LARGE: usize = 2 * 1024 * 1024;
+
+/// A place in the text that nearly matched, and what to say of it.
+pub(super) struct Near {
+    /// The byte where it begins.
+    pub(super) at: usize,
+    /// What it is.
+    pub(super) hint: String,
+}
+
+/// The nearest place of `words` in a text that does not contain them.
+pub(super) fn in_text(words: &str, text: &str) -> Option<Near> {
+    if words.is_empty() || words.len() > LONGEST || text.is_empty() {
+        return None;
+    }
+    if text.len() > LARGE {
+        return beginning(words, text);
+    }
+    let exact = regex::escape(words);
+    let spaced = spaced_pattern(words);
+    other_way(&exact, text, "in another case")
+        .or_else(|| other_way(&format!("(?-i:{spaced})"), text, "with other white space"))
+        .or_else(|| other_way(&spaced, text, "in another case and with other white space"))
+        .or_else(|| escaped(words, text))
+        .or_else(|| beginning(words, text))
+}
+
+/// A pattern for the words of a text with any white space between them.
+fn spaced_pattern(words: &str) -> String {
+    let words: Vec<String> = words.split_whitespace().map(regex::escape).collect();
+    words.join(r"\s+")
+}
+
+fn other_way(pattern: &str, text: &str, how: &str) -> Option<Near> {
+    if pattern == "(?-i:)" || pattern.is_empty() {
+        return None;
+    }
+    let pattern = RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .size_limit(4 << 20)
+        .build()
+        .ok()?;
+    let found = pattern.find(text)?;
+    Some(Near {
+        at: found.start(),
+        hint: format!("the text has it {how}: {}", phrase::quoted(found.as_str())),
+    })
+}
+
+/// The words as they stand inside a JSON string.
+fn escaped(words: &str, text: &str) -> Option<Near> {
+    let quoted = serde_json::to_string(words).ok()?;
+    let inner = quoted.get(1..quoted.len().checked_sub(1)?)?;
+    if inner == words {
+        return None;
+    }
+    Some(Near {
+        at: text.find(inner)?,
+        hint: format!(
+            "the text has it as JSON escapes it: {}; `json_path` compares the value itself",
+            phrase::quoted(inner)
+        ),
+    })
+}
+
+/// The longest beginning of the words that the text has, when it is most of them.
+fn beginning(words: &str, text: &str) -> Option<Near> {
+    let ends: Vec<usize> = words.char_indices().map(|(at, _)| at).skip(1).collect();
+    let found = ends.partition_point(|end| text.contains(&words[..*end]));
+    let end = *ends.get(found.checked_sub(1)?)?;
+    let long_enough = found >= 4 && found * 2 > ends.len();
+    long_enough.then(|| Near {
+        at: text.find(&words[..end]).unwrap_or(0),
+        hint: format!(
+            "the text has its beginning: {}",
+            phrase::quoted(&words[..end])
+        ),
+    })
+}
+
+/// What differs between two texts that are nearly the same.
+pub(super) fn same_but(wanted: &str, seen: &str) -> Option<String> {
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if wanted.to_lowercase() == seen.to_lowercase() {
+        return Some("they differ only in case".to_owned());
+    }
+    if wanted.replace("\r\n", "\n") == seen.replace("\r\n", "\n") {
+        return Some("they differ only in line ends: one has CR LF".to_owned());
+    }
+    if squeezed(wanted) == squeezed(seen) {
+        return Some("they differ only in white space".to_owned());
+    }
+    let unquoted: Option<String> = serde_json::from_str(seen).ok();
+    if unquoted.as_deref().map(str::trim) == Some(wanted) {
+        return Some("the text is that, as a JSON string in quotation marks".to_owned());
+    }
+    let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    match (is_json(wanted), is_json(seen)) {
+        (Some(left), Some(right)) if crate::check::json::same(&left, &right) => Some(
+            "both are the same JSON written differently; `json_path` with `$` compares values"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Says so when words that are not in the text are in another part of the answer.
+pub(super) fn elsewhere(words: &str, reply: &Reply) -> Option<String> {
+    if words.is_empty() {
+        return None;
+    }
+    hidden::content(reply)
+        .iter()
+        .find(|part| part.find(words).is_some())
+        .map(|part| {
+            format!(
+                "it is not in the text, but in `{}`; look there with `{}`",
+                part.path, part.looked_at_with
+            )
+        })
+}
+
+/// How a pattern would have matched.
+pub(super) fn of_pattern(pattern: &Regex, text: &str) -> Option<Near> {
+    if text.len() > LARGE {
+        return None;
+    }
+    [
+        ("i", "it would match in another case: with `(?i)` it finds"),
+        ("m", "it would match a single line: with `(?m)` it finds"),
+        ("s", "it would match across lines: with `(?s)` it finds"),
+    ]
+    .into_iter()
+    .find_map(|(flag, says)| {
+        let other = Regex::new(&format!("(?{flag}){}", pattern.as_str())).ok()?;
+        let found = other.find(text)?;
+        Some(Near {
+            at: found.start(),
+            hint: format!("{says} {}", phrase::quoted(found.as_str())),
+        })
+    })
+}

@@ -1,0 +1,273 @@
+use std::fmt::Write as _;
+
+use regex::Regex;
+use serde_json::json;
+
+use crate::{
+    check::{
+        check,
+        sample::{fails, refuses, says, told, tool},
+    },
+    observation::Observation,
+    outcome::verdict::Verdict,
+    suite::model::expectation::Expectation,
+};
+
+fn words(items: &[&str]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
+}
+
+fn patterns(items: &[&str]) -> Vec<Regex> {
+    items.iter().map(|item| Regex::new(item).unwrap()).collect()
+}
+
+/// What is said about each case, one after another.
+fn report(cases: &[(Expectation, Observation)]) -> String {
+    cases.iter().fold(String::new(), |mut out, (wanted, seen)| {
+        writeln!(out, "{}", told(&check(wanted, seen))).unwrap();
+        out
+    })
+}
+
+#[test]
+fn texts_that_are_as_wanted_hold() {
+    let case = |wanted: Expectation, text: &str| {
+        assert_eq!(check(&wanted, &says(text)), Verdict::Held, "{wanted:?}");
+    };
+    case(Expectation::Contains(words(&["ell", "o"])), "hello");
+    case(Expectation::Contains(words(&[""])), "");
+    case(Expectation::ContainsAny(words(&["x", "ell"])), "hello");
+    case(Expectation::ContainsAny(Vec::new()), "hello");
+    case(Expectation::NotContains(words(&["Hello"])), "hello");
+    case(Expectation::InOrder(words(&["a", "b", "a"])), "a b a");
+    case(Expectation::InOrder(words(&["aa", "aa"])), "aaaa");
+    case(Expectation::Equals("hello".into()), "\n hello \t");
+    case(Expectation::Equals(" hello".into()), "hello");
+    case(Expectation::Equals(String::new()), "  ");
+    case(
+        Expectation::MatchesRegex(patterns(&["^h", "(?i)LL"])),
+        "hello",
+    );
+    case(Expectation::NotEmpty(true), "x");
+    case(Expectation::NotEmpty(true), "[1]");
+    case(Expectation::NotEmpty(false), " \n");
+    case(Expectation::NotEmpty(false), "{}");
+}
+
+#[test]
+fn other_content_is_content() {
+    let image =
+        tool(json!({"content": [{"type": "image", "data": "QUJD", "mimeType": "image/png"}]}));
+    let hollow =
+        tool(json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {}}));
+    assert_eq!(check(&Expectation::NotEmpty(true), &image), Verdict::Held);
+    assert!(check(&Expectation::NotEmpty(true), &hollow) != Verdict::Held);
+}
+
+#[test]
+fn a_missing_text_is_explained() {
+    let contains = |items: &[&str], seen| (Expectation::Contains(words(items)), seen);
+    insta::assert_snapshot!(report(&[
+        contains(&["hello", "there"], says("good bye")),
+        contains(&["Hello World"], says("oh, hello world!")),
+        contains(&["a b c"], says("x a  b\n c y")),
+        contains(&["A b"], says("x a\tB y")),
+        contains(&["say \"hi\""], says(r#"{"t":"say \"hi\""}"#)),
+        contains(&["count: 15 items"], says("count: 15 apples\nand more\n")),
+        contains(&["x"], says("")),
+        contains(&["x"], fails("it broke")),
+        contains(&["x"], refuses(&json!({"code": -32602, "message": "no such tool"}))),
+        contains(&["needle"], tool(json!({
+            "content": [{"type": "resource", "resource": {"uri": "a://b", "text": "a needle"}}]
+        }))),
+    ]), @r#"
+contains: expected the text to contain `hello`, the text is `good bye`
+contains: expected the text to contain `there`, the text is `good bye`
+contains: expected the text to contain `Hello World`, the text is `oh, hello world!`
+  hint: the text has it in another case: `hello world`
+contains: expected the text to contain `a b c`, it is not in the text (2 lines, 11 bytes)
+  hint: the text has it with other white space: `a  b\n c`
+contains: expected the text to contain `A b`, the text is `x a	B y`
+  hint: the text has it in another case and with other white space: `a	B`
+contains: expected the text to contain `say "hi"`, the text is `{"t":"say \"hi\""}`
+  hint: the text has it as JSON escapes it: `say \"hi\"`; `json_path` compares the value itself
+contains: expected the text to contain `count: 15 items`, it is not in the text (2 lines, 26 bytes)
+  hint: the text has its beginning: `count: 15 `
+contains: expected the text to contain `x`, the text is empty
+contains: expected the text to contain `x`, the text is `it broke`
+  hint: the tool answered with an error: `it broke`
+contains: expected the text to contain `x`, the answer is the JSON-RPC error -32602, `no such tool`
+  hint: if this error is what should happen, expect it with `error: {code: -32602}`
+contains: expected the text to contain `needle`, the text is empty
+  hint: it is not in the text, but in `content[0].resource.text`; look there with `content`
+"#);
+}
+
+#[test]
+fn the_place_that_matters_is_shown() {
+    let text = format!("{}status: Ok{}", "a".repeat(5_000), "b".repeat(5_000));
+    let Verdict::Missed(mismatches) =
+        check(&Expectation::Contains(words(&["status: ok"])), &says(&text))
+    else {
+        panic!("it holds");
+    };
+    let actual = mismatches[0].actual.as_deref().unwrap();
+    assert!(
+        actual.contains("aaastatus: Okbbb") && actual.len() < 1_000,
+        "{actual}"
+    );
+}
+
+#[test]
+fn unequal_texts_are_explained() {
+    let equals = |wanted: &str, seen: &str| (Expectation::Equals(wanted.into()), says(seen));
+    insta::assert_snapshot!(report(&[
+        equals("hello", "hallo"),
+        equals("hello", "Hello"),
+        equals("a b", "a  b"),
+        equals("a\nb", "a\r\nb"),
+        equals("hello", "\"hello\""),
+        equals(r#"{"a": 1}"#, r#"{"a":1}"#),
+        equals("one\ntwo", "one\ntwo and a half\nthree"),
+        equals("hello", ""),
+    ]), @r#"
+        equals: expected the text to be `hello`, the text is `hallo`
+        equals: expected the text to be `hello`, the text is `Hello`
+          hint: they differ only in case
+        equals: expected the text to be `a b`, the text is `a  b`
+          hint: they differ only in white space
+        equals: expected the text to be `a\nb`, the text differs from line 1, column 2
+          hint: they differ only in line ends: one has CR LF
+        equals: expected the text to be `hello`, the text is `"hello"`
+          hint: the text is that, as a JSON string in quotation marks
+        equals: expected the text to be `{"a": 1}`, the text is `{"a":1}`
+          hint: both are the same JSON written differently; `json_path` with `$` compares values
+        equals: expected the text to be `one\ntwo`, the text differs from line 2, column 4
+        equals: expected the text to be `hello`, the text is empty
+        "#);
+}
+
+#[test]
+fn none_of_several_texts_is_explained() {
+    insta::assert_snapshot!(report(&[
+        (Expectation::ContainsAny(words(&["red", "green"])), says("BLUE or RED")),
+        (Expectation::ContainsAny(words(&["red", "green"])), says("")),
+    ]), @r#"
+    contains_any: expected the text to contain `red` or `green`, none of them is there
+      hint: the text has it in another case: `RED`
+    contains_any: expected the text to contain `red` or `green`, the text is empty
+    "#);
+}
+
+#[test]
+fn forbidden_content_is_found_wherever_it_is() {
+    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    insta::assert_snapshot!(report(&[
+        never("secret", says("line\na secret here")),
+        never("secret", tool(json!({"content": [], "structuredContent": {"a": {"b": ["top secret"]}}}))),
+        never("\"admin\":true", tool(json!({"content": [], "structuredContent": {"admin": true}}))),
+        never("secret", tool(json!({
+            "content": [{"type": "resource_link", "uri": "file:///secret", "name": "x"}]
+        }))),
+        never("secret", tool(json!({
+            "content": [{"type": "resource", "resource": {"uri": "a://b", "blob": "YSBzZWNyZXQ="}}]
+        }))),
+        never("aGVsbG8=", tool(json!({
+            "content": [{"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]
+        }))),
+        never("x", refuses(&json!({"code": -32603, "message": "x"}))),
+    ]), @r#"
+    not_contains: expected no content to contain `secret`, the text has it at line 2, column 3
+    not_contains: structuredContent.a.b[0]: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: structuredContent: expected no content to contain `"admin":true`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].uri: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].resource.blob: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].data: expected no content to contain `aGVsbG8=`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: expected no content to contain `x`, the answer is the JSON-RPC error -32603, `x`
+      hint: if this error is what should happen, expect it with `error: {code: -32603}`
+    "#);
+}
+
+#[test]
+fn what_describes_content_is_no_content() {
+    let image = tool(json!({
+        "content": [{"type": "image", "data": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=", "mimeType": "image/png",
+            "annotations": {"audience": ["user"]}}]
+    }));
+    for words in ["image", "user", "png", "R0"] {
+        let wanted = Expectation::NotContains(vec![words.to_owned()]);
+        assert_eq!(check(&wanted, &image), Verdict::Held, "{words}");
+    }
+}
+
+#[test]
+fn a_broken_order_is_explained() {
+    let order = |items: &[&str], seen: &str| (Expectation::InOrder(words(items)), says(seen));
+    insta::assert_snapshot!(report(&[
+        order(&["first", "second"], "second, then first"),
+        order(&["a", "b", "c"], "a b"),
+        order(&["x"], "a b"),
+        order(&["one", "two"], "one TWO"),
+    ]), @r#"
+        in_order: expected the text to contain, one after another, `first` and `second`, `second` does not follow `first`
+          hint: it stands before that, at line 1, column 1
+        in_order: expected the text to contain, one after another, `a`, `b` and `c`, `c` does not follow `b`
+        in_order: expected the text to contain, one after another, `x`, `x` is not in the text
+        in_order: expected the text to contain, one after another, `one` and `two`, `two` does not follow `one`
+          hint: the text has it in another case: `TWO`
+        "#);
+}
+
+#[test]
+fn a_pattern_that_is_not_found_is_explained() {
+    let pattern =
+        |pattern: &str, seen: &str| (Expectation::MatchesRegex(patterns(&[pattern])), says(seen));
+    insta::assert_snapshot!(report(&[
+        pattern("^[0-9]+$", "abc"),
+        pattern("^Done", "done"),
+        pattern("^b$", "a\nb\nc"),
+        pattern("a.c", "a\nc"),
+        pattern("a", ""),
+    ]), @r#"
+    matches_regex: expected the text to match `^[0-9]+$`, nothing in the text does
+    matches_regex: expected the text to match `^Done`, nothing in the text does
+      hint: it would match in another case: with `(?i)` it finds `done`
+    matches_regex: expected the text to match `^b$`, nothing in the text does
+      hint: it would match a single line: with `(?m)` it finds `b`
+    matches_regex: expected the text to match `a.c`, nothing in the text does
+      hint: it would match across lines: with `(?s)` it finds `a\nc`
+    matches_regex: expected the text to match `a`, the text is empty
+    "#);
+}
+
+#[test]
+fn emptiness_is_explained() {
+    insta::assert_snapshot!(report(&[
+        (Expectation::NotEmpty(true), says("")),
+        (Expectation::NotEmpty(true), says(" \n")),
+        (Expectation::NotEmpty(true), says("[ ]")),
+        (Expectation::NotEmpty(true), fails("")),
+        (Expectation::NotEmpty(false), says("something")),
+    ]), @r#"
+    not_empty: expected content that is not empty, there is no text and no other content
+    not_empty: expected content that is not empty, the text is only white space
+    not_empty: expected content that is not empty, the text is only an empty JSON value
+    not_empty: expected content that is not empty, there is no text and no other content
+      hint: the tool answered with an error (`isError: true`) without any text
+    not_empty: expected empty content, there is content
+    "#);
+}
+
+#[test]
+fn large_texts_are_checked_in_a_moment() {
+    let text = "lorem ipsum dolor ".repeat(100_000);
+    let seen = says(&text);
+    let many: Vec<String> = (0..200).map(|index| format!("needle {index}")).collect();
+    assert!(check(&Expectation::Contains(many.clone()), &seen) != Verdict::Held);
+    assert_eq!(check(&Expectation::NotContains(many), &seen), Verdict::Held);
+}

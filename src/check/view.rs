@@ -1,0 +1,126 @@
+//! The parts of an observation that expectations look at, and what is said when a part is not there.
+
+use crate::{
+    check::{ask::Ask, phrase},
+    observation::{
+        NotificationSeen, Observation, ServerRequestSeen,
+        answer::{Answer, Body, Reply},
+    },
+    outcome::verdict::{Mismatch, Verdict},
+    protocol::message::RpcError,
+};
+
+/// Why there is no result to look at.
+pub(super) enum NoReply<'a> {
+    /// Nothing came back.
+    Unanswered,
+    /// A JSON-RPC error came back.
+    Refused(&'a RpcError),
+}
+
+impl NoReply<'_> {
+    /// What that means for an expectation that needs a result.
+    pub(super) fn verdict(&self, ask: &Ask) -> Verdict {
+        match self {
+            Self::Unanswered => Verdict::Unknowable("there is no answer to look at".to_owned()),
+            Self::Refused(error) => Verdict::Missed(vec![refused(ask, error)]),
+        }
+    }
+}
+
+/// The result of the subject.
+pub(super) fn reply(seen: &Observation) -> Result<&Reply, NoReply<'_>> {
+    match answer(seen)?.body {
+        Body::Result(ref reply) => Ok(reply),
+        Body::ProtocolError(ref error) => Err(NoReply::Refused(error)),
+    }
+}
+
+/// The answer of the subject, result or not.
+pub(super) fn answer(seen: &Observation) -> Result<&Answer, NoReply<'_>> {
+    seen.answer.as_ref().ok_or(NoReply::Unanswered)
+}
+
+/// Looks at the result of the subject; what keeps it from being seen is the verdict otherwise.
+pub(super) fn with_reply(
+    seen: &Observation,
+    ask: &Ask,
+    look: impl FnOnce(&Reply) -> Vec<Mismatch>,
+) -> Verdict {
+    match reply(seen) {
+        Ok(reply) => Verdict::from_mismatches(
+            look(reply)
+                .into_iter()
+                .map(|mismatch| telling_of_tool_error(mismatch, reply))
+                .collect(),
+        ),
+        Err(none) => none.verdict(ask),
+    }
+}
+
+/// The mismatch when a JSON-RPC error came instead of a result.
+pub(super) fn refused(ask: &Ask, error: &RpcError) -> Mismatch {
+    let help = match error.code {
+        Some(code) => {
+            format!("if this error is what should happen, expect it with `error: {{code: {code}}}`")
+        }
+        None => "if an error is what should happen, expect it with `error`".to_owned(),
+    };
+    Mismatch {
+        actual: Some(phrase::laid_out(&error.raw)),
+        hint: Some(help),
+        ..ask.miss(format!("the answer is the JSON-RPC error {}", named(error)))
+    }
+}
+
+/// Code and message of a JSON-RPC error, for a sentence.
+pub(super) fn named(error: &RpcError) -> String {
+    match (error.code, error.message.as_str()) {
+        (Some(code), "") => format!("{code}, without a message"),
+        (Some(code), message) => format!("{code}, {}", phrase::quoted(message)),
+        (None, message) => format!("without an integer code, {}", phrase::quoted(message)),
+    }
+}
+
+/// A tool error explains most mismatches: it is named where no nearer hint was found.
+fn telling_of_tool_error(mut mismatch: Mismatch, reply: &Reply) -> Mismatch {
+    let speaks_of_errors = matches!(mismatch.key, "not_error" | "is_error" | "error");
+    if reply.is_error && mismatch.hint.is_none() && !speaks_of_errors {
+        mismatch.hint = Some(if reply.text.is_empty() {
+            "the tool answered with an error (`isError: true`) without any text".to_owned()
+        } else {
+            format!(
+                "the tool answered with an error: {}",
+                phrase::quoted(&reply.text)
+            )
+        });
+    }
+    mismatch
+}
+
+/// The notifications that belong to the subject; all of them when it had no answer of its own.
+pub(super) fn notifications(seen: &Observation) -> &[NotificationSeen] {
+    within(
+        &seen.notifications,
+        seen.answer.as_ref().map(|answer| &answer.notifications),
+    )
+}
+
+/// Likewise the server's requests.
+pub(super) fn server_requests(seen: &Observation) -> &[ServerRequestSeen] {
+    within(
+        &seen.server_requests,
+        seen.answer.as_ref().map(|answer| &answer.server_requests),
+    )
+}
+
+/// The part of a list that a range names, as far as the list goes.
+fn within<'a, T>(all: &'a [T], range: Option<&std::ops::Range<usize>>) -> &'a [T] {
+    match range {
+        Some(range) => {
+            let end = range.end.min(all.len());
+            all.get(range.start.min(end)..end).unwrap_or_default()
+        }
+        None => all,
+    }
+}
