@@ -1,0 +1,322 @@
+//! The server's process: its start without a shell, its stderr, its end with everything that came of it.
+//! What is said over its pipes goes through the link that is handed out.
+
+mod family;
+pub(crate) mod orphans;
+mod program;
+mod stderr;
+pub(super) mod table;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::{
+    io,
+    os::{fd::OwnedFd, unix::process::CommandExt},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::{
+    net::unix::pipe,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+pub(crate) use self::program::StartFailure;
+use self::{stderr::Stderr, watch::Watch};
+use super::owner::{self, Owner};
+use crate::{
+    observation::process::{Ending, Exit, ExitStatus, StderrTail},
+    transport::{
+        clock::JobClock,
+        link::{Link, LinkParts},
+    },
+};
+
+/// The environment variable by which the processes of a job are found again.
+pub(crate) const MARKER: &str = "MCP_ASSERT_JOB";
+
+/// How long pipes are still read after the process ended: something it left behind may hold them open.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// How long a process may take to vanish after SIGKILL.
+const VANISHING: Duration = Duration::from_secs(2);
+
+/// How often a start is tried again while the program's file is still open for writing somewhere: a copy made
+/// a moment ago, whose descriptor a process just being started elsewhere holds until it runs.
+const BUSY_TRIES: u32 = 20;
+
+/// What is started. Nothing is inherited but what stands here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProcessSpec {
+    /// The program: a path if it holds a `/`, else a name on the PATH.
+    pub(crate) program: String,
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+    /// The directory it starts in; relative paths of programs start here too.
+    pub(crate) directory: PathBuf,
+    /// Its whole environment; the marks of the job and its owner are added.
+    pub(crate) env: Vec<(String, String)>,
+    /// Where programs are looked for when `env` has no `PATH`: the caller's own.
+    pub(crate) search_path: String,
+}
+
+/// How long a server may take to end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// After its stdin was closed.
+    pub(crate) closed: Duration,
+    /// After SIGTERM.
+    pub(crate) terminated: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            closed: Duration::from_secs(2),
+            terminated: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A server's process, owned: to be ended with [`Process::end`]; dropping it kills its group as a net.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    pid: Pid,
+    watch: Arc<Watch>,
+    stderr: Arc<Stderr>,
+    drain: JoinHandle<()>,
+    marker: String,
+    /// Whether it lived when it was asked to end; `None` before that.
+    lived: Option<Lived>,
+    /// How it ended; its number may be somebody else's since.
+    ended: Option<Exit>,
+}
+
+/// Whether a process lived at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lived {
+    Yes,
+    No,
+}
+
+impl Process {
+    /// Starts the process in a group of its own, and a link over its stdin and stdout.
+    pub(crate) async fn start(
+        spec: &ProcessSpec,
+        clock: JobClock,
+    ) -> Result<(Self, Link), StartFailure> {
+        let path = program::find(spec)?;
+        let marker = next_marker();
+        let mut command = command(spec, &path, &marker);
+        let mut tries = 0;
+        let child = loop {
+            match family::start(&mut command) {
+                Ok(child) => break child,
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
+                {
+                    tries += 1;
+                    sleep(Duration::from_millis(u64::from(tries))).await;
+                }
+                Err(error) => return Err(program::explain(spec, &path, &error)),
+            }
+        };
+        Self::take_over(child, marker, clock).map_err(|error| StartFailure::Refused {
+            program: spec.program.clone(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Makes the owner of a child that was just started.
+    fn take_over(mut child: Child, marker: String, clock: JobClock) -> io::Result<(Self, Link)> {
+        let pid = Pid::from_child(&child);
+        match Pipes::of(&mut child, pid) {
+            Ok(pipes) => {
+                let drained = Arc::clone(&pipes.stderr);
+                let watched = Arc::clone(&pipes.watch);
+                let link = Link::new(LinkParts {
+                    input: Box::new(pipes.stdout),
+                    output: Box::new(pipes.stdin),
+                    gone: Some(Box::pin(async move {
+                        watched.over().await;
+                    })),
+                    clock,
+                });
+                let process = Self {
+                    child,
+                    pid,
+                    watch: pipes.watch,
+                    stderr: pipes.stderr,
+                    drain: tokio::spawn(async move { drained.drain().await }),
+                    marker,
+                    lived: None,
+                    ended: None,
+                };
+                Ok((process, link))
+            }
+            Err(error) => {
+                signal_group(pid, Signal::KILL);
+                let _ = child.wait();
+                family::forget(pid);
+                Err(error)
+            }
+        }
+    }
+
+    /// Its number.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        self.watch.status()
+    }
+
+    /// Waits for its end, and knows of it at once.
+    pub(crate) async fn exited(&self) -> ExitStatus {
+        self.watch.exited().await
+    }
+
+    /// What it wrote to stderr so far.
+    pub(crate) fn stderr(&self) -> StderrTail {
+        self.stderr.tail()
+    }
+
+    /// Says that from now on it is expected to end, so that its end counts as asked for. To be called just
+    /// before its stdin is closed.
+    pub(crate) fn ask(&mut self) {
+        if self.lived.is_none() {
+            self.lived = Some(match self.watch.status() {
+                None => Lived::Yes,
+                Some(_) => Lived::No,
+            });
+        }
+    }
+
+    /// Ends it and everything that came of it: stdin was closed by now, then SIGTERM to the group, then
+    /// SIGKILL, then what it left behind. Its stdout must be read meanwhile.
+    pub(crate) async fn end(&mut self, patience: Patience) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        self.ask();
+        let ending = self.descend(patience).await;
+        // Until it is reaped its number is its own, and the group's too.
+        let orphans = orphans::end_of_job(&self.marker, self.pid).await;
+        let exit = self.reap(ending, orphans);
+        if timeout(LAST_WORDS, &mut self.drain).await.is_err() {
+            self.drain.abort();
+        }
+        exit
+    }
+
+    /// The steps down to the end of the process itself.
+    async fn descend(&self, patience: Patience) -> Ending {
+        if self.lived == Some(Lived::No) {
+            return Ending::ByItself;
+        }
+        if timeout(patience.closed, self.exited()).await.is_ok() {
+            return Ending::StdinClosed;
+        }
+        signal_group(self.pid, Signal::TERM);
+        if timeout(patience.terminated, self.exited()).await.is_ok() {
+            return Ending::Terminated;
+        }
+        signal_group(self.pid, Signal::KILL);
+        // It may have left its group.
+        let _ = kill_process(self.pid, Signal::KILL);
+        let _ = timeout(VANISHING, self.exited()).await;
+        Ending::Killed
+    }
+
+    /// Kills what is left of the group and takes the exit status away. A process that still does not vanish is
+    /// reaped later, as an adopted one.
+    fn reap(&mut self, ending: Ending, orphans: usize) -> Exit {
+        signal_group(self.pid, Signal::KILL);
+        let exit = Exit {
+            status: self.watch.status().unwrap_or(watch::UNSEEN),
+            ending,
+            orphans,
+        };
+        self.ended = Some(exit);
+        let _ = self.child.try_wait();
+        family::forget(self.pid);
+        exit
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.reap(Ending::Killed, 0);
+        }
+        self.drain.abort();
+    }
+}
+
+/// Our ends of a child's pipes, and eyes on it.
+struct Pipes {
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: Arc<Stderr>,
+    watch: Arc<Watch>,
+}
+
+impl Pipes {
+    fn of(child: &mut Child, pid: Pid) -> io::Result<Self> {
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("a pipe is missing"));
+        };
+        let stderr = pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?;
+        Ok(Self {
+            stdin: pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?,
+            stdout: pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?,
+            stderr: Arc::new(Stderr::new(stderr)),
+            watch: Arc::new(Watch::new(pid)?),
+        })
+    }
+}
+
+/// The command as the system is asked for it. A whole environment and a whole path let the standard library
+/// start it without copying this process.
+fn command(spec: &ProcessSpec, path: &std::path::Path, marker: &str) -> Command {
+    let mut command = Command::new(path);
+    command
+        .arg0(&spec.program)
+        .args(&spec.args)
+        .current_dir(&spec.directory)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .env(MARKER, marker)
+        .env(owner::VARIABLE, Owner::this().to_text())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    command
+}
+
+/// A mark that no other job has, of this run or of any other.
+fn next_marker() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let owner = Owner::this();
+    format!("{}-{}-{}-{number}", owner.place, owner.pid, owner.started)
+}
+
+/// A group that is gone by now needs no signal.
+fn signal_group(group: Pid, signal: Signal) {
+    let _ = kill_process_group(group, signal);
+}

@@ -1,0 +1,157 @@
+//! Processes that a server left behind: recognised by the mark in their environment or by their group, given
+//! a moment to end by themselves, then ended.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
+use tokio::time::sleep;
+
+use super::{MARKER, family, table};
+use crate::isolate::owner::{self, Life, Owner};
+
+/// Time to end without being asked: a server's helper often ends a moment after it.
+const UNASKED: Duration = Duration::from_millis(100);
+
+/// Time to end after SIGTERM.
+const ASKED: Duration = Duration::from_millis(400);
+
+/// Time for all rounds together: killing one can bring its children to light.
+const ALTOGETHER: Duration = Duration::from_secs(3);
+
+/// How often the table is read again while waiting.
+const STEP: Duration = Duration::from_millis(5);
+
+/// How often, and after what time, a process without environment is looked at again.
+const SETTLING_ROUNDS: u32 = 20;
+
+/// See [`SETTLING_ROUNDS`].
+const SETTLING_STEP: Duration = Duration::from_millis(1);
+
+/// Ends what the job of this mark and group left behind; how many had to be ended.
+pub(super) async fn end_of_job(marker: &str, group: Pid) -> usize {
+    settle().await;
+    end(|| of_job(marker, group)).await
+}
+
+/// A process that just replaces its program has no environment for a moment, so that nobody can tell whose it
+/// is: waits for that moment to pass. One that was started with none keeps us no longer than the rounds.
+async fn settle() {
+    for _ in 0..SETTLING_ROUNDS {
+        let unclear = |pid: &Pid| table::environment(*pid).is_some_and(|block| block.is_empty());
+        if !family::adopted().iter().any(unclear) {
+            return;
+        }
+        sleep(SETTLING_STEP).await;
+    }
+}
+
+/// Ends everything that this run started and that still lives, however well it hid; how many had to be ended.
+/// To be called when all jobs are over.
+pub(crate) async fn end_of_run() -> usize {
+    end(of_run).await
+}
+
+/// Ends the processes of runs that are no more; how many had to be ended.
+pub(crate) async fn end_of_dead_runs() -> usize {
+    end(of_dead_runs).await
+}
+
+/// Ends what `find` finds, until it finds nothing.
+async fn end(find: impl Fn() -> Vec<Pid>) -> usize {
+    let mut found = find();
+    if found.is_empty() {
+        return 0;
+    }
+    let begin = Instant::now();
+    while !found.is_empty() && begin.elapsed() < UNASKED {
+        sleep(STEP).await;
+        found = find();
+    }
+    let mut ended = BTreeSet::new();
+    let asked = Instant::now();
+    while !found.is_empty() && begin.elapsed() < ALTOGETHER {
+        let patient = asked.elapsed() < ASKED;
+        for pid in &found {
+            let new = ended.insert(pid.as_raw_nonzero());
+            if !patient {
+                signal(*pid, Signal::KILL);
+            } else if new {
+                signal(*pid, Signal::TERM);
+            }
+        }
+        sleep(STEP).await;
+        found = find();
+    }
+    ended.len()
+}
+
+/// A process that is gone by now needs no signal, one that is not ours to signal cannot get it.
+fn signal(pid: Pid, signal: Signal) {
+    let _ = kill_process(pid, signal);
+}
+
+/// Adopted children that belong to the job, and those whose own run is dead.
+fn of_job(marker: &str, group: Pid) -> Vec<Pid> {
+    let group = group.as_raw_nonzero().get();
+    let mut found = family::adopted();
+    found.retain(|pid| {
+        table::environment(*pid).is_some_and(|block| {
+            table::variable(&block, MARKER) == Some(marker) || is_of_dead_run(&block)
+        }) || table::status(*pid).is_some_and(|status| status.group == group)
+    });
+    found
+}
+
+/// Adopted children of whatever kind, and every process that carries our name.
+fn of_run() -> Vec<Pid> {
+    let this = Owner::this().to_text();
+    let own_group = rustix::process::getpgrp().as_raw_nonzero().get();
+    let mut found = family::adopted();
+    found.retain(|pid| table::status(*pid).is_some_and(|status| status.group != own_group));
+    let marked = others().filter(|pid| {
+        table::environment(*pid)
+            .is_some_and(|block| table::variable(&block, owner::VARIABLE) == Some(this.as_str()))
+    });
+    found.extend(marked);
+    found
+}
+
+/// Processes whose owner is dead; never ourselves, and none that merely stands above us.
+fn of_dead_runs() -> Vec<Pid> {
+    let ancestors = ancestors();
+    others()
+        .filter(|pid| !ancestors.contains(&pid.as_raw_nonzero().get()))
+        .filter(|pid| table::environment(*pid).is_some_and(|block| is_of_dead_run(&block)))
+        .collect()
+}
+
+/// Whether an environment names an owner that is dead.
+fn is_of_dead_run(block: &[u8]) -> bool {
+    table::variable(block, owner::VARIABLE)
+        .and_then(Owner::parse)
+        .is_some_and(|owner| owner.life() == Life::Dead)
+}
+
+/// All processes but ourselves.
+fn others() -> impl Iterator<Item = Pid> {
+    let own = getpid();
+    table::all().into_iter().filter(move |pid| *pid != own)
+}
+
+/// Our parent, its parent, and so on.
+fn ancestors() -> BTreeSet<i32> {
+    let mut found = BTreeSet::new();
+    let mut next = table::status(getpid()).map(|status| status.parent);
+    while let Some(number) = next.filter(|number| *number > 0) {
+        if !found.insert(number) {
+            break;
+        }
+        next = Pid::from_raw(number)
+            .and_then(table::status)
+            .map(|status| status.parent);
+    }
+    found
+}

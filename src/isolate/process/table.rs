@@ -1,0 +1,188 @@
+//! The kernel's table of processes as far as it is needed here: state and start of one, our children, all
+//! numbers, the environment one was started with. Where there is no `/proc`, nothing is known.
+
+/// Facts about a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// Whether it has ended and only waits to be reaped.
+    pub(crate) ended: bool,
+    /// Its parent.
+    pub(crate) parent: i32,
+    /// Its process group.
+    pub(crate) group: i32,
+    /// When it started, in clock ticks since boot.
+    pub(crate) started: u64,
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use self::linux::{READABLE, all, children, environment, place, status};
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::elsewhere::{READABLE, all, children, environment, place, status};
+
+/// The value of a variable in a block of `NAME=value` entries that end with zero bytes.
+pub(crate) fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
+    block.split(|byte| *byte == 0).find_map(|entry| {
+        let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        std::str::from_utf8(value).ok()
+    })
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+
+    use rustix::process::{Pid, getpid};
+
+    use super::Status;
+
+    /// Whether the table can be read here at all.
+    pub(crate) const READABLE: bool = true;
+
+    /// How often a list that keeps changing is read.
+    const MOST_READS: usize = 8;
+
+    /// State, parent, group and start of a process; `None` when there is none of that number.
+    pub(crate) fn status(pid: Pid) -> Option<Status> {
+        parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// `pid (name) state parent group …`, the start as field 22; the name may hold anything.
+    pub(super) fn parse(line: &[u8]) -> Option<Status> {
+        let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
+        let fields = std::str::from_utf8(line.get(after_name..)?).ok()?;
+        let mut fields = fields.split_ascii_whitespace();
+        Some(Status {
+            ended: matches!(fields.next()?, "Z" | "X" | "x"),
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+            started: fields.nth(16)?.parse().ok()?,
+        })
+    }
+
+    /// The processes whose parent is our main thread: those it started, and all that were adopted.
+    pub(crate) fn children() -> Vec<Pid> {
+        let own = getpid();
+        let Some(mut found) = listed(own) else {
+            return adopted_by_scan(own);
+        };
+        // The kernel may skip one when its neighbour ends at that moment, but never reads a list as empty.
+        for _ in 0..MOST_READS {
+            if found.is_empty() {
+                break;
+            }
+            match listed(own) {
+                Some(again) if again != found => found = again,
+                Some(_) | None => break,
+            }
+        }
+        found
+    }
+
+    /// The kernel's list of the children of our main thread, where it keeps one.
+    fn listed(own: Pid) -> Option<Vec<Pid>> {
+        let list = fs::read_to_string(format!("/proc/self/task/{own}/children")).ok()?;
+        let numbers = list.split_ascii_whitespace();
+        Some(
+            numbers
+                .filter_map(|number| Pid::from_raw(number.parse().ok()?))
+                .collect(),
+        )
+    }
+
+    /// The same on a kernel without lists of children.
+    fn adopted_by_scan(own: Pid) -> Vec<Pid> {
+        let parent = own.as_raw_nonzero().get();
+        let mut found = all();
+        found.retain(|pid| status(*pid).is_some_and(|status| status.parent == parent));
+        found
+    }
+
+    /// All processes.
+    pub(crate) fn all() -> Vec<Pid> {
+        let Ok(entries) = fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(|entry| Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?))
+            .collect()
+    }
+
+    /// The environment a process was started with; `None` when it may not be read.
+    pub(crate) fn environment(pid: Pid) -> Option<Vec<u8>> {
+        fs::read(format!("/proc/{pid}/environ")).ok()
+    }
+
+    /// The boot and the process namespace in which process numbers mean something.
+    pub(crate) fn place() -> String {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+        let digits = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+        let namespace = digits(&namespace.to_string_lossy());
+        format!("{}-{namespace}", boot.trim().replace('-', ""))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use rustix::process::Pid;
+
+    use super::Status;
+
+    /// Whether the table can be read here at all.
+    pub(crate) const READABLE: bool = false;
+
+    /// Not known.
+    pub(crate) fn status(_pid: Pid) -> Option<Status> {
+        None
+    }
+
+    /// Not known.
+    pub(crate) fn children() -> Vec<Pid> {
+        Vec::new()
+    }
+
+    /// Not known.
+    pub(crate) fn all() -> Vec<Pid> {
+        Vec::new()
+    }
+
+    /// Not known.
+    pub(crate) fn environment(_pid: Pid) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// One place for all.
+    pub(crate) fn place() -> String {
+        "here".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variable;
+
+    #[test]
+    fn a_variable_is_found_by_its_whole_name() {
+        let block = b"PATH=/bin\0MCP_ASSERT_JOB_X=no\0MCP_ASSERT_JOB=a=b\0BAD=\xff\0";
+        assert_eq!(variable(block, "MCP_ASSERT_JOB"), Some("a=b"));
+        assert_eq!(variable(block, "MCP_ASSERT"), None);
+        assert_eq!(variable(block, "BAD"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_name_with_brackets_and_spaces_does_not_confuse() {
+        use super::{Status, linux};
+
+        let line = b"12 (a) Z 9 (b c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99 1";
+        let wanted = Status {
+            ended: false,
+            parent: 1,
+            group: 12,
+            started: 4711,
+        };
+        assert_eq!(linux::parse(line), Some(wanted));
+        assert_eq!(linux::parse(b"12 (a"), None);
+    }
+}
