@@ -77,6 +77,16 @@ impl Revision {
     pub(crate) fn has_structured_content(self) -> bool {
         self >= Self::V2025_06_18
     }
+
+    /// Whether servers of this revision declare this capability when they serve its methods.
+    pub(crate) fn has_server_capability(self, capability: &str) -> bool {
+        match capability {
+            "completions" => self >= Self::V2025_03_26,
+            "tasks" => self == Self::V2025_11_25,
+            "tools" | "resources" | "prompts" | "logging" => true,
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Revision {

@@ -25,6 +25,9 @@ use crate::{
     },
 };
 
+const LSP_FRAMING: &str =
+    "the server frames messages with `Content-Length` headers; MCP frames are lines";
+
 /// How far the session's life came, as the client sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
@@ -151,8 +154,8 @@ impl Dialogue {
                 self.record.note(FindingCode::StdoutNoise, message, bytes);
             }
             Line::LspHeader => {
-                let message = "the server frames messages with `Content-Length` headers; MCP frames are lines";
-                self.record.note(FindingCode::LspFraming, message, bytes);
+                self.record
+                    .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
             }
             Line::Broken(reason) => {
                 let message = format!("a frame is no JSON: {reason}");
@@ -178,6 +181,20 @@ impl Dialogue {
             head,
         );
         self.break_off(DisruptionKind::Transport, message.into(), head);
+    }
+
+    /// The time is over and this much of a line has come without its newline.
+    pub(super) fn unfinished(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let (code, message) = if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
+            (FindingCode::LspFraming, LSP_FRAMING)
+        } else {
+            let message = "the last line has no newline at its end, so it is no frame yet";
+            (FindingCode::NoFinalNewline, message)
+        };
+        self.record.note(code, message, bytes);
     }
 
     /// A request goes out.

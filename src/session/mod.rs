@@ -1,10 +1,191 @@
 //! Frames to MCP: handshake by revision, correlation, client behaviour, pagination, cancel, subjects.
-//! Never sees an expectation.
+//! Never sees an expectation: what it hands out is an observation. Starting and ending the server is
+//! `isolate`'s, the bytes are `transport`'s.
 
+mod call;
+mod capture;
 mod client;
 mod correlation;
 mod dialogue;
+mod disrupt;
+mod exchange;
+mod handshake;
+mod inspect;
 mod line;
+mod list;
+mod perform;
 mod progress;
+mod raw;
 mod record;
 mod rendering;
+mod reply;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+use std::mem;
+
+use tokio::time::Instant;
+
+pub(crate) use self::exchange::Exited;
+use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
+use crate::{
+    observation::{
+        NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
+        answer::Answer,
+        disruption::{Disruption, DisruptionKind, Phase},
+        finding::Finding,
+    },
+    protocol::{frame::Frame, revision::Revision},
+    suite::{
+        model::{
+            server::{ClientBehaviour, RevisionWanted},
+            subject::{Step, Subject},
+        },
+        template::Bindings,
+    },
+    transport::{clock::JobClock, link::Link, wire::WireLog},
+};
+
+/// What an assertion does with a session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Script<'a> {
+    /// The calls before the subject.
+    pub(crate) setup: &'a [Step],
+    /// The subject.
+    pub(crate) subject: &'a Subject,
+}
+
+/// A connection to a server that assertions are performed on, one after another.
+pub(crate) struct Session {
+    exchange: Exchange,
+    wanted: RevisionWanted,
+    /// What the handshake said; `None` before it.
+    facts: Option<SessionFacts>,
+    /// The answer to the handshake, for the subject that is about it.
+    handshake: Option<Answer>,
+    /// What the assertion that is being performed saw so far.
+    seen: Observation,
+    lists: list::Listed,
+    usable: bool,
+}
+
+/// What came after an observation was handed out: while the server was being closed.
+#[derive(Debug, Default)]
+pub(crate) struct Remainder {
+    notifications: Vec<NotificationSeen>,
+    server_requests: Vec<ServerRequestSeen>,
+    findings: Vec<Finding>,
+    wire: Vec<Frame>,
+}
+
+impl Session {
+    /// A session that has not begun: the handshake is made when the first subject needs it. `exited` tells how
+    /// the process behind the link ended, where there is one.
+    pub(crate) fn new(link: Link, behaviour: &ClientBehaviour, exited: Option<Exited>) -> Self {
+        let asked = match behaviour.revision {
+            RevisionWanted::Auto => Revision::NEWEST_HANDSHAKE,
+            RevisionWanted::Exactly(revision) => revision,
+        };
+        let dialogue = Dialogue::new(Client::new(behaviour), asked);
+        Self {
+            exchange: Exchange::new(link, dialogue, exited),
+            wanted: behaviour.revision,
+            facts: None,
+            handshake: None,
+            seen: Observation::default(),
+            lists: list::Listed::default(),
+            usable: true,
+        }
+    }
+
+    /// Performs one assertion: the handshake where it was not made, the setup, the subject. The observation
+    /// lacks what only the place knows: files, stderr, the end of the process.
+    pub(crate) async fn perform(
+        &mut self,
+        script: Script<'_>,
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observation {
+        self.exchange.dialogue.client.begin();
+        self.exchange.dialogue.client.bind(bindings);
+        if let Err(disruption) = self.play(script, bindings, deadline).await {
+            self.usable = matches!(
+                disruption.kind,
+                DisruptionKind::Step | DisruptionKind::ProtocolError
+            ) && self.facts.is_some();
+            self.seen.disruption = Some(*disruption);
+        }
+        // A second answer often comes right behind the first.
+        self.exchange.take_arrived().await;
+        self.exchange.dialogue.transcript = None;
+        self.exchange.dialogue.broken = None;
+        self.exchange.dialogue.suspect = None;
+        self.hand_out()
+    }
+
+    /// Whether another assertion can be performed on this session.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.usable && !self.exchange.is_closed()
+    }
+
+    /// The record of all frames, for whoever gives up waiting for an observation.
+    pub(crate) fn wire_log(&mut self) -> WireLog {
+        self.exchange.link().log().clone()
+    }
+
+    /// The next assertion counts its time from here.
+    pub(crate) fn set_clock(&mut self, clock: JobClock) {
+        self.exchange.link().set_clock(clock);
+    }
+
+    /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
+    pub(crate) async fn close(mut self, deadline: Instant) -> Remainder {
+        self.exchange.finish(deadline).await;
+        let record = mem::take(&mut self.exchange.dialogue.record);
+        Remainder {
+            notifications: record.notifications,
+            server_requests: record.server_requests,
+            findings: record.findings,
+            wire: self.exchange.link().log().take().into_frames(),
+        }
+    }
+
+    fn begin_phase(&mut self, phase: Phase) {
+        self.seen.reached = phase;
+    }
+
+    fn hand_out(&mut self) -> Observation {
+        let record = mem::take(&mut self.exchange.dialogue.record);
+        let mut seen = mem::take(&mut self.seen);
+        seen.session.clone_from(&self.facts);
+        seen.notifications = record.notifications;
+        seen.server_requests = record.server_requests;
+        seen.findings = record.findings;
+        seen.wire = self.exchange.link().log().take().into_frames();
+        seen
+    }
+}
+
+impl Remainder {
+    /// Adds what came late to the observation it belongs to.
+    pub(crate) fn add_to(self, seen: &mut Observation) {
+        seen.notifications.extend(self.notifications);
+        seen.server_requests.extend(self.server_requests);
+        seen.wire.extend(self.wire);
+        for finding in self.findings {
+            let known = seen
+                .findings
+                .iter_mut()
+                .find(|known| known.code == finding.code && known.message == finding.message);
+            match known {
+                Some(known) => known.times += finding.times,
+                None => seen.findings.push(finding),
+            }
+        }
+    }
+}
+
+/// Why a part of an assertion could not be observed. Boxed: it is rare and large.
+type Observed<T> = Result<T, Box<Disruption>>;

@@ -54,4 +54,9 @@ impl Peer {
     pub(crate) async fn write(&mut self, bytes: &[u8]) {
         self.output.write_all(bytes).await.unwrap();
     }
+
+    /// Ends what the server writes; it still reads.
+    pub(crate) async fn end(&mut self) {
+        self.output.shutdown().await.unwrap();
+    }
 }

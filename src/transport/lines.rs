@@ -76,6 +76,11 @@ impl Lines {
         self.end = (self.end + count).min(self.buffer.len());
     }
 
+    /// What was read of a line whose newline has not come.
+    pub(super) fn unfinished(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
     /// The next complete line, if there is one.
     pub(super) fn next(&mut self) -> Option<Piece> {
         loop {

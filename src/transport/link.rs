@@ -152,6 +152,11 @@ impl Link {
         poll_fn(|context| self.poll_receive(context)).await
     }
 
+    /// What was read of a line whose newline has not come; nothing while complete lines wait.
+    pub(crate) fn unfinished(&self) -> &[u8] {
+        self.lines.unfinished()
+    }
+
     /// Closes the server's input; it may still be read from.
     pub(crate) fn close(&mut self) {
         self.output = None;

@@ -1,0 +1,211 @@
+//! One request and what it brings back: sent, awaited, judged usable or not, and turned into an answer.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{
+    Observed, Session,
+    correlation::Settled,
+    exchange::{Ask, ProgressWish, Ticket},
+    inspect,
+    record::brief,
+    reply::reply,
+};
+use crate::{
+    observation::{
+        answer::{Answer, Body},
+        disruption::{Disruption, DisruptionKind},
+        finding::FindingCode,
+    },
+    protocol::{
+        message::RpcError,
+        method::{LogLevel, Method},
+    },
+};
+
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// A request.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// Its method.
+    pub(super) method: Method,
+    /// Its parameters, null for none.
+    pub(super) params: Value,
+    /// The tool it calls.
+    pub(super) tool: Option<String>,
+}
+
+impl Call {
+    /// A request that calls no tool.
+    pub(super) fn new(method: Method, params: Value) -> Self {
+        Self {
+            method,
+            params,
+            tool: None,
+        }
+    }
+
+    /// A `tools/call`.
+    pub(super) fn tool(name: String, arguments: Value) -> Self {
+        Self {
+            method: Method::ToolsCall,
+            params: json!({"name": name, "arguments": arguments}),
+            tool: Some(name),
+        }
+    }
+
+    /// The request, for people.
+    fn what(&self) -> String {
+        match &self.tool {
+            Some(tool) => format!("`{}` of `{tool}`", self.method.name()),
+            None => format!("`{}`", self.method.name()),
+        }
+    }
+}
+
+/// A request that was sent.
+#[derive(Debug)]
+pub(super) struct Pending {
+    method: Method,
+    ticket: Ticket,
+    what: String,
+    tool: Option<String>,
+    arguments: Value,
+}
+
+impl Session {
+    /// Sends a request and waits for what it brings back.
+    pub(super) async fn call(&mut self, call: Call, deadline: Instant) -> Observed<Answer> {
+        let pending = self.start(call, deadline).await?;
+        self.finish(pending, deadline).await
+    }
+
+    /// Sends a request.
+    pub(super) async fn start(&mut self, call: Call, deadline: Instant) -> Observed<Pending> {
+        let what = call.what();
+        let (progress, arguments) = match call.method {
+            Method::ToolsCall => (
+                ProgressWish::Token,
+                call.params.get("arguments").cloned().unwrap_or_default(),
+            ),
+            Method::Initialize
+            | Method::Ping
+            | Method::ToolsList
+            | Method::ResourcesList
+            | Method::ResourceTemplatesList
+            | Method::ResourcesRead
+            | Method::ResourcesSubscribe
+            | Method::ResourcesUnsubscribe
+            | Method::PromptsList
+            | Method::PromptsGet
+            | Method::CompletionComplete
+            | Method::LoggingSetLevel => (ProgressWish::None, Value::Null),
+        };
+        if call.method == Method::LoggingSetLevel {
+            let level = call.params.get("level").and_then(Value::as_str);
+            self.exchange.dialogue.log_level = level.and_then(LogLevel::from_name);
+        }
+        let ask = Ask {
+            method: call.method.name(),
+            params: call.params,
+            progress,
+        };
+        match self.exchange.ask(ask, deadline).await {
+            Ok(ticket) => Ok(Pending {
+                method: call.method,
+                ticket,
+                what,
+                tool: call.tool,
+                arguments,
+            }),
+            Err(halt) => Err(self.disrupt(halt, &what).await),
+        }
+    }
+
+    /// Waits for what a request brings back.
+    pub(super) async fn finish(&mut self, pending: Pending, deadline: Instant) -> Observed<Answer> {
+        match self.exchange.answer(&pending.ticket.id, deadline).await {
+            Ok(settled) => self.judge(pending, settled),
+            Err(halt) => Err(self.disrupt(halt, &pending.what).await),
+        }
+    }
+
+    fn judge(&mut self, pending: Pending, mut settled: Settled) -> Observed<Answer> {
+        let method = pending.method;
+        let body = match (
+            settled.response.error.take(),
+            settled.response.result.take(),
+        ) {
+            (Some(error), _) => {
+                let error = RpcError::from_value(&error);
+                self.refused(method, &error, &settled.frame);
+                Body::ProtocolError(error)
+            }
+            (None, result) => {
+                let result = result.unwrap_or_default();
+                if let Some(reason) = method.unusable(&result) {
+                    return Err(self.unusable(&pending.what, &reason, &settled.frame));
+                }
+                self.served(method, &settled.frame);
+                inspect::result(&mut self.exchange.dialogue, method, &result, &settled);
+                Body::Result(reply(method, result))
+            }
+        };
+        Ok(Answer {
+            body,
+            took: Duration::from_micros(settled.at_us.saturating_sub(settled.sent_us)),
+            bytes: settled.bytes,
+            progress_token: match method {
+                Method::ToolsCall => Some(super::correlation::id_value(&pending.ticket.id)),
+                _ => None,
+            },
+            notifications: pending.ticket.notifications..settled.notifications,
+            server_requests: pending.ticket.server_requests..settled.server_requests,
+            tool: pending.tool,
+            arguments: pending.arguments,
+        })
+    }
+
+    fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Box<Disruption> {
+        let message = format!("the answer to {what} cannot be used: {reason}");
+        let record = &mut self.exchange.dialogue.record;
+        record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
+        let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
+        Box::new(disruption.with_frame(frame))
+    }
+
+    /// A method was refused: was its capability declared?
+    fn refused(&mut self, method: Method, error: &RpcError, frame: &str) {
+        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
+            return;
+        };
+        if error.code == Some(METHOD_NOT_FOUND) && facts.declares(capability) {
+            let message = format!(
+                "`{capability}` is declared, and `{}` is refused: {}",
+                method.name(),
+                brief(&error.raw)
+            );
+            let record = &mut self.exchange.dialogue.record;
+            record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
+        }
+    }
+
+    /// A method was served: was its capability declared?
+    fn served(&mut self, method: Method, frame: &str) {
+        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
+            return;
+        };
+        if !facts.revision.has_server_capability(capability) || facts.declares(capability) {
+            return;
+        }
+        let message = format!(
+            "`{}` is served, and `{capability}` is not declared",
+            method.name()
+        );
+        let record = &mut self.exchange.dialogue.record;
+        record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
+    }
+}

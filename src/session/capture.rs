@@ -1,0 +1,120 @@
+//! Values taken from a step's answer.
+
+use serde_json::Value;
+
+use crate::{
+    observation::answer::Reply,
+    suite::model::subject::{Capture, CaptureSource},
+};
+
+/// The value a capture names, or why there is none.
+pub(super) fn capture(capture: &Capture, reply: &Reply) -> Result<Value, String> {
+    let Some(path) = &capture.path else {
+        return match capture.source {
+            CaptureSource::Structured => reply
+                .structured
+                .clone()
+                .ok_or_else(|| "there is no structured content".to_owned()),
+            CaptureSource::Either | CaptureSource::Text => Ok(reply.text.clone().into()),
+        };
+    };
+    let from_text = || text_json(&reply.text);
+    let source = match capture.source {
+        CaptureSource::Text => from_text(),
+        CaptureSource::Structured => reply.structured.clone(),
+        CaptureSource::Either => from_text().or_else(|| reply.structured.clone()),
+    };
+    let Some(source) = source else {
+        return Err(match capture.source {
+            CaptureSource::Structured => "there is no structured content".to_owned(),
+            CaptureSource::Text => "the text is no JSON".to_owned(),
+            CaptureSource::Either => {
+                "the text is no JSON, and there is no structured content".to_owned()
+            }
+        });
+    };
+    let found = path.0.query(&source).first();
+    found.cloned().ok_or_else(|| "nothing is there".to_owned())
+}
+
+/// The text read as JSON, else its first line that is JSON.
+fn text_json(text: &str) -> Option<Value> {
+    let parse = |text: &str| serde_json::from_str(text).ok();
+    parse(text).or_else(|| text.lines().find_map(parse))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::capture;
+    use crate::{
+        observation::answer::Reply,
+        suite::model::subject::{Capture, CapturePath, CaptureSource},
+        words::source::{Origin, SourceFile, Span},
+    };
+
+    fn origin() -> Origin {
+        Origin {
+            file: Arc::new(SourceFile {
+                path: String::new(),
+                text: String::new(),
+            }),
+            span: Span::default(),
+        }
+    }
+
+    fn take(source: CaptureSource, path: Option<&str>, reply: &Reply) -> Result<Value, String> {
+        let wanted = Capture {
+            name: "x".into(),
+            source,
+            path: path.map(|path| CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
+            written: String::new(),
+            origin: origin(),
+        };
+        capture(&wanted, reply)
+    }
+
+    #[test]
+    fn values_come_from_the_text_or_the_structured_content() {
+        let reply = Reply {
+            text: "a note\n{\"id\": 12345678901234567890123}\n".into(),
+            structured: Some(json!({"id": "s", "only": [1, 2]})),
+            ..Reply::default()
+        };
+        let case = |source, path, wanted: Result<&str, &str>| {
+            let seen = take(source, path, &reply).map(|value| value.to_string());
+            assert_eq!(seen.as_deref().map_err(String::as_str), wanted, "{path:?}");
+        };
+        use CaptureSource::{Either, Structured, Text};
+        case(Either, Some("$.id"), Ok("12345678901234567890123"));
+        case(Text, Some("$.id"), Ok("12345678901234567890123"));
+        case(Structured, Some("$.id"), Ok("\"s\""));
+        case(Structured, Some("$.only[*]"), Ok("1"));
+        case(Either, Some("$.only"), Err("nothing is there"));
+        case(
+            Either,
+            None,
+            Ok(r#""a note\n{\"id\": 12345678901234567890123}\n""#),
+        );
+    }
+
+    #[test]
+    fn what_is_no_json_says_so() {
+        let reply = Reply {
+            text: "hello".into(),
+            ..Reply::default()
+        };
+        let case = |source, wanted: &str| {
+            assert_eq!(take(source, Some("$.a"), &reply).unwrap_err(), wanted);
+        };
+        case(CaptureSource::Text, "the text is no JSON");
+        case(CaptureSource::Structured, "there is no structured content");
+        case(
+            CaptureSource::Either,
+            "the text is no JSON, and there is no structured content",
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Why nothing can be observed any more, said for people: the request that was due, the end of the process, the
+//! last thing heard, the likely cause.
+
+use super::{Session, exchange::Halt};
+use crate::observation::{
+    disruption::{Disruption, DisruptionKind},
+    finding::{Finding, FindingCode, FindingSeverity},
+};
+
+impl Session {
+    /// The disruption that a wait for `what` ended in. Tells the server when the time is over.
+    pub(super) async fn disrupt(&mut self, halt: Halt, what: &str) -> Box<Disruption> {
+        let phase = self.seen.reached;
+        Box::new(match halt {
+            Halt::Broken(broken) => Disruption::new(
+                broken.kind,
+                phase,
+                format!("no usable answer to {what}: {}", broken.message),
+            )
+            .with_frame(broken.frame),
+            Halt::Closed => self.ended(what).await,
+            Halt::Deaf(reason) => match self.exchange.exit().await {
+                Some(_) => self.ended(what).await,
+                None => Disruption::new(
+                    DisruptionKind::Transport,
+                    phase,
+                    format!("{what} could not be sent: {reason}"),
+                ),
+            },
+            Halt::Deadline => self.timeout(what).await,
+        })
+    }
+
+    async fn ended(&mut self, what: &str) -> Disruption {
+        let phase = self.seen.reached;
+        let disruption = match self.exchange.exit().await {
+            Some(status) => Disruption::new(
+                DisruptionKind::Crash,
+                phase,
+                format!("the server ended with {status} before it answered {what}"),
+            ),
+            None => Disruption::new(
+                DisruptionKind::Transport,
+                phase,
+                format!("the server closed its output before it answered {what}"),
+            ),
+        };
+        self.with_context(disruption)
+    }
+
+    async fn timeout(&mut self, what: &str) -> Disruption {
+        let now = self.exchange.link().clock().at_us();
+        let sent = self.exchange.dialogue.requests.open().first();
+        let waited = sent.map_or(0, |open| now.saturating_sub(open.sent_us));
+        let heard = match self.exchange.dialogue.record.last_heard() {
+            Some((_, at_us)) => format!(
+                "the last frame came {} before that",
+                seconds(now.saturating_sub(at_us))
+            ),
+            None => "nothing was heard at all".to_owned(),
+        };
+        let disruption = Disruption::new(
+            DisruptionKind::Timeout,
+            self.seen.reached,
+            format!("no answer to {what} within {}; {heard}", seconds(waited)),
+        );
+        let disruption = self.with_context(disruption);
+        self.exchange.cancel("the deadline has passed").await;
+        disruption
+    }
+
+    /// Adds the last frame heard and the finding that is the likely cause.
+    fn with_context(&self, mut disruption: Disruption) -> Disruption {
+        let record = &self.exchange.dialogue.record;
+        disruption.frame = record.last_heard().map(|(frame, _)| frame);
+        if let Some(finding) = likely_cause(&record.findings) {
+            disruption.help = Some(format!("the likely cause: {}", finding.message));
+        }
+        disruption
+    }
+}
+
+/// The finding that explains best why no answer came: the last one about a frame that should have been it, else
+/// the last one that the specification forbids.
+fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
+    let frame = |finding: &&Finding| {
+        [
+            FindingCode::NoFinalNewline,
+            FindingCode::LspFraming,
+            FindingCode::NotJson,
+            FindingCode::NotAMessage,
+            FindingCode::UnknownId,
+            FindingCode::NullId,
+            FindingCode::DuplicateAnswer,
+            FindingCode::StdoutNoise,
+        ]
+        .contains(&finding.code)
+    };
+    findings.iter().rev().find(frame).or_else(|| {
+        findings
+            .iter()
+            .rev()
+            .find(|finding| finding.code.severity() == FindingSeverity::Error)
+    })
+}
+
+/// A time for people.
+fn seconds(micros: u64) -> String {
+    if micros < 1_000_000 {
+        return format!("{} ms", micros / 1_000);
+    }
+    format!("{}.{} s", micros / 1_000_000, micros % 1_000_000 / 100_000)
+}

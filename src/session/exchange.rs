@@ -1,0 +1,323 @@
+//! Lines in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
+//! nothing usable can come any more. What lines mean is the dialogue's.
+
+use std::{pin::Pin, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{
+    correlation::{Settled, id_value},
+    dialogue::{Break, Dialogue, Heard},
+};
+use crate::{
+    observation::process::ExitStatus,
+    protocol::message::{self, Id},
+    transport::link::{Link, Received},
+};
+
+/// How long the right answer may follow one that nobody asked for.
+const SUSPICION: Duration = Duration::from_secs(1);
+
+/// How long a process may take to be known as ended after its stream did, or a server that stopped reading may
+/// go on writing.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long a cancelled server is listened to.
+const LINGER: Duration = Duration::from_millis(100);
+
+/// Lines that are taken before other tasks get their turn.
+const LINES_A_TURN: usize = 256;
+
+/// Resolves with the way the server's process ended.
+pub(crate) type Exited = Pin<Box<dyn Future<Output = ExitStatus> + Send>>;
+
+/// Why a wait ended without what was waited for.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// A frame made the answer unusable.
+    Broken(Break),
+    /// Nothing more will come from the server.
+    Closed,
+    /// The server does not take what is sent.
+    Deaf(String),
+    /// The time is over.
+    Deadline,
+}
+
+/// A request that was sent.
+#[derive(Debug, Clone)]
+pub(super) struct Ticket {
+    /// Its id.
+    pub(super) id: Id,
+    /// How many notifications had been recorded before it.
+    pub(super) notifications: usize,
+    /// How many server requests had been recorded before it.
+    pub(super) server_requests: usize,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(super) struct Ask<'a> {
+    /// The method.
+    pub(super) method: &'a str,
+    /// The parameters, null for none.
+    pub(super) params: Value,
+    /// Whether progress may be told.
+    pub(super) progress: ProgressWish,
+}
+
+/// Whether a request carries a progress token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProgressWish {
+    /// `_meta.progressToken` is the request's id.
+    Token,
+    /// There is none.
+    None,
+}
+
+/// A link and what is said over it.
+pub(super) struct Exchange {
+    link: Link,
+    /// What is known and recorded.
+    pub(super) dialogue: Dialogue,
+    exited: Option<Exited>,
+    exit: Option<ExitStatus>,
+    closed: bool,
+    suspect_until: Option<Instant>,
+    deaf: Option<(String, Instant)>,
+}
+
+impl Exchange {
+    /// Speaks over a link. `exited` tells how the process behind it ended, where there is one.
+    pub(super) fn new(link: Link, dialogue: Dialogue, exited: Option<Exited>) -> Self {
+        Self {
+            link,
+            dialogue,
+            exited,
+            exit: None,
+            closed: false,
+            suspect_until: None,
+            deaf: None,
+        }
+    }
+
+    /// The link, for its record and its clock.
+    pub(super) fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Whether nothing more will come.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Sends a request with the next integer id.
+    pub(super) async fn ask(&mut self, ask: Ask<'_>, deadline: Instant) -> Result<Ticket, Halt> {
+        let number = self.dialogue.requests.next_number();
+        let id = Id::Number(number.to_string());
+        let mut params = ask.params;
+        if let (ProgressWish::Token, Value::Object(members)) = (ask.progress, &mut params) {
+            members.insert("_meta".into(), json!({ "progressToken": number }));
+            self.dialogue.progress.expect(id.clone());
+        }
+        let ticket = self.open(id, ask.method);
+        let request = message::request(&number.into(), ask.method, params);
+        self.send(request.to_string().as_bytes(), deadline).await?;
+        Ok(ticket)
+    }
+
+    /// Notes a request that is sent, whatever form it has.
+    pub(super) fn open(&mut self, id: Id, method: &str) -> Ticket {
+        let now = self.link.clock().at_us();
+        self.dialogue.asked(id.clone(), method, now);
+        Ticket {
+            id,
+            notifications: self.dialogue.record.notifications.len(),
+            server_requests: self.dialogue.record.server_requests.len(),
+        }
+    }
+
+    /// Sends a frame. That the server does not read it is known at once, and told when an answer is due.
+    pub(super) async fn send(&mut self, frame: &[u8], deadline: Instant) -> Result<(), Halt> {
+        match timeout_at(deadline, self.link.send(frame)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(failure)) => {
+                self.deaf = Some((failure.to_string(), Instant::now() + GRACE));
+                Ok(())
+            }
+            Err(_) => Err(Halt::Deadline),
+        }
+    }
+
+    /// Waits for the answer to a request.
+    pub(super) async fn answer(&mut self, id: &Id, deadline: Instant) -> Result<Settled, Halt> {
+        self.until(deadline, |dialogue| !dialogue.requests.is_open(id))
+            .await?;
+        if let Some(broken) = self.dialogue.broken.take() {
+            return Err(Halt::Broken(broken));
+        }
+        self.dialogue.requests.take(id).ok_or(Halt::Closed)
+    }
+
+    /// Takes lines until something holds.
+    pub(super) async fn until(
+        &mut self,
+        deadline: Instant,
+        mut done: impl FnMut(&Dialogue) -> bool,
+    ) -> Result<(), Halt> {
+        let mut lines = 0_usize;
+        loop {
+            self.reply(deadline).await?;
+            if done(&self.dialogue) {
+                return Ok(());
+            }
+            if let Some(broken) = self.dialogue.broken.take() {
+                return Err(Halt::Broken(broken));
+            }
+            if self.closed {
+                return Err(Halt::Closed);
+            }
+            let wake = self.wake(deadline);
+            // A flood is always ready, so the time is looked at before each line.
+            let received = if Instant::now() >= wake {
+                None
+            } else {
+                timeout_at(wake, self.link.receive()).await.ok()
+            };
+            match received {
+                Some(received) => self.take(received),
+                None => return Err(self.overdue(deadline)),
+            }
+            lines += 1;
+            if lines.is_multiple_of(LINES_A_TURN) {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    /// Takes what has arrived already, without waiting for more.
+    pub(super) async fn take_arrived(&mut self) {
+        let mut lines = 0;
+        while !self.closed && lines < LINES_A_TURN {
+            let arrived = {
+                let next = std::pin::pin!(self.link.receive());
+                now(next).await
+            };
+            let Some(received) = arrived else {
+                break;
+            };
+            self.take(received);
+            lines += 1;
+        }
+    }
+
+    /// Gives up what waits: tells the server, and listens for a short time. The handshake cannot be cancelled.
+    pub(super) async fn cancel(&mut self, reason: &str) {
+        let until = Instant::now() + LINGER;
+        let open = self.dialogue.requests.cancel_all();
+        for request in open.iter().filter(|request| request.method != "initialize") {
+            let params = json!({"requestId": id_value(&request.id), "reason": reason});
+            let cancelled = message::notification("notifications/cancelled", params);
+            if self
+                .send(cancelled.to_string().as_bytes(), until)
+                .await
+                .is_err()
+            {
+                return;
+            }
+        }
+        // Whatever ends this wait, the time is over already.
+        let _ = self.until(until, |_| false).await;
+    }
+
+    /// Closes the server's input and takes what it still says, until its stream ends.
+    pub(super) async fn finish(&mut self, deadline: Instant) {
+        self.link.close();
+        while !self.closed && Instant::now() < deadline {
+            match timeout_at(deadline, self.link.receive()).await {
+                Ok(received) => self.take(received),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// How the process ended, if that is known within a short time.
+    pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
+        if let (None, Some(exited)) = (self.exit, &mut self.exited)
+            && let Ok(status) = timeout(GRACE, exited.as_mut()).await
+        {
+            self.exit = Some(status);
+            self.exited = None;
+        }
+        self.exit
+    }
+
+    async fn reply(&mut self, deadline: Instant) -> Result<(), Halt> {
+        while let Some(reply) = self.dialogue.outbox.pop_front() {
+            // That a reply is not read does not keep the answer from coming.
+            if timeout_at(deadline, self.link.send(&reply)).await.is_err() {
+                return Err(Halt::Deadline);
+            }
+        }
+        Ok(())
+    }
+
+    /// When the wait has to be looked at again.
+    fn wake(&mut self, deadline: Instant) -> Instant {
+        self.suspect_until = match &self.dialogue.suspect {
+            Some(_) => self.suspect_until.or(Some(Instant::now() + SUSPICION)),
+            None => None,
+        };
+        let deaf = self.deaf.as_ref().map(|(_, until)| *until);
+        [self.suspect_until, deaf]
+            .into_iter()
+            .flatten()
+            .fold(deadline, Instant::min)
+    }
+
+    /// Why a wait that came to its end did.
+    fn overdue(&mut self, deadline: Instant) -> Halt {
+        let now = Instant::now();
+        if now < deadline {
+            if let Some((reason, until)) = &self.deaf
+                && now >= *until
+            {
+                return Halt::Deaf(reason.clone());
+            }
+            if let Some(suspect) = self.dialogue.suspect.take() {
+                self.suspect_until = None;
+                return Halt::Broken(suspect);
+            }
+        }
+        self.dialogue.unfinished(self.link.unfinished());
+        Halt::Deadline
+    }
+
+    fn take(&mut self, received: Received) {
+        match received {
+            Received::Line { bytes, end, at_us } => self.dialogue.hear(Heard {
+                bytes: &bytes,
+                end,
+                at_us,
+            }),
+            Received::TooLong {
+                length,
+                head,
+                at_us,
+            } => self.dialogue.hear_too_long(&head, length, at_us),
+            Received::Closed => self.closed = true,
+        }
+    }
+}
+
+/// What a future has to say without waiting.
+async fn now<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
+    std::future::poll_fn(|context| {
+        std::task::Poll::Ready(match Pin::new(&mut future).poll(context) {
+            std::task::Poll::Ready(output) => Some(output),
+            std::task::Poll::Pending => None,
+        })
+    })
+    .await
+}

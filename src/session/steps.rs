@@ -1,0 +1,240 @@
+//! Steps: one after another with captures between them, or all at once.
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{
+    Observed, Session,
+    call::{Call, Pending},
+    capture::capture,
+    exchange::Halt,
+    record::shown,
+};
+use crate::{
+    observation::{
+        StepPart, StepSeen,
+        answer::{Answer, Body, Reply},
+        disruption::{Disruption, DisruptionKind},
+    },
+    protocol::method::Method,
+    suite::{
+        model::subject::{OnToolError, Step, StepAction, StepOrder},
+        template::Bindings,
+    },
+};
+
+impl Session {
+    /// The subject `steps`: each answer is kept with its step.
+    pub(super) async fn steps(
+        &mut self,
+        steps: &[Step],
+        order: StepOrder,
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        match order {
+            StepOrder::OneByOne => {
+                self.one_by_one(StepPart::Subject, steps, bindings, deadline)
+                    .await
+            }
+            StepOrder::Parallel => self.all_at_once(steps, bindings, deadline).await,
+        }
+    }
+
+    /// Steps one after another.
+    pub(super) async fn one_by_one(
+        &mut self,
+        part: StepPart,
+        steps: &[Step],
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        for (index, step) in steps.iter().enumerate() {
+            let place = self.seen.steps.len();
+            self.seen.steps.push(StepSeen {
+                part,
+                index,
+                label: label(&step.action),
+                answer: None,
+            });
+            let done = self.step(step, place, bindings, deadline).await;
+            done.map_err(|disruption| in_step(disruption, index))?;
+        }
+        Ok(())
+    }
+
+    async fn step(
+        &mut self,
+        step: &Step,
+        place: usize,
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let Some(call) = self.step_call(&step.action, bindings)? else {
+            return self.pause(&step.action, deadline).await;
+        };
+        let answer = self.call(call, deadline).await?;
+        self.arrived(step, place, answer, bindings)
+    }
+
+    /// The answer of a step: kept, judged as far as the steps after it need it, captured from.
+    fn arrived(
+        &mut self,
+        step: &Step,
+        place: usize,
+        answer: Answer,
+        bindings: &mut Bindings,
+    ) -> Observed<()> {
+        let taken = self.proceed(step, &answer).and_then(|()| {
+            let Body::Result(reply) = &answer.body else {
+                return Ok(());
+            };
+            for wanted in &step.captures {
+                let value = capture(wanted, reply).map_err(|reason| {
+                    let message = format!(
+                        "`{}` cannot be captured from `{}`: {reason}",
+                        wanted.name, wanted.written
+                    );
+                    let disruption = self.cannot(DisruptionKind::Step, message);
+                    Box::new(disruption.with_frame(shown(reply.raw.to_string().as_bytes())))
+                })?;
+                bindings.captured.insert(wanted.name.clone(), value);
+            }
+            Ok(())
+        });
+        if let Some(seen) = self.seen.steps.get_mut(place) {
+            seen.answer = Some(answer);
+        }
+        if !step.captures.is_empty() {
+            self.exchange.dialogue.client.bind(bindings);
+        }
+        taken
+    }
+
+    /// Whether the steps after this one, and the subject, can go on.
+    fn proceed(&self, step: &Step, answer: &Answer) -> Observed<()> {
+        match (step.on_tool_error, &answer.body) {
+            (OnToolError::GoOn, _) => Ok(()),
+            (OnToolError::Stop, Body::Result(reply)) if reply.is_error => {
+                let message = format!(
+                    "{} answered with a tool error: {}",
+                    label(&step.action),
+                    said(reply)
+                );
+                Err(self.cannot(DisruptionKind::Step, message))
+            }
+            (OnToolError::Stop, Body::Result(_)) => Ok(()),
+            (OnToolError::Stop, Body::ProtocolError(error)) => {
+                let message = format!("{} was refused with {error}", label(&step.action));
+                Err(self.cannot(DisruptionKind::ProtocolError, message))
+            }
+        }
+    }
+
+    async fn all_at_once(
+        &mut self,
+        steps: &[Step],
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
+        let first = self.seen.steps.len();
+        for (index, step) in steps.iter().enumerate() {
+            self.seen.steps.push(StepSeen {
+                part: StepPart::Subject,
+                index,
+                label: label(&step.action),
+                answer: None,
+            });
+            let sent = match self.step_call(&step.action, bindings)? {
+                Some(call) => self.start(call, deadline).await,
+                None => continue,
+            };
+            pending.push((
+                index,
+                sent.map_err(|disruption| in_step(disruption, index))?,
+            ));
+        }
+        for (index, sent) in pending {
+            let answered = match self.finish(sent, deadline).await {
+                Ok(answer) => self.arrived(&steps[index], first + index, answer, bindings),
+                Err(disruption) => Err(disruption),
+            };
+            answered.map_err(|disruption| in_step(disruption, index))?;
+        }
+        for step in steps {
+            self.pause(&step.action, deadline).await?;
+        }
+        Ok(())
+    }
+
+    /// The request of a step; `None` when it only waits.
+    fn step_call(&self, action: &StepAction, bindings: &Bindings) -> Observed<Option<Call>> {
+        Ok(Some(match action {
+            StepAction::Tool(call) => self.tool_call(call, bindings)?,
+            StepAction::Read(uri) => {
+                let uri = self.text(uri, bindings)?;
+                Call::new(Method::ResourcesRead, json!({ "uri": uri }))
+            }
+            StepAction::Prompt { name, arguments } => {
+                self.prompt_call(name, arguments, bindings)?
+            }
+            StepAction::Ping => Call::new(Method::Ping, serde_json::Value::Null),
+            StepAction::SetLevel(level) => {
+                let level = self.text(level, bindings)?;
+                Call::new(Method::LoggingSetLevel, json!({ "level": level }))
+            }
+            StepAction::Subscribe(uri) => {
+                let uri = self.text(uri, bindings)?;
+                Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }))
+            }
+            StepAction::Wait(_) => return Ok(None),
+        }))
+    }
+
+    /// Listens for as long as a `wait` says; any other step does not wait.
+    async fn pause(&mut self, action: &StepAction, deadline: Instant) -> Observed<()> {
+        let StepAction::Wait(time) = action else {
+            return Ok(());
+        };
+        let until = Instant::now() + *time;
+        match self.exchange.until(until.min(deadline), |_| false).await {
+            Err(Halt::Deadline) if deadline < until => {
+                let message = format!("the deadline came in a wait of {} ms", time.as_millis());
+                Err(self.cannot(DisruptionKind::Timeout, message))
+            }
+            Err(Halt::Closed) => {
+                // What waits for the server is told at its next request; the time passes all the same.
+                tokio::time::sleep_until(until.min(deadline)).await;
+                Ok(())
+            }
+            Ok(()) | Err(Halt::Deadline | Halt::Broken(_) | Halt::Deaf(_)) => Ok(()),
+        }
+    }
+}
+
+fn in_step(mut disruption: Box<Disruption>, index: usize) -> Box<Disruption> {
+    disruption.step = Some(index);
+    disruption
+}
+
+/// What a tool error says.
+fn said(reply: &Reply) -> String {
+    match reply.text.trim() {
+        "" => "it says nothing".to_owned(),
+        text => crate::words::text::head(text, 400),
+    }
+}
+
+/// What a step does, for people.
+fn label(action: &StepAction) -> String {
+    match action {
+        StepAction::Tool(call) => format!("tool `{}`", call.tool.text),
+        StepAction::Read(uri) => format!("read `{}`", uri.text),
+        StepAction::Prompt { name, .. } => format!("prompt `{}`", name.text),
+        StepAction::Ping => "ping".to_owned(),
+        StepAction::SetLevel(level) => format!("set_level `{}`", level.text),
+        StepAction::Subscribe(uri) => format!("subscribe `{}`", uri.text),
+        StepAction::Wait(time) => format!("wait {} ms", time.as_millis()),
+    }
+}
