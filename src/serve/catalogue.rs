@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::faults::catalogue::Fault;
-use super::surface::{BenchTool, FileTools, Offer, Profile, Selection};
+use super::{BenchTool, FileTools, Offer, Profile, Selection};
 
 /// The lists as JSON.
 pub(crate) fn json() -> Value {

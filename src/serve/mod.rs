@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::clock::{Clock, ClockMode};
 pub(crate) use self::state::State;
 use self::surface::{Bench, Desk};
-pub(crate) use self::surface::{FileTools, Offer, Profile, Selection};
+pub(crate) use self::surface::{BenchTool, FileTools, Offer, Profile, Selection};
 pub(crate) use self::tap::{Ending, Stop, Tap};
 use self::wire::{Inbox, Limits, Wire, WireTransport, Wrote};
 

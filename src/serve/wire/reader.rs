@@ -33,6 +33,9 @@ pub(in crate::serve) struct Reader<R> {
     core: mpsc::Sender<ClientJsonRpcMessage>,
     limits: Limits,
     requests: u64,
+    /// What came of the next line so far; a read that is given up loses nothing.
+    part: Vec<u8>,
+    too_long: bool,
 }
 
 enum Line {
@@ -54,6 +57,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             core,
             limits,
             requests: 0,
+            part: Vec::new(),
+            too_long: false,
         }
     }
 
@@ -61,12 +66,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     pub(in crate::serve) async fn run(&mut self) -> Stop {
         self.wire.start().await;
         loop {
-            let line = match self.limits.idle_exit {
-                None => self.line().await,
-                Some(idle) => match tokio::time::timeout(idle, self.line()).await {
-                    Ok(line) => line,
-                    Err(_) => return Stop::Limit,
-                },
+            let Some(line) = self.line_in_time().await else {
+                return Stop::Limit;
             };
             match line {
                 Line::Text(line) => self.heard(&line).await,
@@ -89,39 +90,56 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
     }
 
+    /// The next line, or nothing when the server has been idle for as long as it may.
+    async fn line_in_time(&mut self) -> Option<Line> {
+        let Some(idle) = self.limits.idle_exit else {
+            return Some(self.line().await);
+        };
+        loop {
+            if let Ok(line) = tokio::time::timeout(idle, self.line()).await {
+                return Some(line);
+            }
+            if self.wire.exchange().is_answered() {
+                return None;
+            }
+        }
+    }
+
     /// The next line without its end. An unfinished last line counts as a line.
     async fn line(&mut self) -> Line {
-        let mut line = Vec::new();
-        let mut too_long = false;
         loop {
             // A stream that fails is a stream that has ended: nobody is left to be told.
             let Ok(bytes) = self.input.fill_buf().await else {
                 return Line::End;
             };
             if bytes.is_empty() {
-                return if line.is_empty() || too_long {
-                    Line::End
-                } else {
-                    Line::Text(line)
+                return match self.finished() {
+                    Line::Text(line) if !line.is_empty() => Line::Text(line),
+                    Line::Text(_) | Line::TooLong | Line::End => Line::End,
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = &bytes[..end.unwrap_or(bytes.len())];
-            too_long |= line.len() + part.len() > MAX_LINE;
-            if too_long {
-                line.clear();
+            self.too_long |= self.part.len() + part.len() > MAX_LINE;
+            if self.too_long {
+                self.part.clear();
             } else {
-                line.extend_from_slice(part);
+                self.part.extend_from_slice(part);
             }
             let used = end.map_or(bytes.len(), |at| at + 1);
             self.input.consume(used);
             if end.is_some() {
-                return if too_long {
-                    Line::TooLong
-                } else {
-                    Line::Text(line)
-                };
+                return self.finished();
             }
+        }
+    }
+
+    fn finished(&mut self) -> Line {
+        let line = std::mem::take(&mut self.part);
+        if std::mem::take(&mut self.too_long) {
+            Line::TooLong
+        } else {
+            Line::Text(line)
         }
     }
 
@@ -173,6 +191,9 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             // Only an rmcp that has ended does not take it, and then the server ends too.
             Some(typed) => drop(self.core.send(typed).await),
             None => match kind {
+                Kind::Request if is_request(&message) => {
+                    self.refuse(&message, -32602, "params have to be an object");
+                }
                 Kind::Request => self.wrong_shape(&message),
                 Kind::Answer if asked => self.broken_answer(&message).await,
                 Kind::Notification | Kind::Answer => {}
@@ -186,11 +207,15 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             .exchange()
             .tap
             .noise(message.to_string().as_bytes());
+        self.refuse(message, -32600, "Invalid request");
+    }
+
+    fn refuse(&self, message: &Value, code: i32, why: &str) {
         let mut answer = json!({"jsonrpc": "2.0"});
         if let Some(id) = message_id(message) {
             answer["id"] = id.clone();
         }
-        answer["error"] = json!({"code": -32600, "message": "Invalid request"});
+        answer["error"] = json!({"code": code, "message": why});
         // It is queued by the call; the wait is for those who need the order.
         drop(self.wire.send(&answer));
     }
@@ -210,6 +235,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     fn has_batches(&self) -> bool {
         self.wire.exchange().has_batches()
     }
+}
+
+/// Whether all but the params of a message is a request as JSON-RPC wants it.
+fn is_request(message: &Value) -> bool {
+    message.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
+        && message_id(message).is_some_and(|id| id.is_string() || id.is_i64() || id.is_u64())
 }
 
 /// What a tool call asks for, exactly as it was written.

@@ -1,11 +1,18 @@
-//! The server over an in-process duplex.
+//! The server over an in-process duplex: a small client, and tests by topic.
+
+mod handshake;
+mod lists;
+mod repeatable;
+mod safety;
+mod tools;
+mod wire;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 
 use super::tap::PassThrough;
-use super::{Ended, ServeOptions, Stop, Streams, Tap, serve};
+use super::{Clock, ClockMode, Ended, ServeOptions, Stop, Streams, Tap, serve};
 
 /// A client of a server in this process.
 pub(in crate::serve) struct Client {
@@ -13,6 +20,7 @@ pub(in crate::serve) struct Client {
     pub(in crate::serve) read: BufReader<ReadHalf<DuplexStream>>,
     pub(in crate::serve) server: JoinHandle<Ended>,
     stop: tokio::sync::mpsc::Sender<Stop>,
+    next_id: u64,
 }
 
 impl Client {
@@ -35,6 +43,7 @@ impl Client {
             read: BufReader::new(read),
             server: tokio::spawn(serve(options, tap, streams, asked)),
             stop,
+            next_id: 100,
         }
     }
 
@@ -80,6 +89,48 @@ impl Client {
         answer
     }
 
+    /// A session of revision 2025-06-18 of a server with these options.
+    pub(in crate::serve) async fn ready(options: ServeOptions) -> Self {
+        let mut client = Self::start(options);
+        client.initialize("2025-06-18").await;
+        client
+    }
+
+    /// The answer to a request, after the messages that came before it.
+    pub(in crate::serve) async fn request(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> (Vec<Value>, Value) {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .await;
+        let mut before = Vec::new();
+        loop {
+            let message = self.message().await;
+            if message.get("method").is_none() && message["id"] == id {
+                return (before, message);
+            }
+            before.push(message);
+        }
+    }
+
+    /// The result of a tool call.
+    pub(in crate::serve) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        let (_, answer) = self.request("tools/call", params).await;
+        assert!(answer.get("error").is_none(), "{tool}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The error of a request.
+    pub(in crate::serve) async fn refused(&mut self, method: &str, params: Value) -> Value {
+        let (_, answer) = self.request(method, params).await;
+        assert!(answer.get("result").is_none(), "{method}: {answer}");
+        answer["error"].clone()
+    }
+
     /// Closes the client's end and waits for the server's.
     pub(in crate::serve) async fn close(mut self) -> Ended {
         self.write.shutdown().await.unwrap();
@@ -88,17 +139,10 @@ impl Client {
     }
 }
 
-#[tokio::test]
-async fn the_end_of_input_ends_the_server() {
-    let mut client = Client::start(ServeOptions::default());
-    let answer = client.initialize("2025-06-18").await;
-    assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
-    assert_eq!(client.close().await, Ended::Clean);
-}
-
-#[tokio::test]
-async fn a_signal_ends_the_server() {
-    let client = Client::start(ServeOptions::default());
-    client.stop.send(Stop::Terminated).await.unwrap();
-    assert_eq!(client.server.await.unwrap(), Ended::Clean);
+/// Waits that end at once.
+pub(in crate::serve) fn quick() -> ServeOptions {
+    ServeOptions {
+        clock: Clock::new(ClockMode::Virtual, 1.0),
+        ..ServeOptions::default()
+    }
 }
