@@ -8,3 +8,4 @@ mod architecture;
 mod command_line;
 mod harness;
 mod published_servers;
+mod serve;

@@ -114,16 +114,16 @@ impl Offer {
         page_size: Option<usize>,
         files: FileTools,
     ) -> Result<Self, String> {
-        let disabled = globs(&selection.disable)?;
-        let keeps = |only: &[String]| -> Result<_, String> {
+        let disabled = globs("--disable", &selection.disable)?;
+        let keeps = |flag: &str, only: &[String]| -> Result<_, String> {
             let all = only.is_empty();
-            let only = globs(only)?;
+            let only = globs(flag, only)?;
             let disabled = disabled.clone();
             Ok(move |name: &str| (all || only.is_match(name)) && !disabled.is_match(name))
         };
-        let keeps_tool = keeps(&selection.tools)?;
-        let keeps_resource = keeps(&selection.resources)?;
-        let keeps_prompt = keeps(&selection.prompts)?;
+        let keeps_tool = keeps("--tools", &selection.tools)?;
+        let keeps_resource = keeps("--resources", &selection.resources)?;
+        let keeps_prompt = keeps("--prompts", &selection.prompts)?;
         let everything = profile.has_everything();
         let tools = BenchTool::ALL.into_iter().filter(|tool| {
             let profiled = match profile {
@@ -175,10 +175,11 @@ fn listed(
     names.filter(|name| everything && keeps(name)).collect()
 }
 
-fn globs(patterns: &[String]) -> Result<GlobSet, String> {
+fn globs(flag: &str, patterns: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let glob = Glob::new(pattern).map_err(|error| error.to_string())?;
+        let glob = Glob::new(pattern)
+            .map_err(|error| format!("`{pattern}` of {flag} is no glob: {}", error.kind()))?;
         set.add(glob);
     }
     set.build().map_err(|error| error.to_string())

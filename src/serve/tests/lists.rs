@@ -37,17 +37,16 @@ const LISTS: [(&str, &str); 4] = [
 
 #[tokio::test]
 async fn pages_add_up_to_the_whole_list() {
-    let whole = ServeOptions::default();
-    let paged = offering(Profile::Conformance, &Selection::default(), Some(1));
-    let mut whole = Client::ready(whole).await;
-    let mut paged = Client::ready(paged).await;
+    let single = offering(Profile::Conformance, &Selection::default(), Some(1));
+    let mut whole = Client::ready(ServeOptions::default()).await;
+    let mut single = Client::ready(single).await;
     for (method, key) in LISTS {
         let (entries, pages) = walk(&mut whole, method, key).await;
         assert_eq!(pages, 1, "{method}");
-        let (same, pages) = walk(&mut paged, method, key).await;
+        let (same, pages) = walk(&mut single, method, key).await;
         assert_eq!(same, entries, "{method}");
         assert_eq!(pages, entries.len(), "{method}");
-        for client in [&mut whole, &mut paged] {
+        for client in [&mut whole, &mut single] {
             let error = client.refused(method, json!({"cursor": "nonsense"})).await;
             assert_eq!(error["code"], -32602, "{method}");
         }

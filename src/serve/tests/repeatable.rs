@@ -14,7 +14,7 @@ async fn bytes(seed: u64) -> String {
     let mut add = |method: &str, params: serde_json::Value| {
         id += 1;
         let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        text.push_str(&format!("{line}\n"));
+        text.extend([line.to_string(), "\n".to_owned()]);
     };
     add(
         "initialize",

@@ -36,7 +36,7 @@ async fn no_answer_holds_a_value_of_the_environment() {
         for arguments in [json!({}), arguments] {
             let params = json!({"name": tool.name(), "arguments": arguments});
             let (before, answer) = client.request("tools/call", params).await;
-            said.push_str(&format!("{before:?}{answer}"));
+            said.extend([format!("{before:?}"), answer.to_string()]);
         }
     }
     for method in [

@@ -280,7 +280,7 @@ impl Tap for Answers {
                 message["method"] = "prompts/list".into();
                 HandOn::Instead(message)
             }
-            _ => HandOn::AsItCame,
+            (Kind::Request | Kind::Notification | Kind::Answer, _) => HandOn::AsItCame,
         };
         Heard {
             hand_on,
@@ -304,7 +304,7 @@ async fn a_tap_replaces_delays_and_ends() {
         quick(),
         Box::new(Answers(vec![
             text("first\n"),
-            Emit::Delay(Duration::from_secs(3600)),
+            Emit::Delay(Duration::from_hours(1)),
             Emit::Bytewise(b"second\n".to_vec()),
             Emit::End(Ending::Exit(7)),
         ])),
