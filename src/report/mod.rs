@@ -2,17 +2,22 @@
 //! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
 //! terminal shows while the run goes on, in `terminal`.
 
+mod badge;
+pub(crate) mod baseline;
 pub(crate) mod cleaner;
+pub(crate) mod compare;
 mod excerpt;
 pub(crate) mod failure;
-pub(crate) mod json;
+mod json;
+mod junit;
+pub(crate) mod markdown;
 pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod tally;
 
 use serde::{Deserialize, Serialize};
 
-use self::record::Record;
+use self::{compare::Comparison, record::Record};
 
 /// Everything that one run has to say, in plan order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +40,8 @@ pub(crate) struct RunReport {
     pub(crate) notes: Vec<String>,
     /// What was wrong in the suites.
     pub(crate) problems: Vec<Problem>,
+    /// The run against a baseline, when there is one.
+    pub(crate) comparison: Option<Comparison>,
     /// How the run ended.
     pub(crate) end: End,
 }
@@ -91,16 +98,25 @@ pub(crate) enum End {
 pub(crate) enum Format {
     /// `json`: the array that `run --json` prints, one object for each outcome.
     Json,
+    /// `junit`: XML as CI systems read it.
+    Junit,
+    /// `markdown`: a page for a step summary.
+    Markdown,
+    /// `badge`: JSON for the endpoint of shields.io.
+    Badge,
 }
 
 impl Format {
     /// All formats.
-    pub(crate) const ALL: &'static [Self] = &[Self::Json];
+    pub(crate) const ALL: &'static [Self] = &[Self::Json, Self::Junit, Self::Markdown, Self::Badge];
 
     /// The word in `--report FORMAT=PATH`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Json => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
+            Self::Badge => "badge",
         }
     }
 
@@ -108,6 +124,9 @@ impl Format {
     pub(crate) fn render(self, report: &RunReport) -> String {
         match self {
             Self::Json => json::render(report),
+            Self::Junit => junit::render(report),
+            Self::Markdown => markdown::render(report),
+            Self::Badge => badge::render(report),
         }
     }
 }

@@ -92,7 +92,10 @@ impl Recorder {
                 Severity::Error => ProblemSeverity::Error,
                 Severity::Warning => ProblemSeverity::Warning,
             },
-            file: problem.origin.as_ref().map(|at| at.file.path.clone()),
+            file: problem
+                .origin
+                .as_ref()
+                .map(|at| Cleaner::name(&at.file.path)),
             line: problem.origin.as_ref().map(|at| at.position().line),
             text: self.cleaner.text(&problem.render(Colour::Off)),
         });
@@ -112,12 +115,15 @@ impl Recorder {
         Record {
             id: Cleaner::name(&case.id),
             name: Cleaner::name(&case.name),
-            file: self.share(&case.origin.file.path),
+            file: self.share(&Cleaner::name(&case.origin.file.path)),
             line: position.line,
             column: position.column,
             subject: self.share(case.subject),
             tags: case.tags.iter().map(|tag| Cleaner::name(tag)).collect(),
-            target: outcome.target.as_ref().map(|it| self.share(it)),
+            target: outcome
+                .target
+                .as_ref()
+                .map(|it| self.share(&Cleaner::name(it))),
             trial: outcome.trial,
             status: outcome.status,
             reason: outcome.skip_reason.as_ref().map(|it| self.cleaner.line(it)),

@@ -2,4 +2,5 @@
 //! any text.
 
 mod golden;
+mod properties;
 pub(crate) mod sample;

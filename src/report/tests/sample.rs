@@ -114,6 +114,30 @@ pub(crate) fn failure(path: &str, part: &str, mismatch: Mismatch) -> Failure {
     }
 }
 
+/// A failed outcome whose every text is this.
+pub(crate) fn failure_with(path: &str, name: &str, text: &str) -> Outcome {
+    Outcome {
+        status: Status::Fail,
+        failures: vec![failure(
+            path,
+            "contains: [\"Hello, Ann\"]",
+            Mismatch {
+                key: "contains",
+                wanted: text.to_owned(),
+                seen: text.to_owned(),
+                path: Some(text.to_owned()),
+                expected: Some(text.to_owned()),
+                actual: Some(format!("{text}\n{text}")),
+                hint: Some(text.to_owned()),
+            },
+        )],
+        notes: vec![text.to_owned()],
+        stderr: stderr(text),
+        server: Some(text.to_owned()),
+        ..outcome(path, name)
+    }
+}
+
 fn stderr(text: &str) -> StderrTail {
     StderrTail {
         bytes: text.as_bytes().to_vec(),

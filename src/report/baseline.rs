@@ -1,0 +1,294 @@
+//! A baseline: what an earlier run said of each assertion. Reads the Go tool's file, which knows only names, and
+//! ours, which keys on identities and is still readable by that tool. Comparing is done in `compare`.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    outcome::Status,
+    report::{RunReport, compare::Scope, tally::Reliability},
+};
+
+/// What stands in `format` of a file of ours.
+const FORMAT: &str = "mcp-assert/baseline";
+
+/// The version of our file.
+const VERSION: u64 = 1;
+
+/// Runs after which older ones lose weight.
+const MOST_RUNS: u64 = 200;
+
+/// What an earlier run said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Baseline {
+    /// By identity.
+    by_id: BTreeMap<String, Entry>,
+    /// By name, from the Go tool.
+    by_name: BTreeMap<String, Entry>,
+}
+
+/// What it said of one assertion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The name, for people.
+    pub(crate) name: String,
+    /// The status.
+    pub(crate) status: Status,
+    /// The median duration of its trials in microseconds, when known.
+    pub(crate) p50_us: Option<u64>,
+    /// Trials that were run, over all runs that were saved here.
+    pub(crate) runs: u64,
+    /// Of these, passed only after a failed attempt.
+    pub(crate) flaky: u64,
+}
+
+impl Baseline {
+    /// Reads a file of either kind. What is wrong with it is said without the file's name.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        if let Some(format) = value.get("format") {
+            if format != FORMAT {
+                return Err(format!("its `format` is {format}, not \"{FORMAT}\""));
+            }
+            if value.get("version").and_then(Value::as_u64) != Some(VERSION) {
+                return Err(format!("its `version` is not {VERSION}"));
+            }
+        }
+        let Some(entries) = value.get("entries").and_then(Value::as_array) else {
+            return Err("it is no baseline: it has no list `entries`".to_owned());
+        };
+        let mut baseline = Self::default();
+        for (index, entry) in entries.iter().enumerate() {
+            baseline
+                .read_entry(entry)
+                .map_err(|problem| format!("entry {}: {problem}", index + 1))?;
+        }
+        Ok(baseline)
+    }
+
+    fn read_entry(&mut self, value: &Value) -> Result<(), String> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        let number = |key: &str| value.get(key).and_then(Value::as_u64);
+        let name = text("name").ok_or("it has no `name`")?;
+        let status = match text("status") {
+            Some("PASS") => Status::Pass,
+            Some("FAIL") => Status::Fail,
+            Some("ERROR") => Status::Error,
+            Some("SKIP") => Status::Skip,
+            Some(other) => return Err(format!("`{other}` is no status")),
+            None => return Err("it has no `status`".to_owned()),
+        };
+        let entry = Entry {
+            name: name.to_owned(),
+            status,
+            p50_us: number("p50_us"),
+            runs: number("runs").unwrap_or(0),
+            flaky: number("flaky").unwrap_or(0),
+        };
+        match text("id") {
+            Some(id) => self.by_id.insert(id.to_owned(), entry),
+            None => self.by_name.insert(name.to_owned(), entry),
+        };
+        Ok(())
+    }
+
+    /// The file, sorted by identity.
+    pub(crate) fn render(&self) -> String {
+        let mut entries: Vec<Value> = Vec::new();
+        for (id, entry) in &self.by_id {
+            entries.push(shown(Some(id), entry));
+        }
+        for entry in self.by_name.values() {
+            entries.push(shown(None, entry));
+        }
+        let file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
+        format!("{file:#}\n")
+    }
+
+    /// How many assertions it knows.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len() + self.by_name.len()
+    }
+
+    /// What it says of an assertion: by identity, else by name.
+    pub(crate) fn find(&self, assertion: &Reliability<'_>) -> Option<&Entry> {
+        self.by_id.get(&assertion.record.key()).or_else(|| {
+            self.by_name
+                .get(&assertion.record.name_on_target())
+                .or_else(|| self.by_name.get(&assertion.record.name))
+        })
+    }
+
+    /// The entries that none of these assertions has, with their identity or name.
+    pub(crate) fn without<'a>(
+        &'a self,
+        assertions: &[Reliability<'_>],
+    ) -> Vec<(&'a str, &'a Entry)> {
+        let keys: HashSet<String> = assertions
+            .iter()
+            .map(|assertion| assertion.record.key())
+            .collect();
+        let names: HashSet<String> = assertions
+            .iter()
+            .flat_map(|it| [it.record.name_on_target(), it.record.name.clone()])
+            .collect();
+        let by_id = self.by_id.iter().filter(|(id, _)| !keys.contains(*id));
+        let by_name = self
+            .by_name
+            .iter()
+            .filter(|(name, _)| !names.contains(*name));
+        by_id
+            .chain(by_name)
+            .map(|(key, entry)| (key.as_str(), entry))
+            .collect()
+    }
+
+    /// The baseline after a run. An assertion that was skipped keeps what is known of it, so that a pass, a skip
+    /// and a failure in turn are still a regression; of a part of the suite the rest is kept.
+    pub(crate) fn updated(old: Option<&Self>, report: &RunReport, scope: Scope) -> Self {
+        let empty = Self::default();
+        let old = old.unwrap_or(&empty);
+        let assertions = report.assertions();
+        let mut new = Self::default();
+        if scope.of(report) == Scope::Part {
+            for (key, entry) in old.without(&assertions) {
+                let entries = if old.by_id.contains_key(key) {
+                    &mut new.by_id
+                } else {
+                    &mut new.by_name
+                };
+                entries.insert(key.to_owned(), entry.clone());
+            }
+        }
+        let mut durations: HashMap<String, Vec<u64>> = HashMap::new();
+        for record in &report.records {
+            if record.status != Status::Skip {
+                let all = durations.entry(record.key()).or_default();
+                all.push(record.duration_us);
+            }
+        }
+        for assertion in &assertions {
+            let key = assertion.record.key();
+            let known = old.find(assertion);
+            let measured = durations.remove(&key).unwrap_or_default();
+            new.by_id.insert(key, entry(assertion, known, measured));
+        }
+        new
+    }
+}
+
+/// The new entry of an assertion.
+fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>) -> Entry {
+    let name = assertion.record.name_on_target();
+    let (mut runs, mut flaky) = known.map_or((0, 0), |entry| (entry.runs, entry.flaky));
+    if runs >= MOST_RUNS {
+        (runs, flaky) = (runs / 2, flaky / 2);
+    }
+    let status = match (assertion.worst, known) {
+        (Status::Skip, Some(entry)) => entry.status,
+        (status @ (Status::Pass | Status::Fail | Status::Error | Status::Skip), _) => status,
+    };
+    Entry {
+        name,
+        status,
+        p50_us: median(measured).or_else(|| known.and_then(|entry| entry.p50_us)),
+        runs: runs + assertion.trials as u64,
+        flaky: flaky + assertion.flaky as u64,
+    }
+}
+
+/// The middle value, of two the lower one.
+fn median(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+fn shown(id: Option<&str>, entry: &Entry) -> Value {
+    let mut object = Map::new();
+    if let Some(id) = id {
+        object.insert("id".to_owned(), json!(id));
+    }
+    object.insert("name".to_owned(), json!(entry.name));
+    object.insert("status".to_owned(), json!(entry.status.word()));
+    if let Some(p50) = entry.p50_us {
+        object.insert("p50_us".to_owned(), json!(p50));
+    }
+    if entry.runs > 0 {
+        object.insert("runs".to_owned(), json!(entry.runs));
+        object.insert("flaky".to_owned(), json!(entry.flaky));
+    }
+    Value::Object(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Baseline;
+    use crate::{
+        outcome::Status,
+        report::{
+            compare::Scope,
+            tests::sample::{outcome, report, sample},
+        },
+    };
+
+    #[test]
+    fn what_is_no_baseline_is_said() {
+        let case = |text: &str, wanted: &str| {
+            let problem = Baseline::parse(text).unwrap_err();
+            assert!(problem.contains(wanted), "{text}: {problem}");
+        };
+        case("", "no JSON");
+        case("{}", "no list `entries`");
+        case("[]", "no list `entries`");
+        case(r#"{"entries": {}}"#, "no list `entries`");
+        case(
+            r#"{"entries": [{"status": "PASS"}]}"#,
+            "entry 1: it has no `name`",
+        );
+        case(r#"{"entries": [{"name": "a"}]}"#, "it has no `status`");
+        case(
+            r#"{"entries": [{"name": "a", "status": "OK"}]}"#,
+            "`OK` is no status",
+        );
+        case(r#"{"format": "x", "entries": []}"#, "its `format`");
+        case(
+            r#"{"format": "mcp-assert/baseline", "version": 2, "entries": []}"#,
+            "its `version`",
+        );
+    }
+
+    #[test]
+    fn a_baseline_survives_its_file_and_is_sorted() {
+        let saved = Baseline::updated(None, &sample(), Scope::Whole);
+        let text = saved.render();
+        assert_eq!(Baseline::parse(&text).unwrap(), saved);
+        assert!(
+            text.starts_with("{\n  \"format\": \"mcp-assert/baseline\""),
+            "{text}"
+        );
+        let ids: Vec<&String> = saved.by_id.keys().collect();
+        assert!(ids.is_sorted() && ids.len() == 7);
+        assert!(text.contains("\"p50_us\": 2100000"), "{text}");
+    }
+
+    #[test]
+    fn saving_keeps_what_a_skip_or_a_part_of_the_suite_says_nothing_about() {
+        let old = Baseline::parse(
+            r#"{"entries": [{"name": "a", "status": "PASS"}, {"name": "b", "status": "FAIL"}]}"#,
+        )
+        .unwrap();
+        let mut skipped = outcome("x.yaml", "a");
+        skipped.status = Status::Skip;
+        let run = report(vec![skipped], 1);
+        let case = |scope, wanted: &[(&str, Status)]| {
+            let new = Baseline::updated(Some(&old), &run, scope);
+            let all = new.by_id.values().chain(new.by_name.values());
+            let found: Vec<(&str, Status)> = all.map(|it| (it.name.as_str(), it.status)).collect();
+            assert_eq!(found, wanted, "{scope:?}");
+        };
+        case(Scope::Whole, &[("a", Status::Pass)]);
+        case(Scope::Part, &[("a", Status::Pass), ("b", Status::Fail)]);
+    }
+}

@@ -1,0 +1,358 @@
+//! A run against a baseline: what each assertion was and is, in one of a few classes. Comparing comes before
+//! saving, so one path may serve for both.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    outcome::Status,
+    report::{
+        End, RunReport,
+        baseline::{Baseline, Entry},
+        tally::Reliability,
+    },
+};
+
+/// A pass this much slower than its median is worth a line …
+const SLOWER_FACTOR: u64 = 2;
+
+/// … if it took longer than this, in microseconds.
+const SLOWER_THAN_US: u64 = 1_000_000;
+
+/// Whether the run had all assertions of the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// It had.
+    Whole,
+    /// Filters or shards left some out: what is missing says nothing.
+    Part,
+}
+
+impl Scope {
+    /// The scope of what really ran: a run that ended early is a part.
+    pub(crate) fn of(self, report: &RunReport) -> Self {
+        match report.end {
+            End::Interrupted => Self::Part,
+            End::Finished if report.records.len() < report.planned => Self::Part,
+            End::Finished => self,
+        }
+    }
+}
+
+/// What became of an assertion. Worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Class {
+    /// It passed, and is red.
+    Regressed,
+    /// It is red, and was not known or not run.
+    NewFailure,
+    /// It was red, and is.
+    StillFailing,
+    /// It was run, and is skipped. No regression.
+    NewlySkipped,
+    /// It is gone. No regression.
+    Removed,
+    /// It passes, after a failed attempt.
+    Flaky,
+    /// It passes, and takes much longer.
+    Slower,
+    /// It was red, and passes.
+    Fixed,
+    /// It was not known, and is not red.
+    New,
+    /// Nothing to say.
+    Unchanged,
+}
+
+impl Class {
+    /// All classes, worst first.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Regressed,
+        Self::NewFailure,
+        Self::StillFailing,
+        Self::NewlySkipped,
+        Self::Removed,
+        Self::Flaky,
+        Self::Slower,
+        Self::Fixed,
+        Self::New,
+        Self::Unchanged,
+    ];
+
+    /// The words above a list of them.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Regressed => "Regressions",
+            Self::NewFailure => "New failures",
+            Self::StillFailing => "Still failing",
+            Self::NewlySkipped => "Newly skipped",
+            Self::Removed => "Removed",
+            Self::Flaky => "Flaky",
+            Self::Slower => "Slower",
+            Self::Fixed => "Fixed",
+            Self::New => "New",
+            Self::Unchanged => "Unchanged",
+        }
+    }
+}
+
+/// A run against a baseline.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Comparison {
+    /// What it was compared with, for people.
+    pub(crate) against: String,
+    /// What became of each assertion, worst first, then in plan order; unchanged ones are left out.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// What became of one assertion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Change {
+    /// The class.
+    pub(crate) class: Class,
+    /// Its identity, or its name where the baseline knows no other.
+    pub(crate) key: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// What it was.
+    pub(crate) before: Option<Status>,
+    /// What it is.
+    pub(crate) now: Option<Status>,
+    /// The median duration it had, in microseconds.
+    pub(crate) before_us: Option<u64>,
+    /// The duration it has.
+    pub(crate) now_us: Option<u64>,
+}
+
+impl Comparison {
+    /// The changes of a class.
+    pub(crate) fn of(&self, class: Class) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |it| it.class == class)
+    }
+
+    /// Whether something that passed is red.
+    pub(crate) fn has_regressions(&self) -> bool {
+        self.of(Class::Regressed).next().is_some()
+    }
+}
+
+impl Change {
+    /// `was PASS, now FAIL`.
+    pub(crate) fn transition(&self) -> String {
+        match (self.before, self.now) {
+            (Some(before), Some(now)) => format!("was {}, now {}", before.word(), now.word()),
+            (Some(before), None) => format!("was {}, now missing", before.word()),
+            (None, Some(now)) => format!("new, {}", now.word()),
+            (None, None) => "missing".to_owned(),
+        }
+    }
+}
+
+/// Compares a run with a baseline that people know as `against`.
+pub(crate) fn compare(
+    baseline: &Baseline,
+    against: &str,
+    report: &RunReport,
+    scope: Scope,
+) -> Comparison {
+    let assertions = report.assertions();
+    let mut changes: Vec<Change> = assertions
+        .iter()
+        .map(|assertion| change(assertion, baseline.find(assertion)))
+        .filter(|change| change.class != Class::Unchanged)
+        .collect();
+    if scope.of(report) == Scope::Whole {
+        for (key, entry) in baseline.without(&assertions) {
+            changes.push(Change {
+                class: class(Some(entry.status), None),
+                key: key.to_owned(),
+                name: entry.name.clone(),
+                before: Some(entry.status),
+                now: None,
+                before_us: entry.p50_us,
+                now_us: None,
+            });
+        }
+    }
+    changes.sort_by_key(|change| change.class);
+    Comparison {
+        against: against.to_owned(),
+        changes,
+    }
+}
+
+fn change(assertion: &Reliability<'_>, known: Option<&Entry>) -> Change {
+    let record = assertion.record;
+    let before_us = known.and_then(|entry| entry.p50_us);
+    let mut class = class(known.map(|entry| entry.status), Some(assertion.worst));
+    if class == Class::Unchanged && assertion.worst == Status::Pass {
+        let much = before_us.map(|before| before.saturating_mul(SLOWER_FACTOR));
+        if assertion.flaky > 0 {
+            class = Class::Flaky;
+        } else if much.is_some_and(|much| record.duration_us > much.max(SLOWER_THAN_US)) {
+            class = Class::Slower;
+        }
+    }
+    Change {
+        class,
+        key: record.key(),
+        name: record.name_on_target(),
+        before: known.map(|entry| entry.status),
+        now: Some(assertion.worst),
+        before_us,
+        now_us: Some(record.duration_us),
+    }
+}
+
+/// The class of each pair of statuses; none: not known, or not there any more.
+fn class(before: Option<Status>, now: Option<Status>) -> Class {
+    use Status::{Error, Fail, Pass, Skip};
+
+    match (before, now) {
+        (Some(Pass), Some(Fail | Error)) => Class::Regressed,
+        (None | Some(Skip), Some(Fail | Error)) => Class::NewFailure,
+        (Some(Fail | Error), Some(Fail | Error)) => Class::StillFailing,
+        (Some(Fail | Error), Some(Pass)) => Class::Fixed,
+        (Some(Pass | Fail | Error), Some(Skip)) => Class::NewlySkipped,
+        (Some(Pass | Fail | Error | Skip), None) => Class::Removed,
+        (None, Some(Pass | Skip)) => Class::New,
+        (Some(Pass | Skip), Some(Pass)) | (Some(Skip), Some(Skip)) | (None, None) => {
+            Class::Unchanged
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Class, Scope, class, compare};
+    use crate::{
+        outcome::{Outcome, Status},
+        report::{
+            RunReport,
+            baseline::Baseline,
+            tests::sample::{outcome, report},
+        },
+    };
+
+    fn run(statuses: &[(&str, Status)]) -> RunReport {
+        let outcomes = statuses.iter().map(|(name, status)| Outcome {
+            status: *status,
+            ..outcome("a.yaml", name)
+        });
+        report(outcomes.collect(), 1)
+    }
+
+    #[test]
+    fn every_pair_of_statuses_has_its_class() {
+        use Status::{Error, Fail, Pass, Skip};
+
+        let case =
+            |before, now, wanted| assert_eq!(class(before, now), wanted, "{before:?} {now:?}");
+        for red in [Fail, Error] {
+            case(Some(Pass), Some(red), Class::Regressed);
+            case(Some(Skip), Some(red), Class::NewFailure);
+            case(None, Some(red), Class::NewFailure);
+            case(Some(red), Some(Pass), Class::Fixed);
+            case(Some(red), Some(Skip), Class::NewlySkipped);
+            case(Some(red), Some(Fail), Class::StillFailing);
+            case(Some(red), None, Class::Removed);
+        }
+        case(Some(Pass), Some(Skip), Class::NewlySkipped);
+        case(Some(Skip), Some(Pass), Class::Unchanged);
+        case(Some(Pass), Some(Pass), Class::Unchanged);
+        case(Some(Pass), None, Class::Removed);
+        case(None, Some(Pass), Class::New);
+        case(None, Some(Skip), Class::New);
+    }
+
+    #[test]
+    fn a_skip_is_no_regression_and_new_and_removed_are_listed() {
+        let before = run(&[
+            ("a", Status::Pass),
+            ("b", Status::Pass),
+            ("gone", Status::Pass),
+        ]);
+        let baseline = Baseline::updated(None, &before, Scope::Whole);
+        let now = run(&[
+            ("a", Status::Skip),
+            ("b", Status::Error),
+            ("c", Status::Pass),
+        ]);
+        let case = |scope, wanted: &[(Class, &str)]| {
+            let found = compare(&baseline, "b.json", &now, scope);
+            let found: Vec<(Class, &str)> = found
+                .changes
+                .iter()
+                .map(|change| (change.class, change.name.as_str()))
+                .collect();
+            assert_eq!(found, wanted);
+        };
+        let all = [
+            (Class::Regressed, "b"),
+            (Class::NewlySkipped, "a"),
+            (Class::Removed, "gone"),
+            (Class::New, "c"),
+        ];
+        case(Scope::Whole, &all);
+        case(Scope::Part, &[all[0], all[1], all[3]]);
+    }
+
+    #[test]
+    fn the_go_tools_file_is_matched_by_name_and_duplicates_stay_apart() {
+        let baseline =
+            Baseline::parse(r#"{"entries": [{"name": "a", "status": "PASS"}]}"#).unwrap();
+        let first = Outcome {
+            status: Status::Fail,
+            ..outcome("one.yaml", "a")
+        };
+        let now = report(vec![first, outcome("two.yaml", "a")], 1);
+        let found = compare(&baseline, "b.json", &now, Scope::Whole);
+        assert_eq!(found.changes.len(), 1);
+        assert_eq!(found.changes[0].key, "one.yaml::a");
+        assert_eq!(found.changes[0].transition(), "was PASS, now FAIL");
+        let saved = Baseline::updated(Some(&baseline), &now, Scope::Whole);
+        assert_eq!(saved.len(), 2);
+    }
+
+    #[test]
+    fn slower_means_twice_the_median_and_over_a_second() {
+        let case = |before_ms, now_ms, wanted: bool| {
+            let timed = |ms| {
+                let mut outcome = outcome("a.yaml", "a");
+                outcome.duration = Duration::from_millis(ms);
+                report(vec![outcome], 1)
+            };
+            let baseline = Baseline::updated(None, &timed(before_ms), Scope::Whole);
+            let found = compare(&baseline, "b.json", &timed(now_ms), Scope::Whole);
+            assert_eq!(
+                found.of(Class::Slower).count() == 1,
+                wanted,
+                "{before_ms} {now_ms}"
+            );
+        };
+        case(100, 900, false);
+        case(600, 1_100, false);
+        case(500, 1_100, true);
+    }
+
+    #[test]
+    fn an_interrupted_run_removes_nothing() {
+        let before = run(&[("a", Status::Pass), ("b", Status::Pass)]);
+        let baseline = Baseline::updated(None, &before, Scope::Whole);
+        let mut now = run(&[("a", Status::Pass)]);
+        now.planned = 2;
+        assert!(
+            compare(&baseline, "b", &now, Scope::Whole)
+                .changes
+                .is_empty()
+        );
+        assert_eq!(
+            Baseline::updated(Some(&baseline), &now, Scope::Whole).len(),
+            2
+        );
+    }
+}

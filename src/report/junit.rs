@@ -1,0 +1,304 @@
+//! JUnit XML: a test suite for each suite file, a test case for each outcome. Two runs with the same verdicts
+//! differ only in their times.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::DateTime;
+use quick_junit::{
+    NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestRerun, TestSuite, XmlString,
+};
+
+use crate::{
+    outcome::Status,
+    report::{
+        RunReport,
+        cleaner::one_line,
+        failure::{self, Detail, Times},
+        record::{AttemptRecord, Record},
+        tally::Reliability,
+    },
+    words::text::head,
+};
+
+/// Characters of an attribute that holds a message.
+const LONGEST_MESSAGE: usize = 300;
+
+/// What is written if the serializer refuses: red, never an empty and so green file.
+const REFUSED: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"mcp-assert\" tests=\"1\" failures=\"0\" errors=\"1\"><testsuite name=\"mcp-assert\" \
+tests=\"1\" failures=\"0\" errors=\"1\"><testcase name=\"report\" classname=\"mcp-assert\"><error \
+message=\"the report could not be serialized\"/></testcase></testsuite></testsuites>
+";
+
+/// The run as XML.
+pub(crate) fn render(report: &RunReport) -> String {
+    let mut junit = Report::new("mcp-assert");
+    junit.set_time(Duration::from_micros(report.duration_us));
+    let started = i64::try_from(report.started_unix_ms)
+        .ok()
+        .and_then(DateTime::from_timestamp_millis)
+        .map(|at| at.fixed_offset());
+    if let Some(started) = started {
+        junit.set_timestamp(started);
+    }
+    let assertions = report.assertions();
+    for (file, records) in by_file(report) {
+        let mut suite = TestSuite::new(file.as_ref());
+        if let Some(started) = started {
+            suite.set_timestamp(started);
+        }
+        suite.set_time(records.iter().map(|it| duration(it)).sum());
+        if report.trials > 1 {
+            let own = assertions.iter().filter(|it| it.record.file == file);
+            add_reliability(&mut suite, &own.collect::<Vec<_>>());
+        }
+        let mut names = HashSet::new();
+        for record in records {
+            let name = unique(&record.display_name(report.trials), &mut names);
+            suite.add_test_case(test_case(record, &name, report.trials));
+        }
+        junit.add_test_suite(suite);
+    }
+    junit.to_string().unwrap_or_else(|_| REFUSED.to_owned())
+}
+
+/// The records of each file; files in the order of the plan.
+fn by_file(report: &RunReport) -> Vec<(Arc<str>, Vec<&Record>)> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut files: Vec<(Arc<str>, Vec<&Record>)> = Vec::new();
+    for record in &report.records {
+        let place = *places.entry(&record.file).or_insert(files.len());
+        match files.get_mut(place) {
+            Some((_, records)) => records.push(record),
+            None => files.push((Arc::clone(&record.file), vec![record])),
+        }
+    }
+    files
+}
+
+/// The name, numbered when the file has it already.
+fn unique(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    let mut number = 2;
+    while !taken.insert(candidate.clone()) {
+        candidate = format!("{name} #{number}");
+        number += 1;
+    }
+    candidate
+}
+
+/// The Go tool's two properties; skipped assertions have no trials.
+fn add_reliability(suite: &mut TestSuite, assertions: &[&Reliability<'_>]) {
+    let tried: Vec<_> = assertions.iter().filter(|it| it.trials > 0).collect();
+    let capable = tried.iter().filter(|it| it.is_capable()).count();
+    let reliable = tried.iter().filter(|it| it.is_reliable()).count();
+    let total = tried.len();
+    suite.add_property(Property::new("pass_at_k", format!("{capable}/{total}")));
+    suite.add_property(Property::new("pass_up_k", format!("{reliable}/{total}")));
+}
+
+fn test_case(record: &Record, name: &str, trials: u32) -> TestCase {
+    let mut case = TestCase::new(name, status(record, trials));
+    case.set_classname(record.file.as_ref());
+    case.set_time(duration(record));
+    let mut extra = |key: &str, value: &str| {
+        case.extra
+            .insert(XmlString::new(key), XmlString::new(value));
+    };
+    extra("file", &record.file);
+    extra("line", &record.line.to_string());
+    add_properties(&mut case, record, trials);
+    if let (true, Some(evidence)) = (record.status.is_red(), &record.evidence)
+        && !evidence.stderr.is_empty()
+    {
+        case.set_system_err(evidence.stderr.as_str());
+    }
+    case
+}
+
+fn add_properties(case: &mut TestCase, record: &Record, trials: u32) {
+    let mut put = |name: &str, value: &str| {
+        case.add_property(Property::new(name, value));
+    };
+    put("id", &record.id);
+    put("subject", &record.subject);
+    for tag in &record.tags {
+        put("tag", tag);
+    }
+    if let Some(target) = &record.target {
+        put("target", target);
+    }
+    if trials > 1 {
+        put("trial", &record.trial.to_string());
+    }
+    if let Some(server) = &record.server {
+        put("server", server);
+    }
+    if let Some(revision) = &record.revision {
+        put("revision", revision);
+    }
+    for finding in &record.findings {
+        let text = format!("{} {}: {}", finding.severity, finding.code, finding.message);
+        put("finding", &head(&text, LONGEST_MESSAGE));
+    }
+}
+
+fn status(record: &Record, trials: u32) -> TestCaseStatus {
+    let mut status = match record.status {
+        Status::Pass => TestCaseStatus::success(),
+        Status::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Status::Error => TestCaseStatus::non_success(NonSuccessKind::Error),
+        Status::Skip => {
+            let mut status = TestCaseStatus::skipped();
+            if !record.headline().is_empty() {
+                status.set_message(message(record.headline()));
+            }
+            return status;
+        }
+    };
+    if record.status.is_red() {
+        let detail = Detail {
+            times: Times::Hidden,
+            ..Detail::usual(trials)
+        };
+        status.set_message(message(record.headline()));
+        status.set_type(kind(record));
+        status.set_description(failure::text(record, &detail));
+    }
+    for attempt in &record.attempts {
+        status.add_rerun(rerun(attempt));
+    }
+    status
+}
+
+/// The expectation's key, or the kind of what kept it from being observed.
+fn kind(record: &Record) -> &str {
+    let Some(evidence) = &record.evidence else {
+        return "unknown";
+    };
+    match (&evidence.disruption, evidence.mismatches.first()) {
+        (Some(disruption), _) => &disruption.kind,
+        (None, Some(mismatch)) => &mismatch.key,
+        (None, None) => "unknown",
+    }
+}
+
+/// An earlier attempt: a flaky one of a pass, a rerun of what stayed red.
+fn rerun(attempt: &AttemptRecord) -> TestRerun {
+    let mut rerun = TestRerun::new(match attempt.status {
+        Status::Fail => NonSuccessKind::Failure,
+        Status::Error | Status::Pass | Status::Skip => NonSuccessKind::Error,
+    });
+    rerun.set_time(Duration::from_micros(attempt.duration_us));
+    rerun.set_message(message(&attempt.detail));
+    rerun.set_description(attempt.detail.as_str());
+    if !attempt.stderr.is_empty() {
+        rerun.set_system_err(attempt.stderr.as_str());
+    }
+    rerun
+}
+
+fn message(text: &str) -> String {
+    head(&one_line(text), LONGEST_MESSAGE)
+}
+
+fn duration(record: &Record) -> Duration {
+    Duration::from_micros(record.duration_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use quick_junit::Report;
+
+    use super::render;
+    use crate::{
+        outcome::Status,
+        report::{
+            RunReport,
+            tests::sample::{UGLY, outcome, report, sample},
+        },
+        words::text::clean,
+    };
+
+    fn parsed(report: &RunReport) -> Report {
+        Report::deserialize_from_str(&render(report)).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let report = parsed(&sample());
+        assert_eq!((report.tests, report.failures, report.errors), (7, 2, 1));
+        let files: Vec<&str> = report
+            .test_suites
+            .iter()
+            .map(|it| it.name.as_str())
+            .collect();
+        assert_eq!(
+            files,
+            [
+                "evals/greet.yaml",
+                "evals/crash.yaml",
+                "evals/ugly.yaml",
+                "evals/slow.yaml"
+            ]
+        );
+        let ugly = &report.test_suites[2].test_cases[0];
+        assert_eq!(ugly.name.as_str(), clean(UGLY).replace('\n', " ⏎ "));
+        assert!(ugly.system_err.as_ref().unwrap().contains("::error::boom"));
+    }
+
+    #[test]
+    fn names_are_unique_in_their_file() {
+        let mut run = report(vec![outcome("a.yaml", "a"), outcome("a.yaml", "a")], 1);
+        run.records
+            .push(report(vec![outcome("a.yaml", "a #2")], 1).records.remove(0));
+        let names: Vec<String> = parsed(&run).test_suites[0]
+            .test_cases
+            .iter()
+            .map(|case| case.name.to_string())
+            .collect();
+        assert_eq!(names, ["a", "a #2", "a #2 #2"]);
+    }
+
+    #[test]
+    fn runs_that_differ_only_in_time_give_the_same_text_but_for_times() {
+        let masked = |report: &RunReport| {
+            let text = render(report);
+            let times = regex::Regex::new(r#" time(stamp)?="[^"]*""#).unwrap();
+            times.replace_all(&text, "").into_owned()
+        };
+        let mut other = sample();
+        other.started_unix_ms += 5_000;
+        other.duration_us *= 3;
+        for record in &mut other.records {
+            record.duration_us *= 2;
+            record.phases.start += 77;
+            if let Some(evidence) = &mut record.evidence {
+                evidence.wire.iter_mut().for_each(|frame| frame.at_us += 9);
+            }
+        }
+        assert_eq!(masked(&sample()), masked(&other));
+    }
+
+    #[test]
+    fn trials_are_told_apart_and_counted() {
+        let trial = |trial, status| {
+            let mut outcome = outcome("a.yaml", "a");
+            (outcome.trial, outcome.status) = (trial, status);
+            outcome
+        };
+        let run = report(vec![trial(1, Status::Pass), trial(2, Status::Fail)], 2);
+        let suite = &parsed(&run).test_suites[0];
+        assert_eq!(suite.test_cases[1].name.as_str(), "a [trial 2]");
+        let property = |name: &str| {
+            let found = suite.properties.iter().find(|it| it.name.as_str() == name);
+            found.unwrap().value.to_string()
+        };
+        assert_eq!(property("pass_at_k"), "1/1");
+        assert_eq!(property("pass_up_k"), "0/1");
+    }
+}

@@ -1,0 +1,136 @@
+//! Markdown for a step summary or a comment: what is not green first, everything from outside escaped, and never
+//! more bytes than there is room for. A page that is too long loses whole parts, the least important first, and
+//! says which.
+
+mod escape;
+mod parts;
+
+use self::parts::Page;
+use crate::report::RunReport;
+
+/// Bytes that a step summary takes; a longer one is dropped whole.
+pub(crate) const SUMMARY_BYTES: usize = 1_000_000;
+
+/// How much of the page is left. Each level has everything of the later ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    /// All of it.
+    Everything,
+    /// Without the list of what passed.
+    NoPassing,
+    /// Without frames.
+    NoFrames,
+    /// Without stderr beyond 20 lines.
+    ShortStderr,
+    /// Without details beyond the first 50.
+    SomeDetails,
+    /// Without details.
+    NoDetails,
+    /// Without rows beyond 50 in a table.
+    SomeRows,
+    /// Only headline, totals and the first 50 regressions.
+    Regressions,
+    /// Only headline and totals.
+    Bare,
+}
+
+impl Level {
+    /// All levels, the longest page first.
+    const ALL: [Self; 9] = [
+        Self::Everything,
+        Self::NoPassing,
+        Self::NoFrames,
+        Self::ShortStderr,
+        Self::SomeDetails,
+        Self::NoDetails,
+        Self::SomeRows,
+        Self::Regressions,
+        Self::Bare,
+    ];
+
+    /// What this page does not have, for its reader.
+    fn left_out(self) -> Option<&'static str> {
+        match self {
+            Self::Everything => None,
+            Self::NoPassing => Some("the list of what passed"),
+            Self::NoFrames => Some("the list of what passed and the frames"),
+            Self::ShortStderr => {
+                Some("the list of what passed, the frames, and stderr beyond 20 lines")
+            }
+            Self::SomeDetails => Some("the list of what passed and details beyond the first 50"),
+            Self::NoDetails => Some("the list of what passed and all details"),
+            Self::SomeRows => Some("all details and rows beyond 50 in a table"),
+            Self::Regressions => Some("everything but regressions"),
+            Self::Bare => Some("everything but the totals"),
+        }
+    }
+}
+
+/// The run as Markdown, for a step summary.
+pub(crate) fn render(report: &RunReport) -> String {
+    within(report, SUMMARY_BYTES)
+}
+
+/// The run as Markdown of at most so many bytes.
+pub(crate) fn within(report: &RunReport, budget: usize) -> String {
+    for level in Level::ALL {
+        let mut page = Page::new(level, budget);
+        parts::all(&mut page, report);
+        if let Some(text) = page.finish() {
+            return text;
+        }
+    }
+    let mut text = parts::headline(report);
+    text.truncate(budget);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SUMMARY_BYTES, render, within};
+    use crate::report::{
+        baseline::Baseline,
+        compare::{Scope, compare},
+        tests::sample::{UGLY, failure_with, outcome, report, sample},
+    };
+
+    #[test]
+    fn a_page_keeps_within_any_budget_and_says_what_is_missing() {
+        let sample = sample();
+        let whole = render(&sample).len();
+        for budget in (200..whole + 500).step_by(97) {
+            let text = within(&sample, budget);
+            assert!(text.len() <= budget, "{budget}: {}", text.len());
+            assert!(
+                text.starts_with("### mcp-assert: 3 passed, 2 failed"),
+                "{text}"
+            );
+            let cut = text.len() < whole;
+            assert_eq!(text.contains("Left out to fit"), cut, "{budget}: {text}");
+        }
+    }
+
+    #[test]
+    fn thousands_of_ugly_failures_fit_and_regressions_stay() {
+        let green: Vec<_> = (0..3_000)
+            .map(|index| outcome("a.yaml", &format!("{UGLY}{index}")))
+            .collect();
+        let red = (0..3_000).map(|index| failure_with("a.yaml", &format!("{UGLY}{index}"), UGLY));
+        let baseline = Baseline::updated(None, &report(green, 1), Scope::Whole);
+        let mut run = report(red.collect(), 1);
+        run.comparison = Some(compare(&baseline, "main", &run, Scope::Whole));
+        let summary = render(&run);
+        assert!(summary.len() <= SUMMARY_BYTES);
+        assert!(summary.contains("Regressions (3000)"));
+        let comment = within(&run, 20_000);
+        assert!(comment.len() <= 20_000);
+        assert!(comment.contains("Regressions (3000)"), "{comment}");
+        assert!(comment.contains("2950 more"), "{comment}");
+    }
+
+    #[test]
+    fn a_green_run_has_the_known_heading() {
+        let text = render(&report(vec![outcome("a.yaml", "a")], 1));
+        assert!(text.starts_with("### mcp-assert: 1/1 passed\n"), "{text}");
+    }
+}
