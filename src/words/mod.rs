@@ -1,5 +1,6 @@
 //! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment.
 
+pub(crate) mod credential;
 pub(crate) mod diagnostic;
 pub(crate) mod environment;
 pub(crate) mod exit;
