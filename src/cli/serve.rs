@@ -88,6 +88,9 @@ pub(crate) struct ServeArgs {
     /// End after so long
     #[arg(long, value_name = "DURATION")]
     pub(crate) exit_after: Option<String>,
+    /// Hold stdout open and do nothing else: the child that a fault leaves behind
+    #[arg(long, hide = true, exclusive = true)]
+    pub(crate) hold_stdout: bool,
     /// Print the profiles, tools and faults, and end
     #[arg(long)]
     pub(crate) list: bool,

@@ -10,20 +10,24 @@ use crate::{
     cli::serve::{Era, Level, ServeArgs},
     serve::{
         Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
-        catalogue, ending, faults, offered_revisions, stdio,
-        tap::{self, JournalLevel, JournalTo, Redaction, TapOptions},
+        catalogue, ending, faults, layer, offered_revisions, stdio,
+        tap::{JournalLevel, JournalTo, Redaction, TapOptions},
     },
     words::exit::ExitCode,
 };
 
 /// Serves until the client closes, and gives the code that the process exits with.
 pub(super) fn serve(args: ServeArgs) -> u8 {
+    if args.hold_stdout {
+        faults::orphan::hold_stdout();
+        return ExitCode::Passed.number();
+    }
     if args.list {
         return list(&args);
     }
     let exit_code = args.exit_code;
     let built = options(&args).and_then(|options| {
-        let tap = tap::build(&taps(args), &options)?;
+        let tap = layer::build(&taps(args), &options)?;
         Ok((options, tap))
     });
     let (options, tap) = match built {

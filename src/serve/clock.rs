@@ -73,6 +73,11 @@ impl Clock {
         }
     }
 
+    /// Whether it is the machine's clock, so that no two runs are alike.
+    pub(crate) fn is_real(&self) -> bool {
+        matches!(self.mode, ClockMode::Real)
+    }
+
     /// Time since the server started: zero on a fixed clock, the sum of waits on a virtual one.
     pub(crate) fn elapsed(&self) -> Duration {
         match self.mode {

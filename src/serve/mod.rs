@@ -9,6 +9,8 @@ mod clock;
 mod draw;
 pub(crate) mod ending;
 pub(crate) mod faults;
+mod journal;
+pub(crate) mod layer;
 mod state;
 pub(crate) mod stdio;
 mod surface;

@@ -270,15 +270,3 @@ pub(crate) struct TapOptions {
     /// `--no-redact` turns it off.
     pub(crate) redaction: Redaction,
 }
-
-/// The tap that `wanted` describes, or what is wrong with it, all at once.
-pub(crate) fn build(
-    wanted: &TapOptions,
-    _server: &super::ServeOptions,
-) -> Result<Box<dyn Tap>, Vec<String>> {
-    if wanted.rules.is_empty() && wanted.rules_file.is_none() && wanted.journal.is_none() {
-        Ok(Box::new(PassThrough))
-    } else {
-        Err(vec!["this build has no faults and no journal".to_owned()])
-    }
-}

@@ -13,7 +13,9 @@ use super::reply::{Finished, Reply};
 use super::rule::Rule;
 use super::style::{Mark, Style};
 use crate::serve::State;
-use crate::serve::tap::{Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Stop, Ticket};
+use crate::serve::tap::{
+    Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Middle, Outlet, Stop, Ticket,
+};
 
 /// How long an answer waits for requests that the client sends at the same time.
 const COMPANY: Duration = Duration::from_millis(100);
@@ -47,6 +49,8 @@ pub(crate) struct Sent {
     pub(crate) id: Value,
     /// The answer as faults left it.
     pub(crate) message: Value,
+    /// How many bytes go out for it.
+    pub(crate) bytes: u64,
 }
 
 /// What happened since the journal last asked, in order.
@@ -412,7 +416,8 @@ impl Engine {
         self.asked
             .extend(finished.asked.iter().map(Value::to_string));
         if let Some(message) = finished.message {
-            self.events.push(Event::Sent(Sent { id, message }));
+            let bytes = finished.emits.iter().map(bytes_of).sum();
+            self.events.push(Event::Sent(Sent { id, message, bytes }));
         }
         finished.emits
     }
@@ -480,6 +485,23 @@ impl Engine {
     fn fresh(&mut self) -> String {
         self.serial += 1;
         format!("fault-{}", self.serial)
+    }
+}
+
+/// Bytes on stdout; those of numbered floods are notifications.
+fn bytes_of(emit: &Emit) -> u64 {
+    match emit {
+        Emit::Bytes(bytes) | Emit::Bytewise(bytes) => bytes.len() as u64,
+        Emit::Flood(flood) if flood.outlet == Outlet::Stdout && flood.middle == Middle::Nothing => {
+            flood.count * (flood.head.len() + flood.tail.len()) as u64
+        }
+        Emit::Flood(_)
+        | Emit::Stderr(_)
+        | Emit::Delay(_)
+        | Emit::CloseStdout
+        | Emit::Spawn(_)
+        | Emit::Wake(..)
+        | Emit::End(_) => 0,
     }
 }
 
