@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
@@ -48,15 +48,6 @@ impl Call {
         }
     }
 
-    /// A `tools/call`.
-    pub(super) fn tool(name: String, arguments: Value) -> Self {
-        Self {
-            method: Method::ToolsCall,
-            params: json!({"name": name, "arguments": arguments}),
-            tool: Some(name),
-        }
-    }
-
     /// The request, for people.
     fn what(&self) -> String {
         match &self.tool {
@@ -86,23 +77,11 @@ impl Session {
     /// Sends a request.
     pub(super) async fn start(&mut self, call: Call, deadline: Instant) -> Observed<Pending> {
         let what = call.what();
-        let (progress, arguments) = match call.method {
-            Method::ToolsCall => (
-                ProgressWish::Token,
-                call.params.get("arguments").cloned().unwrap_or_default(),
-            ),
-            Method::Initialize
-            | Method::Ping
-            | Method::ToolsList
-            | Method::ResourcesList
-            | Method::ResourceTemplatesList
-            | Method::ResourcesRead
-            | Method::ResourcesSubscribe
-            | Method::ResourcesUnsubscribe
-            | Method::PromptsList
-            | Method::PromptsGet
-            | Method::CompletionComplete
-            | Method::LoggingSetLevel => (ProgressWish::None, Value::Null),
+        let (progress, arguments) = if call.method == Method::ToolsCall {
+            let arguments = call.params.get("arguments").cloned();
+            (ProgressWish::Token, arguments.unwrap_or_default())
+        } else {
+            (ProgressWish::None, Value::Null)
         };
         if call.method == Method::LoggingSetLevel {
             let level = call.params.get("level").and_then(Value::as_str);
@@ -147,7 +126,7 @@ impl Session {
             (None, result) => {
                 let result = result.unwrap_or_default();
                 if let Some(reason) = method.unusable(&result) {
-                    return Err(self.unusable(&pending.what, &reason, &settled.frame));
+                    return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
                 self.served(method, &settled.frame);
                 inspect::result(&mut self.exchange.dialogue, method, &result, &settled);
@@ -158,10 +137,8 @@ impl Session {
             body,
             took: Duration::from_micros(settled.at_us.saturating_sub(settled.sent_us)),
             bytes: settled.bytes,
-            progress_token: match method {
-                Method::ToolsCall => Some(super::correlation::id_value(&pending.ticket.id)),
-                _ => None,
-            },
+            progress_token: (method == Method::ToolsCall)
+                .then(|| super::correlation::id_value(&pending.ticket.id)),
             notifications: pending.ticket.notifications..settled.notifications,
             server_requests: pending.ticket.server_requests..settled.server_requests,
             tool: pending.tool,
@@ -169,12 +146,12 @@ impl Session {
         })
     }
 
-    fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Box<Disruption> {
+    fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {
         let message = format!("the answer to {what} cannot be used: {reason}");
         let record = &mut self.exchange.dialogue.record;
         record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
         let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
-        Box::new(disruption.with_frame(frame))
+        disruption.with_frame(frame)
     }
 
     /// A method was refused: was its capability declared?

@@ -49,6 +49,8 @@ mod tests {
 
     use serde_json::{Value, json};
 
+    use CaptureSource::{Either, Structured, Text};
+
     use super::capture;
     use crate::{
         observation::answer::Reply,
@@ -88,7 +90,6 @@ mod tests {
             let seen = take(source, path, &reply).map(|value| value.to_string());
             assert_eq!(seen.as_deref().map_err(String::as_str), wanted, "{path:?}");
         };
-        use CaptureSource::{Either, Structured, Text};
         case(Either, Some("$.id"), Ok("12345678901234567890123"));
         case(Text, Some("$.id"), Ok("12345678901234567890123"));
         case(Structured, Some("$.id"), Ok("\"s\""));

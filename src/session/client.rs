@@ -207,6 +207,7 @@ fn root(directory: &Path, path: &str) -> Value {
 }
 
 fn file_uri(path: &str) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let mut uri = String::from("file://");
     let slashed = path.replace(std::path::MAIN_SEPARATOR, "/");
     if !slashed.starts_with('/') {
@@ -216,7 +217,9 @@ fn file_uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            uri.push('%');
+            uri.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            uri.push(char::from(DIGITS[usize::from(byte & 15)]));
         }
     }
     uri

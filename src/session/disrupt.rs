@@ -49,6 +49,7 @@ impl Session {
     }
 
     async fn timeout(&mut self, what: &str) -> Disruption {
+        self.exchange.note_unfinished();
         let now = self.exchange.link().clock().at_us();
         let sent = self.exchange.dialogue.requests.open().first();
         let waited = sent.map_or(0, |open| now.saturating_sub(open.sent_us));

@@ -212,6 +212,11 @@ impl Exchange {
         }
     }
 
+    /// Notes what has come of a line whose end has not.
+    pub(super) fn note_unfinished(&mut self) {
+        self.dialogue.unfinished(self.link.unfinished());
+    }
+
     /// Gives up what waits: tells the server, and listens for a short time. The handshake cannot be cancelled.
     pub(super) async fn cancel(&mut self, reason: &str) {
         let until = Instant::now() + LINGER;
@@ -290,7 +295,6 @@ impl Exchange {
                 return Halt::Broken(suspect);
             }
         }
-        self.dialogue.unfinished(self.link.unfinished());
         Halt::Deadline
     }
 

@@ -92,7 +92,11 @@ impl Session {
                 self.listing(Method::ToolsList, call, bindings, deadline)
                     .await?
             }
-            Subject::Initialize => return self.first_answer(),
+            Subject::Initialize => {
+                // The handshake was made already; its answer is what is looked at.
+                self.seen.answer.clone_from(&self.handshake);
+                return Ok(());
+            }
             Subject::Resources(call) => return self.resources(call, bindings, deadline).await,
             Subject::Prompts(call) => self.prompts(call, bindings, deadline).await?,
             Subject::Completion(call) => self.completion(call, bindings, deadline).await?,
@@ -116,16 +120,10 @@ impl Session {
             Subject::Raw(exchange) => return self.raw(exchange, bindings, deadline).await,
             Subject::Trajectory(_) | Subject::Http(_) => {
                 let message = format!("`{}` is nothing that a session does", subject.key());
-                return Err(self.cannot(DisruptionKind::Unsupported, message));
+                return Err(self.cannot(DisruptionKind::Unsupported, message).into());
             }
         };
         self.seen.answer = Some(answer);
-        Ok(())
-    }
-
-    /// The handshake was made already; its answer is what is looked at.
-    fn first_answer(&mut self) -> Observed<()> {
-        self.seen.answer.clone_from(&self.handshake);
         Ok(())
     }
 
@@ -143,7 +141,11 @@ impl Session {
     pub(super) fn tool_call(&self, call: &ToolCall, bindings: &Bindings) -> Observed<Call> {
         let name = self.text(&call.tool, bindings)?;
         let arguments = self.value(&call.args, bindings)?;
-        Ok(Call::tool(name, arguments))
+        Ok(Call {
+            method: Method::ToolsCall,
+            params: json!({"name": name, "arguments": arguments}),
+            tool: Some(name),
+        })
     }
 
     async fn listing(
@@ -290,13 +292,11 @@ impl Session {
             called.notifications.start = from.unwrap_or(called.notifications.start);
             answer = Some(called);
         }
-        match answer {
-            Some(answer) => self.then_wait(answer, patience, deadline).await,
-            None => {
-                let message = "`assert_logging` names neither a level nor a tool".to_owned();
-                Err(self.cannot(DisruptionKind::Invalid, message))
-            }
+        if let Some(answer) = answer {
+            return self.then_wait(answer, patience, deadline).await;
         }
+        let message = "`assert_logging` names neither a level nor a tool".to_owned();
+        Err(self.cannot(DisruptionKind::Invalid, message).into())
     }
 
     /// Waits for notifications after an answer, and counts them to it.
@@ -323,7 +323,7 @@ impl Session {
                 "the deadline came before notifications had been waited for {} ms",
                 patience.within.as_millis()
             );
-            return Err(self.cannot(DisruptionKind::Timeout, message));
+            return Err(self.cannot(DisruptionKind::Timeout, message).into());
         }
         Ok(())
     }
@@ -334,27 +334,27 @@ impl Session {
             Body::Result(_) => Ok(()),
             Body::ProtocolError(error) => {
                 let message = format!("{what} was refused with {error}");
-                Err(self.cannot(DisruptionKind::ProtocolError, message))
+                Err(self.cannot(DisruptionKind::ProtocolError, message).into())
             }
         }
     }
 
     /// A disruption in the present phase.
-    pub(super) fn cannot(&self, kind: DisruptionKind, message: String) -> Box<Disruption> {
-        Box::new(Disruption::new(kind, self.seen.reached, message))
+    pub(super) fn cannot(&self, kind: DisruptionKind, message: String) -> Disruption {
+        Disruption::new(kind, self.seen.reached, message)
     }
 
     /// A text with its values.
     pub(super) fn text(&self, template: &Template, bindings: &Bindings) -> Observed<String> {
-        rendering::text(template, bindings).map_err(|unknown| self.nameless(&unknown))
+        rendering::text(template, bindings).map_err(|unknown| self.nameless(&unknown).into())
     }
 
     /// A JSON value with its values.
     pub(super) fn value(&self, template: &ValueTemplate, bindings: &Bindings) -> Observed<Value> {
-        rendering::value(template, bindings).map_err(|unknown| self.nameless(&unknown))
+        rendering::value(template, bindings).map_err(|unknown| self.nameless(&unknown).into())
     }
 
-    fn nameless(&self, unknown: &UnknownName) -> Box<Disruption> {
+    fn nameless(&self, unknown: &UnknownName) -> Disruption {
         self.cannot(DisruptionKind::Invalid, unknown.to_string())
     }
 

@@ -58,7 +58,7 @@ impl Session {
                 answer: None,
             });
             let done = self.step(step, place, bindings, deadline).await;
-            done.map_err(|disruption| in_step(disruption, index))?;
+            done.map_err(in_step(index))?;
         }
         Ok(())
     }
@@ -114,19 +114,18 @@ impl Session {
     /// Whether the steps after this one, and the subject, can go on.
     fn proceed(&self, step: &Step, answer: &Answer) -> Observed<()> {
         match (step.on_tool_error, &answer.body) {
-            (OnToolError::GoOn, _) => Ok(()),
             (OnToolError::Stop, Body::Result(reply)) if reply.is_error => {
                 let message = format!(
                     "{} answered with a tool error: {}",
                     label(&step.action),
                     said(reply)
                 );
-                Err(self.cannot(DisruptionKind::Step, message))
+                Err(self.cannot(DisruptionKind::Step, message).into())
             }
-            (OnToolError::Stop, Body::Result(_)) => Ok(()),
+            (OnToolError::GoOn, _) | (OnToolError::Stop, Body::Result(_)) => Ok(()),
             (OnToolError::Stop, Body::ProtocolError(error)) => {
                 let message = format!("{} was refused with {error}", label(&step.action));
-                Err(self.cannot(DisruptionKind::ProtocolError, message))
+                Err(self.cannot(DisruptionKind::ProtocolError, message).into())
             }
         }
     }
@@ -150,17 +149,14 @@ impl Session {
                 Some(call) => self.start(call, deadline).await,
                 None => continue,
             };
-            pending.push((
-                index,
-                sent.map_err(|disruption| in_step(disruption, index))?,
-            ));
+            pending.push((index, sent.map_err(in_step(index))?));
         }
         for (index, sent) in pending {
             let answered = match self.finish(sent, deadline).await {
                 Ok(answer) => self.arrived(&steps[index], first + index, answer, bindings),
                 Err(disruption) => Err(disruption),
             };
-            answered.map_err(|disruption| in_step(disruption, index))?;
+            answered.map_err(in_step(index))?;
         }
         for step in steps {
             self.pause(&step.action, deadline).await?;
@@ -201,7 +197,7 @@ impl Session {
         match self.exchange.until(until.min(deadline), |_| false).await {
             Err(Halt::Deadline) if deadline < until => {
                 let message = format!("the deadline came in a wait of {} ms", time.as_millis());
-                Err(self.cannot(DisruptionKind::Timeout, message))
+                Err(self.cannot(DisruptionKind::Timeout, message).into())
             }
             Err(Halt::Closed) => {
                 // What waits for the server is told at its next request; the time passes all the same.
@@ -213,9 +209,12 @@ impl Session {
     }
 }
 
-fn in_step(mut disruption: Box<Disruption>, index: usize) -> Box<Disruption> {
-    disruption.step = Some(index);
-    disruption
+/// Names the step a disruption happened in.
+fn in_step(index: usize) -> impl Fn(Box<Disruption>) -> Box<Disruption> {
+    move |mut disruption| {
+        disruption.step = Some(index);
+        disruption
+    }
 }
 
 /// What a tool error says.

@@ -14,7 +14,7 @@ use crate::{
         finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
-    suite::model::subject::Subject,
+    suite::model::subject::{ListCall, PromptsCall, Subject},
 };
 
 /// When a session was over.
@@ -61,23 +61,510 @@ fn answer(id: &str) -> Act {
 
 const OK: &str = r#"{"jsonrpc":"2.0","id":@id,"result":{"content":[{"type":"text","text":"hi"}]}}"#;
 
+/// The usable answer with something put in its place.
+fn bent(from: &str, to: &str) -> Act {
+    assert!(OK.contains(from), "{from}");
+    line(&OK.replace(from, to))
+}
+
+fn request(id: &str, method: &str) -> Act {
+    line(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{}}}}"#
+    ))
+}
+
+fn notification(method: &str, params: &Value) -> Act {
+    line(&format!(
+        r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#
+    ))
+}
+
+fn seconds(seconds: u64) -> Act {
+    Act::Pause(Duration::from_secs(seconds))
+}
+
 #[tokio::test(start_paused = true)]
 async fn bytes_on_stdout() {
-    let pause = Act::Pause(Duration::from_secs(1));
-    call(
+    let pass = |name, acts, findings, ends| call(name, acts, "result", findings, ends);
+    pass(
         "stdout-noise-between",
-        vec![line("loading"), pause, said("hi")],
-        "result",
+        vec![line("loading"), seconds(1), said("hi")],
         &[F::StdoutNoise],
         End::AfterGrace,
     )
     .await;
+    let ansi = vec![bytes(b"\x1b[2J\x1b]0;title\x07\n"), said("hi")];
+    pass("stdout-ansi", ansi, &[F::StdoutNoise], End::AtOnce).await;
+    let bom = bytes(format!("\u{feff}{OK}\n").as_bytes());
+    pass("stdout-bom", vec![bom], &[F::ByteOrderMark], End::AtOnce).await;
+    let crlf = bytes(format!("{OK}\r\n").as_bytes());
+    pass("stdout-crlf", vec![crlf], &[], End::AtOnce).await;
+    let blank = vec![line(""), line("  "), said("hi")];
+    pass("stdout-blank-lines", blank, &[F::BlankLine], End::AtOnce).await;
+    let nul = vec![bytes(b"\0\n"), said("hi")];
+    pass("nul-byte", nul, &[F::StdoutNoise], End::AtOnce).await;
+    pass(
+        "huge-line",
+        vec![said(&"x".repeat(8 << 20))],
+        &[],
+        End::AtOnce,
+    )
+    .await;
+    let cut = vec![bytes(OK.as_bytes()), Act::Exit(ExitStatus::Code(0))];
+    pass(
+        "no-trailing-newline",
+        cut,
+        &[F::NoFinalNewline],
+        End::AtOnce,
+    )
+    .await;
+    let surrogate = vec![bent("hi", r"\ud800")];
+    pass(
+        "lone-surrogate",
+        surrogate,
+        &[F::LoneSurrogate],
+        End::AtOnce,
+    )
+    .await;
+    let midline = vec![bent("\"result\":", "\"result\": [info] x")];
+    let violation = "violation (subject)";
     call(
         "stdout-noise-midline",
-        vec![line(&OK.replace("\"result\":", "\"result\": [info] x"))],
-        "violation (subject)",
+        midline,
+        violation,
         &[F::NotJson],
         End::AtOnce,
     )
     .await;
+    let pretty = vec![line("{"), line("  \"jsonrpc\": \"2.0\","), line("}")];
+    let findings = &[F::StdoutNoise, F::NotJson];
+    call("pretty-json", pretty, violation, findings, End::AtOnce).await;
+    let open = vec![bytes(OK.as_bytes())];
+    // The unfinished line is named at the deadline; when the stream ends it is a frame after all.
+    let findings = &[F::NoFinalNewline, F::NoFinalNewline, F::AnswerAfterCancel];
+    call(
+        "no-trailing-newline:open",
+        open,
+        "timeout (subject)",
+        findings,
+        End::Deadline,
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_that_are_no_text_are_shown_as_replaced() {
+    let mut plot = on_call(Vec::new());
+    let acts = Box::new(move |method: &str, count: usize, message: &Value| {
+        if method != "tools/call" {
+            return plot(method, count, message);
+        }
+        let answer = OK.replace("@id", &message["id"].to_string());
+        let (before, after) = answer.split_once("hi").unwrap();
+        let frame = [before.as_bytes(), b"a\xFFb", after.as_bytes(), b"\n"].concat();
+        vec![bytes(&frame)]
+    });
+    let (seen, _) = act(&echo(), acts).await;
+    assert_eq!(codes(&seen), [F::NotUtf8]);
+    let answer = seen.answer.unwrap();
+    assert_eq!(answer.reply().unwrap().text, "a\u{FFFD}b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn framing_of_another_protocol_is_named() {
+    let framed = Box::new(|method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![bytes(b"Content-Length: 2\r\n\r\n{}")],
+        _ => Vec::new(),
+    });
+    let (seen, end) = act(&echo(), framed).await;
+    assert_eq!(class(&seen), "timeout (handshake)");
+    assert_eq!(end, End::Deadline);
+    assert!(codes(&seen).contains(&F::LspFraming), "{:?}", seen.findings);
+    let help = seen.disruption.unwrap().help.unwrap();
+    assert!(
+        help.contains("newline") || help.contains("Content-Length"),
+        "{help}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn processes_that_end() {
+    let exit = |status| vec![Act::Exit(status)];
+    let crash = "crash (subject)";
+    let code = exit(ExitStatus::Code(1));
+    call("exit-mid-call", code, crash, &[], End::AtOnce).await;
+    let abort = exit(ExitStatus::Signal(6));
+    call("abort", abort, crash, &[], End::AtOnce).await;
+    let close = vec![Act::CloseOutput];
+    call(
+        "close-stdout",
+        close,
+        "transport (subject)",
+        &[],
+        End::AtOnce,
+    )
+    .await;
+    let after = vec![said("hi"), Act::Exit(ExitStatus::Code(1))];
+    call("exit-after-reply", after, "result", &[], End::AtOnce).await;
+    let before = Box::new(|_: &str, _: usize, _: &Value| vec![Act::Exit(ExitStatus::Code(7))]);
+    let (seen, end) = act(&echo(), before).await;
+    assert_eq!(
+        (class(&seen).as_str(), end),
+        ("crash (handshake)", End::AtOnce)
+    );
+    let message = seen.disruption.unwrap().message;
+    assert_eq!(
+        message,
+        "the server ended with exit code 7 before it answered `initialize`"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_cannot_be_used() {
+    let violation =
+        |name, acts, findings, ends| call(name, acts, "violation (subject)", findings, ends);
+    let half = vec![line(&OK[..OK.len() / 2])];
+    violation("truncated-json", half, &[F::NotJson], End::AtOnce).await;
+    violation(
+        "wrong-id",
+        vec![answer("77")],
+        &[F::UnknownId],
+        End::AfterGrace,
+    )
+    .await;
+    violation(
+        "null-id",
+        vec![answer("null")],
+        &[F::NullId],
+        End::AfterGrace,
+    )
+    .await;
+    let both = vec![bent(
+        "\"result\":",
+        "\"error\":{\"code\":1,\"message\":\"x\"},\"result\":",
+    )];
+    violation("result-and-error", both, &[F::ResultAndError], End::AtOnce).await;
+    let neither = vec![line(r#"{"jsonrpc":"2.0","id":@id}"#)];
+    violation("neither", neither, &[F::NeitherResultNorError], End::AtOnce).await;
+    let missing = vec![result(&json!({}))];
+    violation("content-missing", missing, &[F::Schema], End::AtOnce).await;
+    let null = vec![result(&json!({"content": null}))];
+    violation("content-null", null, &[F::Schema], End::AtOnce).await;
+    let nan = vec![bent("\"hi\"", "NaN")];
+    violation("nan-number", nan, &[F::NotJson], End::AtOnce).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_can_be_used_all_the_same() {
+    let pass = |name, acts, findings| call(name, acts, "result", findings, End::AtOnce);
+    let batch = vec![line(&format!("[{OK}]"))];
+    pass("batch-reply", batch, &[F::Batch]).await;
+    let missing = vec![bent("\"jsonrpc\":\"2.0\",", "")];
+    pass("missing-jsonrpc", missing, &[F::JsonrpcMissing]).await;
+    let old = vec![bent("\"2.0\"", "\"1.0\"")];
+    pass("jsonrpc-1.0", old, &[F::JsonrpcVersion]).await;
+    let flipped = vec![bent("@id", "\"@id\"")];
+    pass("id-type-flip", flipped, &[F::IdType]).await;
+    let stray = vec![answer("77"), said("hi")];
+    pass("unknown-id", stray, &[F::UnknownId]).await;
+    let twice = vec![said("hi"), said("other")];
+    pass("duplicate-reply", twice, &[F::DuplicateAnswer]).await;
+    let null = vec![bent("\"result\":", "\"error\":null,\"result\":")];
+    pass("error: null", null, &[F::ResultAndError]).await;
+    let collision = vec![request("2", "ping"), said("hi")];
+    pass("id-collision", collision, &[]).await;
+    let shallow = format!(
+        "\"content\":[],\"_meta\":{{\"x\":{}{}}}",
+        "[".repeat(100),
+        "]".repeat(100)
+    );
+    let shallow = vec![line(&format!(
+        r#"{{"jsonrpc":"2.0","id":@id,"result":{{{shallow}}}}}"#
+    ))];
+    pass("deep-json:100", shallow, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_that_never_come() {
+    let late =
+        |name, acts, findings| call(name, acts, "timeout (subject)", findings, End::Deadline);
+    late("drop", Vec::new(), &[]).await;
+    late("not-json", vec![line("this is no JSON")], &[F::StdoutNoise]).await;
+    late("json-null", vec![line("null")], &[F::NotAMessage]).await;
+    late(
+        "always the first id",
+        vec![answer("1")],
+        &[F::DuplicateAnswer],
+    )
+    .await;
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":@id,"result":{}}}"#,
+        "[".repeat(10_000)
+    );
+    let deep = vec![line(&deep)];
+    call(
+        "deep-json",
+        deep,
+        "transport (subject)",
+        &[F::TooDeep],
+        End::AtOnce,
+    )
+    .await;
+    let delay = vec![Act::Pause(Duration::from_millis(300)), said("hi")];
+    call("delay", delay, "result", &[], End::AtOnce).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_cancels_and_says_what_was_heard() {
+    let plot = Box::new(|method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![hands()],
+        "tools/call" => vec![line("oops: {}")],
+        "notifications/cancelled" => vec![answer("2")],
+        _ => Vec::new(),
+    });
+    let mut stage = Stage::new(plot);
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(codes(&seen), [F::StdoutNoise, F::AnswerAfterCancel]);
+    let disruption = seen.disruption.unwrap();
+    assert!(
+        disruption
+            .message
+            .starts_with("no answer to `tools/call` of `echo` within "),
+        "{}",
+        disruption.message
+    );
+    assert_eq!(disruption.frame.as_deref(), Some("oops: {}"));
+    assert_eq!(
+        disruption.help.as_deref(),
+        Some("the likely cause: a line on stdout is no JSON-RPC message")
+    );
+    let (_, received) = stage.close().await;
+    assert_eq!(
+        received.last().unwrap(),
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
+            "requestId": 2, "reason": "the deadline has passed",
+        }})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_with_flaws_are_errors() {
+    let error = |error: &str| {
+        vec![line(&format!(
+            r#"{{"jsonrpc":"2.0","id":@id,"error":{error}}}"#
+        ))]
+    };
+    let no_code = "protocol error (no code): no";
+    let acts = error(r#"{"message":"no"}"#);
+    call("error-no-code", acts, no_code, &[F::ErrorCode], End::AtOnce).await;
+    let acts = error(r#"{"code":"-1","message":"no"}"#);
+    call(
+        "error-string-code",
+        acts,
+        no_code,
+        &[F::ErrorCode],
+        End::AtOnce,
+    )
+    .await;
+    let acts = error(r#"{"code":-32602,"message":"no"}"#);
+    call(
+        "a good error",
+        acts,
+        "protocol error -32602: no",
+        &[],
+        End::AtOnce,
+    )
+    .await;
+}
+
+fn first(answer: Vec<Act>) -> Plot {
+    Box::new(move |method, _, _| match method {
+        "initialize" => answer.clone(),
+        "tools/call" => vec![said("hi")],
+        _ => Vec::new(),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn handshakes() {
+    let facts = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {}});
+    let plot = first(vec![result(&facts)]);
+    let violation = "violation (handshake)";
+    play(
+        "init-wrong-version",
+        plot,
+        violation,
+        &[F::UnknownRevision],
+        End::AtOnce,
+    )
+    .await;
+    let facts = json!({"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {}});
+    let plot = first(vec![result(&facts)]);
+    play(
+        "a stateless one",
+        plot,
+        violation,
+        &[F::UnknownRevision],
+        End::AtOnce,
+    )
+    .await;
+    let facts = json!({"protocolVersion": "2025-06-18", "serverInfo": {}});
+    let plot = first(vec![result(&facts)]);
+    play(
+        "init-no-capabilities",
+        plot,
+        violation,
+        &[F::Schema],
+        End::AtOnce,
+    )
+    .await;
+    let error = r#"{"jsonrpc":"2.0","id":@id,"error":{"code":-32603,"message":"no"}}"#;
+    let plot = first(vec![line(error)]);
+    let refused = "protocol-error (handshake)";
+    play("init-error", plot, refused, &[], End::AtOnce).await;
+    let plot = first(Vec::new());
+    play("init-hang", plot, "timeout (handshake)", &[], End::Deadline).await;
+    let plot = first(vec![hands(), hands()]);
+    play(
+        "init-twice",
+        plot,
+        "result",
+        &[F::DuplicateAnswer],
+        End::AtOnce,
+    )
+    .await;
+    let early = first(vec![request("9", "roots/list"), hands()]);
+    let findings = &[F::RequestBeforeInitialized, F::CapabilityNotDeclared];
+    play(
+        "request-before-initialized",
+        early,
+        "result",
+        findings,
+        End::AtOnce,
+    )
+    .await;
+    let ping = first(vec![request("9", "ping"), hands()]);
+    play("ping is allowed", ping, "result", &[], End::AtOnce).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_handshake_is_the_answer_of_its_own_subject() {
+    let error = r#"{"jsonrpc":"2.0","id":@id,"error":{"code":-32603,"message":"no"}}"#;
+    let (seen, _) = act(&Subject::Initialize, first(vec![line(error)])).await;
+    assert_eq!(class(&seen), "protocol error -32603: no");
+    let (seen, _) = act(&Subject::Initialize, first(vec![hands()])).await;
+    assert_eq!(class(&seen), "result");
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_to_notifications() {
+    for id in ["null", "0"] {
+        let stray = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+        let plot = Box::new(move |method: &str, _: usize, _: &Value| match method {
+            "initialize" => vec![hands()],
+            "notifications/initialized" => vec![line(&stray)],
+            _ => vec![said("hi")],
+        });
+        let (seen, end) = act(&echo(), plot).await;
+        assert_eq!((class(&seen).as_str(), end), ("result", End::AtOnce));
+        assert_eq!(seen.findings.len(), 1, "{:?}", seen.findings);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn capabilities_that_are_not_true() {
+    let prompts = Subject::Prompts(PromptsCall::List(ListCall::default()));
+    let missing = r#"{"jsonrpc":"2.0","id":@id,"error":{"code":-32601,"message":"no"}}"#;
+    let (seen, _) = act(&prompts, on_call(vec![line(missing)])).await;
+    assert_eq!(class(&seen), "protocol error -32601: no");
+    assert_eq!(codes(&seen), [F::CapabilityNotServed]);
+    let extra = Box::new(|method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![hands_with(&json!({}))],
+        "prompts/list" => vec![result(&json!({"prompts": []}))],
+        _ => Vec::new(),
+    });
+    let (seen, _) = act(&prompts, extra).await;
+    assert_eq!(class(&seen), "result");
+    assert_eq!(codes(&seen), [F::CapabilityUndeclared]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_nobody_declared() {
+    for method in ["sampling/createMessage", "elicitation/create", "roots/list"] {
+        let mut stage = Stage::new(on_call(vec![request("\"s\"", method), said("hi")]));
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        assert!(codes(&seen).contains(&F::CapabilityNotDeclared), "{method}");
+        assert_eq!(seen.server_requests[0].reply["error"]["code"], -32601);
+        assert_eq!(seen.server_requests[0].reply["id"], "s");
+        let (_, received) = stage.close().await;
+        assert!(
+            received.iter().any(|sent| sent["id"] == "s"),
+            "{received:?}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_with_flaws() {
+    let progress = |token: Value, value: f64| {
+        notification(
+            "notifications/progress",
+            &json!({"progressToken": token, "progress": value}),
+        )
+    };
+    let pass = |name, acts, findings| call(name, acts, "result", findings, End::AtOnce);
+    let backwards = vec![progress(json!(2), 2.0), progress(json!(2), 1.0), said("hi")];
+    pass("progress-backwards", backwards, &[F::ProgressNotGrowing]).await;
+    let foreign = vec![progress(json!("theirs"), 1.0), said("hi")];
+    pass(
+        "progress-foreign-token",
+        foreign,
+        &[F::ForeignProgressToken],
+    )
+    .await;
+    let after = vec![said("hi"), progress(json!(2), 1.0)];
+    pass("progress-after-reply", after, &[F::ProgressAfterAnswer]).await;
+    let loud = notification(
+        "notifications/message",
+        &json!({"level": "loud", "data": 1}),
+    );
+    pass(
+        "log-bad-level",
+        vec![loud, said("hi")],
+        &[F::LogLevelUnknown],
+    )
+    .await;
+    let mut storm: Vec<Act> = (0..11_000)
+        .map(|_| notification("notifications/tools/list_changed", &json!({})))
+        .collect();
+    storm.push(said("hi"));
+    pass("list-changed-storm", storm, &[F::NotificationFlood]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_without_end_end() {
+    let plot = |page: fn(usize) -> Value| -> Plot {
+        Box::new(move |method, count, _| match method {
+            "initialize" => vec![hands()],
+            "tools/list" => vec![result(&page(count))],
+            _ => Vec::new(),
+        })
+    };
+    let case = async |page: fn(usize) -> Value, pages: usize, code: FindingCode| {
+        let (seen, end) = act(&Subject::Tools(ListCall::default()), plot(page)).await;
+        assert_eq!(end, End::AtOnce);
+        assert_eq!(codes(&seen), [code]);
+        let answer = seen.answer.unwrap();
+        assert_eq!(answer.reply().unwrap().pages.len(), pages);
+    };
+    let repeat = |_| json!({"tools": [], "nextCursor": "A"});
+    case(repeat, 1, F::CursorLoop).await;
+    let turns =
+        |count: usize| json!({"tools": [], "nextCursor": if count % 2 == 0 { "A" } else { "B" }});
+    case(turns, 2, F::CursorLoop).await;
+    let empty = |_| json!({"tools": [], "nextCursor": ""});
+    case(empty, 1, F::EmptyCursor).await;
+    let endless = |count: usize| json!({"tools": [], "nextCursor": count.to_string()});
+    case(endless, 1_000, F::TooManyPages).await;
 }
