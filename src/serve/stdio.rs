@@ -1,12 +1,15 @@
 //! The process's own streams. Pipes and sockets are read and written without a thread between,
 //! which is what makes a start quick; anything else goes tokio's way.
+//!
+//! Not to block is a property of the pipe, which others may hold too (a shell's whole script
+//! writes to one), so it is put back at the end.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
@@ -14,21 +17,19 @@ use tokio::net::unix::pipe;
 use super::Streams;
 
 /// The streams that the process was started with.
-pub(crate) type OwnStreams = Streams<Input, Output, Output>;
+pub(crate) type OwnStreams = Streams<Input, Output, tokio::io::Stderr>;
 
 /// Our stdin.
-pub(crate) struct Input(Box<dyn AsyncRead + Unpin>);
-
-/// Our stdout or stderr. Stdout is closed for good when it is dropped.
-pub(crate) struct Output {
-    stream: Option<Box<dyn AsyncWrite + Unpin>>,
-    name: Name,
+pub(crate) struct Input {
+    stream: Box<dyn AsyncRead + Unpin>,
+    before: OFlags,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
-    Stdout,
-    Stderr,
+/// Our stdout. It is closed for good when it is dropped.
+pub(crate) struct Output {
+    /// Something until it is dropped.
+    stream: Option<Box<dyn AsyncWrite + Unpin>>,
+    before: OFlags,
 }
 
 /// What a stream leads to.
@@ -40,6 +41,8 @@ enum Leads {
 
 /// Opens the three streams. A runtime has to be there.
 pub(crate) fn open() -> io::Result<OwnStreams> {
+    let input_before = fcntl_getfl(io::stdin())?;
+    let output_before = fcntl_getfl(io::stdout())?;
     let input: Box<dyn AsyncRead + Unpin> = match leads(io::stdin())? {
         Leads::Pipe(fd) => Box::new(pipe::Receiver::from_owned_fd(fd)?),
         Leads::Socket(socket) => Box::new(socket),
@@ -50,15 +53,16 @@ pub(crate) fn open() -> io::Result<OwnStreams> {
         Leads::Socket(socket) => Box::new(socket),
         Leads::Elsewhere => Box::new(tokio::io::stdout()),
     };
-    let errors: Box<dyn AsyncWrite + Unpin> = match leads(io::stderr())? {
-        Leads::Pipe(fd) => Box::new(pipe::Sender::from_owned_fd(fd)?),
-        Leads::Socket(socket) => Box::new(socket),
-        Leads::Elsewhere => Box::new(tokio::io::stderr()),
-    };
     Ok(Streams {
-        input: Input(input),
-        output: Output::new(output, Name::Stdout),
-        errors: Output::new(errors, Name::Stderr),
+        input: Input {
+            stream: input,
+            before: input_before,
+        },
+        output: Output {
+            stream: Some(output),
+            before: output_before,
+        },
+        errors: tokio::io::stderr(),
     })
 }
 
@@ -77,13 +81,6 @@ fn leads(stream: impl AsFd) -> io::Result<Leads> {
 }
 
 impl Output {
-    fn new(stream: Box<dyn AsyncWrite + Unpin>, name: Name) -> Self {
-        Self {
-            stream: Some(stream),
-            name,
-        }
-    }
-
     fn stream(&mut self) -> io::Result<Pin<&mut (dyn AsyncWrite + Unpin)>> {
         match &mut self.stream {
             Some(stream) => Ok(Pin::new(stream.as_mut())),
@@ -92,12 +89,18 @@ impl Output {
     }
 }
 
+impl Drop for Input {
+    fn drop(&mut self) {
+        // A stream that is gone has nothing to be put back.
+        let _ = fcntl_setfl(io::stdin(), self.before);
+    }
+}
+
 impl Drop for Output {
     fn drop(&mut self) {
         self.stream = None;
-        if self.name == Name::Stdout
-            && let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null")
-        {
+        let _ = fcntl_setfl(io::stdout(), self.before);
+        if let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") {
             // Descriptor 1 is a second hold on the pipe: the reader sees its end only when that
             // one is gone too. If it stays, the end of the process closes it.
             let _ = rustix::stdio::dup2_stdout(nowhere);
@@ -111,7 +114,7 @@ impl AsyncRead for Input {
         context: &mut Context<'_>,
         buffer: &mut tokio::io::ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 

@@ -297,3 +297,22 @@ fn the_list_names_profiles_tools_and_faults() {
         assert!(text.contains(&name), "{name}");
     }
 }
+
+#[test]
+fn pipes_that_others_hold_too_are_left_as_they_were() {
+    use rustix::fs::{OFlags, fcntl_getfl};
+
+    let (input, theirs) = rustix::pipe::pipe().unwrap();
+    let (reader, output) = rustix::pipe::pipe().unwrap();
+    drop(theirs);
+    let project = Project::new();
+    let mut command = project.command(&["serve"]);
+    command
+        .stdin(Stdio::from(input.try_clone().unwrap()))
+        .stdout(Stdio::from(output.try_clone().unwrap()));
+    assert!(command.status().unwrap().success());
+    for pipe in [&input, &output] {
+        assert!(!fcntl_getfl(pipe).unwrap().contains(OFlags::NONBLOCK));
+    }
+    drop(reader);
+}

@@ -45,6 +45,12 @@ use super::wire::{WaitsFor, Wire, Written};
 /// The method that every tool is called by.
 const CALL: &str = "tools/call";
 
+/// What the server calls itself.
+const NAME: &str = "mcp-assert";
+
+/// Where a result without a handshake says who gives it.
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
 /// Requests that have a method of ours. One whose parameters do not fit comes as a custom
 /// request.
 const METHODS: [&str; 15] = [
@@ -150,7 +156,7 @@ impl ServerHandler for Bench {
         };
         let newest = self.options.revisions.last();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("mcp-assert", env!("CARGO_PKG_VERSION")))
+            .with_server_info(Implementation::new(NAME, env!("CARGO_PKG_VERSION")))
             .with_protocol_version(newest.cloned().unwrap_or_default())
     }
 
@@ -357,17 +363,21 @@ impl Service<RoleServer> for Desk {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let modern = self.0.options.revisions.iter().any(is_modern);
+        let discoverable = self.0.options.revisions.iter().any(is_modern);
+        let handshake = matches!(request, ClientRequest::InitializeRequest(_));
+        let mut stamp = era(&context) == Era::Modern && !handshake;
         let request = if let ClientRequest::CallToolRequest(call) = request {
+            stamp &= call.params.name != BenchTool::Reply.name();
             let params = serde_json::to_value(call.params)
                 .map_err(|error| invalid_params(CALL, &error.to_string()))?;
             ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
-        } else if matches!(request, ClientRequest::DiscoverRequest(_)) && !modern {
+        } else if matches!(request, ClientRequest::DiscoverRequest(_)) && !discoverable {
             return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
         } else {
             request
         };
-        self.0.handle_request(request, context).await
+        let result = self.0.handle_request(request, context).await?;
+        if stamp { stamped(&result) } else { Ok(result) }
     }
 
     async fn handle_notification(
@@ -385,6 +395,20 @@ impl Service<RoleServer> for Desk {
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         ServerHandler::supported_protocol_versions(&self.0)
     }
+}
+
+/// The result with the server's name in its `_meta`, which stands for the handshake's.
+fn stamped(result: &ServerResult) -> Result<ServerResult, ErrorData> {
+    let mut result = serde_json::to_value(result)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    if let Some(members) = result.as_object_mut() {
+        let meta = members.entry("_meta").or_insert_with(|| json!({}));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.entry(META_SERVER)
+                .or_insert_with(|| json!({"name": NAME, "version": env!("CARGO_PKG_VERSION")}));
+        }
+    }
+    Ok(ServerResult::CustomResult(CustomResult::new(result)))
 }
 
 /// Whether requests of that revision carry their own metadata.

@@ -64,6 +64,14 @@ async fn the_newest_revision_needs_no_handshake() {
         answer["result"]["structuredContent"],
         json!({"message": "a"})
     );
+    let server = &answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
+    assert_eq!(server["name"], "mcp-assert");
+    let exact = json!({"_meta": meta("2026-07-28"), "name": "reply", "arguments": {"text": "a"}});
+    let (_, answer) = client.request("tools/call", exact).await;
+    assert_eq!(
+        answer["result"],
+        json!({"content": [{"type": "text", "text": "a"}], "resultType": "complete"})
+    );
     let unknown = client
         .refused("tools/list", json!({"_meta": meta("2099-01-01")}))
         .await;
