@@ -1,6 +1,7 @@
 //! The server over an in-process duplex: a small client, and tests by topic.
 
 mod handshake;
+mod hostile;
 mod lists;
 mod repeatable;
 mod safety;

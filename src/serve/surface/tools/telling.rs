@@ -8,11 +8,13 @@ use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
 use super::{Hints, Spec};
-use crate::serve::surface::call::{Call, Waited, structured_result, text_result};
+use crate::serve::surface::call::{Call, Waited, structured_result, text_result, tool_error};
 use crate::serve::surface::levels;
 
 /// The most notifications of one call.
 const MOST: u64 = 100_000;
+/// The most bytes that are kept until after an answer.
+const MOST_KEPT: u64 = 64 << 20;
 /// Between two notifications of a tool of the official suite.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -62,6 +64,12 @@ pub(super) async fn emit(call: &Call<'_>) -> Result<Value, ErrorData> {
     let count = call.count("count", 1).min(MOST);
     let interval = Duration::from_millis(call.count("interval_ms", 0));
     if call.flag("after_reply") {
+        let size = u64::try_from(notification.to_string().len()).unwrap_or(u64::MAX);
+        if size.saturating_mul(count) > MOST_KEPT {
+            return Ok(tool_error(
+                "that is too much to keep until after the answer",
+            ));
+        }
         let after = std::iter::repeat_n(notification, usize::try_from(count).unwrap_or(0));
         call.bench
             .wire
