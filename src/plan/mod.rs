@@ -4,7 +4,7 @@ pub(crate) mod filter;
 pub(crate) mod job;
 pub(crate) mod shard;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
@@ -210,19 +210,24 @@ fn server_for(
             });
         }
         Some(ServerOverride::Url(url)) => {
-            let (transport, headers) = match server.target {
+            let (transport, headers, auth) = match server.target {
                 Target::Url {
-                    transport, headers, ..
-                } => (transport, headers),
+                    transport,
+                    headers,
+                    auth,
+                    ..
+                } => (transport, headers, auth),
                 Target::Process(_)
                 | Target::Builtin { .. }
                 | Target::Container { .. }
-                | Target::None => (UrlTransport::Http, BTreeMap::new()),
+                | Target::None => (UrlTransport::Http, Vec::new(), None),
             };
             server.target = Target::Url {
                 transport,
                 url: Template { text: url.clone() },
                 headers,
+                launch: None,
+                auth,
             };
         }
     }

@@ -122,8 +122,9 @@ impl Session {
                 );
                 Err(self.cannot(DisruptionKind::Step, message).into())
             }
-            (OnToolError::GoOn, _) | (OnToolError::Stop, Body::Result(_)) => Ok(()),
-            (OnToolError::Stop, Body::ProtocolError(error)) => {
+            (OnToolError::GoOn, _)
+            | (OnToolError::Stop | OnToolError::PassOver, Body::Result(_)) => Ok(()),
+            (OnToolError::Stop | OnToolError::PassOver, Body::ProtocolError(error)) => {
                 let message = format!("{} was refused with {error}", label(&step.action));
                 Err(self.cannot(DisruptionKind::ProtocolError, message).into())
             }

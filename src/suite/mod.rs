@@ -1,5 +1,23 @@
-//! YAML to meaning: raw shapes with spans, lowering, the model, templates, problems, discovery, settings.
-//! Everything that can be wrong in the user's files is found here, before any server starts.
+//! YAML to meaning: trees with places, raw shapes, lowering, the model, templates, problems, discovery,
+//! settings. Everything that can be wrong in the user's files is found here, before any server starts.
 
+pub(crate) mod discover;
+pub(crate) mod lower;
 pub(crate) mod model;
+pub(crate) mod problems;
+pub(crate) mod raw;
+pub(crate) mod settings;
 pub(crate) mod template;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+/// Whose rules apply where the Go tool of the same name gives another verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Dialect {
+    /// Ours.
+    #[default]
+    Native,
+    /// The Go tool's: `--compat`.
+    Compat,
+}

@@ -1,10 +1,10 @@
-//! `{{name}}` in the suite's texts: `{{fixture}}`, `{{env.NAME}}`, `{{port}}` and captured values. A text is
-//! parsed when the suite is loaded and rendered once when the value is needed; what is inserted is never
-//! expanded again.
+//! `{{name}}` in the suite's texts: `{{fixture}}`, `{{env.NAME}}`, `{{port}}` and captured values. Names are
+//! checked when the suite is loaded; a text is rendered once when the value is needed; what is inserted is
+//! never expanded again.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Map, Number, Value};
 
 use crate::words::environment::Environment;
 
@@ -51,4 +51,395 @@ pub(crate) enum UnknownNames {
 pub(crate) struct UnknownName {
     /// The name between the braces.
     pub(crate) name: String,
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// Text that stays.
+    Text(&'a str),
+    /// `{{{{`, which writes `{{`.
+    Escape,
+    /// `{{name}}`.
+    Name {
+        /// The name.
+        name: &'a str,
+        /// As written, braces and `!` included.
+        written: &'a str,
+        /// Whether it ends in `!`.
+        form: Form,
+    },
+}
+
+/// How a value is put in the place of a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As text.
+    Text,
+    /// With its JSON type, when the marker is all there is.
+    Typed,
+}
+
+/// The pieces of a text, in order.
+pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut kept = 0;
+    while let Some(at) = rest[kept..].find("{{").map(|at| at + kept) {
+        let (piece, length) = if rest[at..].starts_with("{{{{") {
+            (Piece::Escape, 4)
+        } else if let Some((piece, length)) = marker(&rest[at..]) {
+            (piece, length)
+        } else {
+            kept = at + 1;
+            continue;
+        };
+        if at > 0 {
+            pieces.push(Piece::Text(&rest[..at]));
+        }
+        pieces.push(piece);
+        rest = &rest[at + length..];
+        kept = 0;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// The marker a text begins with, and its length.
+fn marker(text: &str) -> Option<(Piece<'_>, usize)> {
+    let inner = text.strip_prefix("{{")?;
+    let end = inner.find("}}")?;
+    let (name, form) = match inner[..end].strip_suffix('!') {
+        Some(name) => (name, Form::Typed),
+        None => (&inner[..end], Form::Text),
+    };
+    let length = 2 + end + 2;
+    let written = &text[..length];
+    is_name(name).then_some((
+        Piece::Name {
+            name,
+            written,
+            form,
+        },
+        length,
+    ))
+}
+
+/// Whether a text can be the name of a value: a letter or `_`, then letters, digits, `_`, `-`, `.`.
+pub(crate) fn is_name(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    first.is_some_and(|first| first.is_alphabetic() || first == '_')
+        && characters.all(|other| other.is_alphanumeric() || matches!(other, '_' | '-' | '.'))
+}
+
+impl Template {
+    /// The text of the suite.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+
+    /// The text with every marker replaced by its value.
+    pub(crate) fn render(&self, bindings: &Bindings) -> Result<String, UnknownName> {
+        bindings.text(&self.text)
+    }
+}
+
+impl ValueTemplate {
+    /// The value of the suite.
+    pub(crate) fn new(value: Value) -> Self {
+        Self { value }
+    }
+
+    /// The value with every marker in its string leaves replaced.
+    pub(crate) fn render(&self, bindings: &Bindings) -> Result<Value, UnknownName> {
+        bindings.value(&self.value, Keys::Kept)
+    }
+
+    /// The same, with markers in keys replaced too, as expectations about files and paths have them.
+    pub(crate) fn render_with_keys(&self, bindings: &Bindings) -> Result<Value, UnknownName> {
+        bindings.value(&self.value, Keys::Rendered)
+    }
+
+    /// Whether a marker or an escape stands in it, keys included.
+    pub(crate) fn has_markers(value: &Value) -> bool {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            Value::String(text) => text_has_markers(text),
+            Value::Array(items) => items.iter().any(Self::has_markers),
+            Value::Object(members) => members
+                .iter()
+                .any(|(key, member)| text_has_markers(key) || Self::has_markers(member)),
+        }
+    }
+}
+
+/// Whether a marker or an escape stands in a text.
+pub(crate) fn text_has_markers(text: &str) -> bool {
+    text.contains("{{")
+        && pieces(text)
+            .iter()
+            .any(|piece| !matches!(piece, Piece::Text(_)))
+}
+
+/// Whether markers in the keys of maps are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// They stay.
+    Kept,
+    /// They are.
+    Rendered,
+}
+
+impl Bindings {
+    /// What a name stands for.
+    fn lookup(&self, name: &str) -> Option<Value> {
+        if let Some(variable) = name.strip_prefix("env.") {
+            return self
+                .environment
+                .variable(variable)
+                .map(|text| Value::String(text.to_owned()));
+        }
+        match self.captured.get(name) {
+            Some(value) => Some(value.clone()),
+            None if name == "fixture" => self.fixture.clone().map(Value::String),
+            None => None,
+        }
+    }
+
+    /// A text with its markers replaced.
+    fn text(&self, text: &str) -> Result<String, UnknownName> {
+        if !text.contains("{{") {
+            return Ok(text.to_owned());
+        }
+        let mut out = String::with_capacity(text.len());
+        for piece in pieces(text) {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Escape => out.push_str(match self.unknown {
+                    UnknownNames::Refuse => "{{",
+                    UnknownNames::Keep => "{{{{",
+                }),
+                Piece::Name { name, written, .. } => match (self.lookup(name), self.unknown) {
+                    (Some(value), _) => out.push_str(&as_text(&value)),
+                    (None, UnknownNames::Keep) => out.push_str(written),
+                    (None, UnknownNames::Refuse) => {
+                        return Err(UnknownName {
+                            name: name.to_owned(),
+                        });
+                    }
+                },
+            }
+        }
+        Ok(out)
+    }
+
+    /// A value with the markers in its string leaves replaced.
+    fn value(&self, value: &Value, keys: Keys) -> Result<Value, UnknownName> {
+        Ok(match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+            Value::String(text) => self.leaf(text)?,
+            Value::Array(items) => Value::Array(
+                items
+                    .iter()
+                    .map(|item| self.value(item, keys))
+                    .collect::<Result<_, _>>()?,
+            ),
+            Value::Object(members) => {
+                let mut out = Map::with_capacity(members.len());
+                for (key, member) in members {
+                    let key = match keys {
+                        Keys::Kept => key.clone(),
+                        Keys::Rendered => self.text(key)?,
+                    };
+                    out.insert(key, self.value(member, keys)?);
+                }
+                Value::Object(out)
+            }
+        })
+    }
+
+    /// A string leaf: `{{name!}}` alone takes over the value's type.
+    fn leaf(&self, text: &str) -> Result<Value, UnknownName> {
+        if text.ends_with("!}}")
+            && let Some((
+                Piece::Name {
+                    name,
+                    form: Form::Typed,
+                    ..
+                },
+                length,
+            )) = marker(text)
+            && length == text.len()
+            && let Some(value) = self.lookup(name)
+        {
+            return Ok(value);
+        }
+        self.text(text).map(Value::String)
+    }
+}
+
+/// A captured value as text: a string as it is, a whole number by its digits, everything else as JSON.
+pub(crate) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => digits(number).unwrap_or_else(|| number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// The most digits a whole number in exponent notation is written out with.
+const MOST_DIGITS: i64 = 400;
+
+/// The digits of a number that is whole, however it is written: `1e3` is `1000`, `2.0` is `2`.
+fn digits(number: &Number) -> Option<String> {
+    let text = number.to_string();
+    if !text.contains(['.', 'e', 'E']) {
+        return Some(if text == "-0" { "0".to_owned() } else { text });
+    }
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.as_str()),
+    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let exponent: i64 = exponent.parse().ok()?;
+    let all = format!("{whole}{fraction}");
+    let all = all.trim_start_matches('0');
+    if all.is_empty() {
+        return Some("0".into());
+    }
+    let zeros = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    if zeros > MOST_DIGITS {
+        return None;
+    }
+    if let Ok(zeros) = usize::try_from(zeros) {
+        return Some(format!("{sign}{all}{}", "0".repeat(zeros)));
+    }
+    let cut = usize::try_from(zeros.unsigned_abs()).ok()?;
+    let kept = all.len().checked_sub(cut)?;
+    let (kept, dropped) = all.split_at(kept);
+    (!kept.is_empty() && dropped.bytes().all(|byte| byte == b'0')).then(|| format!("{sign}{kept}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, sync::Arc};
+
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+    use serde_json::{Value, json};
+
+    use super::{Bindings, Template, UnknownName, UnknownNames, ValueTemplate, as_text};
+    use crate::words::environment::Environment;
+
+    fn bindings() -> Bindings {
+        Bindings {
+            fixture: Some("/tmp/f".into()),
+            environment: Arc::new(Environment {
+                variables: BTreeMap::from([("HOME".into(), "/home/x".into())]),
+                ..Environment::default()
+            }),
+            captured: BTreeMap::from([
+                ("id".into(), json!(42)),
+                ("big".into(), "12345678901234567890123".parse().unwrap()),
+                ("half".into(), "2.50".parse().unwrap()),
+                ("thousand".into(), "1.0e3".parse().unwrap()),
+                ("text".into(), json!("a {{id}} b")),
+                ("list".into(), json!([1, "x"])),
+                ("none".into(), Value::Null),
+            ]),
+            unknown: UnknownNames::Refuse,
+        }
+    }
+
+    #[test]
+    fn markers_are_replaced_once() {
+        let case = |text: &str, expected: &str| {
+            assert_eq!(
+                Template::new(text).render(&bindings()).as_deref(),
+                Ok(expected),
+                "{text}"
+            );
+        };
+        case("{{fixture}}/a.txt", "/tmp/f/a.txt");
+        case("{{env.HOME}}", "/home/x");
+        case(
+            "id={{id}}, big={{big}}, half={{half}}, {{thousand}}",
+            "id=42, big=12345678901234567890123, half=2.50, 1000",
+        );
+        case("{{text}}", "a {{id}} b");
+        case("{{list}} {{none}}", "[1,\"x\"] null");
+        case(
+            "{{ id }} {{a b}} {{}} {id} }} {{",
+            "{{ id }} {{a b}} {{}} {id} }} {{",
+        );
+        case("{{{{id}}", "{{id}}");
+        case("{{{id}}}", "{42}");
+        case("{{{{{id}}}", "{{{id}}}");
+        case("{{id!}}", "42");
+        case("{{{{{{id}}}}", "{{42}}");
+    }
+
+    #[test]
+    fn a_leaf_takes_over_the_type_only_when_asked() {
+        let case = |value: Value, expected: Value| {
+            let rendered = ValueTemplate::new(value.clone()).render(&bindings());
+            assert_eq!(rendered, Ok(expected), "{value}");
+        };
+        case(json!({"a": "{{id!}}"}), json!({"a": 42}));
+        case(json!({"a": "{{id}}"}), json!({"a": "42"}));
+        case(json!(["{{list!}}", "x{{id!}}"]), json!([[1, "x"], "x42"]));
+        case(json!({"{{id}}": 1}), json!({"{{id}}": 1}));
+    }
+
+    #[test]
+    fn names_without_value_are_told_or_kept() {
+        let text = Template::new("{{nothing}} {{{{");
+        assert_eq!(
+            text.render(&bindings()),
+            Err(UnknownName {
+                name: "nothing".into()
+            })
+        );
+        let kept = Bindings {
+            unknown: UnknownNames::Keep,
+            ..bindings()
+        };
+        assert_eq!(text.render(&kept).as_deref(), Ok("{{nothing}} {{{{"));
+    }
+
+    #[test]
+    fn whole_numbers_are_written_by_their_digits() {
+        let case = |number: &str, expected: &str| {
+            assert_eq!(as_text(&number.parse().unwrap()), expected, "{number}");
+        };
+        case("1234567", "1234567");
+        case("1e3", "1000");
+        case("-2.0", "-2");
+        case("1.50e1", "15");
+        case("2500e-2", "25");
+        case("25e-1", "25e-1");
+        case("0.10", "0.10");
+        case("-0", "0");
+        case("0.0", "0");
+        case("1e999999999", "1e+999999999");
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_markers_is_left_alone(text in "[^{]*") {
+            prop_assert_eq!(Template::new(text.clone()).render(&bindings()), Ok(text));
+        }
+
+        #[test]
+        fn any_text_renders_or_names_what_is_missing(text in any::<String>(), braces in "[{}a!. ]{0,30}") {
+            let _ = Template::new(text).render(&bindings());
+            if let Err(unknown) = Template::new(braces.clone()).render(&bindings()) {
+                proptest::prop_assert!(braces.contains(&unknown.name));
+            }
+        }
+    }
 }

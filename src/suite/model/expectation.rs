@@ -28,7 +28,31 @@ pub(crate) enum WantedState {
     Ready(Box<Expectation>),
     /// Its value holds `{{…}}`: rendered when the bindings of the job are complete, then lowered by
     /// `suite::lower::expectation`.
-    Templated(ValueTemplate),
+    Templated(Unresolved),
+}
+
+/// An expectation whose value holds `{{…}}`.
+#[derive(Debug, Clone)]
+pub(crate) struct Unresolved {
+    /// Which keys it is one of.
+    pub(crate) family: Family,
+    /// The value as the suite has it.
+    pub(crate) value: ValueTemplate,
+}
+
+/// The places where expectations stand; some keys mean something else at another place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// `expect`.
+    Answer,
+    /// The `expect` of `assert_logging`.
+    Logging,
+    /// The `expect` of `assert_notifications`.
+    Notifications,
+    /// `expect_request`; the method is the one meant when none is written.
+    Request(&'static str),
+    /// A rule of `trajectory`.
+    Trajectory,
 }
 
 /// Everything one `expect` key can ask.

@@ -12,7 +12,7 @@ use self::{
     subject::{Step, Subject},
 };
 use crate::{
-    suite::model::expectation::Wanted,
+    suite::{Dialect, model::expectation::Wanted},
     words::{diagnostic::Diagnostic, source::Origin},
 };
 
@@ -87,4 +87,6 @@ pub(crate) struct Assertion {
     pub(crate) warnings: Vec<Diagnostic>,
     /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
     pub(crate) subject_origin: Origin,
+    /// Whose rules apply.
+    pub(crate) dialect: Dialect,
 }

@@ -1,6 +1,6 @@
 //! How a server is reached, as the suite says it, and how the client behaves towards it.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::time::Duration;
 
 use regex::Regex;
 use serde_json::Value;
@@ -40,8 +40,12 @@ pub(crate) enum Target {
         transport: UrlTransport,
         /// Where.
         url: Template,
-        /// Sent with each request.
-        headers: BTreeMap<String, Template>,
+        /// Sent with each request; never shown.
+        headers: Vec<(String, EnvValue)>,
+        /// What is started before, when the server is not there already.
+        launch: Option<Box<UrlLaunch>>,
+        /// How requests are authorised.
+        auth: Option<Box<Auth>>,
     },
     /// A container; loads and validates, running it is an `Error` until containers come.
     Container {
@@ -52,6 +56,48 @@ pub(crate) enum Target {
     },
     /// No server: a trajectory.
     None,
+}
+
+/// A server that listens on a port, started for the assertion.
+#[derive(Debug, Clone)]
+pub(crate) struct UrlLaunch {
+    /// The embedded server's profile, when it is the embedded one.
+    pub(crate) builtin: Option<String>,
+    /// How it is started.
+    pub(crate) launch: Launch,
+    /// How to tell that it is ready.
+    pub(crate) ready: Ready,
+    /// How long that may take; `None`: the assertion's timeout.
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// How to tell that a launched server is ready.
+#[derive(Debug, Clone)]
+pub(crate) enum Ready {
+    /// A line of its output in which this is found.
+    Log(Regex),
+    /// Its port is open.
+    Port,
+    /// This path is answered.
+    Http(Template),
+}
+
+/// How requests are authorised.
+#[derive(Debug, Clone)]
+pub(crate) enum Auth {
+    /// By a token.
+    Bearer(EnvValue),
+    /// By a token that the client gets itself.
+    ClientCredentials {
+        /// Where tokens are had; `None`: found by the server's metadata.
+        token_url: Option<EnvValue>,
+        /// The client's id.
+        id: EnvValue,
+        /// The client's secret.
+        secret: EnvValue,
+        /// The scope asked for.
+        scope: Option<String>,
+    },
 }
 
 /// The transports of a url.
@@ -70,8 +116,9 @@ pub(crate) struct Launch {
     pub(crate) command: Option<Template>,
     /// Its arguments.
     pub(crate) args: Vec<Template>,
-    /// The directory it starts in, already relative to the suite's file; `None`: the caller's.
-    pub(crate) directory: Option<PathBuf>,
+    /// The directory it starts in, the folder of the suite's file already put before a relative one;
+    /// `None`: the caller's.
+    pub(crate) directory: Option<Template>,
     /// Its environment variables, in the order of the suite.
     pub(crate) env: Vec<(String, EnvValue)>,
     /// What it inherits.

@@ -269,6 +269,8 @@ pub(crate) enum OnToolError {
     Stop,
     /// It is an answer like any other: `allow_error: true`, or the step's own expectations speak of it.
     GoOn,
+    /// A tool error is passed over, a protocol error stops: the Go tool's way.
+    PassOver,
 }
 
 /// A value taken from a step's answer.

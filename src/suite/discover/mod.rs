@@ -1,0 +1,446 @@
+//! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only
+//! part of `suite` that touches the file system.
+
+mod walk;
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use self::walk::FoundFile;
+use crate::{
+    suite::{
+        Dialect,
+        lower::{
+            Compiled, ServerFrom, Surroundings, UnsetVariables,
+            assertion::{self, About, Found},
+        },
+        model::{Case, Entry, Suite},
+        problems::{self, Problems},
+        raw::Reading,
+        settings::{self, Settings},
+        yaml::{self, Document, Kind, Node, Source},
+    },
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        environment::Environment,
+        source::{Origin, SourceFile, Span},
+    },
+};
+
+/// The longest file that is read as a suite, in bytes.
+const LONGEST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Names of the settings file.
+const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
+
+/// How a suite is loaded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoadOptions<'a> {
+    /// Whose rules apply; the settings file can ask for the Go tool's too.
+    pub(crate) dialect: Dialect,
+    /// What an unset environment variable means.
+    pub(crate) unset_variables: UnsetVariables,
+    /// Whether the command line may give the server.
+    pub(crate) server_from: ServerFrom,
+    /// The caller's environment.
+    pub(crate) environment: &'a Environment,
+}
+
+/// A suite and its settings.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The assertions and what is wrong.
+    pub(crate) suite: Suite,
+    /// What the settings file says; of several suites, the first one that has one.
+    pub(crate) settings: Settings,
+    /// The folder the first suite's paths are relative to.
+    pub(crate) root: PathBuf,
+}
+
+/// A path that was asked for cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", problem.message)]
+pub(crate) struct LoadError {
+    /// What is wrong with it.
+    pub(crate) problem: Diagnostic,
+}
+
+/// Loads the suites at these paths: folders or YAML files.
+pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loaded, LoadError> {
+    let mut loading = Loading {
+        options,
+        suite: Suite::default(),
+        compiled: Compiled::default(),
+        seen_files: HashSet::new(),
+        ids: HashMap::new(),
+        names: HashMap::new(),
+    };
+    let mut chosen: Option<Settings> = None;
+    let mut root = None;
+    for path in paths {
+        let base = options.environment.directory.join(path);
+        let metadata = fs::metadata(&base).map_err(|error| LoadError {
+            problem: problems::unreadable(&shown(path, options.environment), &error.to_string()),
+        })?;
+        let folder = if metadata.is_dir() {
+            base.clone()
+        } else {
+            base.parent().unwrap_or(Path::new("")).to_path_buf()
+        };
+        if !metadata.is_dir() && !walk::is_yaml(&base) {
+            return Err(LoadError {
+                problem: problems::not_yaml(&shown(path, options.environment)),
+            });
+        }
+        let settings = loading.settings(&folder);
+        loading.add(path, &base, &settings, metadata.is_dir());
+        root.get_or_insert(folder);
+        if chosen.is_none() && settings.file.is_some() {
+            chosen = Some(settings);
+        }
+    }
+    Ok(Loaded {
+        suite: loading.suite,
+        settings: chosen.unwrap_or_default(),
+        root: root.unwrap_or_default(),
+    })
+}
+
+/// A path as people know it: relative to the caller where possible.
+fn shown(path: &Path, environment: &Environment) -> String {
+    let relative = path.strip_prefix(&environment.directory).unwrap_or(path);
+    let relative = relative.strip_prefix(".").unwrap_or(relative);
+    let text = relative.to_string_lossy().replace('\\', "/");
+    if text.is_empty() { ".".into() } else { text }
+}
+
+/// What is known while suites are loaded.
+struct Loading<'a> {
+    options: &'a LoadOptions<'a>,
+    suite: Suite,
+    compiled: Compiled,
+    seen_files: HashSet<PathBuf>,
+    ids: HashMap<String, u32>,
+    names: HashMap<String, (Arc<SourceFile>, usize)>,
+}
+
+impl Loading<'_> {
+    /// The settings of a folder.
+    fn settings(&mut self, folder: &Path) -> Settings {
+        let Some(path) = SETTINGS
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file())
+        else {
+            return Settings::default();
+        };
+        let shown = shown(&path, self.options.environment);
+        let text = match read_text(&path, &shown) {
+            Ok(text) => text,
+            Err(problem) => {
+                self.suite.problems.push(*problem);
+                return Settings::default();
+            }
+        };
+        if is_assertion(&text) {
+            return Settings::default();
+        }
+        let file = Arc::new(SourceFile { path: shown, text });
+        let around = Surroundings {
+            environment: self.options.environment,
+            unset: self.options.unset_variables,
+            server_from: ServerFrom::Suite,
+            directory: folder,
+            read_file: &|path| read_beside(folder, path),
+            defaults: None,
+        };
+        let (settings, problems) = settings::read(&file, &around, &mut self.compiled);
+        self.suite.problems.extend(problems);
+        settings
+    }
+
+    /// Adds all files of one suite.
+    fn add(&mut self, path: &Path, base: &Path, settings: &Settings, is_folder: bool) {
+        let dialect = if settings.compat {
+            Dialect::Compat
+        } else {
+            self.options.dialect
+        };
+        let files = if is_folder {
+            let mut walk = walk::Walk::new(dialect);
+            walk.folder(base);
+            for (folder, reason) in walk.unreadable {
+                let shown = self.shown_below(path, &folder);
+                self.suite
+                    .problems
+                    .push(problems::unreadable(&shown, &reason));
+            }
+            for folder in walk.passed_over {
+                let shown = self.shown_below(path, &folder);
+                self.suite.notes.push(format!(
+                    "`{shown}` is passed over: its name says that it holds no assertions"
+                ));
+            }
+            let mut files = walk.files;
+            files.sort_by(|left, right| left.relative.as_bytes().cmp(right.relative.as_bytes()));
+            files
+        } else {
+            vec![walk::single(base)]
+        };
+        for file in files {
+            if !self.seen_files.insert(file.canonical.clone()) {
+                continue;
+            }
+            let shown = if is_folder {
+                self.shown_below(path, &file.relative)
+            } else {
+                shown(path, self.options.environment)
+            };
+            self.file(&file, shown, settings, dialect);
+        }
+    }
+
+    /// A path below the one that was given.
+    fn shown_below(&self, path: &Path, relative: &str) -> String {
+        match shown(path, self.options.environment).as_str() {
+            "." => relative.to_owned(),
+            parent => format!("{}/{relative}", parent.trim_end_matches('/')),
+        }
+    }
+
+    /// Adds all documents of one file.
+    fn file(&mut self, found: &FoundFile, shown: String, settings: &Settings, dialect: Dialect) {
+        let is_settings = SETTINGS.contains(&found.name());
+        let text = match read_text(&found.path, &shown) {
+            Ok(text) => text,
+            Err(problem) => {
+                let text = String::new();
+                let file = Arc::new(SourceFile { path: shown, text });
+                self.unusable_file(found, &file, *problem);
+                return;
+            }
+        };
+        let file = Arc::new(SourceFile { path: shown, text });
+        if is_settings && !is_assertion(&file.text) {
+            if settings
+                .file
+                .as_ref()
+                .is_none_or(|known| known.path != file.path)
+            {
+                self.suite.notes.push(format!(
+                    "`{}` is passed over: settings are read at the root of a suite only",
+                    file.path
+                ));
+            }
+            return;
+        }
+        let mut problems = Problems::new(Arc::clone(&file), settings.file.clone());
+        let documents = yaml::parse(&file.text, Source::Suite, &mut problems);
+        if documents.is_empty() {
+            self.suite.notes.push(format!("`{}` is empty", file.path));
+        }
+        for document in documents {
+            let reading = Reading {
+                problems: problems.empty(),
+                dialect,
+            };
+            self.document(found, document, reading, settings);
+        }
+    }
+
+    /// Adds one document.
+    fn document(
+        &mut self,
+        found: &FoundFile,
+        document: Document,
+        reading: Reading,
+        settings: &Settings,
+    ) {
+        let Document {
+            root,
+            name,
+            at,
+            problems: broken,
+        } = document;
+        let is_broken = root.is_none() || broken.iter().any(is_error);
+        let tags = root.as_ref().map(tags_of).unwrap_or_default();
+        let name = name
+            .filter(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| found.name().to_owned());
+        let folder = found.path.parent().unwrap_or(Path::new(""));
+        let around = Surroundings {
+            environment: self.options.environment,
+            unset: self.options.unset_variables,
+            server_from: if settings.targets.is_empty() {
+                self.options.server_from
+            } else {
+                ServerFrom::Elsewhere
+            },
+            directory: folder,
+            read_file: &|path| read_beside(folder, path),
+            defaults: settings.defaults.as_ref(),
+        };
+        let subject = root
+            .as_ref()
+            .and_then(|root| assertion::subjects_of(root).first().copied())
+            .map_or("", |(subject, _)| subject);
+        let origin = reading.problems.origin(at);
+        let case = Case {
+            id: String::new(),
+            name,
+            origin,
+            subject,
+            tags,
+        };
+        let (lowered, mut reading) = match root {
+            Some(root) => {
+                let about = About { at };
+                assertion::lower(root, &about, reading, &around, &mut self.compiled)
+            }
+            None => (Found::Unusable, reading),
+        };
+        let mut list = broken;
+        list.extend(reading.problems.take());
+        let unusable = is_broken || list.iter().any(is_error);
+        match lowered {
+            Found::Nothing if !unusable => {
+                let place = case.origin.location();
+                self.suite
+                    .notes
+                    .push(format!("`{place}` is passed over: it holds no assertion"));
+            }
+            Found::Assertion(parts) if !unusable => {
+                let case = self.identify(found, case);
+                let assertion = parts.into_assertion(case);
+                self.suite
+                    .entries
+                    .push(Entry::Assertion(Arc::new(assertion)));
+            }
+            Found::Nothing | Found::Assertion(_) | Found::Unusable => {
+                let reasons = list
+                    .iter()
+                    .filter(|problem| is_error(problem))
+                    .map(reason)
+                    .collect();
+                let case = self.identify(found, case);
+                self.suite.entries.push(Entry::Invalid { case, reasons });
+            }
+        }
+        self.suite.problems.extend(list);
+    }
+
+    /// Gives a case its id, and tells a name that was used before.
+    fn identify(&mut self, found: &FoundFile, mut case: Case) -> Arc<Case> {
+        let id = format!("{}::{}", found.relative, case.name);
+        let uses = self.ids.entry(id.clone()).or_insert(0);
+        *uses += 1;
+        case.id = if *uses == 1 {
+            id
+        } else {
+            format!("{id}#{uses}")
+        };
+        let start = case.origin.span.start;
+        let place = (Arc::clone(&case.origin.file), start);
+        match self.names.get(&case.name) {
+            None => {
+                self.names.insert(case.name.clone(), place);
+            }
+            Some((file, offset)) => {
+                let first = format!("{}:{}", file.path, file.position(*offset).line);
+                let span = Span { start, end: start };
+                let file = Arc::clone(&case.origin.file);
+                let problem = problems::duplicate_name(Origin { file, span }, &case.name, &first);
+                self.suite.problems.push(problem);
+            }
+        }
+        Arc::new(case)
+    }
+
+    /// A file that cannot be read is an assertion that cannot be observed.
+    fn unusable_file(&mut self, found: &FoundFile, file: &Arc<SourceFile>, problem: Diagnostic) {
+        let case = Case {
+            id: String::new(),
+            name: found.name().to_owned(),
+            origin: Origin {
+                file: Arc::clone(file),
+                span: Span::default(),
+            },
+            subject: "",
+            tags: Vec::new(),
+        };
+        let case = self.identify(found, case);
+        let reasons = vec![problem.message.clone()];
+        self.suite.entries.push(Entry::Invalid { case, reasons });
+        self.suite.problems.push(problem);
+    }
+}
+
+/// Whether a problem makes its document unusable.
+fn is_error(problem: &Diagnostic) -> bool {
+    problem.severity == Severity::Error
+}
+
+/// A problem in one line, with its place.
+fn reason(problem: &Diagnostic) -> String {
+    match &problem.origin {
+        Some(origin) => format!("{}: {}", origin.location(), problem.message),
+        None => problem.message.clone(),
+    }
+}
+
+/// The tags of a document.
+fn tags_of(root: &Node) -> Vec<String> {
+    let text = |node: &Node| match &node.kind {
+        Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => Some(text.clone()),
+        Kind::Null | Kind::List(_) | Kind::Map(_) => None,
+    };
+    match root.get("tags") {
+        None => Vec::new(),
+        Some(node) => match &node.kind {
+            Kind::List(items) => items.iter().filter_map(text).collect(),
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
+                text(node).into_iter().collect()
+            }
+        },
+    }
+}
+
+/// Whether a file with the settings' name is an assertion after all.
+fn is_assertion(text: &str) -> bool {
+    let file = Arc::new(SourceFile {
+        path: String::new(),
+        text: String::new(),
+    });
+    let mut problems = Problems::new(file, None);
+    let documents = yaml::parse(text, Source::Suite, &mut problems);
+    documents
+        .iter()
+        .filter_map(|document| document.root.as_ref())
+        .any(|root| !assertion::subjects_of(root).is_empty())
+}
+
+/// The text of a file that may be a suite.
+fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnostic>> {
+    let unreadable = |reason: &str| Box::new(problems::unreadable(shown, reason));
+    let metadata = fs::metadata(path).map_err(|error| unreadable(&error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unreadable("it is no regular file"));
+    }
+    if metadata.len() > LONGEST_BYTES {
+        return Err(Box::new(problems::file_too_large(shown, "16 MiB")));
+    }
+    let bytes = fs::read(path).map_err(|error| unreadable(&error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        Box::new(problems::not_utf8(shown, offset))
+    })
+}
+
+/// Reads a file that a suite refers to, relative to the suite's folder.
+fn read_beside(folder: &Path, path: &Path) -> Result<String, String> {
+    read_text(&folder.join(path), &path.to_string_lossy()).map_err(|problem| problem.message)
+}

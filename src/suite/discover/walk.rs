@@ -1,0 +1,204 @@
+//! Finding the YAML files of a folder, each once, whatever links do.
+
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::suite::Dialect;
+
+/// The deepest folder that is looked into.
+const DEEPEST: usize = 64;
+
+/// Folders that hold no assertions, by their name.
+const PASSED_OVER: [&str; 3] = ["fixtures", "fixture", "node_modules"];
+
+/// A file that may hold assertions.
+#[derive(Debug)]
+pub(super) struct FoundFile {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// Its path from the suite, with `/`.
+    pub(super) relative: String,
+    /// The same file whatever links lead to it.
+    pub(super) canonical: PathBuf,
+}
+
+impl FoundFile {
+    /// The file's name.
+    pub(super) fn name(&self) -> &str {
+        self.relative.rsplit('/').next().unwrap_or(&self.relative)
+    }
+}
+
+/// What was found so far.
+#[derive(Debug)]
+pub(super) struct Walk {
+    dialect: Dialect,
+    /// The files.
+    pub(super) files: Vec<FoundFile>,
+    /// Folders and links that cannot be read, relative, with the reason.
+    pub(super) unreadable: Vec<(String, String)>,
+    /// Folders that were passed over because of their name, relative.
+    pub(super) passed_over: Vec<String>,
+    seen: HashSet<PathBuf>,
+}
+
+/// Whether a file's name ends in `.yaml` or `.yml`, in any case.
+pub(super) fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
+    })
+}
+
+/// A file that was named itself.
+pub(super) fn single(path: &Path) -> FoundFile {
+    let name = path.file_name().unwrap_or_default();
+    FoundFile {
+        relative: name.to_string_lossy().into_owned(),
+        canonical: fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
+        path: path.to_path_buf(),
+    }
+}
+
+/// A folder to look into.
+struct Folder<'a> {
+    path: &'a Path,
+    relative: &'a str,
+    canonical: &'a Path,
+    depth: usize,
+}
+
+impl Walk {
+    /// Nothing found yet.
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            files: Vec::new(),
+            unreadable: Vec::new(),
+            passed_over: Vec::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Finds all files below a folder.
+    pub(super) fn folder(&mut self, path: &Path) {
+        let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        self.seen.insert(canonical.clone());
+        self.look(&Folder {
+            path,
+            relative: "",
+            canonical: &canonical,
+            depth: 0,
+        });
+    }
+
+    /// Looks into one folder.
+    fn look(&mut self, folder: &Folder<'_>) {
+        let entries = match fs::read_dir(folder.path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let shown = if folder.relative.is_empty() {
+                    "."
+                } else {
+                    folder.relative
+                };
+                self.unreadable.push((shown.to_owned(), error.to_string()));
+                return;
+            }
+        };
+        for entry in entries {
+            match entry {
+                Ok(entry) => self.entry(folder, &entry),
+                Err(error) => self
+                    .unreadable
+                    .push((folder.relative.to_owned(), error.to_string())),
+            }
+        }
+    }
+
+    /// Takes in one entry of a folder.
+    fn entry(&mut self, folder: &Folder<'_>, entry: &fs::DirEntry) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let relative = if folder.relative.is_empty() {
+            name.clone().into_owned()
+        } else {
+            format!("{}/{name}", folder.relative)
+        };
+        let path = entry.path();
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            Err(error) => {
+                self.unreadable.push((relative, error.to_string()));
+                return;
+            }
+        };
+        if kind.is_symlink() {
+            self.link(folder, path, &name, relative);
+        } else if kind.is_dir() {
+            let canonical = folder.canonical.join(entry.file_name());
+            self.subfolder(folder, &path, &name, (&relative, canonical));
+        } else if is_yaml(&path) {
+            let canonical = folder.canonical.join(entry.file_name());
+            self.files.push(FoundFile {
+                path,
+                relative,
+                canonical,
+            });
+        }
+    }
+
+    /// Follows a link. One that leads nowhere matters only when it is named like a suite.
+    fn link(&mut self, folder: &Folder<'_>, path: PathBuf, name: &str, relative: String) {
+        let canonical = match fs::canonicalize(&path) {
+            Ok(canonical) => canonical,
+            Err(error) => {
+                if is_yaml(&path) {
+                    self.unreadable.push((relative, error.to_string()));
+                }
+                return;
+            }
+        };
+        if canonical.is_dir() {
+            self.subfolder(folder, &path, name, (&relative, canonical));
+        } else if is_yaml(&path) {
+            self.files.push(FoundFile {
+                path,
+                relative,
+                canonical,
+            });
+        }
+    }
+
+    /// Looks into a folder below, unless its name, its depth or a loop of links speak against it.
+    fn subfolder(
+        &mut self,
+        parent: &Folder<'_>,
+        path: &Path,
+        name: &str,
+        (relative, canonical): (&str, PathBuf),
+    ) {
+        let depth = parent.depth + 1;
+        let enter = match self.dialect {
+            Dialect::Compat => depth <= 1,
+            Dialect::Native if name.starts_with('.') => false,
+            Dialect::Native if PASSED_OVER.contains(&name) => {
+                if name != "node_modules" {
+                    self.passed_over.push(relative.to_owned());
+                }
+                false
+            }
+            Dialect::Native => depth <= DEEPEST,
+        };
+        if enter && self.seen.insert(canonical.clone()) {
+            self.look(&Folder {
+                path,
+                relative,
+                canonical: &canonical,
+                depth,
+            });
+        }
+    }
+}

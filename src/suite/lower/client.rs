@@ -1,0 +1,215 @@
+//! What the client declares, how it answers, and which revision it asks for.
+
+use serde_json::{Map, Value};
+
+use super::Lowering;
+use crate::{
+    protocol::revision::Revision,
+    suite::{
+        Dialect,
+        model::server::{
+            ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+            RevisionWanted, SamplingReply,
+        },
+        problems,
+        raw::{
+            Field,
+            client::{
+                RawAnswer, RawCapabilities, RawClient, RawElicitations, RawReject, RawSamplingReply,
+            },
+            union::FlagOr,
+            value::{Integer, Text},
+        },
+        template::{Template, ValueTemplate},
+        yaml::{Entry, Kind, Node},
+    },
+};
+
+impl Lowering<'_> {
+    /// The client's behaviour: what `server` says, and over it what `client` says.
+    pub(super) fn client(
+        &mut self,
+        server_protocol: Option<Field<Text>>,
+        server_capabilities: Option<Field<RawCapabilities>>,
+        own: Option<Field<RawClient>>,
+    ) -> ClientBehaviour {
+        let RawClient {
+            protocol,
+            client_capabilities,
+        } = own.map(|own| own.value).unwrap_or_default();
+        let mut behaviour = ClientBehaviour {
+            revision: self.revision(protocol.or(server_protocol)),
+            ..ClientBehaviour::default()
+        };
+        for capabilities in [server_capabilities, client_capabilities]
+            .into_iter()
+            .flatten()
+        {
+            self.capabilities(capabilities.value, &mut behaviour);
+        }
+        behaviour
+    }
+
+    /// The revision to ask for.
+    fn revision(&mut self, field: Option<Field<Text>>) -> RevisionWanted {
+        let Some(field) = field else {
+            return RevisionWanted::Auto;
+        };
+        let written = field.value.text;
+        match written.to_ascii_lowercase().as_str() {
+            "auto" => return RevisionWanted::Auto,
+            "stateless" => return RevisionWanted::Exactly(Revision::V2026_07_28),
+            _ => {}
+        }
+        if let Some(revision) = Revision::from_name(&written) {
+            return RevisionWanted::Exactly(revision);
+        }
+        let mut known = vec!["auto", "stateless"];
+        known.extend(Revision::ALL.map(Revision::name));
+        self.problem(field.at, |origin| {
+            problems::unknown_word(origin, &written, "protocol revision", &known)
+        });
+        RevisionWanted::Auto
+    }
+
+    /// Adds what a `client_capabilities` says.
+    fn capabilities(&mut self, raw: RawCapabilities, behaviour: &mut ClientBehaviour) {
+        let RawCapabilities {
+            roots,
+            sampling,
+            elicitation,
+            tasks,
+        } = raw;
+        if let Some(roots) = roots {
+            let paths = roots.value.0.into_iter();
+            behaviour.roots = Some(paths.map(|path| self.template(path)).collect());
+        }
+        if let Some(sampling) = sampling {
+            let replies = sampling.value.0.into_iter();
+            behaviour.sampling = Some(replies.map(|reply| self.sampling_reply(reply)).collect());
+        }
+        if let Some(elicitation) = elicitation {
+            behaviour.elicitation = Some(self.elicitation(elicitation.value));
+        }
+        behaviour.tasks = match tasks.map(|tasks| tasks.value) {
+            Some(FlagOr::Flag(true)) => Some(Value::Object(Map::new())),
+            Some(FlagOr::Flag(false)) => None,
+            Some(FlagOr::Other(members)) => Some(members.0.into_value()),
+            None => behaviour.tasks.take(),
+        };
+    }
+
+    /// One reply to a sampling request.
+    fn sampling_reply(&mut self, raw: RawSamplingReply) -> SamplingReply {
+        let RawSamplingReply {
+            text,
+            model,
+            stop_reason,
+            reject,
+        } = raw;
+        if let Some(reject) = reject {
+            let RawReject { code, message } = reject.value;
+            return SamplingReply::Reject {
+                code: code.map_or(-1, |code| {
+                    let Integer(code) = code.value;
+                    code
+                }),
+                message: message.map_or_else(
+                    || "rejected by the user".into(),
+                    |message| message.value.text,
+                ),
+            };
+        }
+        SamplingReply::Message {
+            text: text.map_or_else(|| Template::new(""), |text| self.template(text.value)),
+            model: model.map_or_else(|| "mock".into(), |model| model.value.text),
+            stop_reason: stop_reason.map_or_else(|| "endTurn".into(), |reason| reason.value.text),
+        }
+    }
+
+    /// How elicitations are answered.
+    pub(super) fn elicitation(&mut self, raw: RawElicitations) -> ElicitationReplies {
+        match raw {
+            RawElicitations::InOrder(answers) => ElicitationReplies::InOrder(
+                answers
+                    .into_iter()
+                    .map(|answer| self.elicitation_reply(answer))
+                    .collect(),
+            ),
+            RawElicitations::ByMessage(table) => ElicitationReplies::ByMessage(
+                table
+                    .0
+                    .into_iter()
+                    .filter_map(|(key, answer)| {
+                        let reply = self.elicitation_reply(answer);
+                        Some((self.pattern(&key.text, key.at)?, reply))
+                    })
+                    .collect(),
+            ),
+            RawElicitations::Content(node) => {
+                ElicitationReplies::InOrder(vec![self.short_reply(node)])
+            }
+        }
+    }
+
+    /// The Go tool's short form: the content, with `action` among its members.
+    fn short_reply(&mut self, node: Node) -> ElicitationReply {
+        let at = node.at;
+        let mut action = ElicitationAction::Accept;
+        let mut content = None;
+        let mut members = Vec::new();
+        if let Kind::Map(entries) = node.kind {
+            for Entry { key, value } in entries {
+                match (key.text.as_str(), &value.kind) {
+                    ("action", Kind::Text(word, _)) => {
+                        let at = value.at;
+                        action = self.action(&Text {
+                            text: word.clone(),
+                            at,
+                        });
+                    }
+                    ("content", _) => content = Some(value),
+                    _ => members.push(Entry { key, value }),
+                }
+            }
+        }
+        let content = content.unwrap_or(Node {
+            kind: Kind::Map(members),
+            at,
+        });
+        ElicitationReply {
+            action,
+            content: Some(self.value_template(content)),
+        }
+    }
+
+    /// One answer to an elicitation.
+    fn elicitation_reply(&mut self, raw: RawAnswer) -> ElicitationReply {
+        let RawAnswer { action, content } = raw;
+        let action = action.map_or(ElicitationAction::Accept, |action| {
+            self.action(&action.value)
+        });
+        let content: Option<ValueTemplate> =
+            content.map(|content| self.value_template(content.value.0));
+        ElicitationReply { action, content }
+    }
+
+    /// What the user does. The Go tool takes every other word for `accept`.
+    fn action(&mut self, word: &Text) -> ElicitationAction {
+        let known = [
+            ElicitationAction::Accept,
+            ElicitationAction::Decline,
+            ElicitationAction::Cancel,
+        ];
+        if let Some(action) = known.into_iter().find(|action| action.word() == word.text) {
+            return action;
+        }
+        if self.dialect() == Dialect::Native {
+            let words = known.map(ElicitationAction::word);
+            self.problem(word.at, |origin| {
+                problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
+            });
+        }
+        ElicitationAction::Accept
+    }
+}

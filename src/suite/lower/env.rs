@@ -1,0 +1,164 @@
+//! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.
+
+use super::{Lowering, UnsetVariables};
+use crate::{
+    suite::{
+        model::server::{EnvPart, EnvValue},
+        problems,
+        raw::value::{Text, TextTable},
+        template::Template,
+        yaml::At,
+    },
+    words::diagnostic::Severity,
+};
+
+/// A piece of a value as it was read.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    /// Text.
+    Text(&'a str),
+    /// A variable, with its default.
+    Variable(&'a str, Option<&'a str>),
+    /// `${` and what follows, which is no variable.
+    Broken(&'a str),
+}
+
+/// The pieces of a value.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let after = &rest[at + 1..];
+        let name = after
+            .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
+            .unwrap_or(after.len());
+        let starts_name =
+            after.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        let (kept, piece, length) = if after.starts_with('$') {
+            (at + 1, None, 1)
+        } else if let Some(inner) = after.strip_prefix('{') {
+            let (piece, length) = braced(inner);
+            (at, Some(piece), 1 + length)
+        } else if starts_name {
+            (at, Some(Piece::Variable(&after[..name], None)), name)
+        } else {
+            (at + 1, None, 0)
+        };
+        if kept > 0 {
+            pieces.push(Piece::Text(&rest[..kept]));
+        }
+        pieces.extend(piece);
+        rest = &after[length..];
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// What follows `${`: the piece and its length.
+fn braced(inner: &str) -> (Piece<'_>, usize) {
+    let Some(end) = inner.find('}') else {
+        return (Piece::Broken(inner), inner.len());
+    };
+    let (name, default) = match inner[..end].split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (&inner[..end], None),
+    };
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name
+            .chars()
+            .all(|character| character.is_ascii_alphanumeric() || character == '_');
+    let piece = if is_name {
+        Piece::Variable(name, default)
+    } else {
+        Piece::Broken(&inner[..=end])
+    };
+    (piece, end + 1)
+}
+
+impl Lowering<'_> {
+    /// The values of a table, each with its name.
+    pub(super) fn env_table(&mut self, table: TextTable) -> Vec<(String, EnvValue)> {
+        table
+            .0
+            .into_iter()
+            .map(|(key, text)| {
+                let value = self.env_value(&text);
+                (key.text, value)
+            })
+            .collect()
+    }
+
+    /// One value.
+    pub(super) fn env_value(&mut self, text: &Text) -> EnvValue {
+        self.check_markers(&text.text, text.at);
+        let parts = pieces(&text.text)
+            .into_iter()
+            .filter_map(|piece| match piece {
+                Piece::Text(part) => Some(EnvPart::Text(Template::new(part))),
+                Piece::Variable(name, default) => {
+                    if default.is_none() {
+                        self.check_set(name, text.at);
+                    }
+                    Some(EnvPart::Variable {
+                        name: name.to_owned(),
+                        default: default.map(str::to_owned),
+                    })
+                }
+                Piece::Broken(written) => {
+                    let written = format!("${{{written}");
+                    self.problem(text.at, |origin| problems::bad_variable(origin, &written));
+                    None
+                }
+            })
+            .collect();
+        EnvValue { parts }
+    }
+
+    /// Tells a variable that is not set.
+    fn check_set(&mut self, name: &str, at: At) {
+        if self.around.environment.variable(name).is_some() {
+            return;
+        }
+        let origin = self.reading.problems.origin(at);
+        let mut problem = problems::unset_variable(origin, name);
+        match self.around.unset {
+            UnsetVariables::Warn => self.warnings.push(problem.clone()),
+            UnsetVariables::Refuse => problem.severity = Severity::Error,
+        }
+        self.problems().add(problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, pieces};
+
+    #[test]
+    fn values_fall_into_text_and_variables() {
+        let case =
+            |text: &str, expected: &[Piece<'_>]| assert_eq!(pieces(text), expected, "{text}");
+        case("plain", &[Piece::Text("plain")]);
+        case(
+            "a$X-b",
+            &[
+                Piece::Text("a"),
+                Piece::Variable("X", None),
+                Piece::Text("-b"),
+            ],
+        );
+        case("${X}Y", &[Piece::Variable("X", None), Piece::Text("Y")]);
+        case("${X:-a b}", &[Piece::Variable("X", Some("a b"))]);
+        case("${X:-}", &[Piece::Variable("X", Some(""))]);
+        case("pa$$word", &[Piece::Text("pa$"), Piece::Text("word")]);
+        case("$$X", &[Piece::Text("$"), Piece::Text("X")]);
+        case(
+            "5$ and $1",
+            &[Piece::Text("5$"), Piece::Text(" and $"), Piece::Text("1")],
+        );
+        case("${X", &[Piece::Broken("X")]);
+        case("${1}", &[Piece::Broken("1}")]);
+        case("", &[]);
+    }
+}

@@ -1,0 +1,574 @@
+//! `expect`: one key, one expectation. Values that hold `{{…}}` are checked as far as they are known, kept,
+//! and lowered by [`resolve`] once the names have values.
+
+use std::{borrow::Cow, path::Path};
+
+use serde_json::Number;
+
+use super::{Compiled, Lowering, Surroundings};
+use crate::{
+    suite::{
+        Dialect,
+        lower::{ServerFrom, UnsetVariables},
+        model::expectation::{
+            ContentRule, ErrorWanted, Expectation, Family, JsonType, Precision, ResultCount,
+            TextRule, Unresolved, Wanted, WantedState,
+        },
+        problems::{self, Problems},
+        raw::{
+            Field, Readable, Reading,
+            expect::{
+                RawError, RawExpect, RawLoggingExpect, RawNotificationsExpect, RawResults, RawRule,
+                RawServerRequest,
+            },
+            union::CountOr,
+            value::{Count, Integer, Members, OneOrMany, Text, Texts},
+        },
+        template::{Bindings, ValueTemplate},
+        yaml::{At, Entry, Key, Kind, Node},
+    },
+    words::{diagnostic::Severity, environment::Environment},
+};
+
+/// The expectation as it is checked: ready since load, or made now that its names have values.
+pub(crate) fn resolve<'a>(
+    wanted: &'a Wanted,
+    bindings: &Bindings,
+    dialect: Dialect,
+) -> Result<Cow<'a, Expectation>, String> {
+    let unresolved = match &wanted.state {
+        WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
+        WantedState::Templated(unresolved) => unresolved,
+    };
+    let value = unresolved
+        .value
+        .render_with_keys(bindings)
+        .map_err(|unknown| unknown.to_string())?;
+    let environment = Environment::default();
+    let around = Surroundings {
+        environment: &environment,
+        unset: UnsetVariables::Warn,
+        server_from: ServerFrom::Elsewhere,
+        directory: Path::new(""),
+        read_file: &|_| Err("a schema file cannot be named by a `{{…}}`".into()),
+        defaults: None,
+    };
+    let mut compiled = Compiled::default();
+    let reading = Reading {
+        problems: Problems::new(wanted.origin.file.clone(), None),
+        dialect,
+    };
+    let mut lowering = Lowering::new(reading, &around, &mut compiled);
+    let at = At::default();
+    let node = Node::from_value(value, at);
+    let found = lowering.family(unresolved.family, wanted.key, node);
+    let problems = lowering.problems().take();
+    if let Some(problem) = problems
+        .iter()
+        .find(|problem| problem.severity == Severity::Error)
+    {
+        return Err(problem.message.clone());
+    }
+    match found.into_iter().next().map(|wanted| wanted.state) {
+        Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(*expectation)),
+        Some(WantedState::Templated(_)) | None => {
+            Err(format!("`{}` has nothing to check here", wanted.key))
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// The expectations of one key whose value is complete.
+    pub(super) fn family(&mut self, family: Family, key: &'static str, value: Node) -> Vec<Wanted> {
+        if let Family::Trajectory = family {
+            let rule = RawRule::read(value, &mut self.reading);
+            return rule
+                .and_then(|rule| self.rule(rule, At::default()))
+                .into_iter()
+                .collect();
+        }
+        if let Family::Request(method) = family {
+            let raw = OneOrMany::<RawServerRequest>::read(value, &mut self.reading);
+            let expectation = raw.map(|raw| self.server_requests(raw, Some(method)));
+            return expectation
+                .map(|found| self.wanted(key, At::default(), found))
+                .into_iter()
+                .collect();
+        }
+        let at = value.at;
+        let entry = Entry {
+            key: Key {
+                text: key.to_owned(),
+                at,
+            },
+            value,
+        };
+        let map = Node {
+            kind: Kind::Map(vec![entry]),
+            at,
+        };
+        match family {
+            Family::Answer => {
+                let raw = RawExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.expectations(raw)).unwrap_or_default()
+            }
+            Family::Logging => {
+                let raw = RawLoggingExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.logging(raw)).unwrap_or_default()
+            }
+            Family::Notifications => {
+                let raw = RawNotificationsExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.notifications(raw)).unwrap_or_default()
+            }
+            Family::Request(_) | Family::Trajectory => Vec::new(),
+        }
+    }
+
+    /// The expectations of a map: those with `{{…}}` are kept for later, the others are ready.
+    pub(super) fn expect(
+        &mut self,
+        family: Family,
+        node: Node,
+        keys: &[&'static str],
+    ) -> Vec<Wanted> {
+        let at = node.at;
+        let Kind::Map(entries) = node.kind else {
+            return Vec::new();
+        };
+        let (later, now): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
+            keys.contains(&entry.key.text.as_str()) && has_markers(&entry.value)
+        });
+        let map = Node {
+            kind: Kind::Map(now),
+            at,
+        };
+        let mut wanted = match family {
+            Family::Answer => {
+                let raw = RawExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.expectations(raw)).unwrap_or_default()
+            }
+            Family::Logging => {
+                let raw = RawLoggingExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.logging(raw)).unwrap_or_default()
+            }
+            Family::Notifications => {
+                let raw = RawNotificationsExpect::read(map, &mut self.reading);
+                raw.map(|raw| self.notifications(raw)).unwrap_or_default()
+            }
+            Family::Request(_) | Family::Trajectory => Vec::new(),
+        };
+        for entry in later {
+            let key = keys.iter().find(|key| **key == entry.key.text.as_str());
+            if let Some(key) = key {
+                wanted.push(self.later(family, key, &entry.key, entry.value));
+            }
+        }
+        wanted.sort_by_key(|wanted| wanted.origin.span.start);
+        wanted
+    }
+
+    /// An expectation with `{{…}}`: its names are checked, and whatever of it does not depend on them.
+    pub(super) fn later(
+        &mut self,
+        family: Family,
+        key: &'static str,
+        name: &Key,
+        value: Node,
+    ) -> Wanted {
+        self.check_leaves_and_keys(&value);
+        if key.starts_with("file_") || key == "only_changed" {
+            self.uses_fixture = true;
+        }
+        self.probe(family, key, value.clone());
+        Wanted {
+            key,
+            origin: self.reading.problems.origin(name.at.until(value.at)),
+            state: WantedState::Templated(Unresolved {
+                family,
+                value: ValueTemplate::new(value.into_value()),
+            }),
+        }
+    }
+
+    /// Lowers a value with its markers as they are, for the sake of the problems that lie elsewhere in it.
+    fn probe(&mut self, family: Family, key: &'static str, value: Node) {
+        let file = self.reading.problems.file().clone();
+        let dialect = self.dialect();
+        let aside = Reading {
+            problems: self.reading.problems.empty(),
+            dialect,
+        };
+        let kept = std::mem::replace(&mut self.reading, aside);
+        self.family(family, key, value);
+        let found = std::mem::replace(&mut self.reading, kept).problems.take();
+        for problem in found {
+            let depends = problem.origin.as_ref().is_none_or(|origin| {
+                let text = origin.file.text.get(origin.span.start..origin.span.end);
+                !std::sync::Arc::ptr_eq(&origin.file, &file)
+                    || text.is_none_or(|text| text.contains("{{"))
+            });
+            if !depends {
+                self.problems().add(problem);
+            }
+        }
+    }
+
+    /// The expectations of `expect`, in the order of the suite.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one line for each key, so that none can be forgotten"
+    )]
+    pub(super) fn expectations(&mut self, raw: RawExpect) -> Vec<Wanted> {
+        let RawExpect {
+            not_error,
+            is_error,
+            error,
+            not_empty,
+            equals,
+            contains,
+            contains_any,
+            not_contains,
+            in_order,
+            matches_regex,
+            json_path,
+            structured,
+            json_schema,
+            output_schema,
+            content,
+            min_results,
+            max_results,
+            net_delta,
+            file_contains,
+            file_not_contains,
+            file_equals,
+            file_exists,
+            file_not_exists,
+            file_unchanged,
+            only_changed,
+            min_progress,
+            progress,
+            max_duration,
+            max_bytes,
+            notifications,
+            server_requests,
+            stderr,
+            exit,
+            findings,
+            snapshot,
+            not,
+        } = raw;
+        let mut list = WantedList::default();
+        list.add("not_error", not_error, |field| {
+            self.switch(field).map(Expectation::NotError)
+        });
+        list.add("is_error", is_error, |field| {
+            self.switch(field).map(Expectation::IsError)
+        });
+        list.add("error", error, |field| {
+            self.rpc_error(field.value).map(Expectation::Error)
+        });
+        list.add("not_empty", not_empty, |field| {
+            self.switch(field).map(Expectation::NotEmpty)
+        });
+        list.add("equals", equals, |field| {
+            Some(Expectation::Equals(field.value.text))
+        });
+        list.add("contains", contains, |field| {
+            self.strings("contains", field).map(Expectation::Contains)
+        });
+        list.add("contains_any", contains_any, |field| {
+            self.strings("contains_any", field)
+                .map(Expectation::ContainsAny)
+        });
+        list.add("not_contains", not_contains, |field| {
+            self.strings("not_contains", field)
+                .map(Expectation::NotContains)
+        });
+        list.add("in_order", in_order, |field| {
+            self.strings("in_order", field).map(Expectation::InOrder)
+        });
+        list.add("matches_regex", matches_regex, |field| {
+            let texts = self.texts("matches_regex", field)?;
+            Some(Expectation::MatchesRegex(self.patterns(texts)))
+        });
+        list.add("json_path", json_path, |field| {
+            self.path_rules("json_path", field)
+                .map(Expectation::JsonPath)
+        });
+        list.add("structured", structured, |field| {
+            self.path_rules("structured", field)
+                .map(Expectation::Structured)
+        });
+        list.add("json_schema", json_schema, |field| {
+            self.json_schema(field)
+                .map(|rule| Expectation::JsonSchema(Box::new(rule)))
+        });
+        list.add("output_schema", output_schema, |field| {
+            Some(Expectation::OutputSchema(field.value))
+        });
+        list.add("content", content, |field| {
+            Some(Expectation::Content(self.content(field.value)))
+        });
+        list.add("min_results", min_results, |field| {
+            self.results("min_results", field)
+                .map(Expectation::MinResults)
+        });
+        list.add("max_results", max_results, |field| {
+            self.results("max_results", field)
+                .map(Expectation::MaxResults)
+        });
+        list.add("net_delta", net_delta, |field| {
+            Some(self.net_delta(field.value))
+        });
+        list.add("file_contains", file_contains, |field| {
+            self.file_texts("file_contains", field)
+                .map(Expectation::FileContains)
+        });
+        list.add("file_not_contains", file_not_contains, |field| {
+            self.file_texts("file_not_contains", field)
+                .map(Expectation::FileNotContains)
+        });
+        list.add("file_equals", file_equals, |field| {
+            self.whole_files(field).map(Expectation::FileEquals)
+        });
+        list.add("file_exists", file_exists, |field| {
+            self.paths("file_exists", field)
+                .map(Expectation::FileExists)
+        });
+        list.add("file_not_exists", file_not_exists, |field| {
+            self.paths("file_not_exists", field)
+                .map(Expectation::FileNotExists)
+        });
+        list.add("file_unchanged", file_unchanged, |field| {
+            self.paths("file_unchanged", field)
+                .map(Expectation::FileUnchanged)
+        });
+        list.add("only_changed", only_changed, |field| {
+            Some(Expectation::OnlyChanged(self.globs(field.value.0)))
+        });
+        list.add("min_progress", min_progress, |field| {
+            Some(Expectation::MinProgress(field.value.0))
+        });
+        list.add("progress", progress, |field| {
+            self.progress(field).map(Expectation::Progress)
+        });
+        list.add("max_duration", max_duration, |field| {
+            self.duration(Some(field)).map(Expectation::MaxDuration)
+        });
+        list.add("max_bytes", max_bytes, |field| {
+            Some(Expectation::MaxBytes(field.value.0))
+        });
+        list.add("notifications", notifications, |field| {
+            self.all_notifications(field)
+                .map(Expectation::Notifications)
+        });
+        list.add("server_requests", server_requests, |field| {
+            Some(self.server_requests(field.value, None))
+        });
+        list.add("stderr", stderr, |field| {
+            self.stderr(field).map(Expectation::Stderr)
+        });
+        list.add("exit", exit, |field| {
+            self.exit(field).map(Expectation::Exit)
+        });
+        list.add("findings", findings, |field| {
+            Some(Expectation::Findings(self.findings(field.value)))
+        });
+        list.add("snapshot", snapshot, |field| {
+            self.snapshot(field.value).map(Expectation::Snapshot)
+        });
+        list.add("not", not, |field| self.not(field).map(Expectation::Not));
+        list.finish(self)
+    }
+
+    /// A switch; under the Go tool's rules `false` checks nothing.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "used in the same way as its neighbours"
+    )]
+    fn switch(&mut self, field: Field<bool>) -> Option<bool> {
+        (field.value || self.dialect() == Dialect::Native).then_some(field.value)
+    }
+
+    /// The texts of a key without their places.
+    pub(super) fn strings(&mut self, key: &str, field: Field<Texts>) -> Option<Vec<String>> {
+        let texts = self.texts(key, field)?;
+        Some(texts.into_iter().map(|text| text.text).collect())
+    }
+
+    /// `error`
+    fn rpc_error(&mut self, raw: RawError) -> Option<ErrorWanted> {
+        let RawError {
+            code,
+            message,
+            data,
+        } = raw;
+        let code = code.map(|code| {
+            let Integer(code) = code.value;
+            code
+        });
+        let message = match message {
+            None => None,
+            Some(message) => Some(self.text_rule(message.value)?),
+        };
+        Some(ErrorWanted {
+            code,
+            message,
+            data: data.map(|data| data.value.0.into_value()),
+        })
+    }
+
+    /// A text, or a pattern between slashes.
+    fn text_rule(&mut self, text: Text) -> Option<TextRule> {
+        let inner = text
+            .text
+            .strip_prefix('/')
+            .and_then(|rest| rest.strip_suffix('/'));
+        match inner {
+            Some(pattern) if !pattern.is_empty() => {
+                self.pattern(pattern, text.at).map(TextRule::Pattern)
+            }
+            Some(_) | None => Some(TextRule::Literal(text.text)),
+        }
+    }
+
+    /// `content`
+    fn content(&mut self, raw: OneOrMany<Members>) -> Vec<ContentRule> {
+        raw.0
+            .into_iter()
+            .filter_map(|Members(node)| {
+                let at = node.at;
+                let Kind::Map(mut entries) = node.kind else {
+                    return None;
+                };
+                let least = entries
+                    .iter()
+                    .position(|entry| entry.key.text == "min_bytes");
+                let min_bytes = match least {
+                    None => None,
+                    Some(index) => {
+                        let entry = entries.remove(index);
+                        let Count(count) = Count::read(entry.value, &mut self.reading)?;
+                        Some(count)
+                    }
+                };
+                let members = Node {
+                    kind: Kind::Map(entries),
+                    at,
+                }
+                .into_value();
+                Some(ContentRule { members, min_bytes })
+            })
+            .collect()
+    }
+
+    /// `min_results`, `max_results`
+    fn results(&mut self, key: &str, field: Field<CountOr<RawResults>>) -> Option<ResultCount> {
+        match field.value {
+            CountOr::Count(bound) => Some(ResultCount { bound, path: None }),
+            CountOr::Map(RawResults { count, path }) => {
+                let count = self.required(count, "count", &format!("`{key}`"), field.key)?;
+                let Count(bound) = count.value;
+                let path = match path {
+                    None => None,
+                    Some(path) => {
+                        let compiled = self.path(&path.value.text, path.at)?;
+                        Some((path.value.text, compiled))
+                    }
+                };
+                Some(ResultCount { bound, path })
+            }
+        }
+    }
+
+    /// `net_delta`
+    fn net_delta(&mut self, wanted: Number) -> Expectation {
+        let precision = match self.dialect() {
+            Dialect::Native => Precision::Exact,
+            Dialect::Compat => Precision::Truncated,
+        };
+        Expectation::NetDelta { wanted, precision }
+    }
+
+    /// `not`: the expectations under it, which must not hold.
+    fn not(&mut self, field: Field<Box<RawExpect>>) -> Option<Vec<(&'static str, Expectation)>> {
+        let inner = self.expectations(*field.value);
+        if inner.is_empty() {
+            self.problem(field.key, |origin| problems::empty_value(origin, "not"));
+            return None;
+        }
+        let ready = inner.into_iter().filter_map(|wanted| match wanted.state {
+            WantedState::Ready(expectation) => Some((wanted.key, *expectation)),
+            WantedState::Templated(_) => None,
+        });
+        Some(ready.collect())
+    }
+}
+
+impl JsonType {
+    /// The word of a suite.
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, kind)| *kind)
+    }
+
+    /// The words of suites.
+    pub(super) const WORDS: [(&'static str, Self); 7] = [
+        ("null", Self::Null),
+        ("boolean", Self::Boolean),
+        ("integer", Self::Integer),
+        ("number", Self::Number),
+        ("string", Self::String),
+        ("array", Self::Array),
+        ("object", Self::Object),
+    ];
+}
+
+/// Expectations that are collected, each with its place.
+#[derive(Debug, Default)]
+pub(super) struct WantedList(Vec<(&'static str, At, Expectation)>);
+
+impl WantedList {
+    /// Adds the expectation of a key, if the key is there and makes one.
+    pub(super) fn add<T>(
+        &mut self,
+        key: &'static str,
+        field: Option<Field<T>>,
+        lower: impl FnOnce(Field<T>) -> Option<Expectation>,
+    ) {
+        if let Some(field) = field {
+            let place = field.place();
+            if let Some(expectation) = lower(field) {
+                self.0.push((key, place, expectation));
+            }
+        }
+    }
+
+    /// What was collected, in the order of the suite.
+    pub(super) fn finish(self, lowering: &Lowering<'_>) -> Vec<Wanted> {
+        let mut list = self.0;
+        list.sort_by_key(|(_, at, _)| {
+            (
+                at.source == crate::suite::yaml::Source::Suite,
+                at.span.start,
+            )
+        });
+        list.into_iter()
+            .map(|(key, at, expectation)| lowering.wanted(key, at, expectation))
+            .collect()
+    }
+}
+
+/// Whether a marker or an escape stands in a value, keys included.
+pub(super) fn has_markers(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Null | Kind::Flag(..) | Kind::Number(..) => false,
+        Kind::Text(text, _) => crate::suite::template::text_has_markers(text),
+        Kind::List(items) => items.iter().any(has_markers),
+        Kind::Map(entries) => entries.iter().any(|entry| {
+            crate::suite::template::text_has_markers(&entry.key.text) || has_markers(&entry.value)
+        }),
+    }
+}

@@ -1,0 +1,179 @@
+//! `json_path` and `structured`: paths and what must be there. A map whose keys are all matcher words is a
+//! matcher, every other value is compared as it is.
+
+use serde_json::Value;
+
+use super::Lowering;
+use crate::suite::{
+    Dialect,
+    model::expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
+    problems,
+    raw::{
+        Field,
+        value::{Anything, Table},
+    },
+    yaml::{At, Entry, Kind, Node},
+};
+
+/// The words of matchers.
+pub(crate) const MATCHERS: [&str; 12] = [
+    "exists", "type", "gt", "ge", "lt", "le", "matches", "contains", "length", "one_of", "equals",
+    "not",
+];
+
+/// The longest map that a help line repeats, in characters.
+const LONGEST_SHOWN: usize = 80;
+
+impl Lowering<'_> {
+    /// The rules of a table of paths.
+    pub(super) fn path_rules(
+        &mut self,
+        key: &str,
+        field: Field<Table<Anything>>,
+    ) -> Option<Vec<PathRule>> {
+        if field.value.0.is_empty() {
+            self.problem(field.key, |origin| problems::empty_value(origin, key));
+            return None;
+        }
+        let mut rules = Vec::with_capacity(field.value.0.len());
+        for (written, Anything(node)) in field.value.0 {
+            let path = self.path(&written.text, written.at);
+            let rule = self.value_rule(node);
+            if let (Some(path), Some(rule)) = (path, rule) {
+                rules.push(PathRule {
+                    written: written.text,
+                    path,
+                    rule,
+                });
+            }
+        }
+        Some(rules)
+    }
+
+    /// What must be at a path.
+    fn value_rule(&mut self, node: Node) -> Option<ValueRule> {
+        if self.dialect() == Dialect::Compat {
+            return Some(ValueRule::Loosely(node.into_value()));
+        }
+        if !is_matcher(&node) {
+            return Some(ValueRule::Equals(node.into_value()));
+        }
+        let whole = shown(&node);
+        let Kind::Map(entries) = node.kind else {
+            return None;
+        };
+        let matchers = entries
+            .into_iter()
+            .map(|entry| self.matcher(entry, &whole))
+            .collect::<Vec<_>>();
+        matchers
+            .into_iter()
+            .collect::<Option<_>>()
+            .map(ValueRule::Matchers)
+    }
+
+    /// One matcher and its operand.
+    fn matcher(&mut self, entry: Entry, whole: &str) -> Option<Matcher> {
+        let word = entry.key.text;
+        let at = entry.key.at.until(entry.value.at);
+        let node = entry.value;
+        let found = match (word.as_str(), node.kind) {
+            ("exists", Kind::Flag(flag, _)) => Ok(Matcher::Exists(flag)),
+            ("type", Kind::Text(kind, _)) => {
+                JsonType::from_word(&kind).map(Matcher::Type).ok_or(TYPES)
+            }
+            ("type", Kind::Null) => Ok(Matcher::Type(JsonType::Null)),
+            ("gt", Kind::Number(number, _)) => Ok(Matcher::Compare(Comparison::Greater, number)),
+            ("ge", Kind::Number(number, _)) => Ok(Matcher::Compare(Comparison::AtLeast, number)),
+            ("lt", Kind::Number(number, _)) => Ok(Matcher::Compare(Comparison::Less, number)),
+            ("le", Kind::Number(number, _)) => Ok(Matcher::Compare(Comparison::AtMost, number)),
+            ("matches", Kind::Text(pattern, _)) => {
+                return self.pattern(&pattern, node.at).map(Matcher::Matches);
+            }
+            ("length", kind) => length(kind)
+                .map(Matcher::Length)
+                .ok_or("a whole number, or a map of `gt`, `ge`, `lt`, `le`"),
+            ("one_of", Kind::List(items)) => Ok(Matcher::OneOf(
+                items.into_iter().map(Node::into_value).collect(),
+            )),
+            ("contains", kind) => Ok(Matcher::Contains(value(kind, node.at))),
+            ("equals", kind) => Ok(Matcher::Equals(value(kind, node.at))),
+            ("not", kind) => {
+                let inner = Node { kind, at: node.at };
+                return self
+                    .value_rule(inner)
+                    .map(|rule| Matcher::Not(Box::new(rule)));
+            }
+            ("exists", _) => Err("`true` or `false`"),
+            ("type", _) => Err(TYPES),
+            ("matches", _) => Err("a regular expression"),
+            ("one_of", _) => Err("a list"),
+            _ => Err("a number"),
+        };
+        found
+            .map_err(|expected| {
+                self.problem(at, |origin| {
+                    problems::bad_matcher(origin, &word, expected, whole)
+                });
+            })
+            .ok()
+    }
+}
+
+/// What `type` takes.
+const TYPES: &str = "one of `null`, `boolean`, `integer`, `number`, `string`, `array` and `object`";
+
+/// Whether a value is a map of matchers.
+fn is_matcher(node: &Node) -> bool {
+    match &node.kind {
+        Kind::Map(entries) => {
+            !entries.is_empty()
+                && entries
+                    .iter()
+                    .all(|entry| MATCHERS.contains(&entry.key.text.as_str()))
+        }
+        Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => false,
+    }
+}
+
+/// A map in one line, as a help repeats it.
+fn shown(node: &Node) -> String {
+    let text = node.clone().into_value().to_string();
+    if text.chars().count() > LONGEST_SHOWN {
+        "{…}".into()
+    } else {
+        text
+    }
+}
+
+/// A kind as JSON.
+fn value(kind: Kind, at: At) -> Value {
+    Node { kind, at }.into_value()
+}
+
+/// The operand of `length`.
+fn length(kind: Kind) -> Option<LengthRule> {
+    match kind {
+        Kind::Number(number, _) => number.as_u64().map(LengthRule::Exactly),
+        Kind::Map(entries) if !entries.is_empty() => entries
+            .into_iter()
+            .map(|entry| {
+                let comparison = match entry.key.text.as_str() {
+                    "gt" => Comparison::Greater,
+                    "ge" => Comparison::AtLeast,
+                    "lt" => Comparison::Less,
+                    "le" => Comparison::AtMost,
+                    _ => return None,
+                };
+                match entry.value.kind {
+                    Kind::Number(number, _) => Some((comparison, number)),
+                    Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                        None
+                    }
+                }
+            })
+            .collect::<Option<Vec<_>>>()
+            .map(LengthRule::Within),
+        Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => None,
+    }
+}

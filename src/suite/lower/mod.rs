@@ -1,0 +1,170 @@
+//! Raw shapes to the model: patterns, paths, schemas and durations are compiled, names checked, exactly one
+//! subject chosen. Raw structs are taken apart in full, so that a new key cannot be forgotten here.
+
+pub(crate) mod assertion;
+mod client;
+mod completion;
+pub(crate) mod duration;
+mod env;
+pub(crate) mod expectation;
+mod files;
+mod matcher;
+mod names;
+mod notices;
+mod path;
+mod pattern;
+mod schema;
+mod server;
+mod step;
+mod subject;
+mod trajectory;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::Path,
+};
+
+use regex::Regex;
+use serde_json_path::JsonPath;
+
+use crate::{
+    suite::{
+        Dialect,
+        model::expectation::{Expectation, Wanted, WantedState},
+        problems::{self, Problems},
+        raw::{Field, Reading, value::Text},
+        yaml::{At, Node},
+    },
+    words::{diagnostic::Diagnostic, environment::Environment},
+};
+
+/// What an unset environment variable without default means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum UnsetVariables {
+    /// An empty text, and a warning.
+    #[default]
+    Warn,
+    /// A problem.
+    Refuse,
+}
+
+/// Where the server may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ServerFrom {
+    /// The suite alone: one that names none has a problem.
+    #[default]
+    Suite,
+    /// The command line or the settings' targets may give one.
+    Elsewhere,
+}
+
+/// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
+pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
+
+/// What is compiled once however often suites write it.
+#[derive(Debug, Default)]
+pub(crate) struct Compiled {
+    /// Regular expressions by their text.
+    patterns: HashMap<String, Regex>,
+    /// JSONPaths by their text.
+    paths: HashMap<String, JsonPath>,
+}
+
+/// What lowering knows beside the raw shapes.
+pub(crate) struct Surroundings<'a> {
+    /// The caller's environment.
+    pub(crate) environment: &'a Environment,
+    /// What an unset variable means.
+    pub(crate) unset: UnsetVariables,
+    /// Where servers may come from.
+    pub(crate) server_from: ServerFrom,
+    /// The folder of the YAML file.
+    pub(crate) directory: &'a Path,
+    /// Reads files that the suite refers to.
+    pub(crate) read_file: &'a ReadFile<'a>,
+    /// The defaults of the settings file.
+    pub(crate) defaults: Option<&'a Node>,
+}
+
+/// The lowering of one document.
+pub(crate) struct Lowering<'a> {
+    /// What is wrong so far, and whose rules apply.
+    pub(crate) reading: Reading,
+    /// What is known beside the document.
+    around: &'a Surroundings<'a>,
+    /// What is shared with other documents.
+    compiled: &'a mut Compiled,
+    /// The names that captures before this place define.
+    captured: BTreeSet<String>,
+    /// Whether `{{port}}` has a value.
+    port: bool,
+    /// Whether the fixture is needed.
+    uses_fixture: bool,
+    /// What every failure should mention.
+    warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Lowering<'a> {
+    /// Nothing lowered yet.
+    pub(crate) fn new(
+        reading: Reading,
+        around: &'a Surroundings<'a>,
+        compiled: &'a mut Compiled,
+    ) -> Self {
+        Self {
+            reading,
+            around,
+            compiled,
+            captured: BTreeSet::new(),
+            port: false,
+            uses_fixture: false,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whose rules apply.
+    fn dialect(&self) -> Dialect {
+        self.reading.dialect
+    }
+
+    /// What is wrong so far.
+    fn problems(&mut self) -> &mut Problems {
+        &mut self.reading.problems
+    }
+
+    /// Notes a problem at a place.
+    fn problem(&mut self, at: At, make: impl FnOnce(crate::words::source::Origin) -> Diagnostic) {
+        let origin = self.reading.problems.origin(at);
+        self.reading.problems.add(make(origin));
+    }
+
+    /// The value of a key that must be there.
+    fn required<T>(&mut self, field: Option<T>, key: &str, owner: &str, at: At) -> Option<T> {
+        if field.is_none() {
+            self.problem(at, |origin| problems::missing_key(origin, key, owner));
+        }
+        field
+    }
+
+    /// An expectation at its place.
+    fn wanted(&self, key: &'static str, at: At, expectation: Expectation) -> Wanted {
+        Wanted {
+            key,
+            origin: self.reading.problems.origin(at),
+            state: WantedState::Ready(Box::new(expectation)),
+        }
+    }
+
+    /// The texts of a key; an empty list does nothing, which is said.
+    fn texts(
+        &mut self,
+        key: &str,
+        field: Field<crate::suite::raw::value::Texts>,
+    ) -> Option<Vec<Text>> {
+        if field.value.0.is_empty() {
+            self.problem(field.key, |origin| problems::empty_value(origin, key));
+            return None;
+        }
+        Some(field.value.0)
+    }
+}

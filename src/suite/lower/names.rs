@@ -1,0 +1,156 @@
+//! `{{name}}`: which names are known at a place, and what is wrong with those that are not.
+
+use serde_json::Value;
+
+use super::Lowering;
+use crate::suite::{
+    Dialect, problems,
+    raw::value::Text,
+    template::{Form, Piece, Template, ValueTemplate, is_name, pieces},
+    yaml::{At, Kind, Node},
+};
+
+/// Names that are never captures.
+const RESERVED: [&str; 2] = ["fixture", "port"];
+
+impl Lowering<'_> {
+    /// A text with markers whose names are checked.
+    pub(super) fn template(&mut self, text: Text) -> Template {
+        self.check_markers(&text.text, text.at);
+        Template::new(text.text)
+    }
+
+    /// A value with markers whose names are checked.
+    pub(super) fn value_template(&mut self, node: Node) -> ValueTemplate {
+        self.check_leaves(&node);
+        ValueTemplate::new(node.into_value())
+    }
+
+    /// An empty map.
+    pub(super) fn no_members() -> ValueTemplate {
+        ValueTemplate::new(Value::Object(serde_json::Map::new()))
+    }
+
+    /// Checks the names in all string leaves.
+    fn check_leaves(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) => {}
+            Kind::Text(text, _) => self.check_markers(text, node.at),
+            Kind::List(items) => items.iter().for_each(|item| self.check_leaves(item)),
+            Kind::Map(entries) => entries
+                .iter()
+                .for_each(|entry| self.check_leaves(&entry.value)),
+        }
+    }
+
+    /// Checks the names in all string leaves and keys.
+    pub(super) fn check_leaves_and_keys(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) => {}
+            Kind::Text(text, _) => self.check_markers(text, node.at),
+            Kind::List(items) => items
+                .iter()
+                .for_each(|item| self.check_leaves_and_keys(item)),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    self.check_markers(&entry.key.text, entry.key.at);
+                    self.check_leaves_and_keys(&entry.value);
+                }
+            }
+        }
+    }
+
+    /// Checks the names in a text.
+    pub(super) fn check_markers(&mut self, text: &str, at: At) {
+        if !text.contains("{{") {
+            return;
+        }
+        for piece in pieces(text) {
+            match piece {
+                Piece::Escape => {}
+                Piece::Text(plain) => self.check_blanks(plain, at),
+                Piece::Name {
+                    name,
+                    written,
+                    form,
+                } => self.check_name(name, written, form, at),
+            }
+        }
+    }
+
+    /// Checks one name.
+    fn check_name(&mut self, name: &str, written: &str, _form: Form, at: At) {
+        if name == "fixture" && !self.captured.contains(name) {
+            self.uses_fixture = true;
+        }
+        if self.is_known(name) || self.dialect() == Dialect::Compat {
+            return;
+        }
+        let place = self.within(at, written);
+        let known = self.known_names();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        self.problem(place, |origin| {
+            problems::unknown_variable(origin, name, &known)
+        });
+    }
+
+    /// Tells `{{ name }}` where the name is known: probably its value was meant.
+    fn check_blanks(&mut self, plain: &str, at: At) {
+        let mut rest = plain;
+        while let Some(start) = rest.find("{{") {
+            let inner = &rest[start + 2..];
+            let Some(end) = inner.find("}}") else { return };
+            let name = inner[..end].trim();
+            if is_name(name) && self.is_known(name) && self.dialect() == Dialect::Native {
+                let written = &rest[start..start + 2 + end + 2];
+                let place = self.within(at, written);
+                self.problem(place, |origin| problems::no_variable(origin, written, name));
+            }
+            rest = &inner[end..];
+        }
+    }
+
+    /// Whether a name has a value at this place.
+    fn is_known(&self, name: &str) -> bool {
+        match name.strip_prefix("env.") {
+            Some(variable) => self.around.environment.variable(variable).is_some(),
+            None => {
+                name == "fixture" || (name == "port" && self.port) || self.captured.contains(name)
+            }
+        }
+    }
+
+    /// The names to choose from.
+    fn known_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.captured.iter().cloned().collect();
+        names.push("fixture".into());
+        if self.port {
+            names.push("port".into());
+        }
+        names.push("env.NAME".into());
+        names
+    }
+
+    /// The part of a place where a text stands as it was written, or the whole place.
+    fn within(&self, at: At, written: &str) -> At {
+        let origin = self.reading.problems.origin(at);
+        let shown = origin.file.text.get(at.span.start..at.span.end);
+        match shown.and_then(|shown| shown.find(written)) {
+            None => at,
+            Some(offset) => {
+                let mut part = at;
+                part.span.start += offset;
+                part.span.end = part.span.start + written.len();
+                part
+            }
+        }
+    }
+
+    /// Adds the name of a capture to those that are known from here on.
+    pub(super) fn define(&mut self, name: &str, at: At) {
+        if !is_name(name) || RESERVED.contains(&name) || name.starts_with("env.") {
+            self.problem(at, |origin| problems::bad_capture(origin, name));
+        }
+        self.captured.insert(name.to_owned());
+    }
+}

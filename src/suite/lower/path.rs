@@ -1,0 +1,207 @@
+//! JSONPaths: RFC 9535, and the Go tool's short form (`a.b[0]`, no `$.`, any characters in a key).
+
+use serde_json_path::JsonPath;
+
+use super::{Compiled, Lowering};
+use crate::suite::{problems, yaml::At};
+
+impl Compiled {
+    /// The compiled path, or why it is none.
+    pub(super) fn path(&mut self, text: &str) -> Result<JsonPath, String> {
+        if let Some(known) = self.paths.get(text) {
+            return Ok(known.clone());
+        }
+        let compiled = compile(text)?;
+        self.paths.insert(text.to_owned(), compiled.clone());
+        Ok(compiled)
+    }
+}
+
+impl Lowering<'_> {
+    /// The compiled path of a text.
+    pub(super) fn path(&mut self, text: &str, at: At) -> Option<JsonPath> {
+        match self.compiled.path(text) {
+            Ok(path) => Some(path),
+            Err(reason) => {
+                self.problem(at, |origin| problems::bad_path(origin, text, &reason));
+                None
+            }
+        }
+    }
+}
+
+/// Compiles a path in either form.
+fn compile(text: &str) -> Result<JsonPath, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err("it is empty".into());
+    }
+    let full = if trimmed.starts_with('$') && !is_dollar_key(trimmed) {
+        trimmed.to_owned()
+    } else if trimmed.starts_with('[') {
+        format!("${trimmed}")
+    } else {
+        format!("$.{trimmed}")
+    };
+    JsonPath::parse(&full).or_else(|error| {
+        let short = translate(&full[1..])?;
+        JsonPath::parse(&short).map_err(|_| error.to_string())
+    })
+}
+
+/// Whether a text that begins with `$` begins with a key such as `$ref`.
+fn is_dollar_key(text: &str) -> bool {
+    text[1..].starts_with(|character: char| character.is_alphanumeric() || character == '_')
+}
+
+/// What follows the `$`, from the short form to RFC 9535.
+fn translate(rest: &str) -> Result<String, String> {
+    let mut out = String::from("$");
+    let mut rest = rest;
+    while !rest.is_empty() {
+        rest = match rest.strip_prefix('.') {
+            Some(after) => key(after, &mut out)?,
+            None => match rest.strip_prefix('[') {
+                Some(after) => index(after, &mut out)?,
+                None => return Err(format!("`{rest}` follows without `.`")),
+            },
+        };
+    }
+    Ok(out)
+}
+
+/// A key up to the next `.` or `[`.
+fn key<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
+    let end = after.find(['.', '[']).unwrap_or(after.len());
+    let (key, rest) = after.split_at(end);
+    match key {
+        "" => return Err("a key is empty".into()),
+        "*" => out.push_str("[*]"),
+        _ if key.contains(']') => return Err(format!("`{key}` has a `]` too many")),
+        _ => {
+            out.push_str("['");
+            for character in key.chars() {
+                if matches!(character, '\'' | '\\') {
+                    out.push('\\');
+                }
+                out.push(character);
+            }
+            out.push_str("']");
+        }
+    }
+    Ok(rest)
+}
+
+/// What stands in brackets: an index, `*`, a key in quotes.
+fn index<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
+    let end = match after.chars().next() {
+        Some(quote @ ('\'' | '"')) => after[1..].find(quote).map(|end| end + 2),
+        _ => after.find(']'),
+    };
+    let end = end.ok_or("a `[` is not closed")?;
+    let (inner, rest) = after.split_at(end);
+    let rest = rest
+        .strip_prefix(']')
+        .ok_or_else(|| format!("`[{inner}` is not closed"))?;
+    let is_index = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = inner.strip_prefix('-').unwrap_or(inner);
+    if inner == "*"
+        || is_index(unsigned)
+        || inner.starts_with(['\'', '"', '?'])
+        || inner.contains(':')
+    {
+        out.push('[');
+        out.push_str(inner);
+        out.push(']');
+        return Ok(rest);
+    }
+    Err(format!("`[{inner}]` is no index"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+    use serde_json::{Value, json};
+
+    use super::compile;
+
+    #[test]
+    fn both_forms_find_their_values() {
+        let document = json!({
+            "a": {"b": [1, [2, 3]], "my key": 4, "x-y": 5, "@type": 6, "$ref": 7, "ü": 8, "it's": 9, "0": 10},
+            "$top": 11,
+            "list": [{"n": 1}, {"n": 2}],
+        });
+        let case = |path: &str, expected: Value| {
+            let found = compile(path).map(|path| {
+                Value::Array(
+                    path.query(&document)
+                        .iter()
+                        .map(|node| (*node).clone())
+                        .collect(),
+                )
+            });
+            assert_eq!(found, Ok(expected), "{path}");
+        };
+        case("$.a.b[0]", json!([1]));
+        case("a.b[0]", json!([1]));
+        case("a.b[1][1]", json!([3]));
+        case("a.b[-1][0]", json!([2]));
+        case("a.my key", json!([4]));
+        case("$.a.x-y", json!([5]));
+        case("a.@type", json!([6]));
+        case("a.$ref", json!([7]));
+        case("$top", json!([11]));
+        case("a.ü", json!([8]));
+        case("a.it's", json!([9]));
+        case("a['my key']", json!([4]));
+        case("a.x-y", json!([5]));
+        case("a.0", json!([10]));
+        case("$.list[*].n", json!([1, 2]));
+        case("list[*].n", json!([1, 2]));
+        case("$..n", json!([1, 2]));
+        case("$.list[?@.n > 1].n", json!([2]));
+        case("$['a']['b'][0]", json!([1]));
+        case("missing.b", json!([]));
+    }
+
+    #[test]
+    fn the_root_can_be_meant() {
+        let case = |path: &str, expected: Value| {
+            let found = compile(path).map(|path| {
+                let document = json!([{"id": 1}]);
+                Value::Array(
+                    path.query(&document)
+                        .iter()
+                        .map(|node| (*node).clone())
+                        .collect(),
+                )
+            });
+            assert_eq!(found, Ok(expected), "{path}");
+        };
+        case("$", json!([[{"id": 1}]]));
+        case("$[0].id", json!([1]));
+        case("[0].id", json!([1]));
+    }
+
+    #[test]
+    fn nonsense_is_told() {
+        let case = |path: &str, reason: &str| {
+            assert_eq!(compile(path).map(|_| ()), Err(reason.to_owned()), "{path}");
+        };
+        case("a[1abc]", "`[1abc]` is no index");
+        case("a[", "a `[` is not closed");
+        case("a..", "a key is empty");
+        case("", "it is empty");
+        case("a[0]b", "`b` follows without `.`");
+        case("a]", "`a]` has a `]` too many");
+        case("$.", "a key is empty");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_path_or_not(text in any::<String>(), near in r"[$.a\['0\]*?@-]{0,12}") {
+            let _ = (compile(&text), compile(&near));
+        }
+    }
+}

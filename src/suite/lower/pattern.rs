@@ -1,0 +1,292 @@
+//! Regular expressions as the Go tool's suites write them, compiled at load. Go's RE2 has ASCII classes for
+//! `\d \w \s \b`, literal braces, `\Q…\E` and octal escapes; the pattern is rewritten so that it means the
+//! same here.
+
+use regex::{Regex, RegexBuilder};
+
+use super::{Compiled, Lowering};
+use crate::suite::{problems, raw::value::Text, yaml::At};
+
+/// The most memory one compiled pattern may take, in bytes.
+const LARGEST: usize = 4 * 1024 * 1024;
+
+/// The most memory the automaton made of a pattern while searching may take, in bytes.
+const LARGEST_CACHE: usize = 256 * 1024;
+
+impl Compiled {
+    /// The compiled pattern, or why it is none.
+    pub(super) fn pattern(&mut self, text: &str) -> Result<Regex, String> {
+        if let Some(known) = self.patterns.get(text) {
+            return Ok(known.clone());
+        }
+        let compiled = RegexBuilder::new(&translate(text))
+            .size_limit(LARGEST)
+            .dfa_size_limit(LARGEST_CACHE)
+            .build()
+            .map_err(|error| reason(&error))?;
+        self.patterns.insert(text.to_owned(), compiled.clone());
+        Ok(compiled)
+    }
+}
+
+/// The last line of the library's message, which says what is wrong; the lines before draw the pattern.
+fn reason(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(limit) => {
+            format!("compiled it would be larger than {limit} bytes")
+        }
+        _ => {
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default().trim();
+            last.strip_prefix("error: ").unwrap_or(last).to_owned()
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// The compiled pattern of a text.
+    pub(super) fn pattern(&mut self, text: &str, at: At) -> Option<Regex> {
+        match self.compiled.pattern(text) {
+            Ok(pattern) => Some(pattern),
+            Err(reason) => {
+                self.problem(at, |origin| problems::bad_regex(origin, text, &reason));
+                None
+            }
+        }
+    }
+
+    /// The compiled patterns of several texts.
+    pub(super) fn patterns(&mut self, texts: Vec<Text>) -> Vec<Regex> {
+        texts
+            .into_iter()
+            .filter_map(|text| self.pattern(&text.text, text.at))
+            .collect()
+    }
+}
+
+/// The pattern in the syntax of the `regex` crate.
+pub(super) fn translate(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut rest = pattern;
+    let mut class = Class::Outside;
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        rest = match (character, class) {
+            ('\\', _) => escape(after, class, &mut out),
+            ('[', Class::Outside) => open_class(after, &mut class, &mut out),
+            ('[', Class::Inside) => bracket_in_class(rest, &mut out),
+            (']', Class::Inside) => {
+                class = Class::Outside;
+                out.push(']');
+                after
+            }
+            ('&' | '~' | '-', Class::Inside) if after.starts_with(character) => {
+                out.push(character);
+                out.push('\\');
+                out.push(character);
+                &after[1..]
+            }
+            ('{', Class::Outside) if !is_repetition(rest) => {
+                out.push_str("\\{");
+                after
+            }
+            (other, Class::Outside | Class::Inside) => {
+                out.push(other);
+                after
+            }
+        };
+    }
+    out
+}
+
+/// Whether a place in a pattern lies in `[…]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// It does not.
+    Outside,
+    /// It does.
+    Inside,
+}
+
+/// `[`, with `^` and a literal `]` right after it.
+fn open_class<'a>(after: &'a str, class: &mut Class, out: &mut String) -> &'a str {
+    *class = Class::Inside;
+    out.push('[');
+    let after = match after.strip_prefix('^') {
+        Some(rest) => {
+            out.push('^');
+            rest
+        }
+        None => after,
+    };
+    // A first `]` or `-` is itself, also where it begins a range.
+    match after.chars().next() {
+        Some(first @ (']' | '-')) => {
+            out.push('\\');
+            out.push(first);
+            &after[1..]
+        }
+        Some(_) | None => after,
+    }
+}
+
+/// `[` in a class: a POSIX class such as `[:alpha:]`, or itself.
+fn bracket_in_class<'a>(rest: &'a str, out: &mut String) -> &'a str {
+    if rest.starts_with("[:")
+        && let Some(end) = rest.find(":]")
+        && rest[2..end]
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'^')
+    {
+        out.push_str(&rest[..end + 2]);
+        return &rest[end + 2..];
+    }
+    out.push_str("\\[");
+    &rest[1..]
+}
+
+/// Whether a text begins with `{2}`, `{2,}` or `{2,3}`.
+fn is_repetition(text: &str) -> bool {
+    let Some((inner, _)) = text[1..].split_once('}') else {
+        return false;
+    };
+    let (least, most) = inner.split_once(',').unwrap_or((inner, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    !least.is_empty() && digits(least) && digits(most)
+}
+
+/// What follows a backslash.
+fn escape<'a>(after: &'a str, class: Class, out: &mut String) -> &'a str {
+    let Some(character) = after.chars().next() else {
+        out.push('\\');
+        return after;
+    };
+    let rest = &after[character.len_utf8()..];
+    let word = match (character, class) {
+        ('d', Class::Outside | Class::Inside) => "[0-9]",
+        ('D', Class::Outside | Class::Inside) => "[^0-9]",
+        ('w', Class::Outside | Class::Inside) => "[0-9A-Za-z_]",
+        ('W', Class::Outside | Class::Inside) => "[^0-9A-Za-z_]",
+        ('s', Class::Outside | Class::Inside) => r"[\t\n\f\r\x20]",
+        ('S', Class::Outside | Class::Inside) => r"[^\t\n\f\r\x20]",
+        ('b', Class::Outside) => r"(?-u:\b)",
+        ('B', Class::Outside) => r"(?-u:\B)",
+        ('<', Class::Outside | Class::Inside) => "<",
+        ('>', Class::Outside | Class::Inside) => ">",
+        ('Q', Class::Outside) => {
+            let (literal, rest) = rest.split_once(r"\E").unwrap_or((rest, ""));
+            out.push_str(&regex::escape(literal));
+            return rest;
+        }
+        ('0'..='7', Class::Outside | Class::Inside) => return octal(after, out),
+        ('p' | 'P' | 'x', Class::Outside | Class::Inside) if rest.starts_with('{') => {
+            let end = rest.find('}').map_or(rest.len(), |end| end + 1);
+            out.push('\\');
+            out.push(character);
+            out.push_str(&rest[..end]);
+            return &rest[end..];
+        }
+        (other, Class::Outside | Class::Inside) => {
+            out.push('\\');
+            out.push(other);
+            return rest;
+        }
+    };
+    out.push_str(word);
+    rest
+}
+
+/// An octal escape of up to three digits. A single digit but `0` is a back reference, which neither has.
+fn octal<'a>(after: &'a str, out: &mut String) -> &'a str {
+    let length = after
+        .bytes()
+        .take(3)
+        .take_while(|byte| matches!(byte, b'0'..=b'7'))
+        .count();
+    let (digits, rest) = after.split_at(length);
+    if length == 1 && digits != "0" {
+        out.push('\\');
+        out.push_str(digits);
+        return rest;
+    }
+    let code = u32::from_str_radix(digits, 8).unwrap_or_default();
+    out.push_str(&format!("\\x{{{code:x}}}"));
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+
+    use super::{Compiled, translate};
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_go() {
+        let case = |pattern: &str, text: &str, expected: bool| {
+            let compiled = Compiled::default().pattern(pattern);
+            let found = compiled.map(|compiled| compiled.is_match(text));
+            assert_eq!(found, Ok(expected), "{pattern} in {text}");
+        };
+        case(r"^\d+$", "123", true);
+        case(r"^\d+$", "\u{663}", false);
+        case(r"^\w+$", "é", false);
+        case(r"\bé", "é", false);
+        case(r"a\b", "a é", true);
+        case(r"\B\.", "..", true);
+        case(r"[\d\s]x", "1x", true);
+        case(r"[^\w]", "é", true);
+        case(r"[\W]", "é", true);
+        case(r"[\w-z]", "-", true);
+        case(r#"{"a": {"#, r#"{"a": {"#, true);
+        case("a{2}", "aa", true);
+        case("a{2,}", "a", false);
+        case("a{,2}", "a{,2}", true);
+        case(r"\Qa.b(\E+", "a.b((", true);
+        case(r"\Qa.b", "axb", false);
+        case(r"a\z", "a\n", false);
+        case("a$", "a\n", false);
+        case("[[a]", "[", true);
+        case("[a&&b]", "&", true);
+        case("[]a]", "]", true);
+        case("[^]a]", "]", false);
+        case("[[:digit:]]", "7", true);
+        case(r"\101\0", "A\0", true);
+        case(r"\<b\>", "<b>", true);
+        case("(?i)ABC", "xabcx", true);
+        case(r"[a\-z]", "-", true);
+        case(r"[+--]", ",", true);
+        case(r"[--a]", "5", true);
+        case(r"[^-a]", "-", false);
+        case(r"\s", "\u{b}", false);
+        case(r"\p{Greek}", "α", true);
+    }
+
+    #[test]
+    fn what_re2_does_not_have_is_told() {
+        let case = |pattern: &str, reason: &str| {
+            assert_eq!(
+                Compiled::default().pattern(pattern).map(|_| ()),
+                Err(reason.to_owned()),
+                "{pattern}"
+            );
+        };
+        case(
+            "(?=a)",
+            "look-around, including look-ahead and look-behind, is not supported",
+        );
+        case(r"(a)\1", "backreferences are not supported");
+        case("(", "unclosed group");
+        case("*", "repetition operator missing expression");
+        case(
+            r"(?:x{1000}){1000}",
+            "compiled it would be larger than 4194304 bytes",
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_compiles_or_is_told(pattern in any::<String>(), near in r"[\[\]\\{}()a1dQE^&~-]{0,20}") {
+            let _ = (translate(&pattern), Compiled::default().pattern(&near));
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The `server` block: what is started or connected to.
+
+use serde_json::Value;
+
+use super::{Lowering, ServerFrom};
+use crate::suite::{
+    model::server::{
+        Auth, ClientBehaviour, Inherit, Launch, Ready, Server, Target, UrlLaunch, UrlTransport,
+    },
+    problems,
+    raw::{
+        Field,
+        client::RawCapabilities,
+        server::{RawAuth, RawClientCredentials, RawDocker, RawLaunch, RawReady, RawServer},
+        union::{FlagOr, TextOr},
+        value::{Text, TextTable, Texts},
+    },
+    template::Template,
+    yaml::At,
+};
+
+/// What `server` says about the client.
+pub(super) type ClientSide = (Option<Field<Text>>, Option<Field<RawCapabilities>>);
+
+/// The transports of `transport`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    /// `stdio`
+    Stdio,
+    /// `http`, `sse`
+    Url(UrlTransport),
+}
+
+/// The parts of the block that start a process.
+struct Started {
+    command: Option<Field<Text>>,
+    args: Option<Field<Texts>>,
+    cwd: Option<Field<Text>>,
+    env: Option<Field<TextTable>>,
+    inherit_env: Option<Field<FlagOr<Texts>>>,
+}
+
+/// The parts of the block that reach a url.
+struct Reached {
+    url: Option<Field<Text>>,
+    headers: Option<Field<TextTable>>,
+    launch: Option<Field<RawLaunch>>,
+    auth: Option<Field<RawAuth>>,
+}
+
+impl Lowering<'_> {
+    /// A server with a name of its own, and what its block says about the client.
+    pub(in crate::suite) fn named_server(
+        &mut self,
+        field: Field<RawServer>,
+    ) -> (Server, ClientBehaviour) {
+        let at = field.key;
+        let (server, (protocol, capabilities)) = self.server(Some(field), at);
+        self.port = false;
+        (server, self.client(protocol, capabilities, None))
+    }
+
+    /// The server, and what the block says about the client. `at`: the place to blame without a block.
+    pub(super) fn server(
+        &mut self,
+        field: Option<Field<RawServer>>,
+        at: At,
+    ) -> (Server, ClientSide) {
+        let place = field.as_ref().map_or(at, |field| field.key);
+        let RawServer {
+            command,
+            args,
+            cwd,
+            env,
+            inherit_env,
+            transport,
+            url,
+            headers,
+            launch,
+            builtin,
+            docker,
+            protocol,
+            client_capabilities,
+            auth,
+        } = field.map(|field| field.value).unwrap_or_default();
+        let started = Started {
+            command,
+            args,
+            cwd,
+            env,
+            inherit_env,
+        };
+        let reached = Reached {
+            url,
+            headers,
+            launch,
+            auth,
+        };
+        let target = match self.transport(transport) {
+            Transport::Url(transport) => {
+                if let Some(docker) = docker
+                    && reached.launch.is_none()
+                {
+                    self.problem(docker.key, |origin| {
+                        problems::no_effect(
+                            origin,
+                            "docker",
+                            "the server behind the url is not started",
+                        )
+                    });
+                }
+                self.url_target(transport, builtin, started, reached, place)
+            }
+            Transport::Stdio => {
+                self.check_unreached(&reached);
+                self.stdio_target(builtin, docker, started, place)
+            }
+        };
+        let origin = self.reading.problems.origin(place);
+        (Server { target, origin }, (protocol, client_capabilities))
+    }
+
+    /// The transport of a word, in any case.
+    fn transport(&mut self, field: Option<Field<Text>>) -> Transport {
+        let Some(field) = field else {
+            return Transport::Stdio;
+        };
+        match field.value.text.to_ascii_lowercase().as_str() {
+            "" | "stdio" => Transport::Stdio,
+            "http" => Transport::Url(UrlTransport::Http),
+            "sse" => Transport::Url(UrlTransport::Sse),
+            _ => {
+                self.problem(field.at, |origin| {
+                    let known = ["stdio", "http", "sse"];
+                    problems::unknown_word(origin, &field.value.text, "transport", &known)
+                });
+                Transport::Stdio
+            }
+        }
+    }
+
+    /// Tells keys that only a url has.
+    fn check_unreached(&mut self, reached: &Reached) {
+        let Reached {
+            url,
+            headers,
+            launch,
+            auth,
+        } = reached;
+        let keys = [
+            ("url", url.as_ref().map(|field| field.key)),
+            ("headers", headers.as_ref().map(|field| field.key)),
+            ("launch", launch.as_ref().map(|field| field.key)),
+            ("auth", auth.as_ref().map(|field| field.key)),
+        ];
+        for (key, at) in keys {
+            if let Some(at) = at {
+                self.problem(at, |origin| {
+                    problems::no_effect(origin, key, "the transport is `stdio`")
+                });
+            }
+        }
+    }
+
+    /// A process of our own that speaks over its standard streams.
+    fn stdio_target(
+        &mut self,
+        builtin: Option<Field<Text>>,
+        docker: Option<Field<TextOr<RawDocker>>>,
+        started: Started,
+        place: At,
+    ) -> Target {
+        if started.command.is_some()
+            && let Some(builtin) = &builtin
+        {
+            self.problem(builtin.key, |origin| {
+                problems::conflicting_keys(origin, &["command", "builtin"], "`server`")
+            });
+        }
+        let mut launch = self.launch(started);
+        if let Some(docker) = docker {
+            let image = self.docker(docker.value, docker.at);
+            return Target::Container { image, launch };
+        }
+        if let Some(builtin) = builtin {
+            let args = std::mem::take(&mut launch.args);
+            return Target::Builtin {
+                profile: builtin.value.text,
+                args,
+                launch,
+            };
+        }
+        if launch.command.is_none() && self.around.server_from == ServerFrom::Suite {
+            self.problem(place, problems::no_server);
+        }
+        Target::Process(launch)
+    }
+
+    /// A server behind a url, perhaps started before.
+    fn url_target(
+        &mut self,
+        transport: UrlTransport,
+        builtin: Option<Field<Text>>,
+        started: Started,
+        reached: Reached,
+        place: At,
+    ) -> Target {
+        let Reached {
+            url,
+            headers,
+            launch,
+            auth,
+        } = reached;
+        self.port = launch.is_some() || builtin.is_some();
+        let word = match transport {
+            UrlTransport::Http => "http",
+            UrlTransport::Sse => "sse",
+        };
+        let launch = match (launch, builtin) {
+            (Some(launch), _) => Some(self.url_launch(launch)),
+            (None, Some(builtin)) => Some(UrlLaunch {
+                builtin: Some(builtin.value.text),
+                launch: self.launch(started),
+                ready: Ready::Port,
+                timeout: None,
+            }),
+            (None, None) => None,
+        };
+        let url = match url {
+            Some(url) => self.template(url.value),
+            None if launch.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
+            None => {
+                if self.around.server_from == ServerFrom::Suite {
+                    self.problem(place, |origin| problems::no_url(origin, word));
+                }
+                Template::new("")
+            }
+        };
+        let headers = headers
+            .map(|headers| self.env_table(headers.value))
+            .unwrap_or_default();
+        Target::Url {
+            transport,
+            url,
+            headers,
+            launch: launch.map(Box::new),
+            auth: auth.and_then(|auth| self.auth(auth)).map(Box::new),
+        }
+    }
+
+    /// How a process is started.
+    fn launch(&mut self, started: Started) -> Launch {
+        let Started {
+            command,
+            args,
+            cwd,
+            env,
+            inherit_env,
+        } = started;
+        let args = args.map(|args| args.value.0).unwrap_or_default();
+        Launch {
+            command: command
+                .filter(|command| !command.value.text.trim().is_empty())
+                .map(|command| self.template(command.value)),
+            args: args.into_iter().map(|arg| self.template(arg)).collect(),
+            directory: cwd.map(|cwd| self.directory(cwd.value)),
+            env: env.map(|env| self.env_table(env.value)).unwrap_or_default(),
+            inherit: match inherit_env.map(|inherit| inherit.value) {
+                None | Some(FlagOr::Flag(true)) => Inherit::All,
+                Some(FlagOr::Flag(false)) => Inherit::Nothing,
+                Some(FlagOr::Other(names)) => Inherit::Only(names.strings()),
+            },
+        }
+    }
+
+    /// A directory relative to the YAML file.
+    fn directory(&mut self, cwd: Text) -> Template {
+        let template = self.template(cwd);
+        if template.text.starts_with("{{") {
+            return template;
+        }
+        let joined = self.around.directory.join(&template.text);
+        Template::new(joined.to_string_lossy().into_owned())
+    }
+
+    /// A server that listens on a port.
+    fn url_launch(&mut self, field: Field<RawLaunch>) -> UrlLaunch {
+        let RawLaunch {
+            command,
+            args,
+            env,
+            ready,
+            timeout,
+        } = field.value;
+        let command = self.required(command, "command", "`launch`", field.key);
+        let ready = match ready {
+            None => Ready::Port,
+            Some(ready) => match ready.value {
+                TextOr::Text(word) if word.text == "port" => Ready::Port,
+                TextOr::Text(word) => {
+                    self.problem(ready.at, |origin| {
+                        problems::unknown_word(origin, &word.text, "sign of readiness", &["port"])
+                    });
+                    Ready::Port
+                }
+                TextOr::Map(RawReady { log, port: _, http }) => match (log, http) {
+                    (Some(log), _) => self
+                        .pattern(&log.value.text, log.at)
+                        .map_or(Ready::Port, Ready::Log),
+                    (None, Some(path)) => Ready::Http(self.template(path.value)),
+                    (None, None) => Ready::Port,
+                },
+            },
+        };
+        UrlLaunch {
+            builtin: None,
+            launch: self.launch(Started {
+                command,
+                args,
+                cwd: None,
+                env,
+                inherit_env: None,
+            }),
+            ready,
+            timeout: self.duration(timeout),
+        }
+    }
+
+    /// How requests are authorised.
+    fn auth(&mut self, field: Field<RawAuth>) -> Option<Auth> {
+        let at = field.key;
+        let RawAuth {
+            bearer,
+            client_credentials,
+        } = field.value;
+        match (bearer, client_credentials) {
+            (Some(bearer), None) => Some(Auth::Bearer(self.env_value(&bearer.value))),
+            (None, Some(client)) => self.client_credentials(client),
+            (Some(_), Some(_)) => {
+                self.problem(at, |origin| {
+                    let keys = ["bearer", "client_credentials"];
+                    problems::conflicting_keys(origin, &keys, "`auth`")
+                });
+                None
+            }
+            (None, None) => {
+                self.problem(at, |origin| {
+                    let keys = ["bearer", "client_credentials"];
+                    problems::missing_one_of(origin, &keys, "`auth`")
+                });
+                None
+            }
+        }
+    }
+
+    /// An OAuth client.
+    fn client_credentials(&mut self, field: Field<RawClientCredentials>) -> Option<Auth> {
+        let at = field.key;
+        let owner = "`client_credentials`";
+        let RawClientCredentials {
+            token_url,
+            discover,
+            id,
+            secret,
+            scope,
+        } = field.value;
+        let id = self.required(id, "id", owner, at);
+        let secret = self.required(secret, "secret", owner, at);
+        if token_url.is_none() && discover.is_none() {
+            self.problem(at, |origin| {
+                problems::missing_one_of(origin, &["token_url", "discover"], owner)
+            });
+        }
+        Some(Auth::ClientCredentials {
+            token_url: token_url.map(|url| self.env_value(&url.value)),
+            id: self.env_value(&id?.value),
+            secret: self.env_value(&secret?.value),
+            scope: scope.map(|scope| scope.value.text),
+        })
+    }
+
+    /// A container as it is written, once its keys are checked.
+    pub(in crate::suite) fn docker(&mut self, raw: TextOr<RawDocker>, at: At) -> Value {
+        match raw {
+            TextOr::Text(image) => Value::String(image.text),
+            TextOr::Map(docker) => self.docker_map(docker, at),
+        }
+    }
+
+    /// The map form of `docker`.
+    fn docker_map(&mut self, raw: RawDocker, at: At) -> Value {
+        let RawDocker {
+            image,
+            build,
+            prepare,
+            network,
+            memory,
+            cpus,
+            pids,
+            user,
+            env_file,
+            platform,
+            pull,
+            read_only,
+            workdir,
+            mounts,
+        } = raw;
+        if image.is_none() && build.is_none() {
+            self.problem(at, |origin| {
+                problems::missing_one_of(origin, &["image", "build"], "`docker`")
+            });
+        }
+        if let Some(pull) = &pull {
+            let known = ["always", "missing", "never"];
+            if !known.contains(&pull.value.text.as_str()) {
+                self.problem(pull.at, |origin| {
+                    problems::unknown_word(origin, &pull.value.text, "way to pull", &known)
+                });
+            }
+        }
+        let texts = [
+            ("image", image),
+            ("network", network),
+            ("memory", memory),
+            ("user", user),
+            ("env_file", env_file),
+            ("platform", platform),
+            ("pull", pull),
+            ("workdir", workdir),
+        ];
+        let others = [
+            ("build", build.map(|build| build.value.0.into_value())),
+            (
+                "prepare",
+                prepare.map(|prepare| prepare.value.0.into_value()),
+            ),
+            ("mounts", mounts.map(|mounts| mounts.value.0.into_value())),
+            ("cpus", cpus.map(|cpus| Value::Number(cpus.value))),
+            ("pids", pids.map(|pids| Value::from(pids.value.0))),
+            ("read_only", read_only.map(|flag| Value::Bool(flag.value))),
+        ];
+        texts
+            .into_iter()
+            .map(|(key, text)| (key, text.map(|text| Value::String(text.value.text))))
+            .chain(others)
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    }
+}

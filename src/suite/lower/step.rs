@@ -1,0 +1,270 @@
+//! Steps: the calls of `setup` and `steps`, and what they capture.
+
+use super::Lowering;
+use crate::suite::{
+    Dialect,
+    model::{
+        expectation::{Expectation, Family, Wanted},
+        subject::{
+            Capture, CapturePath, CaptureSource, OnToolError, Step, StepAction, StepOrder, ToolCall,
+        },
+    },
+    problems,
+    raw::{
+        Field,
+        expect::RawExpect,
+        step::{RawPromptCall, RawStep},
+        value::{Deferred, Members, Placed, Text, TextTable},
+    },
+    template::{Template, ValueTemplate},
+    yaml::At,
+};
+
+/// Which list a step stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// `setup`: an error ends the assertion.
+    Setup,
+    /// `steps`: an error is an answer to be checked.
+    Subject,
+}
+
+/// Whether the suite speaks of errors of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spoken {
+    /// By `allow_error` or expectations.
+    Of,
+    /// It does not.
+    Not,
+}
+
+/// The keys of which a step has exactly one.
+const ACTIONS: [&str; 7] = [
+    "tool",
+    "read",
+    "prompt",
+    "ping",
+    "set_level",
+    "subscribe",
+    "wait",
+];
+
+impl Lowering<'_> {
+    /// The steps of a list. Their captures are known from the next one on, or after all when they go at once.
+    pub(super) fn steps(
+        &mut self,
+        part: Part,
+        order: StepOrder,
+        list: Vec<Placed<RawStep>>,
+    ) -> Vec<Step> {
+        let mut steps = Vec::with_capacity(list.len());
+        let mut defined: Vec<(String, At)> = Vec::new();
+        for Placed { value, at } in list {
+            let names: Vec<(String, At)> = value
+                .capture
+                .as_ref()
+                .map(|capture| {
+                    let keys = capture.value.0.iter().map(|(key, _)| key);
+                    keys.map(|key| (key.text.clone(), key.at)).collect()
+                })
+                .unwrap_or_default();
+            steps.extend(self.step(part, value, at));
+            match order {
+                StepOrder::OneByOne => names.iter().for_each(|(name, at)| self.define(name, *at)),
+                StepOrder::Parallel => defined.extend(names),
+            }
+        }
+        defined.iter().for_each(|(name, at)| self.define(name, *at));
+        steps
+    }
+
+    /// One step.
+    fn step(&mut self, part: Part, raw: RawStep, at: At) -> Option<Step> {
+        let RawStep {
+            tool,
+            args,
+            read,
+            prompt,
+            ping,
+            set_level,
+            subscribe,
+            wait,
+            capture,
+            expect,
+            allow_error,
+            parallel: _,
+        } = raw;
+        let stray_args = args
+            .as_ref()
+            .filter(|_| tool.is_none())
+            .map(|args| args.key);
+        let found: Vec<(&str, Option<StepAction>)> = [
+            (
+                "tool",
+                tool.map(|tool| Some(StepAction::Tool(self.tool_call(tool, args)))),
+            ),
+            (
+                "read",
+                read.map(|uri| Some(StepAction::Read(self.template(uri.value)))),
+            ),
+            ("prompt", prompt.map(|prompt| self.prompt_step(prompt))),
+            ("ping", ping.map(|_| Some(StepAction::Ping))),
+            (
+                "set_level",
+                set_level.map(|level| Some(StepAction::SetLevel(self.level(level.value)))),
+            ),
+            (
+                "subscribe",
+                subscribe.map(|uri| Some(StepAction::Subscribe(self.template(uri.value)))),
+            ),
+            (
+                "wait",
+                wait.map(|wait| self.duration(Some(wait)).map(StepAction::Wait)),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(key, action)| action.map(|action| (key, action)))
+        .collect();
+        if let Some(args) = stray_args {
+            self.problem(args, |origin| {
+                problems::no_effect(origin, "args", "there is no `tool`")
+            });
+        }
+        let keys: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
+        match keys[..] {
+            [] => self.problem(at, |origin| {
+                problems::missing_one_of(origin, &ACTIONS, "a step")
+            }),
+            [_] => {}
+            _ => self.problem(at, |origin| {
+                problems::conflicting_keys(origin, &keys, "a step")
+            }),
+        }
+        let captures = capture
+            .map(|capture| self.captures(capture))
+            .unwrap_or_default();
+        let has_expect = expect.is_some();
+        let wanted = self.step_expect(part, expect, &captures, at);
+        let spoken = if has_expect || allow_error.is_some_and(|allowed| allowed.value) {
+            Spoken::Of
+        } else {
+            Spoken::Not
+        };
+        let action = found.into_iter().next()?.1?;
+        Some(Step {
+            action,
+            captures,
+            wanted,
+            on_tool_error: self.on_tool_error(part, spoken),
+            origin: self.reading.problems.origin(at),
+        })
+    }
+
+    /// What a tool error of a step means.
+    fn on_tool_error(&self, part: Part, spoken: Spoken) -> OnToolError {
+        match (spoken, part, self.dialect()) {
+            (Spoken::Of, _, _) | (Spoken::Not, Part::Subject, _) => OnToolError::GoOn,
+            (Spoken::Not, Part::Setup, Dialect::Native) => OnToolError::Stop,
+            (Spoken::Not, Part::Setup, Dialect::Compat) => OnToolError::PassOver,
+        }
+    }
+
+    /// What must hold for a step's answer. A step of the subject that says nothing must not fail.
+    fn step_expect(
+        &mut self,
+        part: Part,
+        expect: Option<Field<Deferred<RawExpect>>>,
+        captures: &[Capture],
+        at: At,
+    ) -> Vec<Wanted> {
+        let before = self.captured.clone();
+        let own = captures.iter().map(|capture| capture.name.clone());
+        self.captured.extend(own);
+        let mut wanted = match expect {
+            Some(expect) => self.expect(Family::Answer, expect.value.node, RawExpect::KEYS),
+            None => Vec::new(),
+        };
+        self.captured = before;
+        if wanted.is_empty() && part == Part::Subject {
+            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+        }
+        wanted
+    }
+
+    /// `tool` and `args`.
+    pub(super) fn tool_call(
+        &mut self,
+        tool: Field<Text>,
+        args: Option<Field<Members>>,
+    ) -> ToolCall {
+        ToolCall {
+            tool: self.template(tool.value),
+            args: self.members(args),
+        }
+    }
+
+    /// Arguments, an empty map when there are none.
+    pub(super) fn members(&mut self, field: Option<Field<Members>>) -> ValueTemplate {
+        match field {
+            Some(field) => self.value_template(field.value.0),
+            None => Self::no_members(),
+        }
+    }
+
+    /// A log level that may hold `{{…}}`.
+    pub(super) fn level(&mut self, level: Text) -> Template {
+        self.check_level(&level);
+        self.template(level)
+    }
+
+    /// `prompt` as a step.
+    fn prompt_step(&mut self, field: Field<RawPromptCall>) -> Option<StepAction> {
+        let (name, arguments) = self.prompt_call(field, "`prompt`")?;
+        Some(StepAction::Prompt { name, arguments })
+    }
+
+    /// A prompt and its arguments, which are texts: numbers and booleans are sent as they were written.
+    pub(super) fn prompt_call(
+        &mut self,
+        field: Field<RawPromptCall>,
+        owner: &str,
+    ) -> Option<(Template, ValueTemplate)> {
+        let RawPromptCall { name, arguments } = field.value;
+        let name = self.required(name, "name", owner, field.key);
+        let arguments = match arguments {
+            None => Self::no_members(),
+            Some(arguments) => self.value_template(arguments.value.0.with_texts()),
+        };
+        let name = self.template(name?.value);
+        Some((name, arguments))
+    }
+
+    /// The captures of a step.
+    fn captures(&mut self, field: Field<TextTable>) -> Vec<Capture> {
+        field
+            .value
+            .0
+            .into_iter()
+            .filter_map(|(key, path)| {
+                let written = path.text;
+                let (source, rest) = match written.split_once(':') {
+                    Some(("structured", rest)) => (CaptureSource::Structured, rest),
+                    Some(("text", rest)) => (CaptureSource::Text, rest),
+                    Some(_) | None => (CaptureSource::Either, written.as_str()),
+                };
+                let rest = rest.trim();
+                let compiled = match rest {
+                    "" | "$" | "$." => None,
+                    _ => Some(CapturePath(self.path(rest, path.at)?)),
+                };
+                Some(Capture {
+                    name: key.text,
+                    source,
+                    path: compiled,
+                    origin: self.reading.problems.origin(key.at.until(path.at)),
+                    written,
+                })
+            })
+            .collect()
+    }
+}

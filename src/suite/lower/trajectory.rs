@@ -1,0 +1,153 @@
+//! `trajectory`: rules over a list of tool calls, and the list when it is written in the suite.
+
+use serde_json::Value;
+
+use super::Lowering;
+use crate::{
+    observation::{TraceCall, TraceOutcome},
+    suite::{
+        Dialect,
+        model::expectation::{Among, Expectation, TrajectoryRule, Wanted},
+        problems,
+        raw::{
+            Field,
+            expect::{RawRule, RawTraceCall},
+            value::{Text, Texts},
+        },
+        yaml::At,
+    },
+};
+
+/// The words of `type`.
+const KINDS: [&str; 9] = [
+    "order",
+    "presence",
+    "absence",
+    "args_contain",
+    "count",
+    "never_after",
+    "adjacent",
+    "outcome",
+    "within_ms",
+];
+
+impl Lowering<'_> {
+    /// One rule. `at`: the place to blame for what is missing.
+    pub(super) fn rule(&mut self, raw: RawRule, at: At) -> Option<Wanted> {
+        let kind = self.required(raw.kind, "type", "a rule of `trajectory`", at)?;
+        let word = kind.value.text;
+        let owner = format!("the rule `{word}`");
+        let raw = RawRule { kind: None, ..raw };
+        let rule = match word.as_str() {
+            "order" => TrajectoryRule::Order(self.tools(raw.tools, &owner, at)?),
+            "presence" => TrajectoryRule::Presence(self.tools(raw.tools, &owner, at)?),
+            "absence" => TrajectoryRule::Absence(self.tools(raw.tools, &owner, at)?),
+            "adjacent" => TrajectoryRule::Adjacent(self.tools(raw.tools, &owner, at)?),
+            "args_contain" => TrajectoryRule::ArgsContain {
+                tool: self.tool(raw.tool, &owner, at)?,
+                args: self
+                    .required(raw.args, "args", &owner, at)?
+                    .value
+                    .0
+                    .into_value(),
+                among: match self.dialect() {
+                    Dialect::Native => Among::Any,
+                    Dialect::Compat => Among::First,
+                },
+            },
+            "count" => self.count_rule(raw, &owner, at)?,
+            "never_after" => TrajectoryRule::NeverAfter {
+                tool: self.tool(raw.tool, &owner, at)?,
+                after: self.required(raw.after, "after", &owner, at)?.value.text,
+            },
+            "outcome" => TrajectoryRule::Outcome {
+                tool: self.tool(raw.tool, &owner, at)?,
+                outcome: {
+                    let outcome = self.required(raw.outcome, "outcome", &owner, at)?;
+                    self.outcome(&outcome.value)?
+                },
+            },
+            "within_ms" => TrajectoryRule::WithinMs {
+                limit_ms: self
+                    .required(raw.within_ms, "within_ms", &owner, at)?
+                    .value
+                    .0,
+                from: raw.from.map(|from| from.value.text),
+                to: raw.to.map(|to| to.value.text),
+            },
+            _ => {
+                self.problem(kind.at, |origin| {
+                    problems::unknown_word(origin, &word, "rule of `trajectory`", &KINDS)
+                });
+                return None;
+            }
+        };
+        Some(self.wanted("trajectory", at, Expectation::Trajectory(rule)))
+    }
+
+    /// The tools of a rule.
+    fn tools(&mut self, field: Option<Field<Texts>>, owner: &str, at: At) -> Option<Vec<String>> {
+        let field = self.required(field, "tools", owner, at)?;
+        self.strings("tools", field)
+    }
+
+    /// The tool of a rule.
+    fn tool(&mut self, field: Option<Field<Text>>, owner: &str, at: At) -> Option<String> {
+        self.required(field, "tool", owner, at)
+            .map(|field| field.value.text)
+    }
+
+    /// `count`
+    fn count_rule(&mut self, raw: RawRule, owner: &str, at: At) -> Option<TrajectoryRule> {
+        let tool = self.tool(raw.tool, owner, at)?;
+        let exact = raw.count.map(|count| count.value.0);
+        let min = raw.min.map(|min| min.value.0).or(exact);
+        let max = raw.max.map(|max| max.value.0).or(exact);
+        if min.is_none() && max.is_none() {
+            self.problem(at, |origin| {
+                problems::missing_one_of(origin, &["count", "min", "max"], owner)
+            });
+            return None;
+        }
+        Some(TrajectoryRule::Count { tool, min, max })
+    }
+
+    /// The word of an outcome.
+    fn outcome(&mut self, text: &Text) -> Option<TraceOutcome> {
+        match text.text.as_str() {
+            "ok" => Some(TraceOutcome::Ok),
+            "error" => Some(TraceOutcome::Error),
+            _ => {
+                self.problem(text.at, |origin| {
+                    problems::unknown_word(origin, &text.text, "outcome", &["ok", "error"])
+                });
+                None
+            }
+        }
+    }
+
+    /// The calls of `trace`.
+    pub(super) fn trace(&mut self, field: Field<Vec<RawTraceCall>>) -> Vec<TraceCall> {
+        let at = field.key;
+        let mut calls = Vec::with_capacity(field.value.len());
+        for RawTraceCall {
+            tool,
+            args,
+            outcome,
+            at_ms,
+        } in field.value
+        {
+            let Some(tool) = self.tool(tool, "a call of `trace`", at) else {
+                continue;
+            };
+            calls.push(TraceCall {
+                tool,
+                args: args.map_or(Value::Null, |args| args.value.0.into_value()),
+                outcome: outcome.and_then(|outcome| self.outcome(&outcome.value)),
+                at_ms: at_ms.map(|at_ms| at_ms.value.0),
+                unknowable: Vec::new(),
+            });
+        }
+        calls
+    }
+}

@@ -1,0 +1,52 @@
+//! Problems of files and folders, which have no place inside of a file.
+
+use super::code;
+use crate::words::diagnostic::{Diagnostic, Severity};
+
+/// A problem about a whole path.
+fn about(code: &'static str, message: String, help: &str) -> Diagnostic {
+    Diagnostic {
+        code,
+        severity: Severity::Error,
+        message,
+        origin: None,
+        label: None,
+        help: vec![help.to_owned()],
+    }
+}
+
+/// A file or folder that cannot be read.
+pub(crate) fn unreadable(path: &str, reason: &str) -> Diagnostic {
+    about(
+        code::UNREADABLE,
+        format!("cannot read `{path}`: {reason}"),
+        "check that it exists and may be read",
+    )
+}
+
+/// Bytes that are no text.
+pub(crate) fn not_utf8(path: &str, offset: usize) -> Diagnostic {
+    about(
+        code::NOT_UTF8,
+        format!("`{path}` is not UTF-8, first at byte {offset}"),
+        "save the file as UTF-8",
+    )
+}
+
+/// A file too long for a suite.
+pub(crate) fn file_too_large(path: &str, limit: &str) -> Diagnostic {
+    about(
+        code::FILE_TOO_LARGE,
+        format!("`{path}` is longer than {limit}"),
+        "split it into several files",
+    )
+}
+
+/// A path that is no YAML file.
+pub(crate) fn not_yaml(path: &str) -> Diagnostic {
+    about(
+        code::NOT_YAML,
+        format!("`{path}` is not a YAML file"),
+        "give a folder, or a file that ends in `.yaml` or `.yml`",
+    )
+}

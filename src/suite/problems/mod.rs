@@ -1,0 +1,150 @@
+//! Everything that can be wrong in the user's files: one constructor for each, which phrases it. Call sites
+//! pass what they have. The drawing is done by `words::diagnostic`.
+
+pub(crate) mod code;
+mod files;
+mod shape;
+mod values;
+mod yaml;
+
+use std::sync::Arc;
+
+pub(crate) use self::{files::*, shape::*, values::*, yaml::*};
+use crate::{
+    suite::yaml::{At, Source},
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        source::{Origin, SourceFile},
+    },
+};
+
+/// What was found to be wrong in one document, in the order of its discovery.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    /// The suite's file.
+    suite: Arc<SourceFile>,
+    /// The settings file whose defaults apply.
+    settings: Option<Arc<SourceFile>>,
+    /// What was noted so far.
+    list: Vec<Diagnostic>,
+}
+
+impl Problems {
+    /// Nothing wrong yet in this file, read together with that settings file.
+    pub(crate) fn new(suite: Arc<SourceFile>, settings: Option<Arc<SourceFile>>) -> Self {
+        Self {
+            suite,
+            settings,
+            list: Vec::new(),
+        }
+    }
+
+    /// Nothing wrong yet in the same files.
+    pub(crate) fn empty(&self) -> Self {
+        Self::new(Arc::clone(&self.suite), self.settings.clone())
+    }
+
+    /// The place as origin.
+    pub(crate) fn origin(&self, at: At) -> Origin {
+        let file = match (at.source, &self.settings) {
+            (Source::Settings, Some(settings)) => settings,
+            (Source::Settings, None) | (Source::Suite, _) => &self.suite,
+        };
+        Origin {
+            file: Arc::clone(file),
+            span: at.span,
+        }
+    }
+
+    /// The file the documents are in.
+    pub(crate) fn file(&self) -> &Arc<SourceFile> {
+        &self.suite
+    }
+
+    /// Notes a problem. The same one at the same place, as an alias makes it, is noted once.
+    pub(crate) fn add(&mut self, problem: Diagnostic) {
+        let place = |of: &Diagnostic| {
+            of.origin
+                .as_ref()
+                .map(|origin| (origin.span, origin.file.path.clone()))
+        };
+        let known = self.list.iter().any(|known| {
+            known.code == problem.code
+                && known.message == problem.message
+                && place(known) == place(&problem)
+        });
+        if !known {
+            self.list.push(problem);
+        }
+    }
+
+    /// Drops the problems of a code that turned out not to matter.
+    pub(crate) fn forget(&mut self, code: &str) {
+        self.list.retain(|problem| problem.code != code);
+    }
+
+    /// How many problems there are that make the document unusable.
+    pub(crate) fn errors(&self) -> usize {
+        self.list
+            .iter()
+            .filter(|problem| problem.severity == Severity::Error)
+            .count()
+    }
+
+    /// Hands out what was noted, in the order of the file.
+    pub(crate) fn take(&mut self) -> Vec<Diagnostic> {
+        let mut list = std::mem::take(&mut self.list);
+        list.sort_by_key(|problem| problem.origin.as_ref().map(|origin| origin.span.start));
+        list
+    }
+}
+
+/// A problem that makes the document unusable.
+fn error(code: &'static str, origin: Origin, message: String) -> Diagnostic {
+    Diagnostic {
+        code,
+        severity: Severity::Error,
+        message,
+        origin: Some(origin),
+        label: None,
+        help: Vec::new(),
+    }
+}
+
+/// Something that works, but probably not as meant.
+fn warning(code: &'static str, origin: Origin, message: String) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Warning,
+        ..error(code, origin, message)
+    }
+}
+
+/// Adds the words beside the caret.
+fn labelled(mut problem: Diagnostic, label: impl Into<String>) -> Diagnostic {
+    problem.label = Some(label.into());
+    problem
+}
+
+/// Adds a line of help.
+fn helped(mut problem: Diagnostic, help: impl Into<String>) -> Diagnostic {
+    problem.help.push(help.into());
+    problem
+}
+
+/// `did you mean …?`, or all that there is to choose from.
+fn choices(found: &str, known: &[&str]) -> String {
+    match crate::words::text::nearest(found, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of {}", listed(known)),
+    }
+}
+
+/// Names as people list them: `` `a`, `b` or `c` ``.
+pub(crate) fn listed(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => "nothing".into(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}

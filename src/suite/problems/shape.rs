@@ -1,0 +1,176 @@
+//! Problems of keys and types: what stands where.
+
+use super::{choices, code, error, helped, labelled, listed, warning};
+use crate::words::{diagnostic::Diagnostic, source::Origin, text};
+
+/// A key that does not exist there.
+pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]) -> Diagnostic {
+    let problem = error(code::UNKNOWN_KEY, origin, format!("unknown key `{key}`"));
+    let problem = labelled(problem, format!("not a key of {owner}"));
+    match text::nearest(key, known.iter().copied()) {
+        Some(near) => helped(problem, format!("did you mean `{near}`?")),
+        None => helped(problem, format!("{owner} takes {}", listed(known))),
+    }
+}
+
+/// A value of another type.
+pub(crate) fn wrong_type(origin: Origin, found: &str, expected: &str) -> Diagnostic {
+    let problem = error(
+        code::WRONG_TYPE,
+        origin,
+        format!("expected {expected}, found {found}"),
+    );
+    labelled(problem, format!("this is {found}"))
+}
+
+/// A quoted boolean.
+pub(crate) fn quoted_flag(origin: Origin, text: &str) -> Diagnostic {
+    let problem = wrong_type(origin, &format!("the text `{text}`"), "`true` or `false`");
+    helped(problem, format!("write `{text}` without quotes"))
+}
+
+/// A root that is no map.
+pub(crate) fn root_not_map(origin: Origin, found: &str) -> Diagnostic {
+    let problem = wrong_type(origin, found, "a map with the keys of an assertion");
+    helped(
+        problem,
+        "write several assertions as documents, with `---` between them",
+    )
+}
+
+/// A key without value.
+pub(crate) fn empty_value(origin: Origin, key: &str) -> Diagnostic {
+    let problem = warning(
+        code::EMPTY_VALUE,
+        origin,
+        format!("`{key}` has no value and does nothing"),
+    );
+    helped(problem, "give it a value, or remove it")
+}
+
+/// A key that must be there.
+pub(crate) fn missing_key(origin: Origin, key: &str, owner: &str) -> Diagnostic {
+    let problem = error(code::MISSING_KEY, origin, format!("`{key}` is missing"));
+    labelled(problem, format!("{owner} needs it"))
+}
+
+/// One of several keys must be there.
+pub(crate) fn missing_one_of(origin: Origin, keys: &[&str], owner: &str) -> Diagnostic {
+    let problem = error(
+        code::MISSING_KEY,
+        origin,
+        format!("{owner} needs {}", listed(keys)),
+    );
+    labelled(problem, "none of them is here")
+}
+
+/// A list that must not be empty.
+pub(crate) fn at_least_one(origin: Origin, key: &str) -> Diagnostic {
+    error(
+        code::MISSING_KEY,
+        origin,
+        format!("`{key}` is empty, it needs at least one entry"),
+    )
+}
+
+/// `parallel` on some steps only.
+pub(crate) fn partly_parallel(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::CONFLICTING_KEYS,
+        origin,
+        "`parallel: true` stands on some of the steps only".into(),
+    );
+    helped(problem, "write it on all of them, or once beside `steps`")
+}
+
+/// Keys that exclude each other.
+pub(crate) fn conflicting_keys(origin: Origin, keys: &[&str], owner: &str) -> Diagnostic {
+    let problem = error(
+        code::CONFLICTING_KEYS,
+        origin,
+        format!("{owner} takes one of {}, not several", listed(keys)),
+    );
+    helped(problem, "write an assertion for each")
+}
+
+/// A key that does nothing here.
+pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
+    warning(
+        code::NO_EFFECT,
+        origin,
+        format!("`{key}` does nothing: {reason}"),
+    )
+}
+
+/// A word out of a list.
+pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&str]) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_WORD,
+        origin,
+        format!("`{found}` is no {what}"),
+    );
+    helped(problem, choices(found, known))
+}
+
+/// A number out of range.
+pub(crate) fn bad_number(origin: Origin, found: &str, expected: &str) -> Diagnostic {
+    error(
+        code::BAD_NUMBER,
+        origin,
+        format!("expected {expected}, found `{found}`"),
+    )
+}
+
+/// A server and nothing to do with it.
+pub(crate) fn no_subject(
+    origin: Origin,
+    misspelt: Option<(&str, &str)>,
+    subjects: &[&str],
+) -> Diagnostic {
+    let problem = error(
+        code::NO_SUBJECT,
+        origin,
+        "the document does not say what to assert".into(),
+    );
+    match misspelt {
+        Some((found, near)) => helped(problem, format!("`{found}`: did you mean `{near}`?")),
+        None => helped(problem, format!("add one of {}", listed(subjects))),
+    }
+}
+
+/// More than one subject.
+pub(crate) fn two_subjects(origin: Origin, first: &str, second: &str) -> Diagnostic {
+    let problem = error(
+        code::TWO_SUBJECTS,
+        origin,
+        format!("a document has one subject, here are `{first}` and `{second}`"),
+    );
+    let problem = labelled(problem, "the second one");
+    helped(
+        problem,
+        "write a document for each, with `---` between them",
+    )
+}
+
+/// No command, no url, no image.
+pub(crate) fn no_server(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::NO_SERVER,
+        origin,
+        "nothing says which server to start".into(),
+    );
+    helped(
+        problem,
+        "add `server: {command: …}`, or `defaults: {server: …}` in `mcp-assert.yaml`, or run with `--server`",
+    )
+}
+
+/// No url for a transport that needs one.
+pub(crate) fn no_url(origin: Origin, transport: &str) -> Diagnostic {
+    let problem = error(
+        code::NO_SERVER,
+        origin,
+        format!("the transport `{transport}` needs a `url` or a `launch`"),
+    );
+    helped(problem, "add `url: http://…`")
+}

@@ -1,0 +1,148 @@
+//! Problems inside of values: durations, patterns, paths, schemas, variables.
+
+use super::{code, error, helped, listed, warning};
+use crate::words::{diagnostic::Diagnostic, source::Origin, text};
+
+/// No duration.
+pub(crate) fn bad_duration(origin: Origin, found: &str, reason: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_DURATION,
+        origin,
+        format!("`{found}` is no duration: {reason}"),
+    );
+    helped(problem, "write it like `300ms`, `15s`, `1m30s` or `2min`")
+}
+
+/// No regular expression.
+pub(crate) fn bad_regex(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
+    error(
+        code::BAD_REGEX,
+        origin,
+        format!("`{pattern}` is no regular expression: {reason}"),
+    )
+}
+
+/// No JSONPath.
+pub(crate) fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_PATH,
+        origin,
+        format!("`{path}` is no path: {reason}"),
+    );
+    helped(
+        problem,
+        "write a JSONPath such as `$.items[0].name`, or short `items[0].name`; a key with other characters as `$['a key']`",
+    )
+}
+
+/// A capture that would always take the same.
+pub(crate) fn bad_capture(origin: Origin, name: &str) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_VARIABLE,
+        origin,
+        format!("`{name}` cannot be the name of a capture"),
+    );
+    helped(
+        problem,
+        "use letters, digits, `_`, `-` and `.`, a letter first; `fixture`, `port` and `env.…` are taken",
+    )
+}
+
+/// No JSON Schema.
+pub(crate) fn bad_schema(origin: Origin, reason: &str) -> Diagnostic {
+    error(
+        code::BAD_SCHEMA,
+        origin,
+        format!("the JSON Schema cannot be used: {reason}"),
+    )
+}
+
+/// No glob.
+pub(crate) fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
+    error(
+        code::BAD_GLOB,
+        origin,
+        format!("`{pattern}` is no path pattern: {reason}"),
+    )
+}
+
+/// A matcher and something it cannot compare with.
+pub(crate) fn bad_matcher(
+    origin: Origin,
+    matcher: &str,
+    expected: &str,
+    whole: &str,
+) -> Diagnostic {
+    let problem = error(
+        code::BAD_MATCHER,
+        origin,
+        format!("the matcher `{matcher}` takes {expected}"),
+    );
+    helped(
+        problem,
+        format!("to compare with the map as it is write `equals: {whole}`"),
+    )
+}
+
+/// A name in braces that nothing defines.
+pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_VARIABLE,
+        origin,
+        format!("nothing defines `{{{{{name}}}}}`"),
+    );
+    let problem = match text::nearest(name, known.iter().copied()) {
+        Some(near) => helped(problem, format!("did you mean `{{{{{near}}}}}`?")),
+        None => helped(problem, format!("known here: {}", listed(known))),
+    };
+    helped(problem, "for the braces themselves write `{{{{`")
+}
+
+/// Braces with blanks in them.
+pub(crate) fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_VARIABLE,
+        origin,
+        format!("`{written}` stays as it is"),
+    );
+    helped(problem, format!("write `{{{{{name}}}}}` for its value"))
+}
+
+/// A variable of the environment without a value.
+pub(crate) fn unset_variable(origin: Origin, name: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNSET_VARIABLE,
+        origin,
+        format!("the environment variable `{name}` is not set; an empty text stands in"),
+    );
+    helped(
+        problem,
+        format!("set it, give a default with `${{{name}:-…}}`, or write `$$` for a dollar sign"),
+    )
+}
+
+/// `${` without a name or without an end.
+pub(crate) fn bad_variable(origin: Origin, written: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_VARIABLE,
+        origin,
+        format!("`{written}` is no environment variable"),
+    );
+    helped(
+        problem,
+        "write `$NAME`, `${NAME}` or `${NAME:-default}`, and `$$` for a dollar sign",
+    )
+}
+
+/// Two assertions with one name.
+pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
+    let problem = warning(
+        code::DUPLICATE_NAME,
+        origin,
+        format!("the name `{name}` is used before, at {first}"),
+    );
+    helped(
+        problem,
+        "give each assertion its own name, so that reports and baselines can tell them apart",
+    )
+}

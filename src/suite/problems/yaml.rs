@@ -1,0 +1,99 @@
+//! Problems of the YAML itself.
+
+use super::{code, error, helped, labelled};
+use crate::words::{diagnostic::Diagnostic, source::Origin};
+
+/// The parser's complaint.
+pub(crate) fn yaml_syntax(origin: Origin, message: &str) -> Diagnostic {
+    let tidy = message.strip_prefix("while ").unwrap_or(message);
+    let problem = error(
+        code::YAML_SYNTAX,
+        origin,
+        format!("the YAML is broken: {tidy}"),
+    );
+    helped(
+        problem,
+        "look at the indentation, the quotes and the brackets before this place",
+    )
+}
+
+/// Too deep, too large.
+pub(crate) fn yaml_limit(origin: Origin, what: &str) -> Diagnostic {
+    error(
+        code::YAML_LIMIT,
+        origin,
+        format!("the YAML is {what}").replace("is aliases", "has aliases that"),
+    )
+}
+
+/// A key that was there before.
+pub(crate) fn duplicate_key(origin: Origin, key: &str, first_line: usize) -> Diagnostic {
+    let problem = error(
+        code::DUPLICATE_KEY,
+        origin,
+        format!("the key `{key}` occurs twice"),
+    );
+    let problem = labelled(problem, format!("it stands in line {first_line} already"));
+    helped(problem, "join the two values, or remove one")
+}
+
+/// An alias without an anchor.
+pub(crate) fn unknown_anchor(origin: Origin, name: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_ALIAS,
+        origin,
+        format!("the alias `*{name}` has no anchor before it in this document"),
+    );
+    helped(
+        problem,
+        format!("write `&{name}` before the value meant, or put the text in quotes"),
+    )
+}
+
+/// An alias inside of its own anchor.
+pub(crate) fn alias_of_itself(origin: Origin) -> Diagnostic {
+    error(
+        code::BAD_ALIAS,
+        origin,
+        "the alias stands inside of the value it means".into(),
+    )
+}
+
+/// `<<` with something that is no map.
+pub(crate) fn merge_of_no_map(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::BAD_ALIAS,
+        origin,
+        "the merge key `<<` takes a map or a list of maps".into(),
+    );
+    helped(problem, "put the key in quotes if it is meant as it is")
+}
+
+/// A tag that is none of YAML's own.
+pub(crate) fn unknown_tag(origin: Origin, tag: &str) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_TAG,
+        origin,
+        format!("the tag `{tag}` means nothing here"),
+    );
+    helped(problem, "remove it, or put the text in quotes")
+}
+
+/// `.inf`, `.nan`.
+pub(crate) fn no_json_number(origin: Origin, text: &str) -> Diagnostic {
+    let problem = error(
+        code::NO_JSON_NUMBER,
+        origin,
+        format!("`{text}` is a number that JSON does not have"),
+    );
+    helped(problem, format!("for the text write `\"{text}\"`"))
+}
+
+/// A list or a map as key.
+pub(crate) fn key_not_scalar(origin: Origin) -> Diagnostic {
+    let problem = error(code::BAD_KEY, origin, "a key must be a text".into());
+    helped(
+        problem,
+        "a `{{name}}` at the beginning of a value needs quotes: `\"{{name}}\"`",
+    )
+}

@@ -1,0 +1,155 @@
+//! What the client declares and how it answers the server's requests.
+
+use serde_json::{Value, json};
+
+use super::{
+    read::{Readable, Reading},
+    shape::{ShapeDoc, shape},
+    union::FlagOr,
+    value::{Anything, Integer, Members, Table, Text, Texts},
+};
+use crate::suite::yaml::{Kind, Node};
+
+shape! {
+    /// The protocol revision and the client's behaviour for one assertion.
+    RawClient, "`client`" {
+        /// The protocol revision: `auto`, a revision such as `2025-06-18`, or `stateless`.
+        protocol = "protocol": Text;
+        /// What the client can do for the server.
+        client_capabilities = "client_capabilities": RawCapabilities;
+    }
+}
+
+shape! {
+    /// What the client can do for the server. What is not written is not declared.
+    RawCapabilities, "`client_capabilities`" {
+        /// Paths of the workspace, answered to `roots/list` as `file:` URIs.
+        roots = "roots": Texts;
+        /// The reply to `sampling/createMessage`, or several in order.
+        sampling = "sampling": RawSamplings;
+        /// The answer to `elicitation/create`, several in order, or answers by message.
+        elicitation = "elicitation": RawElicitations;
+        /// The `tasks` capability as it is declared.
+        tasks = "tasks": FlagOr<Members>;
+    }
+}
+
+shape! {
+    /// One reply to a sampling request.
+    RawSamplingReply, "`sampling`" {
+        /// The text of the message.
+        text = "text": Text;
+        /// The model named in it. Default: `mock`.
+        model = "model": Text;
+        /// Why it stopped. Default: `endTurn`.
+        stop_reason = "stop_reason": Text;
+        /// Answers with this error instead.
+        reject = "reject": RawReject;
+    }
+}
+
+shape! {
+    /// A JSON-RPC error that the client answers with.
+    RawReject, "`reject`" {
+        /// The code. Default: `-1`.
+        code = "code": Integer;
+        /// The message. Default: `rejected by the user`.
+        message = "message": Text;
+    }
+}
+
+shape! {
+    /// One answer to an elicitation.
+    RawAnswer, "`answer`" {
+        /// `accept` (the default), `decline` or `cancel`.
+        action = "action": Text;
+        /// The content of the form.
+        content = "content": Anything;
+    }
+}
+
+/// The replies of `sampling`.
+#[derive(Debug)]
+pub(crate) struct RawSamplings(pub(crate) Vec<RawSamplingReply>);
+
+impl Readable for RawSamplings {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::List(_) => Vec::read(node, reading).map(Self),
+            Kind::Flag(true, _) => Some(Self(vec![RawSamplingReply::default()])),
+            Kind::Null
+            | Kind::Flag(false, _)
+            | Kind::Number(..)
+            | Kind::Text(..)
+            | Kind::Map(_) => RawSamplingReply::read(node, reading).map(|reply| Self(vec![reply])),
+        }
+    }
+
+    fn words() -> String {
+        "a map or a list of maps".into()
+    }
+
+    fn schema() -> Value {
+        let one = RawSamplingReply::schema();
+        json!({ "anyOf": [one, { "type": "array", "items": one }, { "const": true }] })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        RawSamplingReply::shapes(into);
+    }
+}
+
+/// The answers of `elicitation`.
+#[derive(Debug)]
+pub(crate) enum RawElicitations {
+    /// In order.
+    InOrder(Vec<RawAnswer>),
+    /// A map that is the content of the form, but for its key `action`: the Go tool's short form.
+    Content(Node),
+    /// By a pattern on the request's message.
+    ByMessage(Table<RawAnswer>),
+}
+
+impl Readable for RawElicitations {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::List(_) => Vec::read(node, reading).map(Self::InOrder),
+            Kind::Flag(true, _) => Some(Self::InOrder(vec![RawAnswer::default()])),
+            Kind::Map(entries) => {
+                let of_answer = |key: &str| RawAnswer::KEYS.contains(&key);
+                if let [only] = &entries[..]
+                    && only.key.text == "by_message"
+                    && matches!(only.value.kind, Kind::Map(_))
+                {
+                    return Table::read(only.value.clone(), reading).map(Self::ByMessage);
+                }
+                if entries.iter().all(|entry| of_answer(&entry.key.text)) {
+                    return RawAnswer::read(node, reading).map(|one| Self::InOrder(vec![one]));
+                }
+                Some(Self::Content(node))
+            }
+            Kind::Null | Kind::Flag(false, _) | Kind::Number(..) | Kind::Text(..) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a map `{action, content}`, a list of them, or `by_message: {REGEX: {action, content}}`"
+            .into()
+    }
+
+    fn schema() -> Value {
+        let one = RawAnswer::schema();
+        json!({ "anyOf": [
+            { "type": "array", "items": one },
+            { "type": "object", "properties": { "by_message": { "type": "object", "additionalProperties": one } } },
+            { "const": true },
+        ] })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        RawAnswer::shapes(into);
+    }
+}

@@ -1,0 +1,357 @@
+//! The expectations.
+
+use serde_json::{Number, Value, json};
+
+use super::{
+    read::{Readable, Reading},
+    shape::{ShapeDoc, shape},
+    union::{CountOr, FlagOr, NoneOrTexts, TextOr},
+    value::{Anything, Count, Integer, Members, OneOrMany, Table, Text, TextTable, Texts},
+};
+use crate::suite::yaml::{Kind, Node};
+
+shape! {
+    /// What must hold for an answer. All keys are checked and all that does not hold is reported. The text
+    /// under test is made of the `text` parts of the answer, joined by line ends.
+    RawExpect, "`expect`" {
+        /// `true`: the answer is a result that is no tool error; `false`: it is a tool error. A protocol
+        /// error is neither, see `error`.
+        not_error = "not_error": bool;
+        /// `true`: the answer is a tool error; `false`: it is a result that is none.
+        is_error = "is_error": bool;
+        /// The answer is this JSON-RPC error.
+        error = "error": RawError;
+        /// `true`: the text is not blank, `null`, `[]` or `{}`, or there is other content; `false`: none.
+        not_empty = "not_empty": bool;
+        /// The text is this, white space at both ends aside.
+        equals = "equals": Text;
+        /// The text holds each of these.
+        contains = "contains": Texts;
+        /// The text holds at least one of these.
+        contains_any = "contains_any": Texts;
+        /// None of these occurs in any content.
+        not_contains = "not_contains": Texts;
+        /// The text holds these one after another.
+        in_order = "in_order": Texts;
+        /// Each of these regular expressions is found in the text.
+        matches_regex = "matches_regex": Texts;
+        /// Paths into the text read as JSON, each with its value or a map of matchers: `exists`, `type`,
+        /// `gt`, `ge`, `lt`, `le`, `matches`, `contains`, `length`, `one_of`, `equals`, `not`. Equality is
+        /// exact, by type and value.
+        json_path = "json_path": Table<Anything>;
+        /// The same for `structuredContent`.
+        structured = "structured": Table<Anything>;
+        /// The text read as JSON, or the structured content, satisfies this JSON Schema: written here, or
+        /// a file relative to the YAML file.
+        json_schema = "json_schema": TextOr<Anything>;
+        /// `true`: the structured content satisfies the tool's declared `outputSchema`.
+        output_schema = "output_schema": bool;
+        /// The content blocks in order, each with the members that must be equal; `min_bytes` bounds its
+        /// decoded size.
+        content = "content": OneOrMany<Members>;
+        /// An array of the answer has at least so many items: the root, one of `locations`, `items`,
+        /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, or the one at `path`.
+        min_results = "min_results": CountOr<RawResults>;
+        /// The same array has at most so many items.
+        max_results = "max_results": CountOr<RawResults>;
+        /// The member `net_delta` of the answer is this number.
+        net_delta = "net_delta": Number;
+        /// Files that hold these texts after the call. Paths are relative to the fixture when there is one,
+        /// else to the caller's directory.
+        file_contains = "file_contains": Table<Texts>;
+        /// Files that exist and hold none of these texts.
+        file_not_contains = "file_not_contains": Table<Texts>;
+        /// Files that are exactly these texts.
+        file_equals = "file_equals": TextTable;
+        /// Paths that are there.
+        file_exists = "file_exists": Texts;
+        /// Paths that are not there.
+        file_not_exists = "file_not_exists": Texts;
+        /// Paths that are as they were before.
+        file_unchanged = "file_unchanged": Texts;
+        /// Nothing but these paths (globs) changed in the fixture.
+        only_changed = "only_changed": RawGlobs;
+        /// At least so many progress notifications came for the call.
+        min_progress = "min_progress": Count;
+        /// How progress was told.
+        progress = "progress": RawProgress;
+        /// The answer came within this time, such as `500ms`.
+        max_duration = "max_duration": Text;
+        /// The answer is at most so many bytes long.
+        max_bytes = "max_bytes": Count;
+        /// What the server told during the call.
+        notifications = "notifications": RawNotificationsExpect;
+        /// What the server asked of the client.
+        server_requests = "server_requests": OneOrMany<RawServerRequest>;
+        /// What the server wrote to stderr.
+        stderr = "stderr": RawStderr;
+        /// How the server ended after the session was closed.
+        exit = "exit": RawExit;
+        /// Deviations from the protocol: `none`, or the codes that may occur.
+        findings = "findings": NoneOrTexts;
+        /// The answer is as stored: `true`, a name, or a map with `redact`.
+        snapshot = "snapshot": FlagOr<TextOr<RawSnapshot>>;
+        /// None of these expectations holds.
+        not = "not": Box<RawExpect>;
+    }
+}
+
+shape! {
+    /// A JSON-RPC error; what is not written is not looked at.
+    RawError, "`error`" {
+        /// Its code.
+        code = "code": Integer;
+        /// A text that its message contains, or a regular expression between slashes.
+        message = "message": Text;
+        /// Members of its data.
+        data = "data": Anything;
+    }
+}
+
+shape! {
+    /// A number of results at a place.
+    RawResults, "a number of results" {
+        /// How many.
+        count = "count": Count;
+        /// Where the array is, as JSONPath.
+        path = "path": Text;
+    }
+}
+
+shape! {
+    /// How progress was told; what is not written is not looked at.
+    RawProgress, "`progress`" {
+        /// At least so many notifications.
+        min = "min": Count;
+        /// Whether each value is greater than the one before.
+        monotonic = "monotonic": bool;
+        /// Whether the last value is the total.
+        last_equals_total = "last_equals_total": bool;
+    }
+}
+
+shape! {
+    /// What must hold for the notifications.
+    RawNotificationsExpect, "`notifications`" {
+        /// At least so many.
+        min_count = "min_count": Count;
+        /// At most so many.
+        max_count = "max_count": Count;
+        /// Each of these methods occurs.
+        methods = "methods": Texts;
+        /// None of these methods occurs.
+        not_methods = "not_methods": Texts;
+        /// These methods occur one after another.
+        in_order = "in_order": Texts;
+        /// Each of these texts occurs in the parameters (compact JSON) of some notification.
+        contains_data = "contains_data": Texts;
+        /// None of these texts occurs there.
+        not_contains_data = "not_contains_data": Texts;
+    }
+}
+
+shape! {
+    /// What must hold for the log messages.
+    RawLoggingExpect, "`expect` of `assert_logging`" {
+        /// At least so many.
+        min_messages = "min_messages": Count;
+        /// At most so many.
+        max_messages = "max_messages": Count;
+        /// A message of each of these levels occurs.
+        contains_level = "contains_level": Texts;
+        /// Each of these texts occurs in the data of some message.
+        contains_data = "contains_data": Texts;
+        /// No message is below this level.
+        not_below = "not_below": Text;
+    }
+}
+
+shape! {
+    /// Something the server asked of the client.
+    RawServerRequest, "`server_requests`" {
+        /// The method, such as `sampling/createMessage`.
+        method = "method": Text;
+        /// How often. Default: at least once.
+        count = "count": Count;
+        /// Members of its parameters.
+        params = "params": Anything;
+    }
+}
+
+shape! {
+    /// What the server wrote to stderr.
+    RawStderr, "`stderr`" {
+        /// Each of these.
+        contains = "contains": Texts;
+        /// None of these.
+        not_contains = "not_contains": Texts;
+        /// Each of these regular expressions is found there.
+        matches = "matches": Texts;
+    }
+}
+
+shape! {
+    /// How the server ended.
+    RawExitMap, "`exit`" {
+        /// With this exit code.
+        code = "code": Integer;
+        /// Whether with code 0 on the end of its input, leaving nothing behind.
+        clean = "clean": bool;
+    }
+}
+
+shape! {
+    /// What is compared with the stored snapshot.
+    RawSnapshot, "`snapshot`" {
+        /// The snapshot's name.
+        name = "name": Text;
+        /// JSONPaths and regular expressions whose matches are left out.
+        redact = "redact": Texts;
+    }
+}
+
+shape! {
+    /// One rule over a list of tool calls.
+    RawRule, "a rule of `trajectory`" {
+        /// `order`, `presence`, `absence`, `args_contain`, `count`, `never_after`, `adjacent`, `outcome` or
+        /// `within_ms`.
+        kind = "type": Text;
+        /// The tools, for `order`, `presence`, `absence` and `adjacent`.
+        tools = "tools": Texts;
+        /// The tool, for the other rules.
+        tool = "tool": Text;
+        /// Members of the arguments of some call, for `args_contain`.
+        args = "args": Members;
+        /// How often exactly, for `count`.
+        count = "count": Count;
+        /// How often at least, for `count`.
+        min = "min": Count;
+        /// How often at most, for `count`.
+        max = "max": Count;
+        /// The tool after which `tool` is not called any more, for `never_after`.
+        after = "after": Text;
+        /// `ok` or `error`, for `outcome`.
+        outcome = "outcome": Text;
+        /// The longest time in milliseconds, for `within_ms`.
+        within_ms = "within_ms": Count;
+        /// The tool whose first call begins the time, for `within_ms`.
+        from = "from": Text;
+        /// The tool whose last call ends the time, for `within_ms`.
+        to = "to": Text;
+    }
+}
+
+shape! {
+    /// One tool call of a trace.
+    RawTraceCall, "a call of `trace`" {
+        /// The tool.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// How it ended: `ok` or `error`.
+        outcome = "outcome": Text;
+        /// Milliseconds since the first call.
+        at_ms = "at_ms": Count;
+    }
+}
+
+shape! {
+    /// One HTTP request and what must hold for its response.
+    RawHttpSubject, "`http`" {
+        /// The request.
+        request = "request": RawHttpRequest;
+        /// What must hold for the response.
+        expect = "expect": RawHttpExpect;
+    }
+}
+
+shape! {
+    /// One HTTP request.
+    RawHttpRequest, "`request`" {
+        /// The method. Default: `POST` with a body, else `GET`.
+        method = "method": Text;
+        /// The path, when it is not that of the target's url.
+        path = "path": Text;
+        /// The headers.
+        headers = "headers": TextTable;
+        /// The body: a map or list is sent as JSON, a text as it is.
+        body = "body": Anything;
+    }
+}
+
+shape! {
+    /// What must hold for an HTTP response.
+    RawHttpExpect, "`expect` of `http`" {
+        /// Its status, or several that may be.
+        status = "status": OneOrMany<Count>;
+        /// Its headers, each with its value or a map of matchers.
+        headers = "headers": Table<Anything>;
+        /// Its body, as the expectations of a text.
+        body = "body": RawExpect;
+    }
+}
+
+/// `exit`: a map, or short a code or the word `clean`.
+#[derive(Debug)]
+pub(crate) struct RawExit(pub(crate) RawExitMap);
+
+impl Readable for RawExit {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        use super::Field;
+        let at = node.at;
+        match &node.kind {
+            Kind::Number(..) => Integer::read(node, reading).map(|value| {
+                Self(RawExitMap {
+                    code: Some(Field { value, key: at, at }),
+                    clean: None,
+                })
+            }),
+            Kind::Text(text, _) if text == "clean" => Some(Self(RawExitMap {
+                code: None,
+                clean: Some(Field {
+                    value: true,
+                    key: at,
+                    at,
+                }),
+            })),
+            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                RawExitMap::read(node, reading).map(Self)
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a map, an exit code or `clean`".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [RawExitMap::schema(), { "type": "integer" }, { "const": "clean" }] })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        RawExitMap::shapes(into);
+    }
+}
+
+/// Path patterns; none at all means that nothing may change.
+#[derive(Debug)]
+pub(crate) struct RawGlobs(pub(crate) Texts);
+
+impl Readable for RawGlobs {
+    const TAKES_NOTHING: bool = true;
+
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        if node.is_null() {
+            return Some(Self(Texts::default()));
+        }
+        Texts::read(node, reading).map(Self)
+    }
+
+    fn words() -> String {
+        Texts::words()
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [Texts::schema(), { "type": "null" }] })
+    }
+}

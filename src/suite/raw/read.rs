@@ -1,0 +1,125 @@
+//! From nodes to the types of keys, noting whatever does not fit and going on.
+
+use serde_json::Value;
+
+use crate::{
+    suite::{
+        Dialect,
+        problems::{self, Problems},
+        raw::ShapeDoc,
+        yaml::{At, Entry, Key, Kind, Node},
+    },
+    words::diagnostic::Severity,
+};
+
+/// What a key of the format can take.
+pub(crate) trait Readable: Sized {
+    /// Whether a key without a value means something.
+    const TAKES_NOTHING: bool = false;
+
+    /// The value, unless it does not fit; then that was noted.
+    fn read(node: Node, reading: &mut Reading) -> Option<Self>;
+
+    /// What it is, in words: `a text`, `a list of texts`.
+    fn words() -> String;
+
+    /// What it is, as JSON Schema.
+    fn schema() -> Value;
+
+    /// Adds the maps it contains.
+    fn shapes(_into: &mut Vec<&'static ShapeDoc>) {}
+}
+
+/// A key that is there.
+#[derive(Debug)]
+pub(crate) struct Field<T> {
+    /// Its value.
+    pub(crate) value: T,
+    /// The place of the key.
+    pub(crate) key: At,
+    /// The place of the value.
+    pub(crate) at: At,
+}
+
+impl<T> Field<T> {
+    /// The place of key and value.
+    pub(crate) fn place(&self) -> At {
+        self.key.until(self.at)
+    }
+
+    /// The same place with something made of the value.
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Field<U> {
+        Field {
+            value: make(self.value),
+            key: self.key,
+            at: self.at,
+        }
+    }
+}
+
+/// What reading needs beside the node.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// What was found to be wrong.
+    pub(crate) problems: Problems,
+    /// Whose rules apply.
+    pub(crate) dialect: Dialect,
+}
+
+impl Reading {
+    /// The entries of a map.
+    pub(crate) fn map(&mut self, node: Node, expected: &str) -> Option<Vec<Entry>> {
+        match node.kind {
+            Kind::Map(entries) => Some(entries),
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
+                self.wrong_type(&node, expected);
+                None
+            }
+        }
+    }
+
+    /// The field of an entry; a key without value is as good as absent.
+    pub(crate) fn field<T: Readable>(&mut self, entry: Entry) -> Option<Field<T>> {
+        let at = entry.value.at;
+        if entry.value.is_null() && !T::TAKES_NOTHING {
+            let origin = self.problems.origin(entry.key.at);
+            self.problems
+                .add(problems::empty_value(origin, &entry.key.text));
+            return None;
+        }
+        let value = T::read(entry.value, self)?;
+        Some(Field {
+            value,
+            key: entry.key.at,
+            at,
+        })
+    }
+
+    /// Notes a key that does not exist; the Go tool passes over it, so under its rules it is a warning.
+    pub(crate) fn unknown_key(&mut self, key: &Key, owner: &str, known: &[&str]) {
+        let origin = self.problems.origin(key.at);
+        let mut problem = problems::unknown_key(origin, &key.text, owner, known);
+        if self.dialect == Dialect::Compat {
+            problem.severity = Severity::Warning;
+        }
+        self.problems.add(problem);
+    }
+
+    /// Notes a value of another type.
+    pub(crate) fn wrong_type(&mut self, node: &Node, expected: &str) {
+        let origin = self.problems.origin(first_line(node.at, &self.problems));
+        let problem = problems::wrong_type(origin, &node.what(), expected);
+        self.problems.add(problem);
+    }
+}
+
+/// The part of a place that lies in its first line, so that a caret is drawn and not a block.
+pub(crate) fn first_line(at: At, problems: &Problems) -> At {
+    let origin = problems.origin(at);
+    let text = &origin.file.text;
+    let shown = text.get(at.span.start..at.span.end).unwrap_or_default();
+    let length = shown.find('\n').unwrap_or(shown.len());
+    let mut first = at;
+    first.span.end = at.span.start + shown[..length].trim_end().len();
+    first
+}

@@ -1,0 +1,34 @@
+//! The settings file `mcp-assert.yaml`.
+
+use serde_json::Number;
+
+use super::{
+    server::{RawDocker, RawServer},
+    shape::shape,
+    union::TextOr,
+    value::{Anything, Count, Table, Text, Texts},
+};
+
+shape! {
+    /// `mcp-assert.yaml` at the root of a suite.
+    RawSettings, "the settings file" {
+        /// Keys of assertions that hold for every assertion without them; `server` is joined key by key.
+        defaults = "defaults": Anything;
+        /// Servers by name; `--target` runs every assertion on each of those it names.
+        targets = "targets": Table<RawServer>;
+        /// What holds for every container.
+        docker = "docker": TextOr<RawDocker>;
+        /// The folder copied fresh for every assertion, relative to the settings file.
+        fixture = "fixture": Text;
+        /// How many assertions run at once.
+        jobs = "jobs": Count;
+        /// Reports to write, each `FORMAT=PATH`.
+        report = "report": Texts;
+        /// The baseline to compare with.
+        baseline = "baseline": Text;
+        /// The percentage that must pass.
+        threshold = "threshold": Number;
+        /// `true`: the verdicts of the Go tool of the same name.
+        compat = "compat": bool;
+    }
+}

@@ -1,0 +1,111 @@
+//! What a map of the format is made of, as data for the reference and the JSON Schema, and the macro by which
+//! a shape is written once.
+
+use serde_json::Value;
+
+/// A map of the format.
+#[derive(Debug)]
+pub(crate) struct ShapeDoc {
+    /// The Rust name, which names the definition in the JSON Schema.
+    pub(crate) name: &'static str,
+    /// How messages and the reference call it: `` `server` ``.
+    pub(crate) owner: &'static str,
+    /// What it is for.
+    pub(crate) doc: &'static str,
+    /// Its keys in the order of the reference.
+    pub(crate) keys: &'static [KeyDoc],
+}
+
+/// A key of a map.
+#[derive(Debug)]
+pub(crate) struct KeyDoc {
+    /// The key.
+    pub(crate) key: &'static str,
+    /// What it means.
+    pub(crate) doc: &'static str,
+    /// What it takes, in words.
+    pub(crate) words: fn() -> String,
+    /// What it takes, as JSON Schema.
+    pub(crate) schema: fn() -> Value,
+    /// Adds the maps that stand under it.
+    pub(crate) shapes: fn(&mut Vec<&'static ShapeDoc>),
+}
+
+impl ShapeDoc {
+    /// Adds this map and those below it, each once.
+    pub(crate) fn collect(&'static self, into: &mut Vec<&'static Self>) {
+        if into.iter().any(|known| known.name == self.name) {
+            return;
+        }
+        into.push(self);
+        for key in self.keys {
+            (key.shapes)(into);
+        }
+    }
+}
+
+/// Defines a map of the format: the struct, its list of keys, its reader and its documentation.
+macro_rules! shape {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident, $owner:literal {
+            $($(#[doc = $field_doc:literal])+ $field:ident = $key:literal: $kind:ty;)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Default)]
+        pub(crate) struct $name {
+            $($(#[doc = $field_doc])+ pub(crate) $field: Option<$crate::suite::raw::Field<$kind>>,)+
+        }
+
+        impl $name {
+            /// The keys and what they mean.
+            pub(crate) const SHAPE: &'static $crate::suite::raw::ShapeDoc = &$crate::suite::raw::ShapeDoc {
+                name: stringify!($name),
+                owner: $owner,
+                doc: concat!($($doc, "\n"),+),
+                keys: &[$($crate::suite::raw::KeyDoc {
+                    key: $key,
+                    doc: concat!($($field_doc, "\n"),+),
+                    words: <$kind as $crate::suite::raw::Readable>::words,
+                    schema: <$kind as $crate::suite::raw::Readable>::schema,
+                    shapes: <$kind as $crate::suite::raw::Readable>::shapes,
+                },)+],
+            };
+
+            /// The names of the keys.
+            pub(crate) const KEYS: &'static [&'static str] = &[$($key,)+];
+        }
+
+        impl $crate::suite::raw::Readable for $name {
+            fn read(
+                node: $crate::suite::yaml::Node,
+                reading: &mut $crate::suite::raw::Reading,
+            ) -> Option<Self> {
+                let entries = reading.map(node, &<Self as $crate::suite::raw::Readable>::words())?;
+                let mut out = Self::default();
+                for entry in entries {
+                    match entry.key.text.as_str() {
+                        $($key => out.$field = reading.field(entry),)+
+                        _ => reading.unknown_key(&entry.key, $owner, Self::KEYS),
+                    }
+                }
+                Some(out)
+            }
+
+            fn words() -> String {
+                "a map".into()
+            }
+
+            fn schema() -> serde_json::Value {
+                serde_json::json!({ "$ref": concat!("#/$defs/", stringify!($name)) })
+            }
+
+            fn shapes(into: &mut Vec<&'static $crate::suite::raw::ShapeDoc>) {
+                Self::SHAPE.collect(into);
+            }
+        }
+    };
+}
+
+pub(crate) use shape;

@@ -1,0 +1,209 @@
+//! The subjects of assertions.
+
+use super::{
+    client::RawElicitations,
+    expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawServerRequest},
+    shape::shape,
+    step::RawPromptCall,
+    union::MapOrNothing,
+    value::{Anything, Deferred, Members, OneOrMany, Text},
+};
+
+shape! {
+    /// Calls one tool and looks at the result.
+    RawTool, "`assert`" {
+        /// The tool.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// What must hold for the answer. Without any: that it is no error.
+        expect = "expect": Deferred<RawExpect>;
+        /// Progress is always asked for; the key is taken for the sake of older suites.
+        capture_progress = "capture_progress": bool;
+    }
+}
+
+shape! {
+    /// Lists the tools; the text under test is the result as JSON.
+    RawTools, "`assert_tools`" {
+        /// Fetches the single page at this cursor.
+        cursor = "cursor": Text;
+        /// What must hold for the list.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// Makes the handshake; the text under test is its result as JSON.
+    RawInitialize, "`assert_initialize`" {
+        /// What must hold for the result.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// Works with resources. One of `list`, `templates` and `read` makes the answer under test; without one
+    /// it is the answer to `subscribe`.
+    RawResources, "`assert_resources`" {
+        /// Lists the resources.
+        list = "list": MapOrNothing<RawList>;
+        /// Lists the resource templates.
+        templates = "templates": MapOrNothing<RawList>;
+        /// Reads the resource of this URI; the text under test is the text of its contents.
+        read = "read": Text;
+        /// Subscribes to the resource of this URI first.
+        subscribe = "subscribe": Text;
+        /// Ends the subscription of this URI at the end.
+        unsubscribe = "unsubscribe": Text;
+        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`).
+        expect_notification = "expect_notification": bool;
+        /// How long that is waited for. Default: 100 ms when it must not come, else 1 s at most.
+        within = "within": Text;
+        /// What must hold for the answer.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// A list request; all pages are fetched and joined.
+    RawList, "`list`" {
+        /// Fetches the single page at this cursor.
+        cursor = "cursor": Text;
+    }
+}
+
+shape! {
+    /// Works with prompts.
+    RawPrompts, "`assert_prompts`" {
+        /// Lists the prompts.
+        list = "list": MapOrNothing<RawList>;
+        /// Gets this prompt; the text under test is its description and its messages.
+        get = "get": RawPromptCall;
+        /// What must hold for the answer.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// Asks for completions; the text under test is the result as JSON.
+    RawCompletion, "`assert_completion`" {
+        /// What the argument belongs to.
+        reference = "ref": RawReference;
+        /// The argument and what was typed of it.
+        argument = "argument": RawArgument;
+        /// What is known of the other arguments.
+        context = "context": RawContext;
+        /// What must hold for the answer.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}
+
+shape! {
+    /// A prompt or a resource template.
+    RawReference, "`ref`" {
+        /// `ref/prompt` or `ref/resource`.
+        kind = "type": Text;
+        /// The prompt's name. For a resource it is taken as its URI.
+        name = "name": Text;
+        /// The resource's URI or template.
+        uri = "uri": Text;
+    }
+}
+
+shape! {
+    /// The argument to complete.
+    RawArgument, "`argument`" {
+        /// Its name.
+        name = "name": Text;
+        /// What was typed so far.
+        value = "value": Text;
+    }
+}
+
+shape! {
+    /// What is known beside the argument.
+    RawContext, "`context`" {
+        /// The values of other arguments.
+        arguments = "arguments": Members;
+    }
+}
+
+shape! {
+    /// Calls a tool that asks the client for a sample, and looks at the tool's result and at the request.
+    RawSampling, "`assert_sampling`" {
+        /// The tool.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// The text the client answers with, unless `client_capabilities` has `sampling`.
+        mock_text = "mock_text": Text;
+        /// The model the client names. Default: `mock`.
+        mock_model = "mock_model": Text;
+        /// What must hold for the tool's result.
+        expect = "expect": Deferred<RawExpect>;
+        /// What the server must have asked; `method` may be left out.
+        expect_request = "expect_request": Deferred<OneOrMany<RawServerRequest>>;
+    }
+}
+
+shape! {
+    /// Calls a tool that asks the user something, and looks at the tool's result and at the request.
+    RawElicitation, "`assert_elicitation`" {
+        /// The tool.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// How the user answers, unless `client_capabilities` has `elicitation`.
+        answer = "answer": RawElicitations;
+        /// What must hold for the tool's result.
+        expect = "expect": Deferred<RawExpect>;
+        /// What the server must have asked; `method` may be left out.
+        expect_request = "expect_request": Deferred<OneOrMany<RawServerRequest>>;
+    }
+}
+
+shape! {
+    /// Sets the log level, calls a tool, and looks at the log messages.
+    RawLogging, "`assert_logging`" {
+        /// The level to set.
+        set_level = "set_level": Text;
+        /// The tool to call.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// How long messages are waited for after the answer. Default: 100 ms where something must not
+        /// come, else 1 s at most.
+        within = "within": Text;
+        /// What must hold for the messages.
+        expect = "expect": Deferred<RawLoggingExpect>;
+    }
+}
+
+shape! {
+    /// Calls a tool and looks at the notifications.
+    RawNotifications, "`assert_notifications`" {
+        /// The tool to call.
+        tool = "tool": Text;
+        /// Its arguments.
+        args = "args": Members;
+        /// How long notifications are waited for after the answer. Default: 100 ms where something must
+        /// not come, else 1 s at most.
+        within = "within": Text;
+        /// What must hold for the notifications.
+        expect = "expect": Deferred<RawNotificationsExpect>;
+    }
+}
+
+shape! {
+    /// Sends frames as they are written; the text under test is what was received, a frame a line.
+    RawRaw, "`raw`" {
+        /// The frames in order: a map or list is sent as JSON, a text as it is.
+        send = "send": OneOrMany<Anything>;
+        /// Whether the handshake is made before. Default: `true`.
+        handshake = "handshake": bool;
+        /// How long frames are waited for. Default: 1 s; ends early when every request is answered.
+        within = "within": Text;
+        /// What must hold for the frames received.
+        expect = "expect": Deferred<RawExpect>;
+    }
+}

@@ -1,0 +1,460 @@
+//! The simple values that keys take: texts, switches, numbers, lists and tables of them.
+
+use std::marker::PhantomData;
+
+use serde_json::{Number, Value, json};
+
+use super::{
+    read::{Readable, Reading},
+    shape::ShapeDoc,
+};
+use crate::suite::{
+    problems,
+    yaml::{At, Key, Kind, Node, Style},
+};
+
+/// A text at its place. Numbers and booleans are taken as they were written.
+#[derive(Debug, Clone)]
+pub(crate) struct Text {
+    /// The text.
+    pub(crate) text: String,
+    /// Where it stands.
+    pub(crate) at: At,
+}
+
+/// Texts; a single one need not be in a list.
+#[derive(Debug, Default)]
+pub(crate) struct Texts(pub(crate) Vec<Text>);
+
+/// Things of one kind; a single one need not be in a list.
+#[derive(Debug)]
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<T>);
+
+/// A map from texts of the user's choice.
+#[derive(Debug)]
+pub(crate) struct Table<T>(pub(crate) Vec<(Key, T)>);
+
+/// Texts by names of the user's choice; nothing is the empty text.
+#[derive(Debug, Default)]
+pub(crate) struct TextTable(pub(crate) Vec<(Key, Text)>);
+
+/// A map that is taken as it is.
+#[derive(Debug)]
+pub(crate) struct Members(pub(crate) Node);
+
+/// Any value, taken as it is.
+#[derive(Debug)]
+pub(crate) struct Anything(pub(crate) Node);
+
+/// Something at its place.
+#[derive(Debug)]
+pub(crate) struct Placed<T> {
+    /// The thing.
+    pub(crate) value: T,
+    /// Where it stands.
+    pub(crate) at: At,
+}
+
+/// Something that is read later, since `{{…}}` in it may have to be filled in before.
+#[derive(Debug)]
+pub(crate) struct Deferred<T> {
+    /// The value as it stands.
+    pub(crate) node: Node,
+    /// What it will be.
+    becomes: PhantomData<T>,
+}
+
+/// A whole number from 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Count(pub(crate) u64);
+
+/// A whole number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Integer(pub(crate) i64);
+
+impl Readable for Text {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        let at = node.at;
+        match node.kind {
+            Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => {
+                Some(Self { text, at })
+            }
+            Kind::Null | Kind::List(_) | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a text".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": ["string", "number", "boolean"] })
+    }
+}
+
+impl Readable for bool {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::Flag(flag, _) => Some(*flag),
+            Kind::Text(text, Style::Plain) => match flag_word(text) {
+                Some(flag) => Some(flag),
+                None => {
+                    reading.wrong_type(&node, &Self::words());
+                    None
+                }
+            },
+            Kind::Text(text, Style::Quoted) if matches!(text.as_str(), "true" | "false") => {
+                let origin = reading.problems.origin(node.at);
+                reading.problems.add(problems::quoted_flag(origin, text));
+                None
+            }
+            Kind::Null | Kind::Number(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "`true` or `false`".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "boolean" })
+    }
+}
+
+/// The switches of YAML 1.1, which the Go tool takes where a boolean is wanted.
+pub(super) fn flag_word(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" | "on" | "y" => Some(true),
+        "no" | "off" | "n" => Some(false),
+        _ => None,
+    }
+}
+
+/// The digits of a whole number, written with a fraction of zeros or not.
+fn whole(number: &Number) -> Option<String> {
+    let text = number.to_string();
+    match text.split_once('.') {
+        None => Some(text),
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => {
+            Some(whole.to_owned())
+        }
+        Some(_) => None,
+    }
+}
+
+impl Readable for Count {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::Number(number, written) => {
+                let found = whole(number).and_then(|digits| digits.parse().ok());
+                if found.is_none() {
+                    let origin = reading.problems.origin(node.at);
+                    let problem = problems::bad_number(origin, written, "a whole number from 0");
+                    reading.problems.add(problem);
+                }
+                found.map(Self)
+            }
+            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                reading.wrong_type(&node, "a whole number");
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a whole number".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "integer", "minimum": 0 })
+    }
+}
+
+impl Readable for Integer {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::Number(number, written) => {
+                let found = whole(number).and_then(|digits| digits.parse().ok());
+                if found.is_none() {
+                    let origin = reading.problems.origin(node.at);
+                    let problem = problems::bad_number(origin, written, "a whole number");
+                    reading.problems.add(problem);
+                }
+                found.map(Self)
+            }
+            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a whole number".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "integer" })
+    }
+}
+
+impl Readable for Number {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match node.kind {
+            Kind::Number(number, _) => Some(number),
+            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a number".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "number" })
+    }
+}
+
+impl Readable for Texts {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match node.kind {
+            Kind::List(items) => {
+                let found: Vec<Option<Text>> = items
+                    .into_iter()
+                    .map(|item| Text::read(item, reading))
+                    .collect();
+                found.into_iter().collect::<Option<Vec<Text>>>().map(Self)
+            }
+            Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => {
+                Text::read(node, reading).map(|text| Self(vec![text]))
+            }
+            Kind::Null | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a text or a list of texts".into()
+    }
+
+    fn schema() -> Value {
+        let one = Text::schema();
+        json!({ "anyOf": [one, { "type": "array", "items": one }] })
+    }
+}
+
+impl Texts {
+    /// The texts without their places.
+    pub(crate) fn strings(self) -> Vec<String> {
+        self.0.into_iter().map(|text| text.text).collect()
+    }
+}
+
+impl<T: Readable> Readable for Vec<T> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match node.kind {
+            Kind::List(items) => {
+                let found: Vec<Option<T>> = items
+                    .into_iter()
+                    .map(|item| T::read(item, reading))
+                    .collect();
+                found.into_iter().collect()
+            }
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a list".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "array", "items": T::schema() })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}
+
+impl<T: Readable> Readable for OneOrMany<T> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match node.kind {
+            Kind::List(_) => Vec::read(node, reading).map(Self),
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
+                T::read(node, reading).map(|one| Self(vec![one]))
+            }
+        }
+    }
+
+    fn words() -> String {
+        format!("{} or a list", T::words())
+    }
+
+    fn schema() -> Value {
+        json!({ "anyOf": [T::schema(), { "type": "array", "items": T::schema() }] })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}
+
+impl<T: Readable> Readable for Table<T> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        let entries = reading.map(node, &Self::words())?;
+        let found: Vec<Option<(Key, T)>> = entries
+            .into_iter()
+            .map(|entry| T::read(entry.value, reading).map(|value| (entry.key, value)))
+            .collect();
+        found.into_iter().collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    fn words() -> String {
+        "a map".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "object", "additionalProperties": T::schema() })
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}
+
+impl Readable for TextTable {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        let entries = reading.map(node, &Self::words())?;
+        let found: Vec<Option<(Key, Text)>> = entries
+            .into_iter()
+            .map(|entry| {
+                let at = entry.value.at;
+                let text = if entry.value.is_null() {
+                    let text = String::new();
+                    Some(Text { text, at })
+                } else {
+                    Text::read(entry.value, reading)
+                };
+                text.map(|text| (entry.key, text))
+            })
+            .collect();
+        found.into_iter().collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    fn words() -> String {
+        "a map of texts".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "object", "additionalProperties": { "type": ["string", "number", "boolean", "null"] } })
+    }
+}
+
+impl<T: Readable> Readable for Box<T> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        T::read(node, reading).map(Self::new)
+    }
+
+    fn words() -> String {
+        T::words()
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}
+
+impl Readable for Members {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        match &node.kind {
+            Kind::Map(_) => Some(Self(node)),
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
+        }
+    }
+
+    fn words() -> String {
+        "a map".into()
+    }
+
+    fn schema() -> Value {
+        json!({ "type": "object" })
+    }
+}
+
+impl Readable for Anything {
+    const TAKES_NOTHING: bool = true;
+
+    fn read(node: Node, _reading: &mut Reading) -> Option<Self> {
+        Some(Self(node))
+    }
+
+    fn words() -> String {
+        "any value".into()
+    }
+
+    fn schema() -> Value {
+        json!({})
+    }
+}
+
+impl<T: Readable> Readable for Placed<T> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        let at = node.at;
+        T::read(node, reading).map(|value| Self { value, at })
+    }
+
+    fn words() -> String {
+        T::words()
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}
+
+impl<T: Readable> Readable for Deferred<T> {
+    fn read(node: Node, _reading: &mut Reading) -> Option<Self> {
+        Some(Self {
+            node,
+            becomes: PhantomData,
+        })
+    }
+
+    fn words() -> String {
+        T::words()
+    }
+
+    fn schema() -> Value {
+        T::schema()
+    }
+
+    fn shapes(into: &mut Vec<&'static ShapeDoc>) {
+        T::shapes(into);
+    }
+}

@@ -1,0 +1,245 @@
+//! `mcp-assert.yaml` at a suite's root: defaults for its assertions, named targets, and what the command line
+//! leaves open.
+
+use std::{path::PathBuf, sync::Arc};
+
+use serde_json::{Number, Value};
+
+use crate::{
+    suite::{
+        Dialect,
+        lower::{Compiled, Lowering, Surroundings},
+        model::server::{ClientBehaviour, Server},
+        problems::{self, Problems},
+        raw::{
+            Field, Readable, Reading,
+            assertion::{RawAssertion, SUBJECTS},
+            settings::RawSettings,
+            value::{Anything, Table},
+        },
+        yaml::{self, Entry, Kind, Node, Source},
+    },
+    words::{
+        diagnostic::Diagnostic,
+        source::{Origin, SourceFile},
+    },
+};
+
+/// What the settings file says. What is absent is left to the command line and its defaults.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// Servers by name, in the order of the file.
+    pub(crate) targets: Vec<NamedTarget>,
+    /// What holds for every container, as written.
+    pub(crate) docker: Option<Value>,
+    /// The folder copied fresh for every assertion.
+    pub(crate) fixture: Option<PathBuf>,
+    /// How many assertions run at once.
+    pub(crate) jobs: Option<u64>,
+    /// Reports to write, `FORMAT=PATH`, each at its place.
+    pub(crate) report: Vec<(String, Origin)>,
+    /// The baseline to compare with.
+    pub(crate) baseline: Option<PathBuf>,
+    /// The percentage that must pass.
+    pub(crate) threshold: Option<Number>,
+    /// Whether the Go tool's verdicts are wanted.
+    pub(crate) compat: bool,
+    /// Keys that hold for every assertion without them.
+    pub(super) defaults: Option<Node>,
+    /// The file.
+    pub(super) file: Option<Arc<SourceFile>>,
+}
+
+/// A server that `--target` selects by its name.
+#[derive(Debug)]
+pub(crate) struct NamedTarget {
+    /// The name.
+    pub(crate) name: String,
+    /// The server, instead of the one an assertion names.
+    pub(crate) server: Server,
+    /// What its block says about the client.
+    pub(crate) client: ClientBehaviour,
+}
+
+/// Keys of an assertion that cannot have a default.
+const NO_DEFAULT: [&str; 5] = ["name", "description", "trace", "audit_log", "parallel"];
+
+/// Keys of `server` that say what is started or reached. An assertion with one of its own takes over none.
+const MEANS: [&str; 7] = [
+    "command",
+    "args",
+    "builtin",
+    "url",
+    "launch",
+    "transport",
+    "docker",
+];
+
+/// Reads the settings; `around.directory` is the folder of the file.
+pub(super) fn read(
+    file: &Arc<SourceFile>,
+    around: &Surroundings<'_>,
+    compiled: &mut Compiled,
+) -> (Settings, Vec<Diagnostic>) {
+    let mut problems = Problems::new(Arc::clone(file), Some(Arc::clone(file)));
+    let documents = yaml::parse(&file.text, Source::Settings, &mut problems);
+    let reading = Reading {
+        problems,
+        dialect: Dialect::Native,
+    };
+    let mut lowering = Lowering::new(reading, around, compiled);
+    let mut settings = Settings::default();
+    if let Some(root) = documents.into_iter().find_map(|document| document.root)
+        && !root.is_null()
+        && let Some(raw) = RawSettings::read(root, &mut lowering.reading)
+    {
+        settings = lower(raw, &mut lowering, around);
+    }
+    settings.file = Some(Arc::clone(file));
+    (settings, lowering.reading.problems.take())
+}
+
+/// The settings of a raw file.
+fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_>) -> Settings {
+    let RawSettings {
+        defaults,
+        targets,
+        docker,
+        fixture,
+        jobs,
+        report,
+        baseline,
+        threshold,
+        compat,
+    } = raw;
+    let path =
+        |field: Field<crate::suite::raw::value::Text>| around.directory.join(field.value.text);
+    let jobs = jobs.and_then(|jobs| {
+        let count = jobs.value.0;
+        if count == 0 {
+            let origin = lowering.reading.problems.origin(jobs.at);
+            let problem = problems::bad_number(origin, "0", "at least one job");
+            lowering.reading.problems.add(problem);
+        }
+        (count > 0).then_some(count)
+    });
+    let report = report.map(|report| report.value.0).unwrap_or_default();
+    Settings {
+        defaults: defaults.and_then(|defaults| check_defaults(defaults, lowering)),
+        targets: targets
+            .map(|targets| named_targets(targets.value, lowering))
+            .unwrap_or_default(),
+        docker: docker.map(|docker| lowering.docker(docker.value, docker.at)),
+        fixture: fixture.map(path),
+        jobs,
+        report: report
+            .into_iter()
+            .map(|text| (text.text, lowering.reading.problems.origin(text.at)))
+            .collect(),
+        baseline: baseline.map(path),
+        threshold: threshold.map(|threshold| threshold.value),
+        compat: compat.is_some_and(|compat| compat.value),
+        file: None,
+    }
+}
+
+/// The servers of `targets`.
+fn named_targets(
+    table: Table<crate::suite::raw::server::RawServer>,
+    lowering: &mut Lowering<'_>,
+) -> Vec<NamedTarget> {
+    table
+        .0
+        .into_iter()
+        .map(|(key, value)| {
+            let field = Field {
+                value,
+                key: key.at,
+                at: key.at,
+            };
+            let (server, client) = lowering.named_server(field);
+            NamedTarget {
+                name: key.text,
+                server,
+                client,
+            }
+        })
+        .collect()
+}
+
+/// The defaults, once their keys are checked.
+fn check_defaults(field: Field<Anything>, lowering: &mut Lowering<'_>) -> Option<Node> {
+    let node = field.value.0;
+    if let Kind::Map(entries) = &node.kind {
+        let known: Vec<&str> = RawAssertion::KEYS
+            .iter()
+            .filter(|key| !SUBJECTS.contains(key) && !NO_DEFAULT.contains(key))
+            .copied()
+            .collect();
+        for entry in entries {
+            if !known.contains(&entry.key.text.as_str()) {
+                lowering
+                    .reading
+                    .unknown_key(&entry.key, "`defaults`", &known);
+            }
+        }
+        let kept = entries
+            .iter()
+            .filter(|entry| known.contains(&entry.key.text.as_str()))
+            .cloned()
+            .collect();
+        let node = Node {
+            kind: Kind::Map(kept),
+            at: node.at,
+        };
+        RawAssertion::read(node.clone(), &mut lowering.reading)?;
+        return Some(node);
+    }
+    if !node.is_null() {
+        lowering.reading.wrong_type(&node, "a map");
+    }
+    None
+}
+
+/// Adds the defaults to a document that does not have the keys itself; `server` is joined key by key.
+pub(super) fn add_defaults(root: &mut Node, defaults: &Node) {
+    let (Kind::Map(own), Kind::Map(defaults)) = (&mut root.kind, &defaults.kind) else {
+        return;
+    };
+    for default in defaults {
+        match own
+            .iter_mut()
+            .find(|entry| entry.key.text == default.key.text)
+        {
+            None => own.push(default.clone()),
+            Some(entry) if entry.key.text == "server" => {
+                join_server(&mut entry.value, &default.value);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Adds to a `server` what the default has beside it.
+fn join_server(own: &mut Node, default: &Node) {
+    if own.is_null() {
+        *own = default.clone();
+        return;
+    }
+    let (Kind::Map(own), Kind::Map(default)) = (&mut own.kind, &default.kind) else {
+        return;
+    };
+    let is_means = |entry: &Entry| {
+        entry.key.text != "args"
+            && entry.key.text != "transport"
+            && MEANS.contains(&entry.key.text.as_str())
+    };
+    let own_means = own.iter().any(is_means);
+    for entry in default {
+        let key = entry.key.text.as_str();
+        let taken_over = !(own_means && MEANS.contains(&key));
+        if taken_over && !own.iter().any(|known| known.key.text == key) {
+            own.push(entry.clone());
+        }
+    }
+}
