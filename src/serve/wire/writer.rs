@@ -7,8 +7,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::{Job, Wire};
-use crate::serve::Clock;
 use crate::serve::tap::{Emit, Ending, Flood, Outlet, Ticket};
+use crate::serve::{CLOSE, Clock};
 
 /// Why a writer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(in crate::serve) struct Writer<W, E> {
     clock: Clock,
     wire: Wire,
     delayed: JoinSet<Later>,
+    /// How many of the delayed ones a close waits for.
+    awaited: usize,
 }
 
 /// What a wait was for.
@@ -37,7 +39,14 @@ enum Later {
     /// The rest of a list.
     Rest(Vec<Emit>),
     /// The tap's next word.
-    Wake(Ticket),
+    Wake(Ticket, Awaited),
+}
+
+/// Whether a server that closes waits for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    Yes,
+    No,
 }
 
 /// Whether delays hold up what is queued behind.
@@ -61,6 +70,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             clock,
             wire,
             delayed: JoinSet::new(),
+            awaited: 0,
         }
     }
 
@@ -70,11 +80,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             let step = tokio::select! {
                 biased;
                 Some(Ok(later)) = self.delayed.join_next(), if !self.delayed.is_empty() => {
-                    let emits = match later {
-                        Later::Rest(rest) => rest,
-                        Later::Wake(ticket) => self.wire.wake(ticket),
-                    };
-                    self.perform(emits, Delays::Overtaken).await
+                    self.go_on(later).await
                 }
                 job = self.queue.recv() => match job {
                     Some(Job::Emit(emits, done)) => {
@@ -90,7 +96,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                         let _ = done.send(());
                         step
                     }
-                    Some(Job::Close) | None => Err(Wrote::All),
+                    Some(Job::Close) | None => Err(self.drain().await),
                 },
             };
             if let Err(end) = step {
@@ -101,6 +107,35 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 return end;
             }
         }
+    }
+
+    /// What is delayed is part of what was queued; only a wake that is far away is not waited for.
+    async fn drain(&mut self) -> Wrote {
+        while self.awaited > 0 {
+            let Some(joined) = self.delayed.join_next().await else {
+                break;
+            };
+            if let Ok(later) = joined
+                && let Err(end) = self.go_on(later).await
+            {
+                return end;
+            }
+        }
+        Wrote::All
+    }
+
+    async fn go_on(&mut self, later: Later) -> Result<(), Wrote> {
+        let emits = match later {
+            Later::Rest(rest) => {
+                self.awaited -= 1;
+                rest
+            }
+            Later::Wake(ticket, awaited) => {
+                self.awaited -= usize::from(awaited == Awaited::Yes);
+                self.wire.wake(ticket)
+            }
+        };
+        self.perform(emits, Delays::Overtaken).await
     }
 
     async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Wrote> {
@@ -131,19 +166,28 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                         self.write_errors(text.as_bytes()).await;
                     }
                 }
-                Emit::Wake(length, ticket) => {
-                    self.delayed.spawn(async move {
-                        tokio::time::sleep(length).await;
-                        Later::Wake(ticket)
-                    });
-                }
+                Emit::Wake(length, ticket) => self.wake(length, ticket),
                 Emit::End(ending) => return Err(Wrote::Ending(ending)),
             }
         }
         Ok(())
     }
 
+    fn wake(&mut self, length: Duration, ticket: Ticket) {
+        let awaited = if length < CLOSE {
+            Awaited::Yes
+        } else {
+            Awaited::No
+        };
+        self.awaited += usize::from(awaited == Awaited::Yes);
+        self.delayed.spawn(async move {
+            tokio::time::sleep(length).await;
+            Later::Wake(ticket, awaited)
+        });
+    }
+
     fn later(&mut self, length: Duration, rest: Vec<Emit>) {
+        self.awaited += 1;
         let clock = self.clock.clone();
         self.delayed.spawn(async move {
             clock.sleep(length).await;
