@@ -6,6 +6,7 @@
 
 mod architecture;
 mod command_line;
+mod faults;
 mod harness;
 mod published_servers;
 mod serve;

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -10,19 +10,24 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 
 /// A running server and its pipes.
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) output: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut words = vec!["serve"];
         words.extend(arguments);
         let mut command = project.command(&words);
+        command.env("MCP_ASSERT_PLANTED", "planted-value-of-the-environment");
+        Self::of(command)
+    }
+
+    /// A server of a command that was made ready.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command
-            .env("MCP_ASSERT_PLANTED", "planted-value-of-the-environment")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -37,19 +42,19 @@ impl Server {
         }
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         let input = self.input.as_mut().unwrap();
         input.write_all(format!("{message}\n").as_bytes()).unwrap();
     }
 
-    fn ask(&mut self, message: &Value) -> Value {
+    pub(crate) fn ask(&mut self, message: &Value) -> Value {
         self.send(message);
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    fn initialize(&mut self) -> Value {
+    pub(crate) fn initialize(&mut self) -> Value {
         let answer = self.ask(
             &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
                 "protocolVersion": "2025-06-18", "capabilities": {},
@@ -60,7 +65,7 @@ impl Server {
         answer
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask(
             &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
                 "name": tool, "arguments": arguments,
@@ -68,7 +73,7 @@ impl Server {
         )
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let status = std::process::Command::new("kill")
             .args([signal, &self.child.id().to_string()])
             .status()
@@ -77,7 +82,7 @@ impl Server {
     }
 
     /// Waits for the end; what is left on the two streams, and the exit code.
-    fn end(mut self) -> (String, String, Option<i32>) {
+    pub(crate) fn end(mut self) -> (String, String, Option<i32>) {
         drop(self.input.take());
         let mut out = String::new();
         self.output.read_to_string(&mut out).unwrap();

@@ -1,0 +1,265 @@
+//! Faults that only a process of its own can make, and the journal of a server that made them.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    os::unix::process::ExitStatusExt,
+    path::Path,
+};
+
+use serde_json::{Value, json};
+
+use crate::{harness::Project, serve::Server};
+
+const ABORTED: i32 = 6;
+const SEGFAULT: i32 = 11;
+
+/// Sends one call and gives all that comes on stdout until its end.
+fn call(server: &mut Server) -> String {
+    server.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "test_simple_text", "arguments": {"max_tokens": 9, "apiKey": "planted-secret"},
+        }}),
+    );
+    let mut rest = String::new();
+    server.output.read_to_string(&mut rest).unwrap();
+    rest
+}
+
+#[test]
+fn processes_end_as_they_were_told() {
+    fn case(rule: &str, code: Option<i32>, signal: Option<i32>, answers: usize) {
+        let project = Project::new();
+        let mut server = Server::start(&project, &["--fault", rule]);
+        server.initialize();
+        let rest = call(&mut server);
+        let status = server.child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (code, signal), "{rule}");
+        assert_eq!(rest.lines().count(), answers, "{rule}: {rest}");
+        let left: Vec<_> = std::fs::read_dir(project.path()).unwrap().collect();
+        assert!(left.is_empty(), "{rule} leaves {left:?}");
+    }
+    case("exit-mid-call", Some(1), None, 0);
+    case("tools/call:test_*@1=exit-mid-call:3", Some(3), None, 0);
+    case("exit-after-reply:4", Some(4), None, 1);
+    case("no-trailing-newline", Some(0), None, 1);
+    case("abort", None, Some(ABORTED), 0);
+    case("segv", None, Some(SEGFAULT), 0);
+    case("oom-cap:1MiB", None, Some(ABORTED), 0);
+}
+
+#[test]
+fn a_server_can_end_before_it_reads() {
+    let project = Project::new();
+    let server = Server::start(&project, &["--fault", "exit-before-init:9"]);
+    assert_eq!(server.end(), (String::new(), String::new(), Some(9)));
+}
+
+#[test]
+fn a_closed_stdout_leaves_the_process_alive() {
+    let project = Project::new();
+    let mut server = Server::start(&project, &["--fault", "close-stdout"]);
+    server.initialize();
+    assert_eq!(call(&mut server), "");
+    assert!(server.child.try_wait().unwrap().is_none(), "it has ended");
+    drop(server.input.take());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
+/// Reads journal records from stderr until one is of this kind.
+fn read_until(errors: &mut impl BufRead, kind: &str) {
+    let mut line = String::new();
+    while errors.read_line(&mut line).unwrap() > 0 {
+        let record: Value = serde_json::from_str(&line).unwrap();
+        if record["kind"] == kind {
+            return;
+        }
+        line.clear();
+    }
+    panic!("no record of kind {kind}");
+}
+
+#[test]
+fn ends_are_ignored_as_far_as_the_fault_says() {
+    fn case(rule: &str, survives_term: bool) {
+        let project = Project::new();
+        let mut server = Server::start(&project, &["--fault", rule, "--journal", "-"]);
+        let mut errors = BufReader::new(server.child.stderr.take().unwrap());
+        server.initialize();
+        drop(server.input.take());
+        read_until(&mut errors, "fault");
+        assert!(server.child.try_wait().unwrap().is_none(), "{rule}");
+        server.signal("-TERM");
+        if survives_term {
+            read_until(&mut errors, "fault");
+            assert!(server.child.try_wait().unwrap().is_none(), "{rule}");
+            server.signal("-KILL");
+            assert_eq!(server.child.wait().unwrap().signal(), Some(9), "{rule}");
+        } else {
+            assert_eq!(server.child.wait().unwrap().code(), Some(0), "{rule}");
+        }
+    }
+    case("ignore-stdin-eof", false);
+    case("ignore-sigterm", true);
+}
+
+/// Processes whose environment holds this text.
+#[cfg(target_os = "linux")]
+fn marked(mark: &str) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|id: &u32| {
+            let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable.ends_with(mark.as_bytes()))
+        })
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_grandchild_keeps_stdout_open() {
+    let project = Project::new();
+    let mark = format!("planted-{}", project.path().display());
+    let mut command = project.command(&["serve", "--fault", "orphan-grandchild"]);
+    command.env("ORPHAN_MARK", &mark);
+    let mut server = Server::of(command);
+    server.initialize();
+    drop(server.input.take());
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    let left = marked(&mark);
+    let [orphan] = left[..] else {
+        panic!("left are {left:?}");
+    };
+    let (ended, end) = std::sync::mpsc::channel();
+    let mut output = server.output;
+    std::thread::spawn(move || {
+        let mut rest = String::new();
+        let read = output.read_to_string(&mut rest).map(|_| rest);
+        ended.send(read).unwrap();
+    });
+    assert!(end.try_recv().is_err(), "stdout should be open still");
+    let kill = ["-KILL".to_owned(), orphan.to_string()];
+    let status = std::process::Command::new("kill").args(kill).status();
+    assert!(status.unwrap().success());
+    assert_eq!(end.recv().unwrap().unwrap(), "");
+}
+
+#[test]
+fn rules_of_a_file_count_beyond_the_process_with_a_state() {
+    let rules = "# the second call of all\n- tools/call@2=exit-mid-call:5\n";
+    let project = Project::new().file("faults.yaml", rules);
+    let arguments = ["--faults", "faults.yaml", "--state", "state.json"];
+    let mut codes = Vec::new();
+    for _ in 0..3 {
+        let mut server = Server::start(&project, &arguments);
+        server.initialize();
+        server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "test_simple_text"}}));
+        codes.push(server.end().2);
+    }
+    assert_eq!(codes, [Some(0), Some(5), Some(0)]);
+}
+
+#[test]
+fn wrong_rules_are_usage_errors_told_all_at_once() {
+    let project = Project::new().file("faults.yaml", "- start=drop\n- \"*@p:2=drop\"\n");
+    let ran = project.run(&[
+        "serve",
+        "--fault",
+        "stdout-baner",
+        "--fault",
+        "delay:soon",
+        "--faults",
+        "faults.yaml",
+        "--journal",
+        "no/such/folder.jsonl",
+    ]);
+    assert_eq!(ran.code, 2);
+    for wanted in [
+        "--fault `stdout-baner`: there is no fault `stdout-baner`",
+        "did you mean `stdout-banner`?",
+        "`soon` is no argument of `delay`",
+        "--faults `faults.yaml`: rule 1 `start=drop`: `drop` cannot sit at `start`",
+        "rule 2 `*@p:2=drop`: `@p:2` is no occurrence",
+    ] {
+        assert!(ran.stderr.contains(wanted), "{wanted}\n{}", ran.stderr);
+    }
+    let ran = project.run(&["serve", "--journal", "no/such/folder.jsonl"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr.contains("it cannot be written"),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// A journal's records; every line has to be one.
+fn records(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn the_journal_of_a_server_that_crashed_is_whole() {
+    let project = Project::new();
+    let arguments = ["--fault", "abort", "--journal", "calls.jsonl"];
+    let mut server = Server::start(&project, &arguments);
+    server.initialize();
+    call(&mut server);
+    server.child.wait().unwrap();
+    let records = records(&project.path().join("calls.jsonl"));
+    let kinds: Vec<_> = records
+        .iter()
+        .map(|one| one["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["header", "call", "fault", "done", "end"]);
+    let seqs: Vec<_> = records
+        .iter()
+        .map(|one| one["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(seqs, [1, 2, 3, 4, 5]);
+    let call = &records[1];
+    assert_eq!(call["tool"], "test_simple_text");
+    assert_eq!(
+        call["args"],
+        json!({"max_tokens": 9, "apiKey": "[redacted]"})
+    );
+    assert_eq!(call["redacted"], json!(["/args/apiKey"]));
+    assert_eq!(
+        (&records[2]["fault"], &records[2]["of"]),
+        (&json!("abort"), &json!(2))
+    );
+    assert_eq!(records[3]["error"]["layer"], "unfinished");
+    assert!(!project.read("calls.jsonl").contains("planted-secret"));
+}
+
+#[test]
+fn two_runs_of_one_seed_write_the_same_journal() {
+    let write = || {
+        let project = Project::new();
+        let arguments = [
+            "--clock",
+            "virtual",
+            "--seed",
+            "3",
+            "--journal",
+            "calls.jsonl",
+            "--fault",
+            "*@p:0.5=delay:2s",
+        ];
+        let mut server = Server::start(&project, &arguments);
+        server.initialize();
+        for tool in ["echo", "slow", "flaky", "test_simple_text", "flaky"] {
+            server.call(tool, &json!({"milliseconds": 30}));
+        }
+        let answers = server.end().0;
+        (answers, project.read("calls.jsonl"))
+    };
+    let (answers, journal) = write();
+    assert_eq!(write(), (answers, journal.clone()));
+    assert!(journal.lines().count() > 11, "{journal}");
+}
