@@ -194,8 +194,8 @@ fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>)
         name,
         status,
         p50_us: median(measured).or_else(|| known.and_then(|entry| entry.p50_us)),
-        runs: runs + assertion.trials as u64,
-        flaky: flaky + assertion.flaky as u64,
+        runs: runs.saturating_add(assertion.trials as u64),
+        flaky: flaky.saturating_add(assertion.flaky as u64),
     }
 }
 

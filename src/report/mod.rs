@@ -13,17 +13,24 @@ mod junit;
 pub(crate) mod markdown;
 pub(crate) mod record;
 pub(crate) mod recorder;
+pub(crate) mod run_json;
 pub(crate) mod tally;
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use self::{compare::Comparison, record::Record};
+use self::{compare::Comparison, record::Record, run_json::PlanFacts};
 
 /// Everything that one run has to say, in plan order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RunReport {
     /// What ran the assertions.
     pub(crate) tool: Tool,
+    /// Where the suites came from: repository, revision, job; whatever the surroundings say.
+    pub(crate) source: BTreeMap<String, String>,
+    /// The plan it is a part of.
+    pub(crate) plan: PlanFacts,
     /// When the run began, in milliseconds since 1970.
     pub(crate) started_unix_ms: u64,
     /// How long it took, in microseconds.
@@ -98,6 +105,8 @@ pub(crate) enum End {
 pub(crate) enum Format {
     /// `json`: the array that `run --json` prints, one object for each outcome.
     Json,
+    /// `run-json`: the whole run, to be read again.
+    RunJson,
     /// `junit`: XML as CI systems read it.
     Junit,
     /// `markdown`: a page for a step summary.
@@ -108,22 +117,38 @@ pub(crate) enum Format {
 
 impl Format {
     /// All formats.
-    pub(crate) const ALL: &'static [Self] = &[Self::Json, Self::Junit, Self::Markdown, Self::Badge];
+    pub(crate) const ALL: &'static [Self] = &[
+        Self::Json,
+        Self::RunJson,
+        Self::Junit,
+        Self::Markdown,
+        Self::Badge,
+    ];
 
     /// The word in `--report FORMAT=PATH`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Json => "json",
+            Self::RunJson => "run-json",
             Self::Junit => "junit",
             Self::Markdown => "markdown",
             Self::Badge => "badge",
         }
     }
 
+    /// The format of that word.
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|format| format.word() == word)
+    }
+
     /// The run in this format.
     pub(crate) fn render(self, report: &RunReport) -> String {
         match self {
             Self::Json => json::render(report),
+            Self::RunJson => run_json::render(report),
             Self::Junit => junit::render(report),
             Self::Markdown => markdown::render(report),
             Self::Badge => badge::render(report),

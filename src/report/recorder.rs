@@ -57,22 +57,27 @@ impl Recorder {
         }
     }
 
-    /// Takes one event into the report.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    /// Takes one event into the report; of a finished job the record is handed out.
+    pub(crate) fn apply(&mut self, event: &Event) -> Option<&Record> {
         match event {
             Event::RunStarted { total, jobs } => {
                 self.report.planned = *total;
                 self.report.jobs = *jobs;
+                None
             }
             Event::JobFinished { outcome, .. } => {
                 let record = self.record(outcome);
                 self.report.records.push(record);
+                self.report.records.last()
             }
-            Event::Interrupted => self.report.end = End::Interrupted,
+            Event::Interrupted => {
+                self.report.end = End::Interrupted;
+                None
+            }
             Event::JobStarted { .. }
             | Event::PhaseReached { .. }
             | Event::Retrying { .. }
-            | Event::RunFinished => {}
+            | Event::RunFinished => None,
         }
     }
 

@@ -115,7 +115,7 @@ pub(super) fn show_frames(page: &mut Page, evidence: &Evidence, detail: &Detail)
     if evidence.wire.is_empty() {
         return;
     }
-    let total = evidence.wire.len() + evidence.wire_left_out;
+    let total = evidence.wire.len().saturating_add(evidence.wire_left_out);
     let (shown, length) = match detail.frames {
         Frames::All => (&evidence.wire[..], TRACED_FRAME_LENGTH),
         Frames::Last | Frames::None => (
