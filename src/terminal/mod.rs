@@ -3,4 +3,5 @@
 
 pub(crate) mod closing;
 pub(crate) mod line;
+pub(crate) mod live;
 pub(crate) mod theme;

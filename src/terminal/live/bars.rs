@@ -1,0 +1,71 @@
+//! The moving part: lines and a bar on stderr, drawn over themselves.
+
+use std::io;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::Counts;
+
+/// A line for each running job and the bar below them.
+pub(super) struct Bars {
+    all: MultiProgress,
+    lines: Vec<ProgressBar>,
+    bar: ProgressBar,
+}
+
+impl Bars {
+    /// Bars on stderr; nothing is drawn until there is something to say.
+    pub(super) fn new() -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(20));
+        let bar = all.add(
+            ProgressBar::new(0)
+                .with_style(style("{elapsed:>6}  [{bar:30}] {pos}/{len}  {wide_msg}")),
+        );
+        Self {
+            all,
+            lines: Vec::new(),
+            bar,
+        }
+    }
+
+    /// Shows these lines and counts.
+    pub(super) fn draw(&mut self, lines: &[String], counts: &Counts) {
+        while self.lines.len() > lines.len() {
+            if let Some(line) = self.lines.pop() {
+                line.finish_and_clear();
+                self.all.remove(&line);
+            }
+        }
+        while self.lines.len() < lines.len() {
+            let line = ProgressBar::new_spinner().with_style(style("{wide_msg}"));
+            self.lines.push(self.all.insert_before(&self.bar, line));
+        }
+        for (line, text) in self.lines.iter().zip(lines) {
+            line.set_message(text.clone());
+        }
+        self.bar.set_length(counts.total as u64);
+        self.bar.set_position(counts.finished as u64);
+        self.bar.set_message(counts.text());
+        self.bar.tick();
+    }
+
+    /// Writes to another stream of the same terminal, the bars out of the way.
+    pub(super) fn beside(&self, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        self.all.suspend(write)
+    }
+
+    /// Takes everything away.
+    pub(super) fn clear(self) {
+        for line in &self.lines {
+            line.finish_and_clear();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The style of a template; the templates are constants, and one that were wrong would only look plain.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}

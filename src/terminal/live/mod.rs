@@ -1,0 +1,325 @@
+//! What is seen while the run goes on: a fold over its events. Result lines go to stdout in plan order; on a
+//! terminal a line for each running job and a bar of counts stand below them, on stderr, and are gone at the end.
+
+mod bars;
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use self::bars::Bars;
+use crate::{
+    observation::disruption::Phase,
+    outcome::{
+        Status,
+        event::{Event, JobIndex},
+    },
+    report::{cleaner::Cleaner, record::Record},
+    terminal::{line, theme::Theme},
+    words::text::head,
+};
+
+/// How often the bars are drawn at most.
+const REDRAW: Duration = Duration::from_millis(100);
+
+/// Running jobs that have their own line.
+const MOST_LINES: usize = 12;
+
+/// Characters of a running job's name.
+const NAME_CHARACTERS: usize = 60;
+
+/// Whether outcomes get their lines on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// They do.
+    Lines,
+    /// Not at all, because stdout belongs to something else (`--json`).
+    Silent,
+}
+
+/// Whether there are bars on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// There are: it is a terminal.
+    Bars,
+    /// There are not.
+    None,
+}
+
+/// How the run is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LiveOptions {
+    /// Lines of outcomes.
+    pub(crate) results: Results,
+    /// Bars.
+    pub(crate) progress: Progress,
+    /// Colours of the lines.
+    pub(crate) theme: Theme,
+    /// Trials of each assertion, for names.
+    pub(crate) trials: u32,
+}
+
+/// The view of a run.
+pub(crate) struct Live<W: Write> {
+    out: W,
+    options: LiveOptions,
+    bars: Option<Bars>,
+    running: BTreeMap<JobIndex, Running>,
+    counts: Counts,
+    /// Lines that wait for the next drawing, so that the bars are not taken away for each.
+    waiting: String,
+    drawn: Instant,
+}
+
+/// A job that runs.
+#[derive(Debug)]
+struct Running {
+    name: String,
+    phase: Phase,
+    attempt: u32,
+    since: Instant,
+}
+
+/// What the bar says.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    total: usize,
+    finished: usize,
+    failed: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl<W: Write> Live<W> {
+    /// A view that writes its lines to `out`.
+    pub(crate) fn new(out: W, options: LiveOptions) -> Self {
+        Self {
+            out,
+            bars: match options.progress {
+                Progress::Bars => Some(Bars::new()),
+                Progress::None => None,
+            },
+            options,
+            running: BTreeMap::new(),
+            counts: Counts::default(),
+            waiting: String::new(),
+            drawn: Instant::now(),
+        }
+    }
+
+    /// Shows one event; `record` is what the recorder made of it, for a job that finished.
+    pub(crate) fn apply(&mut self, event: &Event, record: Option<&Record>) -> io::Result<()> {
+        match event {
+            Event::RunStarted { total, .. } => self.counts.total = *total,
+            Event::JobStarted { job, case } => {
+                let running = Running {
+                    name: head(&Cleaner::name(&case.name), NAME_CHARACTERS),
+                    phase: Phase::default(),
+                    attempt: 1,
+                    since: Instant::now(),
+                };
+                self.running.insert(*job, running);
+            }
+            Event::PhaseReached { job, phase } => {
+                if let Some(running) = self.running.get_mut(job) {
+                    running.phase = *phase;
+                }
+            }
+            Event::Retrying { job, attempt } => {
+                if let Some(running) = self.running.get_mut(job) {
+                    running.attempt = *attempt;
+                }
+            }
+            Event::JobFinished { job, .. } => {
+                self.running.remove(job);
+                if let Some(record) = record {
+                    self.counts.add(record);
+                    self.show_result(record)?;
+                }
+            }
+            Event::Interrupted => self.running.clear(),
+            Event::RunFinished => return self.clear(),
+        }
+        if self.bars.is_some() && self.drawn.elapsed() >= REDRAW {
+            self.tick()?;
+        }
+        Ok(())
+    }
+
+    /// Draws the bars anew; to be called every now and then, because time passes without events.
+    pub(crate) fn tick(&mut self) -> io::Result<()> {
+        let Some(bars) = &mut self.bars else {
+            return Ok(());
+        };
+        self.drawn = Instant::now();
+        if !self.waiting.is_empty() {
+            let (out, lines) = (&mut self.out, &self.waiting);
+            bars.beside(|| out.write_all(lines.as_bytes()).and_then(|()| out.flush()))?;
+            self.waiting.clear();
+        }
+        bars.draw(&lines(&self.running, self.drawn), &self.counts);
+        Ok(())
+    }
+
+    /// Takes the bars away and hands the stream back.
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.clear()?;
+        Ok(self.out)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        if let Some(bars) = self.bars.take() {
+            bars.clear();
+        }
+        self.out.write_all(self.waiting.as_bytes())?;
+        self.waiting.clear();
+        self.out.flush()
+    }
+
+    fn show_result(&mut self, record: &Record) -> io::Result<()> {
+        if self.options.results == Results::Silent {
+            return Ok(());
+        }
+        let mut shown = line::result(record, self.options.trials, self.options.theme);
+        shown.push('\n');
+        if self.bars.is_some() {
+            self.waiting.push_str(&shown);
+            return Ok(());
+        }
+        self.out.write_all(shown.as_bytes())?;
+        self.out.flush()
+    }
+}
+
+impl Counts {
+    fn add(&mut self, record: &Record) {
+        self.finished += 1;
+        match record.status {
+            Status::Pass => {}
+            Status::Fail => self.failed += 1,
+            Status::Error => self.errors += 1,
+            Status::Skip => self.skipped += 1,
+        }
+    }
+
+    /// `2 failed, 1 error`; nothing while all is well.
+    fn text(&self) -> String {
+        let parts = [
+            (self.failed, "failed"),
+            (
+                self.errors,
+                if self.errors == 1 { "error" } else { "errors" },
+            ),
+            (self.skipped, "skipped"),
+        ];
+        let shown: Vec<String> = parts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, word)| format!("{number} {word}"))
+            .collect();
+        shown.join(", ")
+    }
+}
+
+/// A line for each running job, in plan order: the ones that wait longest are the interesting ones.
+fn lines(running: &BTreeMap<JobIndex, Running>, now: Instant) -> Vec<String> {
+    let mut lines: Vec<String> = running
+        .values()
+        .take(MOST_LINES)
+        .map(|job| {
+            let seconds = now.saturating_duration_since(job.since).as_secs_f32();
+            let attempt = if job.attempt > 1 {
+                format!(", attempt {}", job.attempt)
+            } else {
+                String::new()
+            };
+            format!("  {seconds:>5.1}s  {}  {}{attempt}", job.name, job.phase)
+        })
+        .collect();
+    if running.len() > MOST_LINES {
+        lines.push(format!("  … and {} more", running.len() - MOST_LINES));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::{Live, LiveOptions, Progress, Results, lines};
+    use crate::{
+        observation::disruption::Phase,
+        outcome::event::Event,
+        report::{
+            RunReport,
+            recorder::{Keep, Recorder},
+            tests::sample::{outcome, outcomes},
+        },
+        terminal::theme::Theme,
+        words::{diagnostic::Colour, redact::Secrets},
+    };
+
+    fn shown(results: Results, progress: Progress) -> String {
+        let options = LiveOptions {
+            results,
+            progress,
+            theme: Theme::new(Colour::Off),
+            trials: 1,
+        };
+        let mut live = Live::new(Vec::new(), options);
+        let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
+        let mut events = vec![Event::RunStarted { total: 7, jobs: 2 }];
+        for (job, outcome) in outcomes().into_iter().enumerate() {
+            let case = std::sync::Arc::clone(&outcome.case);
+            events.push(Event::JobStarted { job, case });
+            events.push(Event::JobFinished {
+                job,
+                outcome: Box::new(outcome),
+            });
+        }
+        events.push(Event::RunFinished);
+        for event in &events {
+            let record = recorder.apply(event);
+            live.apply(event, record).unwrap();
+        }
+        String::from_utf8(live.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn lines_come_with_bars_and_without_and_never_beside_json() {
+        let plain = shown(Results::Lines, Progress::None);
+        assert_eq!(plain.lines().count(), 10, "{plain}");
+        assert!(!plain.contains('\u{1b}') && !plain.contains('\r'));
+        assert_eq!(shown(Results::Lines, Progress::Bars), plain);
+        assert_eq!(shown(Results::Silent, Progress::None), "");
+    }
+
+    #[test]
+    fn running_jobs_show_name_phase_and_attempt() {
+        let options = LiveOptions {
+            results: Results::Silent,
+            progress: Progress::None,
+            theme: Theme::new(Colour::Off),
+            trials: 1,
+        };
+        let mut live = Live::new(Vec::new(), options);
+        let mut apply = |event| live.apply(&event, None).unwrap();
+        for job in 0..14 {
+            let case = outcome("a.yaml", &format!("job\u{1b}[2J {job}")).case;
+            apply(Event::JobStarted { job, case });
+        }
+        let phase = Phase::Handshake;
+        apply(Event::PhaseReached { job: 0, phase });
+        apply(Event::Retrying { job: 0, attempt: 2 });
+        let shown = lines(&live.running, Instant::now());
+        assert!(
+            shown[0].ends_with("s  job\\u{1b}[2J 0  handshake, attempt 2"),
+            "{}",
+            shown[0]
+        );
+        assert_eq!(shown.len(), 13);
+        assert_eq!(shown[12], "  … and 2 more");
+    }
+}
