@@ -2,20 +2,43 @@
 //! no environment. Knows nothing of sessions or reports.
 
 mod ask;
+mod content;
 mod errors;
+mod files;
+mod findings;
 mod go;
 mod json;
+mod limits;
+mod logging;
+mod negation;
+mod notifications;
 mod number;
 mod phrase;
+mod process;
+mod progress;
+mod requests;
+mod results;
+mod schema;
 mod text;
+mod trajectory;
 mod view;
 
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod tests;
 
-use self::{errors::Kind, json::Source};
+use self::{
+    ask::Ask,
+    errors::Kind,
+    files::{Paths, Texts},
+    json::Source,
+    results::Bound,
+};
 use crate::{
-    observation::Observation, outcome::verdict::Verdict, suite::model::expectation::Expectation,
+    observation::{Observation, answer::Answer, catalog::Catalog, finding::Finding},
+    outcome::verdict::Verdict,
+    suite::model::expectation::Expectation,
 };
 
 /// Says whether `seen` satisfies `wanted`. Total and pure.
@@ -33,8 +56,95 @@ pub(crate) fn check(wanted: &Expectation, seen: &Observation) -> Verdict {
         Expectation::MatchesRegex(wanted) => text::matches_regex(wanted, seen),
         Expectation::JsonPath(wanted) => json::rules(Source::Text, wanted, seen),
         Expectation::Structured(wanted) => json::rules(Source::Structured, wanted, seen),
-        _ => Verdict::Unknowable("this expectation is not checked".to_owned()),
+        Expectation::JsonSchema(wanted) => schema::json_schema(wanted, seen),
+        Expectation::OutputSchema(flag) => schema::output_schema(*flag, seen),
+        Expectation::Content(wanted) => content::content(wanted, seen),
+        Expectation::MinResults(wanted) => results::results(Bound::Least, wanted, seen),
+        Expectation::MaxResults(wanted) => results::results(Bound::Most, wanted, seen),
+        Expectation::NetDelta { wanted, precision } => results::net_delta(wanted, *precision, seen),
+        Expectation::FileContains(wanted) => files::texts(Texts::Contained, wanted, seen),
+        Expectation::FileNotContains(wanted) => files::texts(Texts::NotContained, wanted, seen),
+        Expectation::FileEquals(wanted) => files::texts(Texts::Equal, wanted, seen),
+        Expectation::FileExists(wanted) => files::paths(Paths::There, wanted, seen),
+        Expectation::FileNotExists(wanted) => files::paths(Paths::Absent, wanted, seen),
+        Expectation::FileUnchanged(wanted) => files::paths(Paths::Unchanged, wanted, seen),
+        Expectation::OnlyChanged(wanted) => files::only_changed(wanted, seen),
+        Expectation::MinProgress(least) => progress::at_least("min_progress", *least, seen),
+        Expectation::Progress(wanted) => progress::progress(wanted, seen),
+        Expectation::MaxDuration(limit) => limits::max_duration(*limit, seen),
+        Expectation::MaxBytes(limit) => limits::max_bytes(*limit, seen),
+        Expectation::Notifications(wanted) => notifications::notifications(wanted, seen),
+        Expectation::Logging(wanted) => logging::logging(wanted, seen),
+        Expectation::ResourceUpdated { wanted, uri } => {
+            notifications::updated(*wanted, uri.as_deref(), seen)
+        }
+        Expectation::ServerRequests(wanted) => requests::server_requests(wanted, seen),
+        Expectation::Stderr(wanted) => process::stderr(wanted, seen),
+        Expectation::Exit(wanted) => process::exit(*wanted, seen),
+        Expectation::Findings(allowed) => findings::findings(allowed, seen),
+        Expectation::Snapshot(_) => {
+            Verdict::Unknowable("snapshots cannot be compared in this version".to_owned())
+        }
+        Expectation::Trajectory(rule) => trajectory::trajectory(rule, seen),
+        Expectation::Not(inner) => negation::not(inner, seen),
     }
+}
+
+/// What an expectation wants, as a clause that follows "expected".
+pub(crate) fn wanted(expectation: &Expectation) -> String {
+    asked(expectation).wanted
+}
+
+/// An expectation's key and clause.
+fn asked(expectation: &Expectation) -> Ask {
+    match expectation {
+        Expectation::NotError(flag) => errors::ask_kind("not_error", not_error(*flag)),
+        Expectation::IsError(flag) => errors::ask_kind("is_error", not_error(!*flag)),
+        Expectation::Error(wanted) => errors::ask_error(wanted),
+        Expectation::NotEmpty(flag) => text::ask_not_empty(*flag),
+        Expectation::Equals(wanted) => text::ask_equals(wanted),
+        Expectation::Contains(wanted) => text::ask_contains(wanted),
+        Expectation::ContainsAny(wanted) => text::ask_contains_any(wanted),
+        Expectation::NotContains(wanted) => text::ask_not_contains(wanted),
+        Expectation::InOrder(wanted) => text::ask_in_order(wanted),
+        Expectation::MatchesRegex(wanted) => text::ask_matches(&wanted.iter().collect::<Vec<_>>()),
+        Expectation::JsonPath(wanted) => json::ask_rules(Source::Text, wanted),
+        Expectation::Structured(wanted) => json::ask_rules(Source::Structured, wanted),
+        Expectation::JsonSchema(wanted) => schema::ask_schema(wanted),
+        Expectation::OutputSchema(_) => schema::ask_output(),
+        Expectation::Content(wanted) => content::ask(wanted),
+        Expectation::MinResults(wanted) => results::ask_count(Bound::Least, wanted),
+        Expectation::MaxResults(wanted) => results::ask_count(Bound::Most, wanted),
+        Expectation::NetDelta { wanted, .. } => results::ask_net_delta(wanted),
+        Expectation::FileContains(wanted) => files::ask_texts(Texts::Contained, wanted),
+        Expectation::FileNotContains(wanted) => files::ask_texts(Texts::NotContained, wanted),
+        Expectation::FileEquals(wanted) => files::ask_texts(Texts::Equal, wanted),
+        Expectation::FileExists(wanted) => files::ask_paths(Paths::There, wanted),
+        Expectation::FileNotExists(wanted) => files::ask_paths(Paths::Absent, wanted),
+        Expectation::FileUnchanged(wanted) => files::ask_paths(Paths::Unchanged, wanted),
+        Expectation::OnlyChanged(wanted) => files::ask_only_changed(wanted),
+        Expectation::MinProgress(least) => progress::ask_least("min_progress", *least),
+        Expectation::Progress(wanted) => progress::ask(wanted),
+        Expectation::MaxDuration(limit) => limits::ask_duration(*limit),
+        Expectation::MaxBytes(limit) => limits::ask_bytes(*limit),
+        Expectation::Notifications(wanted) => notifications::ask(wanted),
+        Expectation::Logging(wanted) => logging::ask(wanted),
+        Expectation::ResourceUpdated { wanted, uri } => {
+            notifications::ask_updated(*wanted, uri.as_deref())
+        }
+        Expectation::ServerRequests(wanted) => requests::ask(wanted),
+        Expectation::Stderr(wanted) => process::ask_stderr(wanted),
+        Expectation::Exit(wanted) => process::ask_exit(*wanted),
+        Expectation::Findings(allowed) => findings::ask(allowed),
+        Expectation::Snapshot(_) => Ask::new("snapshot", "the answer to be as stored"),
+        Expectation::Trajectory(rule) => trajectory::ask(rule),
+        Expectation::Not(inner) => negation::ask(inner),
+    }
+}
+
+/// What an answer does against what its tool declares: deviations that can only be seen with the catalog.
+pub(crate) fn findings_of_answer(answer: &Answer, catalog: &Catalog) -> Vec<Finding> {
+    schema::output_findings(answer, catalog)
 }
 
 /// The kind of result that `not_error` with this flag wants.

@@ -84,6 +84,15 @@ pub(super) fn is_integer(number: &Number) -> bool {
     length(number.digits.len()) <= number.point || number.is_zero()
 }
 
+/// Whether a number has at most so many digits and an exponent within that, so that it can be written out.
+pub(super) fn is_of_ordinary_size(number: &Number, limit: u16) -> bool {
+    let text = number.as_str();
+    text.len() <= usize::from(limit)
+        && text.split_once(['e', 'E']).is_none_or(|(_, exponent)| {
+            exponent_value(exponent).unsigned_abs() <= u128::from(limit)
+        })
+}
+
 /// The integer part, as the Go tool's conversion leaves it: cut towards zero. A part of more digits than any
 /// integer type has is kept as it is.
 pub(super) fn truncated(number: &Number) -> Number {

@@ -1,5 +1,7 @@
 //! How values and texts are put into a sentence: one line, in backticks, never longer than a line can bear.
 
+use std::io;
+
 use serde_json::Value;
 
 use crate::words::text;
@@ -42,7 +44,73 @@ pub(super) fn joined(clauses: &[String], last: &str) -> String {
 
 /// A JSON value in backticks, compact, on one line.
 pub(super) fn value(value: &Value) -> String {
-    quoted(&value.to_string())
+    match compact(value, 4 * IN_A_SENTENCE) {
+        Written::Whole(text) => quoted(&text),
+        Written::Beginning(text) => {
+            let beginning: String = text.chars().take(IN_A_SENTENCE).collect();
+            quoted(&format!("{beginning}…"))
+        }
+    }
+}
+
+/// JSON, whole or cut off: writing out what nobody reads would cost more than the check.
+enum Written {
+    /// All of it.
+    Whole(String),
+    /// As much as was asked for.
+    Beginning(String),
+}
+
+fn compact(value: &Value, limit: usize) -> Written {
+    let mut page = Page::new(limit);
+    let whole = serde_json::to_writer(&mut page, value).is_ok();
+    page.written(whole)
+}
+
+fn indented(value: &Value, limit: usize) -> Written {
+    let mut page = Page::new(limit);
+    let whole = serde_json::to_writer_pretty(&mut page, value).is_ok();
+    page.written(whole)
+}
+
+/// A place for so many bytes and no more.
+struct Page {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Page {
+    fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit,
+        }
+    }
+
+    fn written(self, whole: bool) -> Written {
+        let text = String::from_utf8_lossy(&self.bytes);
+        if whole {
+            Written::Whole(text.into_owned())
+        } else {
+            Written::Beginning(text.trim_end_matches('\u{fffd}').to_owned())
+        }
+    }
+}
+
+impl io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.limit - self.bytes.len();
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() > room {
+            return Err(io::Error::other("the page is full"));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What kind of value it is, with its article: `a string`.
@@ -81,10 +149,11 @@ pub(super) fn cut(words: &str, at: usize) -> String {
 
 /// The value as indented JSON when it is short enough to be read, else compact and cut.
 pub(super) fn laid_out(value: &Value) -> String {
-    let pretty = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-    if pretty.len() <= 4 * BY_ITSELF {
-        pretty
-    } else {
-        text::head(&value.to_string(), BY_ITSELF)
+    if let Written::Whole(text) = indented(value, 4 * BY_ITSELF) {
+        return text;
+    }
+    match compact(value, BY_ITSELF) {
+        Written::Whole(text) => text,
+        Written::Beginning(text) => format!("{text}…"),
     }
 }

@@ -5,12 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::{
+    check::check,
     observation::{
         NotificationSeen, Observation,
         answer::{Answer, Body, Reply},
     },
     outcome::verdict::Verdict,
     protocol::message::RpcError,
+    suite::model::expectation::Expectation,
 };
 
 /// An answer with this body.
@@ -79,6 +81,21 @@ pub(super) fn telling(mut seen: Observation, notifications: &[(&str, Value)]) ->
         })
         .collect();
     seen
+}
+
+/// What is said about each case, one after another.
+pub(super) fn report(cases: &[(Expectation, Observation)]) -> String {
+    let lines = cases
+        .iter()
+        .map(|(wanted, seen)| told(&check(wanted, seen)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Asserts that each of these holds.
+pub(super) fn hold(cases: &[(Expectation, Observation)]) {
+    for (wanted, seen) in cases {
+        assert_eq!(told(&check(wanted, seen)), "held", "{wanted:?}");
+    }
 }
 
 /// A verdict as text: `held`, `unknowable: …`, or each mismatch with its headline, hint and the value shown.

@@ -14,7 +14,8 @@ use serde_json_path::LocatedNode;
 
 pub(super) use self::{
     document::{document, document_or_structured},
-    same::{Difference, Extent, contains_part, difference, same},
+    near::{other_type, value as near_value},
+    same::{Extent, contains_part, difference, same},
     steps::step,
 };
 use crate::{
@@ -42,6 +43,11 @@ impl Source {
     }
 }
 
+/// Whether a path can match more than one place.
+pub(super) fn can_match_several(path: &serde_json_path::JsonPath) -> bool {
+    steps::of_path(path).is_none()
+}
+
 /// What rules want, as a clause: ``the text to have `$.a` `1` ``.
 pub(super) fn ask_rules(source: Source, rules: &[PathRule]) -> Ask {
     let place = match source {
@@ -50,7 +56,7 @@ pub(super) fn ask_rules(source: Source, rules: &[PathRule]) -> Ask {
     };
     let clauses: Vec<String> = rules
         .iter()
-        .map(|rule| format!("{} {}", phrase::quoted(&rule.written), clause(&rule.rule)))
+        .map(|rule| format!("{}: {}", phrase::quoted(&rule.written), clause(&rule.rule)))
         .collect();
     let wanted = if clauses.is_empty() {
         place.to_owned()

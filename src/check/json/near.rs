@@ -135,7 +135,7 @@ fn one_deeper(name: &str, value: &Value) -> Option<Step> {
 }
 
 /// What is nearly right about a value that differs.
-pub(super) fn value(difference: &Difference<'_>) -> Option<String> {
+pub(in crate::check) fn value(difference: &Difference<'_>) -> Option<String> {
     match (difference.wanted, difference.seen) {
         (Some(wanted), Some(seen)) => other_type(wanted, seen)
             .or_else(|| alike_text(wanted, seen))
@@ -154,7 +154,7 @@ pub(super) fn value(difference: &Difference<'_>) -> Option<String> {
 }
 
 /// The same value in another type: a number given as text, a boolean as text.
-pub(super) fn other_type(wanted: &Value, seen: &Value) -> Option<String> {
+pub(in crate::check) fn other_type(wanted: &Value, seen: &Value) -> Option<String> {
     let as_text = |text: &str, value: &Value| match value {
         Value::Number(_) => serde_json::from_str::<Number>(text.trim())
             .is_ok_and(|number| same(&Value::Number(number), value)),

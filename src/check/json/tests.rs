@@ -137,81 +137,88 @@ fn loose_rules_compare_what_go_prints() {
     case(json!(null), "{}", false);
 }
 
-#[test]
-fn matchers_that_match_hold() {
+/// Whether a matcher holds at a path of one sample text.
+fn at(path: &str, wanted: Matcher, holds: bool) {
     let text =
         r#"{"s": "héllo", "n": 5, "f": 1.5, "l": [1, {"a": 2, "b": 3}], "o": {"x": 1}, "z": null}"#;
-    let case = |path: &str, wanted: Matcher, holds: bool| {
-        assert_eq!(
-            check(&matcher(path, wanted.clone()), &says(text)) == Verdict::Held,
-            holds,
-            "{path} {wanted:?}"
-        );
-    };
-    let number = |text: &str| serde_json::from_str::<serde_json::Number>(text).unwrap();
-    case("$.s", Matcher::Exists(true), true);
-    case("$.z", Matcher::Exists(true), true);
-    case("$.q", Matcher::Exists(true), false);
-    case("$.q", Matcher::Exists(false), true);
-    case("$.z", Matcher::Exists(false), false);
-    case("$.z", Matcher::Type(JsonType::Null), true);
-    case("$.n", Matcher::Type(JsonType::Integer), true);
-    case("$.n", Matcher::Type(JsonType::Number), true);
-    case("$.f", Matcher::Type(JsonType::Integer), false);
-    case("$.o", Matcher::Type(JsonType::Object), true);
-    case("$.l", Matcher::Type(JsonType::Object), false);
-    case(
+    let said = format!("{path} {wanted:?}");
+    let verdict = check(&matcher(path, wanted), &says(text));
+    assert_eq!(verdict == Verdict::Held, holds, "{said}");
+}
+
+fn number(text: &str) -> serde_json::Number {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn matchers_of_kind_and_size_hold_or_not() {
+    at("$.s", Matcher::Exists(true), true);
+    at("$.z", Matcher::Exists(true), true);
+    at("$.q", Matcher::Exists(true), false);
+    at("$.q", Matcher::Exists(false), true);
+    at("$.z", Matcher::Exists(false), false);
+    at("$.z", Matcher::Type(JsonType::Null), true);
+    at("$.n", Matcher::Type(JsonType::Integer), true);
+    at("$.n", Matcher::Type(JsonType::Number), true);
+    at("$.f", Matcher::Type(JsonType::Integer), false);
+    at("$.o", Matcher::Type(JsonType::Object), true);
+    at("$.l", Matcher::Type(JsonType::Object), false);
+    at(
         "$.n",
         Matcher::Compare(Comparison::Greater, number("4.99999999999999999999")),
         true,
     );
-    case(
+    at(
         "$.n",
         Matcher::Compare(Comparison::AtMost, number("5.0")),
         true,
     );
-    case(
+    at(
         "$.n",
         Matcher::Compare(Comparison::Less, number("5")),
         false,
     );
-    case(
+    at(
         "$.s",
         Matcher::Compare(Comparison::Less, number("5")),
         false,
     );
-    case(
+}
+
+#[test]
+fn matchers_of_content_hold_or_not() {
+    at(
         "$.s",
         Matcher::Matches(Regex::new("^h.llo$").unwrap()),
         true,
     );
-    case("$.n", Matcher::Matches(Regex::new("5").unwrap()), false);
-    case("$.s", Matcher::Contains(json!("llo")), true);
-    case("$.l", Matcher::Contains(json!(1)), true);
-    case("$.l", Matcher::Contains(json!({"a": 2})), true);
-    case("$.l", Matcher::Contains(json!(2)), false);
-    case("$.o", Matcher::Contains(json!({"x": 1.0})), true);
-    case("$.s", Matcher::Length(LengthRule::Exactly(5)), true);
-    case(
+    at("$.n", Matcher::Matches(Regex::new("5").unwrap()), false);
+    at("$.s", Matcher::Contains(json!("llo")), true);
+    at("$.l", Matcher::Contains(json!(1)), true);
+    at("$.l", Matcher::Contains(json!({"a": 2})), true);
+    at("$.l", Matcher::Contains(json!(2)), false);
+    at("$.o", Matcher::Contains(json!({"x": 1.0})), true);
+    at("$.s", Matcher::Length(LengthRule::Exactly(5)), true);
+    at(
         "$.l",
         Matcher::Length(LengthRule::Within(vec![(Comparison::Greater, number("2"))])),
         false,
     );
-    case("$.n", Matcher::Length(LengthRule::Exactly(1)), false);
-    case("$.n", Matcher::OneOf(vec![json!("5"), json!(5.0)]), true);
-    case("$.n", Matcher::OneOf(Vec::new()), false);
-    case("$.o", Matcher::Equals(json!({"x": 1})), true);
-    case(
+    at("$.n", Matcher::Length(LengthRule::Exactly(1)), false);
+    at("$.n", Matcher::OneOf(vec![json!("5"), json!(5.0)]), true);
+    at("$.n", Matcher::OneOf(Vec::new()), false);
+    at("$.o", Matcher::Equals(json!({"x": 1})), true);
+    at(
         "$.n",
         Matcher::Not(Box::new(ValueRule::Equals(json!(6)))),
         true,
     );
-    case(
+    at(
         "$.n",
         Matcher::Not(Box::new(ValueRule::Equals(json!(5)))),
         false,
     );
-    case(
+    at(
         "$.q",
         Matcher::Not(Box::new(ValueRule::Equals(json!(5)))),
         false,
@@ -359,14 +366,14 @@ fn a_text_that_is_no_json_is_explained() {
         (in_structured("$.a"), says("{\"a\": 1}")),
         (in_structured("$.b"), structured),
     ]), @r#"
-    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected value at line 1 column 1)
-    json_path: expected the text to be JSON with `$.a` `1`, the text is empty
-    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
-    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected ident at line 1 column 2)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is empty
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected ident at line 1 column 2)
       hint: the tool answered with an error: `no such file`
-    json_path: expected the text to be JSON with `$.a` `1`, the text is no JSON (expected value at line 1 column 1)
+    json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
       hint: the answer has structured content: `structured` looks there
-    structured: expected structured content with `$.a` `1`, the answer has no structured content
+    structured: expected structured content with `$.a`: `1`, the answer has no structured content
       hint: the text is JSON: `json_path` looks there
     structured: $.b: expected `1`, nothing is there
       hint: there is `$.a`

@@ -1,19 +1,10 @@
 //! What an answer holds beside its text: embedded resources, links, data, structured content. `not_contains`
 //! looks at all of it; `contains` names it in a hint.
 
-use base64::{
-    Engine as _, alphabet,
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
+use base64::Engine as _;
 use serde_json::Value;
 
-use crate::observation::answer::Reply;
-
-/// Reads base64 with or without padding.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use crate::{check::content::BASE64, observation::answer::Reply};
 
 /// A text of the answer that is not part of the text under test.
 pub(super) struct Part<'a> {

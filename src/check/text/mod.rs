@@ -2,7 +2,7 @@
 //! under test, and for `not_contains` all other content too.
 
 mod hidden;
-mod near;
+pub(super) mod near;
 
 use regex::Regex;
 
@@ -118,7 +118,7 @@ pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
 }
 
 /// The byte at which two texts part.
-fn first_difference(left: &str, right: &str) -> usize {
+pub(super) fn first_difference(left: &str, right: &str) -> usize {
     let common = left
         .bytes()
         .zip(right.bytes())
@@ -140,7 +140,7 @@ fn place(text: &str, at: usize) -> String {
 }
 
 /// A text in full unless it is too long to be read.
-fn whole_or_around(text: &str, at: usize) -> String {
+pub(super) fn whole_or_around(text: &str, at: usize) -> String {
     if text.len() <= WHOLE {
         return text.to_owned();
     }

@@ -15,15 +15,15 @@ const LONGEST: usize = 8 * 1024;
 const LARGE: usize = 2 * 1024 * 1024;
 
 /// A place in the text that nearly matched, and what to say of it.
-pub(super) struct Near {
+pub(in crate::check) struct Near {
     /// The byte where it begins.
-    pub(super) at: usize,
+    pub(in crate::check) at: usize,
     /// What it is.
-    pub(super) hint: String,
+    pub(in crate::check) hint: String,
 }
 
 /// The nearest place of `words` in a text that does not contain them.
-pub(super) fn in_text(words: &str, text: &str) -> Option<Near> {
+pub(in crate::check) fn in_text(words: &str, text: &str) -> Option<Near> {
     if words.is_empty() || words.len() > LONGEST || text.is_empty() {
         return None;
     }
@@ -93,7 +93,10 @@ fn beginning(words: &str, text: &str) -> Option<Near> {
 }
 
 /// What differs between two texts that are nearly the same.
-pub(super) fn same_but(wanted: &str, seen: &str) -> Option<String> {
+pub(in crate::check) fn same_but(wanted: &str, seen: &str) -> Option<String> {
+    if seen.len() / 8 > wanted.len() + 64 || wanted.len() / 8 > seen.len() + 64 {
+        return None;
+    }
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if wanted.to_lowercase() == seen.to_lowercase() {
         return Some("they differ only in case".to_owned());
@@ -119,7 +122,7 @@ pub(super) fn same_but(wanted: &str, seen: &str) -> Option<String> {
 }
 
 /// Says so when words that are not in the text are in another part of the answer.
-pub(super) fn elsewhere(words: &str, reply: &Reply) -> Option<String> {
+pub(in crate::check) fn elsewhere(words: &str, reply: &Reply) -> Option<String> {
     if words.is_empty() {
         return None;
     }
@@ -135,7 +138,7 @@ pub(super) fn elsewhere(words: &str, reply: &Reply) -> Option<String> {
 }
 
 /// How a pattern would have matched.
-pub(super) fn of_pattern(pattern: &Regex, text: &str) -> Option<Near> {
+pub(in crate::check) fn of_pattern(pattern: &Regex, text: &str) -> Option<Near> {
     if text.len() > LARGE {
         return None;
     }

@@ -1,0 +1,153 @@
+//! `content`: the content blocks of a tool result, each compared in part.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use serde_json::Value;
+
+use crate::{
+    check::{
+        ask::Ask,
+        json::{self, Extent},
+        phrase, view,
+    },
+    observation::{Observation, answer::Reply},
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::ContentRule,
+    words::text::count,
+};
+
+/// Reads base64 with or without padding.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// `content`
+pub(super) fn ask(rules: &[ContentRule]) -> Ask {
+    let blocks: Vec<String> = rules.iter().map(clause).collect();
+    Ask::new(
+        "content",
+        match blocks.as_slice() {
+            [] => "no content blocks".to_owned(),
+            blocks => format!(
+                "{}: {}",
+                count(blocks.len(), "content block"),
+                phrase::joined(blocks, "and")
+            ),
+        },
+    )
+}
+
+/// What a rule wants of its block.
+fn clause(rule: &ContentRule) -> String {
+    let members = phrase::value(&rule.members);
+    match rule.min_bytes {
+        Some(least) => format!("{members} of at least {}", bytes(least)),
+        None => members,
+    }
+}
+
+fn bytes(number: u64) -> String {
+    usize::try_from(number).map_or_else(
+        |_| format!("{number} bytes"),
+        |number| count(number, "byte"),
+    )
+}
+
+/// `content`: the content blocks are these, in order, each given partially.
+pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
+    let whole = ask(rules);
+    view::with_reply(seen, &whole, |reply| {
+        let mut mismatches: Vec<Mismatch> = rules
+            .iter()
+            .zip(&reply.content)
+            .enumerate()
+            .filter_map(|(index, (rule, block))| unlike(rule, block, index))
+            .collect();
+        if rules.len() != reply.content.len() {
+            mismatches.insert(0, miscounted(&whole, reply));
+        }
+        mismatches
+    })
+}
+
+/// The mismatch when there are more or fewer blocks.
+fn miscounted(ask: &Ask, reply: &Reply) -> Mismatch {
+    let kinds: Vec<&str> = reply.content.iter().map(kind).collect();
+    let seen = match kinds.as_slice() {
+        [] => "there is none".to_owned(),
+        kinds => format!(
+            "there {} {}: {}",
+            if kinds.len() == 1 { "is" } else { "are" },
+            kinds.len(),
+            phrase::list(kinds, "and")
+        ),
+    };
+    Mismatch {
+        actual: Some(phrase::laid_out(&Value::Array(reply.content.clone()))),
+        ..ask.miss(seen)
+    }
+}
+
+/// The type of a block, as it says.
+fn kind(block: &Value) -> &str {
+    block
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or("(no type)")
+}
+
+/// What is not as wanted about one block.
+fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
+    let ask = Ask::new("content", clause(rule));
+    if let Some(difference) = json::difference(&rule.members, block, Extent::Part) {
+        let near = json::near_value(&difference);
+        return Some(Mismatch {
+            path: Some(format!("content[{index}]{}", difference.path)),
+            expected: Some(phrase::laid_out(&rule.members)),
+            actual: Some(phrase::laid_out(block)),
+            hint: near,
+            ..ask.miss(
+                difference
+                    .seen
+                    .map_or_else(|| "nothing is there".to_owned(), phrase::found),
+            )
+        });
+    }
+    let least = rule.min_bytes?;
+    let path = Some(format!("content[{index}]"));
+    match size(block) {
+        Ok(size) if size >= least => None,
+        Ok(size) => Some(Mismatch {
+            path,
+            ..ask.miss(format!("it has {}", bytes(size)))
+        }),
+        Err(reason) => Some(Mismatch {
+            path,
+            actual: Some(phrase::laid_out(block)),
+            ..ask.miss(reason)
+        }),
+    }
+}
+
+/// The size of a block's content: of decoded data, or of text.
+fn size(block: &Value) -> Result<u64, &'static str> {
+    let resource = block.get("resource").unwrap_or(block);
+    let member = |name| resource.get(name).and_then(Value::as_str);
+    let length = match (member("data").or_else(|| member("blob")), member("text")) {
+        (Some(data), _) => BASE64
+            .decode(data.split_ascii_whitespace().collect::<String>())
+            .map_err(|_| "its data is not base64")?
+            .len(),
+        (None, Some(text)) => text.len(),
+        (None, None) => return Err("it has neither data nor text"),
+    };
+    Ok(length as u64)
+}
+
+#[cfg(test)]
+mod tests;

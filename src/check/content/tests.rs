@@ -1,0 +1,78 @@
+use serde_json::{Value, json};
+
+use crate::{
+    check::sample::{fails, hold, refuses, report, says, tool},
+    observation::Observation,
+    suite::model::expectation::{ContentRule, Expectation},
+};
+
+fn content(blocks: &[(Value, Option<u64>)]) -> Expectation {
+    Expectation::Content(
+        blocks
+            .iter()
+            .map(|(members, min_bytes)| ContentRule {
+                members: members.clone(),
+                min_bytes: *min_bytes,
+            })
+            .collect(),
+    )
+}
+
+fn mixed() -> Observation {
+    tool(json!({"content": [
+        {"type": "text", "text": "héllo", "annotations": {"priority": 1.0, "audience": ["user"]}},
+        {"type": "image", "data": "aGVsbG8", "mimeType": "image/png"},
+        {"type": "resource", "resource": {"uri": "a://b", "blob": "QUJD"}}
+    ]}))
+}
+
+#[test]
+fn blocks_that_are_as_given_hold() {
+    hold(&[
+        (
+            content(&[
+                (
+                    json!({"type": "text", "annotations": {"priority": 1}}),
+                    Some(6),
+                ),
+                (json!({"type": "image", "mimeType": "image/png"}), Some(5)),
+                (json!({"resource": {"uri": "a://b"}}), Some(3)),
+            ]),
+            mixed(),
+        ),
+        (content(&[]), tool(json!({"content": []}))),
+    ]);
+}
+
+#[test]
+fn blocks_that_are_not_are_explained() {
+    let any = || (json!({}), None);
+    let image = |mime: &str, least| (json!({"type": "image", "mimeType": mime}), least);
+    insta::assert_snapshot!(report(&[
+        (content(&[any(), image("image/jpeg", None), any()]), mixed()),
+        (content(&[any(), image("image/png", Some(6)), any()]), mixed()),
+        (content(&[(json!({"type": "image"}), None)]), mixed()),
+        (content(&[(json!({"type": "text", "Text": "x"}), None)]), says("x")),
+        (content(&[(json!({"type": "text"}), None)]), tool(json!({"content": []}))),
+        (content(&[]), says("x")),
+        (content(&[image("image/png", Some(1))]), tool(json!({
+            "content": [{"type": "image", "mimeType": "image/png", "data": "?!"}]
+        }))),
+        (content(&[(json!({"type": "image"}), None)]), fails("no camera")),
+        (content(&[any()]), refuses(&json!({"code": -32601, "message": "gone"}))),
+    ]), @r#"
+    content: content[1].mimeType: expected `{"type":"image","mimeType":"image/jpeg"}`, found the string `"image/png"`
+    content: content[1]: expected `{"type":"image","mimeType":"image/png"}` of at least 6 bytes, it has 5 bytes
+    content: expected 1 content block: `{"type":"image"}`, there are 3: `text`, `image` and `resource`
+    content: content[0].type: expected `{"type":"image"}`, found the string `"text"`
+    content: content[0].Text: expected `{"type":"text","Text":"x"}`, nothing is there
+      hint: there is `text`
+    content: expected 1 content block: `{"type":"text"}`, there is none
+    content: expected no content blocks, there is 1: `text`
+    content: content[0]: expected `{"type":"image","mimeType":"image/png"}` of at least 1 byte, its data is not base64
+    content: content[0].type: expected `{"type":"image"}`, found the string `"text"`
+      hint: the tool answered with an error: `no camera`
+    content: expected 1 content block: `{}`, the answer is the JSON-RPC error -32601, `gone`
+      hint: if this error is what should happen, expect it with `error: {code: -32601}`
+    "#);
+}

@@ -1,0 +1,384 @@
+//! `file_contains`, `file_not_contains`, `file_equals`, `file_exists`, `file_not_exists`, `file_unchanged`,
+//! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    check::{
+        ask::{self, Ask},
+        phrase,
+        text::near,
+    },
+    observation::{
+        Observation,
+        files::{Change, FileSeen, FileState},
+    },
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::{FileTexts, PathPattern},
+    words::text::count,
+};
+
+/// What is wanted of the texts of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// `file_contains`
+    Contained,
+    /// `file_not_contains`
+    NotContained,
+    /// `file_equals`
+    Equal,
+}
+
+impl Texts {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Contained => "file_contains",
+            Self::NotContained => "file_not_contains",
+            Self::Equal => "file_equals",
+        }
+    }
+
+    /// What the texts want of the file.
+    fn clause<S: AsRef<str>>(self, texts: &[S]) -> String {
+        match self {
+            Self::Contained => format!("the file to contain {}", phrase::list(texts, "and")),
+            Self::NotContained => format!(
+                "the file to be there and not to contain {}",
+                phrase::list(texts, "or")
+            ),
+            Self::Equal => format!("the file to be exactly {}", phrase::list(texts, "and")),
+        }
+    }
+}
+
+/// `file_contains`, `file_not_contains`, `file_equals`
+pub(super) fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
+    let clauses: Vec<String> = files
+        .iter()
+        .map(|file| {
+            format!(
+                "{} ({})",
+                how.clause(&file.texts),
+                phrase::quoted(&file.path)
+            )
+        })
+        .collect();
+    Ask::new(how.key(), phrase::joined(&clauses, "and"))
+}
+
+/// `file_contains`, `file_not_contains`, `file_equals`: files and what they hold.
+pub(super) fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
+    ask::all(files.iter().flat_map(|file| {
+        file.texts
+            .iter()
+            .map(move |text| one_text(how, &file.path, text, seen))
+    }))
+}
+
+/// One text against one file.
+fn one_text(how: Texts, path: &str, text: &str, seen: &Observation) -> Verdict {
+    let ask = Ask::new(how.key(), how.clause(&[text]));
+    let state = match look(path, seen) {
+        Ok(file) => &file.after,
+        Err(unknowable) => return unknowable,
+    };
+    let missed = |mismatch: Mismatch| {
+        Verdict::Missed(vec![Mismatch {
+            path: Some(path.to_owned()),
+            ..mismatch
+        }])
+    };
+    match state {
+        FileState::Absent => missed(Mismatch {
+            hint: near_path(path, seen),
+            ..ask.miss("there is no such file")
+        }),
+        FileState::Directory => missed(ask.miss("it is a directory")),
+        FileState::Unreadable(reason) => missed(ask.miss(format!("it cannot be read: {reason}"))),
+        FileState::Digest { sha256, length } => match how {
+            Texts::Equal if is_digest_of(text, sha256, *length) => Verdict::Held,
+            Texts::Equal => missed(ask.miss(format!("it has other content ({length} bytes)"))),
+            Texts::Contained | Texts::NotContained => Verdict::Unknowable(format!(
+                "`{path}` is too long to be searched ({length} bytes)"
+            )),
+        },
+        FileState::Content(bytes) => match unlike(how, &ask, text, bytes) {
+            Some(mismatch) => missed(mismatch),
+            None => Verdict::Held,
+        },
+    }
+}
+
+/// What is not as wanted about the content of a file.
+fn unlike(how: Texts, ask: &Ask, text: &str, bytes: &[u8]) -> Option<Mismatch> {
+    let found = find(bytes, text.as_bytes());
+    let holds = match how {
+        Texts::Contained => found.is_some(),
+        Texts::NotContained => found.is_none(),
+        Texts::Equal => bytes == text.as_bytes(),
+    };
+    if holds {
+        return None;
+    }
+    let content = String::from_utf8_lossy(bytes);
+    let (at, hint, expected) = match how {
+        Texts::NotContained => (found.unwrap_or(0), None, None),
+        Texts::Contained => {
+            let near = near::in_text(text, &content);
+            let at = near.as_ref().map_or(0, |near| near.at);
+            (at, near.map(|near| near.hint), Some(text.to_owned()))
+        }
+        Texts::Equal => (
+            0,
+            near::same_but(text, &content).map(|hint| {
+                if text.trim_end() == content.trim_end() {
+                    "they differ only in white space at the end".to_owned()
+                } else {
+                    hint
+                }
+            }),
+            Some(text.to_owned()),
+        ),
+    };
+    let summary = match how {
+        Texts::NotContained => "it is there".to_owned(),
+        Texts::Contained | Texts::Equal if bytes.is_empty() => "the file is empty".to_owned(),
+        Texts::Contained => format!("it is not in the file ({})", count(bytes.len(), "byte")),
+        Texts::Equal => format!("it has other content ({})", count(bytes.len(), "byte")),
+    };
+    Some(Mismatch {
+        expected,
+        actual: (!bytes.is_empty()).then(|| phrase::cut(&content, at)),
+        hint,
+        ..ask.miss(summary)
+    })
+}
+
+/// Where bytes occur in others; a text is searched as text, which takes linear time.
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    if let (Ok(text), Ok(wanted)) = (std::str::from_utf8(bytes), std::str::from_utf8(wanted)) {
+        return text.find(wanted);
+    }
+    let pattern = regex::escape(std::str::from_utf8(wanted).ok()?);
+    match regex::bytes::Regex::new(&pattern) {
+        Ok(pattern) => pattern.find(bytes).map(|found| found.start()),
+        Err(_) => bytes
+            .windows(wanted.len().max(1))
+            .position(|window| window == wanted),
+    }
+}
+
+fn is_digest_of(text: &str, sha256: &[u8; 32], length: u64) -> bool {
+    text.len() as u64 == length && Sha256::digest(text.as_bytes()).as_slice() == sha256
+}
+
+/// The states of a path, or why they are not known.
+fn look<'a>(path: &str, seen: &'a Observation) -> Result<&'a FileSeen, Verdict> {
+    seen.files
+        .paths
+        .get(path)
+        .ok_or_else(|| Verdict::Unknowable(format!("`{path}` was not looked at")))
+}
+
+/// A changed path that looks like the one that is missing.
+fn near_path(path: &str, seen: &Observation) -> Option<String> {
+    let changed = seen.files.changed.as_ref()?;
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let near = changed
+        .iter()
+        .filter(|(_, change)| **change != Change::Removed)
+        .find(|(other, _)| name(other) == name(path))?;
+    Some(format!("there is {}", phrase::quoted(near.0)))
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`: what is wanted of the paths themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// `file_exists`
+    There,
+    /// `file_not_exists`
+    Absent,
+    /// `file_unchanged`
+    Unchanged,
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`
+pub(super) fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
+    let paths = phrase::list(paths, "and");
+    match how {
+        Paths::There => Ask::new("file_exists", format!("{paths} to be there")),
+        Paths::Absent => Ask::new("file_not_exists", format!("{paths} not to be there")),
+        Paths::Unchanged => Ask::new("file_unchanged", format!("{paths} to be as before")),
+    }
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`: paths as they are.
+pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
+    ask::all(paths.iter().map(|path| {
+        let file = match look(path, seen) {
+            Ok(file) => file,
+            Err(unknowable) => return unknowable,
+        };
+        let ask = ask_paths(how, &[path]);
+        match how {
+            Paths::There => there(&ask, path, file, seen),
+            Paths::Absent => absent(&ask, file),
+            Paths::Unchanged => unchanged(&ask, path, file, seen),
+        }
+    }))
+}
+
+fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+    match (&file.after, &file.before) {
+        (FileState::Content(_) | FileState::Digest { .. } | FileState::Directory, _) => {
+            Verdict::Held
+        }
+        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
+            hint: near_path(path, seen),
+            ..ask.miss("nothing is there")
+        }]),
+        (FileState::Absent, _) => ask.missed("it is gone"),
+        (FileState::Unreadable(reason), _) => {
+            Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
+        }
+    }
+}
+
+fn absent(ask: &Ask, file: &FileSeen) -> Verdict {
+    let seen = match &file.after {
+        FileState::Absent => return Verdict::Held,
+        FileState::Content(bytes) => format!("a file of {} is there", count(bytes.len(), "byte")),
+        FileState::Digest { length, .. } => format!("a file of {length} bytes is there"),
+        FileState::Directory => "a directory is there".to_owned(),
+        FileState::Unreadable(reason) => format!("something is there: {reason}"),
+    };
+    Verdict::Missed(vec![Mismatch {
+        hint: (file.before != FileState::Absent).then(|| "it was there before the call".to_owned()),
+        ..ask.miss(seen)
+    }])
+}
+
+fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+    match (&file.before, &file.after) {
+        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
+            hint: Some("`file_not_exists` wants a path absent".to_owned()),
+            ..ask.miss("nothing was there, before or after")
+        }]),
+        (FileState::Absent, _) => ask.missed("it was not there before"),
+        (_, FileState::Absent) => ask.missed("it is gone"),
+        (FileState::Unreadable(reason), _) | (_, FileState::Unreadable(reason)) => {
+            Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
+        }
+        (FileState::Directory, FileState::Directory) => below(ask, path, seen),
+        (FileState::Directory, _) => ask.missed("the directory is a file now"),
+        (_, FileState::Directory) => ask.missed("the file is a directory now"),
+        (before, after) => match same_content(before, after) {
+            Some(true) => Verdict::Held,
+            Some(false) => Verdict::Missed(vec![changed(ask, before, after)]),
+            None => Verdict::Unknowable(format!("`{path}` is too long to be compared")),
+        },
+    }
+}
+
+/// A directory is unchanged when nothing in it changed, which only the list of changes can tell.
+fn below(ask: &Ask, path: &str, seen: &Observation) -> Verdict {
+    let known = seen
+        .files
+        .changed
+        .as_ref()
+        .filter(|_| !path.starts_with('/'));
+    let Some(changed) = known else {
+        return Verdict::Unknowable(format!(
+            "`{path}` is a directory: name its files, or use `only_changed`"
+        ));
+    };
+    let folder = format!("{}/", path.trim_start_matches("./").trim_end_matches('/'));
+    match changed.keys().find(|changed| changed.starts_with(&folder)) {
+        Some(inner) => ask.missed(format!("{} changed", phrase::quoted(inner))),
+        None => Verdict::Held,
+    }
+}
+
+/// Whether two states of a regular file have the same content, as far as it is known.
+fn same_content(before: &FileState, after: &FileState) -> Option<bool> {
+    match (before, after) {
+        (FileState::Content(left), FileState::Content(right)) => Some(left == right),
+        (FileState::Digest { sha256: left, .. }, FileState::Digest { sha256: right, .. }) => {
+            Some(left == right)
+        }
+        (FileState::Content(bytes), FileState::Digest { sha256, .. })
+        | (FileState::Digest { sha256, .. }, FileState::Content(bytes)) => {
+            Some(Sha256::digest(bytes).as_slice() == sha256)
+        }
+        _ => None,
+    }
+}
+
+/// The mismatch of a file that has other content than before.
+fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
+    let text = |state: &FileState| match state {
+        FileState::Content(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        FileState::Absent
+        | FileState::Digest { .. }
+        | FileState::Directory
+        | FileState::Unreadable(_) => None,
+    };
+    let (before, after) = (text(before), text(after));
+    let at = match (&before, &after) {
+        (Some(before), Some(after)) => super::text::first_difference(before, after),
+        _ => 0,
+    };
+    Mismatch {
+        expected: before.map(|text| super::text::whole_or_around(&text, at)),
+        actual: after.map(|text| super::text::whole_or_around(&text, at)),
+        ..ask.miss("its content changed")
+    }
+}
+
+/// `only_changed`
+pub(super) fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
+    let patterns: Vec<&str> = patterns
+        .iter()
+        .map(|pattern| pattern.written.as_str())
+        .collect();
+    Ask::new(
+        "only_changed",
+        match patterns.as_slice() {
+            [] => "nothing in the fixture to change".to_owned(),
+            patterns => format!(
+                "nothing in the fixture but {} to change",
+                phrase::list(patterns, "and")
+            ),
+        },
+    )
+}
+
+/// `only_changed`: nothing but these paths changed in the fixture.
+pub(super) fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
+    let ask = ask_only_changed(patterns);
+    let Some(changed) = &seen.files.changed else {
+        return Verdict::Unknowable(
+            "`only_changed` needs a fixture (`--fixture`) to compare with".to_owned(),
+        );
+    };
+    let mismatches = changed
+        .iter()
+        .filter(|(path, _)| {
+            !patterns
+                .iter()
+                .any(|pattern| pattern.glob.is_match(path.as_str()))
+        })
+        .map(|(path, change)| Mismatch {
+            path: Some(path.clone()),
+            ..ask.miss(match change {
+                Change::Added => "it was added",
+                Change::Removed => "it was removed",
+                Change::Modified => "it was changed",
+            })
+        })
+        .collect();
+    Verdict::from_mismatches(mismatches)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    check::sample::{hold, report, says},
+    observation::{
+        Observation,
+        files::{Change, FileSeen, FileState, FilesSeen},
+    },
+    suite::model::expectation::{Expectation, FileTexts, PathPattern},
+};
+
+fn content(text: &str) -> FileState {
+    FileState::Content(text.as_bytes().to_vec())
+}
+
+fn digest(text: &str) -> FileState {
+    FileState::Digest {
+        sha256: Sha256::digest(text.as_bytes()).into(),
+        length: text.len() as u64,
+    }
+}
+
+/// The observation of `a.txt` before and after.
+fn file(before: FileState, after: FileState) -> Observation {
+    let mut seen = says("done");
+    seen.files
+        .paths
+        .insert("a.txt".to_owned(), FileSeen { before, after });
+    seen
+}
+
+fn after(state: FileState) -> Observation {
+    file(FileState::Absent, state)
+}
+
+fn texts(texts: &[&str]) -> Vec<FileTexts> {
+    vec![FileTexts {
+        path: "a.txt".to_owned(),
+        texts: texts.iter().map(ToString::to_string).collect(),
+    }]
+}
+
+fn paths() -> Vec<String> {
+    vec!["a.txt".to_owned()]
+}
+
+fn altered(list: &[(&str, Change)]) -> Observation {
+    let changed: BTreeMap<String, Change> = list
+        .iter()
+        .map(|(path, change)| ((*path).to_owned(), *change))
+        .collect();
+    Observation {
+        files: FilesSeen {
+            paths: BTreeMap::new(),
+            changed: Some(changed),
+        },
+        ..says("done")
+    }
+}
+
+fn only(patterns: &[&str]) -> Expectation {
+    Expectation::OnlyChanged(
+        patterns
+            .iter()
+            .map(|pattern| PathPattern {
+                written: (*pattern).to_owned(),
+                glob: globset::Glob::new(pattern).unwrap().compile_matcher(),
+            })
+            .collect(),
+    )
+}
+
+#[test]
+fn files_that_are_as_wanted_hold() {
+    hold(&[
+        (
+            Expectation::FileContains(texts(&["ell", "o"])),
+            after(content("hello")),
+        ),
+        (
+            Expectation::FileContains(texts(&["ell"])),
+            after(FileState::Content(b"\xffhello".to_vec())),
+        ),
+        (
+            Expectation::FileNotContains(texts(&["x"])),
+            after(content("hello")),
+        ),
+        (
+            Expectation::FileEquals(texts(&["hello"])),
+            after(content("hello")),
+        ),
+        (
+            Expectation::FileEquals(texts(&["hello"])),
+            after(digest("hello")),
+        ),
+        (Expectation::FileExists(paths()), after(content(""))),
+        (
+            Expectation::FileExists(paths()),
+            after(FileState::Directory),
+        ),
+        (
+            Expectation::FileNotExists(paths()),
+            file(content("x"), FileState::Absent),
+        ),
+        (
+            Expectation::FileUnchanged(paths()),
+            file(content("x"), content("x")),
+        ),
+        (
+            Expectation::FileUnchanged(paths()),
+            file(digest("x"), content("x")),
+        ),
+        (only(&["*.txt"]), altered(&[("a.txt", Change::Added)])),
+        (only(&[]), altered(&[])),
+    ]);
+}
+
+#[test]
+fn other_content_is_explained() {
+    let near = Observation {
+        files: FilesSeen {
+            changed: Some(BTreeMap::from([("sub/A.txt".to_owned(), Change::Added)])),
+            ..after(FileState::Absent).files
+        },
+        ..says("done")
+    };
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileContains(texts(&["Hello", "x"])), after(content("say hello"))),
+        (Expectation::FileContains(texts(&["x"])), after(FileState::Absent)),
+        (Expectation::FileContains(texts(&["x"])), near),
+        (Expectation::FileContains(texts(&["x"])), after(FileState::Directory)),
+        (Expectation::FileContains(texts(&["x"])), after(FileState::Unreadable("a link out of the fixture".into()))),
+        (Expectation::FileContains(texts(&["x"])), after(content(""))),
+        (Expectation::FileContains(texts(&["x"])), after(digest("x"))),
+        (Expectation::FileContains(texts(&["x"])), says("done")),
+        (Expectation::FileNotContains(texts(&["ell"])), after(content("hello"))),
+        (Expectation::FileNotContains(texts(&["x"])), after(FileState::Absent)),
+        (Expectation::FileEquals(texts(&["hello"])), after(content("hello\n"))),
+        (Expectation::FileEquals(texts(&["hello"])), after(digest("hallo"))),
+    ]), @r#"
+    file_contains: a.txt: expected the file to contain `Hello`, it is not in the file (9 bytes)
+      hint: the text has it in another case: `hello`
+    file_contains: a.txt: expected the file to contain `x`, it is not in the file (9 bytes)
+    file_contains: a.txt: expected the file to contain `x`, there is no such file
+    file_contains: a.txt: expected the file to contain `x`, there is no such file
+      hint: there is `sub/A.txt`
+    file_contains: a.txt: expected the file to contain `x`, it is a directory
+    file_contains: a.txt: expected the file to contain `x`, it cannot be read: a link out of the fixture
+    file_contains: a.txt: expected the file to contain `x`, the file is empty
+    unknowable: `a.txt` is too long to be searched (1 bytes)
+    unknowable: `a.txt` was not looked at
+    file_not_contains: a.txt: expected the file to be there and not to contain `ell`, it is there
+    file_not_contains: a.txt: expected the file to be there and not to contain `x`, there is no such file
+    file_equals: a.txt: expected the file to be exactly `hello`, it has other content (6 bytes)
+      hint: they differ only in white space at the end
+    file_equals: a.txt: expected the file to be exactly `hello`, it has other content (5 bytes)
+    "#);
+}
+
+#[test]
+fn other_states_are_explained() {
+    let gone = || file(content("x"), FileState::Absent);
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileExists(paths()), after(FileState::Absent)),
+        (Expectation::FileExists(paths()), gone()),
+        (Expectation::FileExists(paths()), after(FileState::Unreadable("a socket".into()))),
+        (Expectation::FileNotExists(paths()), file(content("x"), content("x"))),
+        (Expectation::FileNotExists(paths()), after(FileState::Directory)),
+        (Expectation::FileUnchanged(paths()), file(content("x"), content("y"))),
+        (Expectation::FileUnchanged(paths()), gone()),
+        (Expectation::FileUnchanged(paths()), after(content("x"))),
+        (Expectation::FileUnchanged(paths()), after(FileState::Absent)),
+        (Expectation::FileUnchanged(paths()), file(FileState::Directory, FileState::Directory)),
+        (only(&["*.txt"]), altered(&[("a.txt", Change::Added), ("b.md", Change::Removed), ("c", Change::Modified)])),
+        (only(&[]), says("done")),
+    ]), @r#"
+    file_exists: expected `a.txt` to be there, nothing is there
+    file_exists: expected `a.txt` to be there, it is gone
+    unknowable: `a.txt` cannot be looked at: a socket
+    file_not_exists: expected `a.txt` not to be there, a file of 1 byte is there
+      hint: it was there before the call
+    file_not_exists: expected `a.txt` not to be there, a directory is there
+    file_unchanged: expected `a.txt` to be as before, its content changed
+    file_unchanged: expected `a.txt` to be as before, it is gone
+    file_unchanged: expected `a.txt` to be as before, it was not there before
+    file_unchanged: expected `a.txt` to be as before, nothing was there, before or after
+      hint: `file_not_exists` wants a path absent
+    unknowable: `a.txt` is a directory: name its files, or use `only_changed`
+    only_changed: b.md: expected nothing in the fixture but `*.txt` to change, it was removed
+    only_changed: c: expected nothing in the fixture but `*.txt` to change, it was changed
+    unknowable: `only_changed` needs a fixture (`--fixture`) to compare with
+    "#);
+}

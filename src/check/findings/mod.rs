@@ -1,0 +1,55 @@
+//! `findings`: no deviations from the protocol but the allowed ones.
+
+use crate::{
+    check::{ask::Ask, phrase},
+    observation::{Observation, finding::FindingCode},
+    outcome::verdict::{Mismatch, Verdict},
+};
+
+/// `findings`
+pub(super) fn ask(allowed: &[FindingCode]) -> Ask {
+    let codes: Vec<&str> = allowed.iter().map(|code| code.code()).collect();
+    Ask::new(
+        "findings",
+        match codes.as_slice() {
+            [] => "no protocol findings".to_owned(),
+            codes => format!("no protocol findings but {}", phrase::list(codes, "and")),
+        },
+    )
+}
+
+/// `findings`: no protocol findings but these. An empty pass is a statement about the suite, not about the
+/// protocol.
+pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
+    let ask = ask(allowed);
+    let mismatches = seen
+        .findings
+        .iter()
+        .filter(|finding| finding.code != FindingCode::Vacuous && !allowed.contains(&finding.code))
+        .map(|finding| Mismatch {
+            actual: finding.frame.clone(),
+            hint: Some(
+                finding
+                    .code
+                    .doc()
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            ),
+            ..ask.miss(format!(
+                "there is {}: {}{}",
+                phrase::quoted(finding.code.code()),
+                finding.message,
+                if finding.times > 1 {
+                    format!(" ({} times)", finding.times)
+                } else {
+                    String::new()
+                }
+            ))
+        })
+        .collect();
+    Verdict::from_mismatches(mismatches)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! The `expect` of `assert_logging`: log messages of the server.
+
+use serde_json::Value;
+
+use crate::{
+    check::{ask::Ask, go, phrase},
+    observation::{NotificationSeen, Observation},
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::{LogLevel, LoggingWanted},
+    words::text::{self, count},
+};
+
+/// The method of a log message.
+const MESSAGE: &str = "notifications/message";
+
+/// The `expect` of `assert_logging`, as a whole.
+pub(super) fn ask(wanted: &LoggingWanted) -> Ask {
+    let mut clauses: Vec<String> = [
+        wanted.min_messages.map(|least| ask_least(least).wanted),
+        wanted.max_messages.map(|most| ask_most(most).wanted),
+        wanted.not_below.map(|level| ask_not_below(level).wanted),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    clauses.extend(
+        wanted
+            .contains_level
+            .iter()
+            .map(|level| ask_level(level).wanted),
+    );
+    clauses.extend(
+        wanted
+            .contains_data
+            .iter()
+            .map(|data| ask_data(data).wanted),
+    );
+    Ask::new("assert_logging", phrase::joined(&clauses, "and"))
+}
+
+fn ask_least(least: u64) -> Ask {
+    Ask::new("min_messages", format!("at least {}", number(least)))
+}
+
+fn ask_most(most: u64) -> Ask {
+    Ask::new("max_messages", format!("at most {}", number(most)))
+}
+
+fn ask_level(level: &str) -> Ask {
+    Ask::new(
+        "contains_level",
+        format!("a log message of level {}", phrase::quoted(level)),
+    )
+}
+
+fn ask_data(data: &str) -> Ask {
+    Ask::new(
+        "contains_data",
+        format!("a log message with {} in its data", phrase::quoted(data)),
+    )
+}
+
+fn ask_not_below(level: LogLevel) -> Ask {
+    Ask::new(
+        "not_below",
+        format!("no log message below {}", phrase::quoted(level.word())),
+    )
+}
+
+fn number(number: u64) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), "log message")
+}
+
+/// The log messages of the whole session, those of setup steps included, as the Go tool counts them; for
+/// `not_below` those from the subject on, when the level was set.
+pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
+    let messages: Vec<&NotificationSeen> = seen
+        .notifications
+        .iter()
+        .filter(|one| one.method == MESSAGE)
+        .collect();
+    let mut mismatches = counts(wanted, &messages);
+    for level in &wanted.contains_level {
+        let is_there = messages
+            .iter()
+            .any(|one| level_of(one) == Some(level.as_str()));
+        if !is_there {
+            mismatches.push(Mismatch {
+                actual: shown(&messages),
+                ..ask_level(level).miss(summary(&messages))
+            });
+        }
+    }
+    let absent = wanted
+        .contains_data
+        .iter()
+        .filter(|data| !messages.iter().any(|one| has_data(one, data)));
+    for data in absent {
+        mismatches.push(Mismatch {
+            actual: shown(&messages),
+            hint: in_another_case(data, &messages),
+            ..ask_data(data).miss(summary(&messages))
+        });
+    }
+    if let Some(level) = wanted.not_below {
+        mismatches.extend(below(level, seen));
+    }
+    Verdict::from_mismatches(mismatches)
+}
+
+fn counts(wanted: &LoggingWanted, messages: &[&NotificationSeen]) -> Vec<Mismatch> {
+    let seen = messages.len() as u64;
+    let least = wanted
+        .min_messages
+        .filter(|least| seen < *least)
+        .map(ask_least);
+    let most = wanted
+        .max_messages
+        .filter(|most| seen > *most)
+        .map(ask_most);
+    [least, most]
+        .into_iter()
+        .flatten()
+        .map(|ask| Mismatch {
+            actual: shown(messages),
+            ..ask.miss(summary(messages))
+        })
+        .collect()
+}
+
+/// The first message below a level, or of a level that does not exist.
+fn below(level: LogLevel, seen: &Observation) -> Option<Mismatch> {
+    let ask = ask_not_below(level);
+    super::view::notifications(seen)
+        .iter()
+        .filter(|one| one.method == MESSAGE)
+        .find_map(|one| {
+            let word = level_of(one).unwrap_or_default();
+            let summary = match LogLevel::from_word(word) {
+                Some(seen) if seen >= level => return None,
+                Some(_) => format!("there is one of level {}", phrase::quoted(word)),
+                None => format!("there is one of the unknown level {}", phrase::quoted(word)),
+            };
+            Some(Mismatch {
+                actual: shown(&[one]),
+                ..ask.miss(summary)
+            })
+        })
+}
+
+fn level_of(one: &NotificationSeen) -> Option<&str> {
+    one.params.get("level").and_then(Value::as_str)
+}
+
+/// Whether the data of a message has a text: the text itself, as JSON, or as the Go tool prints it.
+fn has_data(one: &NotificationSeen, wanted: &str) -> bool {
+    match one.params.get("data") {
+        None => false,
+        Some(Value::String(text)) => text.contains(wanted),
+        Some(data) => {
+            data.to_string().contains(wanted) || go::print(data, go::Floats::All).contains(wanted)
+        }
+    }
+}
+
+fn in_another_case(wanted: &str, messages: &[&NotificationSeen]) -> Option<String> {
+    let wanted = wanted.to_lowercase();
+    messages
+        .iter()
+        .any(|one| {
+            let data = one.params.get("data").map(ToString::to_string);
+            data.is_some_and(|data| data.to_lowercase().contains(&wanted))
+        })
+        .then(|| "a message has it in another case".to_owned())
+}
+
+/// How many messages came, and of which levels.
+fn summary(messages: &[&NotificationSeen]) -> String {
+    let mut levels: Vec<&str> = Vec::new();
+    for one in messages {
+        let level = level_of(one).unwrap_or("(none)");
+        if !levels.contains(&level) && levels.len() < 16 {
+            levels.push(level);
+        }
+    }
+    match messages.len() {
+        0 => "none came".to_owned(),
+        number => format!("{number} came, of level {}", phrase::list(&levels, "and")),
+    }
+}
+
+/// The first messages, one a line.
+fn shown(messages: &[&NotificationSeen]) -> Option<String> {
+    const MOST: usize = 20;
+    let lines: Vec<String> = messages
+        .iter()
+        .take(MOST)
+        .map(|one| text::head(&one.params.to_string(), 200))
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests;

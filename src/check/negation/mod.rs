@@ -1,0 +1,134 @@
+//! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not.
+
+use crate::{
+    check::{ask, ask::Ask, check, json, view, wanted},
+    observation::{Observation, answer::Body},
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::Expectation,
+};
+
+/// `not`
+pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
+    let clauses: Vec<String> = inner
+        .iter()
+        .map(|(key, expectation)| format!("`{key}` ({})", wanted(expectation)))
+        .collect();
+    Ask::new(
+        "not",
+        format!("not {}", super::phrase::joined(&clauses, "and not")),
+    )
+}
+
+/// `not`: each of these does not hold.
+pub(super) fn not(inner: &[(&'static str, Expectation)], seen: &Observation) -> Verdict {
+    ask::all(inner.iter().map(|one| {
+        let ask = ask(std::slice::from_ref(one));
+        let (_, expectation) = one;
+        if let Some(verdict) = beside_the_point(&ask, expectation, seen) {
+            return verdict;
+        }
+        match check(expectation, seen) {
+            Verdict::Held => Verdict::Missed(vec![Mismatch {
+                actual: view::reply(seen)
+                    .ok()
+                    .filter(|reply| !reply.text.is_empty() && !is_beside_text(expectation))
+                    .map(|reply| super::phrase::cut(&reply.text, 0)),
+                ..ask.miss("it holds")
+            }]),
+            Verdict::Missed(_) => Verdict::Held,
+            Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
+        }
+    }))
+}
+
+/// The verdict when the answer is of another kind than the expectation speaks of.
+fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<Verdict> {
+    let needs = needs(expectation);
+    let answer = seen.answer.as_ref()?;
+    let reply = match (&answer.body, needs) {
+        (_, Needs::Nothing) => return None,
+        (Body::ProtocolError(error), _) => {
+            return Some(Verdict::Missed(vec![view::refused(ask, error)]));
+        }
+        (Body::Result(reply), _) => reply,
+    };
+    let missing = match needs {
+        Needs::Json => json::document_or_structured(reply)
+            .err()
+            .map(|none| *none.mismatch(ask, reply)),
+        Needs::JsonText => json::document(&reply.text)
+            .err()
+            .map(|none| *none.mismatch(ask, reply)),
+        Needs::Structured if reply.structured.is_none() => {
+            Some(ask.miss("the answer has no structured content"))
+        }
+        Needs::Nothing | Needs::Result | Needs::Structured => None,
+    };
+    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
+}
+
+/// What must be there for an expectation to speak of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// It speaks of other things than the result.
+    Nothing,
+    /// A result.
+    Result,
+    /// JSON, in the text or structured.
+    Json,
+    /// JSON in the text.
+    JsonText,
+    /// Structured content.
+    Structured,
+}
+
+fn needs(expectation: &Expectation) -> Needs {
+    match expectation {
+        Expectation::NotError(_)
+        | Expectation::IsError(_)
+        | Expectation::NotEmpty(_)
+        | Expectation::Equals(_)
+        | Expectation::Contains(_)
+        | Expectation::ContainsAny(_)
+        | Expectation::NotContains(_)
+        | Expectation::InOrder(_)
+        | Expectation::MatchesRegex(_)
+        | Expectation::Content(_) => Needs::Result,
+        Expectation::JsonPath(_) => Needs::JsonText,
+        Expectation::JsonSchema(_)
+        | Expectation::MinResults(_)
+        | Expectation::MaxResults(_)
+        | Expectation::NetDelta { .. } => Needs::Json,
+        Expectation::Structured(_) | Expectation::OutputSchema(_) => Needs::Structured,
+        Expectation::Error(_)
+        | Expectation::FileContains(_)
+        | Expectation::FileNotContains(_)
+        | Expectation::FileEquals(_)
+        | Expectation::FileExists(_)
+        | Expectation::FileNotExists(_)
+        | Expectation::FileUnchanged(_)
+        | Expectation::OnlyChanged(_)
+        | Expectation::MinProgress(_)
+        | Expectation::Progress(_)
+        | Expectation::MaxDuration(_)
+        | Expectation::MaxBytes(_)
+        | Expectation::Notifications(_)
+        | Expectation::Logging(_)
+        | Expectation::ResourceUpdated { .. }
+        | Expectation::ServerRequests(_)
+        | Expectation::Stderr(_)
+        | Expectation::Exit(_)
+        | Expectation::Findings(_)
+        | Expectation::Snapshot(_)
+        | Expectation::Trajectory(_)
+        | Expectation::Not(_) => Needs::Nothing,
+    }
+}
+
+/// Whether the text of the answer says nothing about why an expectation holds.
+fn is_beside_text(expectation: &Expectation) -> bool {
+    needs(expectation) == Needs::Nothing
+}
+
+#[cfg(test)]
+mod tests;

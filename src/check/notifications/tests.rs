@@ -1,0 +1,131 @@
+use serde_json::{Value, json};
+
+use crate::{
+    check::sample::{hold, report, says, telling},
+    observation::Observation,
+    suite::model::expectation::{Expectation, NotificationsWanted, Presence},
+};
+
+const UPDATED: &str = "notifications/resources/updated";
+
+fn list(items: &[&str]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
+}
+
+fn wanted(change: impl FnOnce(&mut NotificationsWanted)) -> Expectation {
+    let mut wanted = NotificationsWanted::default();
+    change(&mut wanted);
+    Expectation::Notifications(wanted)
+}
+
+fn told(notifications: &[(&str, Value)]) -> Observation {
+    telling(says("done"), notifications)
+}
+
+fn some() -> Observation {
+    told(&[
+        (
+            "notifications/message",
+            json!({"level": "info", "data": "say \"hi\"", "_meta": {"k": "hidden"}}),
+        ),
+        ("notifications/tools/list_changed", json!(null)),
+    ])
+}
+
+fn updated(wanted: Presence, uri: Option<&str>) -> Expectation {
+    Expectation::ResourceUpdated {
+        wanted,
+        uri: uri.map(ToOwned::to_owned),
+    }
+}
+
+#[test]
+fn notifications_as_wanted_hold() {
+    hold(&[
+        (wanted(|it| it.min_count = Some(2)), some()),
+        (wanted(|it| it.max_count = Some(0)), says("x")),
+        (
+            wanted(|it| it.methods = list(&["notifications/message"])),
+            some(),
+        ),
+        (
+            wanted(|it| it.not_methods = list(&["notifications/progress"])),
+            some(),
+        ),
+        (
+            wanted(|it| {
+                it.in_order = list(&["notifications/message", "notifications/tools/list_changed"]);
+            }),
+            some(),
+        ),
+        (
+            wanted(|it| it.contains_data = list(&["\"level\":\"info\"", "say \"hi\""])),
+            some(),
+        ),
+        (
+            wanted(|it| it.contains_data = list(&["{\"data\":"])),
+            some(),
+        ),
+        (
+            wanted(|it| it.not_contains_data = list(&["hidden"])),
+            some(),
+        ),
+        (updated(Presence::Absent, None), some()),
+        (
+            updated(Presence::Present, Some("a://b")),
+            told(&[(UPDATED, json!({"uri": "a://b"}))]),
+        ),
+        (
+            updated(Presence::Absent, Some("a://c")),
+            told(&[(UPDATED, json!({"uri": "a://b"}))]),
+        ),
+    ]);
+}
+
+#[test]
+fn only_those_of_the_call_count() {
+    let mut seen = some();
+    seen.answer.as_mut().unwrap().notifications = 1..2;
+    hold(&[
+        (wanted(|it| it.max_count = Some(1)), seen.clone()),
+        (
+            wanted(|it| it.not_methods = list(&["notifications/message"])),
+            seen,
+        ),
+    ]);
+}
+
+#[test]
+fn other_notifications_are_explained() {
+    let other = || told(&[(UPDATED, json!({"uri": "a://b"}))]);
+    insta::assert_snapshot!(report(&[
+        (wanted(|it| it.min_count = Some(3)), some()),
+        (wanted(|it| it.min_count = Some(1)), says("x")),
+        (wanted(|it| it.max_count = Some(1)), some()),
+        (wanted(|it| it.methods = list(&["notifications/mesage"])), some()),
+        (wanted(|it| it.not_methods = list(&["notifications/message"])), some()),
+        (
+            wanted(|it| it.in_order = list(&["notifications/tools/list_changed", "notifications/message"])),
+            some(),
+        ),
+        (wanted(|it| it.contains_data = list(&["warning"])), some()),
+        (wanted(|it| it.not_contains_data = list(&["info"])), some()),
+        (updated(Presence::Present, None), some()),
+        (updated(Presence::Present, Some("a://c")), other()),
+        (updated(Presence::Absent, None), other()),
+    ]), @r#"
+    min_count: expected at least 3 notifications, 2 came: `notifications/message` and `notifications/tools/list_changed`
+    min_count: expected at least 1 notification, none came
+    max_count: expected at most 1 notification, 2 came: `notifications/message` and `notifications/tools/list_changed`
+    methods: expected a `notifications/mesage` notification, 2 came: `notifications/message` and `notifications/tools/list_changed`
+      hint: there is `notifications/message`
+    not_methods: expected no `notifications/message` notification, there is one
+    in_order: expected notifications in this order: `notifications/tools/list_changed` and `notifications/message`, `notifications/message` does not come after those before it
+    contains_data: expected a notification with `warning` in its parameters, 2 came: `notifications/message` and `notifications/tools/list_changed`
+    not_contains_data: expected no notification with `info` in its parameters, there is a `notifications/message`
+    expect_notification: expected a `notifications/resources/updated`, 2 came: `notifications/message` and `notifications/tools/list_changed`
+    expect_notification: expected a `notifications/resources/updated` of `a://c`, 1 came: `notifications/resources/updated`
+      hint: one came for `a://b`
+    expect_notification: expected no `notifications/resources/updated`, there is one
+    "#);
+}

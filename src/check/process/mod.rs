@@ -1,0 +1,163 @@
+//! `stderr` and `exit`: the server as a process.
+
+use regex::Regex;
+
+use crate::{
+    check::{
+        ask::{self, Ask},
+        phrase,
+        text::near,
+    },
+    observation::{
+        Observation,
+        process::{Ending, ExitStatus, StderrTail},
+    },
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::{ExitWanted, StderrWanted},
+};
+
+/// `stderr`, as a whole.
+pub(super) fn ask_stderr(wanted: &StderrWanted) -> Ask {
+    let mut clauses: Vec<String> = wanted
+        .contains
+        .iter()
+        .map(|text| ask_contains(text).wanted)
+        .collect();
+    clauses.extend(
+        wanted
+            .not_contains
+            .iter()
+            .map(|text| ask_not_contains(text).wanted),
+    );
+    clauses.extend(
+        wanted
+            .matches
+            .iter()
+            .map(|pattern| ask_matches(pattern).wanted),
+    );
+    Ask::new("stderr", phrase::joined(&clauses, "and"))
+}
+
+fn ask_contains(text: &str) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr to contain {}", phrase::quoted(text)),
+    )
+}
+
+fn ask_not_contains(text: &str) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr not to contain {}", phrase::quoted(text)),
+    )
+}
+
+fn ask_matches(pattern: &Regex) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr to match {}", phrase::quoted(pattern.as_str())),
+    )
+}
+
+/// `stderr`: what the server wrote there, of which only the end is known.
+pub(super) fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
+    let tail = &seen.stderr;
+    let text = tail.text();
+    let contains = wanted.contains.iter().map(|words| {
+        if text.contains(words.as_str()) {
+            return Verdict::Held;
+        }
+        let near = near::in_text(words, &text);
+        absent(&ask_contains(words), &text, tail, near)
+    });
+    let matches = wanted.matches.iter().map(|pattern| {
+        if pattern.is_match(&text) {
+            return Verdict::Held;
+        }
+        let near = near::of_pattern(pattern, &text);
+        absent(&ask_matches(pattern), &text, tail, near)
+    });
+    let not_contains = wanted
+        .not_contains
+        .iter()
+        .map(|words| match text.find(words.as_str()) {
+            Some(at) => Verdict::Missed(vec![Mismatch {
+                actual: Some(phrase::cut(&text, at)),
+                ..ask_not_contains(words).miss("it is there")
+            }]),
+            None if is_cut(tail) => beginning_unknown(tail),
+            None => Verdict::Held,
+        });
+    ask::all(contains.chain(matches).chain(not_contains))
+}
+
+/// The verdict when something is not in what is known of stderr.
+fn absent(ask: &Ask, text: &str, tail: &StderrTail, near: Option<near::Near>) -> Verdict {
+    if is_cut(tail) {
+        return beginning_unknown(tail);
+    }
+    let at = near.as_ref().map_or(0, |near| near.at);
+    Verdict::Missed(vec![Mismatch {
+        actual: (!text.is_empty()).then(|| phrase::cut(text, at)),
+        hint: near.map(|near| near.hint),
+        ..ask.miss(if text.is_empty() {
+            "the server wrote nothing there"
+        } else {
+            "it is not there"
+        })
+    }])
+}
+
+fn is_cut(tail: &StderrTail) -> bool {
+    tail.total_bytes > tail.bytes.len() as u64
+}
+
+fn beginning_unknown(tail: &StderrTail) -> Verdict {
+    Verdict::Unknowable(format!(
+        "the server wrote {} bytes to stderr, of which the last {} are kept",
+        tail.total_bytes,
+        tail.bytes.len()
+    ))
+}
+
+/// `exit`
+pub(super) fn ask_exit(wanted: ExitWanted) -> Ask {
+    Ask::new(
+        "exit",
+        match wanted {
+            ExitWanted::Code(code) => format!("the server to end with exit code {code}"),
+            ExitWanted::Clean(true) => {
+                "the server to end cleanly (code 0 on the end of stdin, nothing left behind)"
+                    .to_owned()
+            }
+            ExitWanted::Clean(false) => "the server not to end cleanly".to_owned(),
+        },
+    )
+}
+
+/// `exit`: how the server ended after the session was closed.
+pub(super) fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
+    let Some(exit) = &seen.exit else {
+        return Verdict::Unknowable("how the server ended is not known".to_owned());
+    };
+    let holds = match wanted {
+        ExitWanted::Code(code) => exit.status == ExitStatus::Code(code),
+        ExitWanted::Clean(flag) => exit.is_clean() == flag,
+    };
+    if holds {
+        return Verdict::Held;
+    }
+    let hint = match exit.ending {
+        Ending::Terminated | Ending::Killed => {
+            Some("a stdio server should end when its stdin is closed".to_owned())
+        }
+        Ending::ByItself | Ending::StdinClosed => None,
+    };
+    Verdict::Missed(vec![Mismatch {
+        hint,
+        ..ask_exit(wanted).miss(format!("it ended with {exit}"))
+    }])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use regex::Regex;
+
+use crate::{
+    check::sample::{hold, report, says},
+    observation::{
+        Observation,
+        process::{Ending, Exit, ExitStatus, StderrTail},
+    },
+    suite::model::expectation::{ExitWanted, Expectation, StderrWanted},
+};
+
+fn contains(text: &str) -> Expectation {
+    Expectation::Stderr(StderrWanted {
+        contains: vec![text.to_owned()],
+        ..StderrWanted::default()
+    })
+}
+
+fn not_contains(text: &str) -> Expectation {
+    Expectation::Stderr(StderrWanted {
+        not_contains: vec![text.to_owned()],
+        ..StderrWanted::default()
+    })
+}
+
+fn matches(pattern: &str) -> Expectation {
+    Expectation::Stderr(StderrWanted {
+        matches: vec![Regex::new(pattern).unwrap()],
+        ..StderrWanted::default()
+    })
+}
+
+fn wrote(text: &str, total_bytes: u64) -> Observation {
+    Observation {
+        stderr: StderrTail {
+            bytes: text.as_bytes().to_vec(),
+            total_bytes,
+        },
+        ..says("done")
+    }
+}
+
+fn ended(status: ExitStatus, ending: Ending, orphans: usize) -> Observation {
+    Observation {
+        exit: Some(Exit {
+            status,
+            ending,
+            orphans,
+        }),
+        ..says("done")
+    }
+}
+
+#[test]
+fn processes_as_wanted_hold() {
+    hold(&[
+        (contains("listening"), wrote("listening", 9)),
+        (contains("listening"), wrote("listening", 900)),
+        (not_contains("panic"), wrote("fine", 4)),
+        (matches("^f.*e$"), wrote("fine", 4)),
+        (
+            Expectation::Exit(ExitWanted::Code(3)),
+            ended(ExitStatus::Code(3), Ending::StdinClosed, 0),
+        ),
+        (
+            Expectation::Exit(ExitWanted::Clean(true)),
+            ended(ExitStatus::Code(0), Ending::StdinClosed, 0),
+        ),
+        (
+            Expectation::Exit(ExitWanted::Clean(false)),
+            ended(ExitStatus::Code(0), Ending::StdinClosed, 1),
+        ),
+    ]);
+}
+
+#[test]
+fn other_processes_are_explained() {
+    insta::assert_snapshot!(report(&[
+        (contains("listening"), wrote("Listening", 9)),
+        (contains("listening"), wrote("", 0)),
+        (contains("listening"), wrote("the end", 70_000)),
+        (not_contains("panic"), wrote("a panic at", 10)),
+        (not_contains("panic"), wrote("the end", 70_000)),
+        (matches("^ok$"), wrote("OK", 2)),
+        (Expectation::Exit(ExitWanted::Code(0)), ended(ExitStatus::Signal(15), Ending::Terminated, 0)),
+        (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::StdinClosed, 2)),
+        (Expectation::Exit(ExitWanted::Clean(false)), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
+        (Expectation::Exit(ExitWanted::Clean(true)), says("x")),
+    ]), @r#"
+    stderr: expected stderr to contain `listening`, it is not there
+      hint: the text has it in another case: `Listening`
+    stderr: expected stderr to contain `listening`, the server wrote nothing there
+    unknowable: the server wrote 70000 bytes to stderr, of which the last 7 are kept
+    stderr: expected stderr not to contain `panic`, it is there
+    unknowable: the server wrote 70000 bytes to stderr, of which the last 7 are kept
+    stderr: expected stderr to match `^ok$`, it is not there
+      hint: it would match in another case: with `(?i)` it finds `OK`
+    exit: expected the server to end with exit code 0, it ended with SIGTERM, after SIGTERM from us
+      hint: a stdio server should end when its stdin is closed
+    exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, after its stdin was closed; it left 2 processes behind
+    exit: expected the server not to end cleanly, it ended with exit code 0, by itself
+    unknowable: how the server ended is not known
+    "#);
+}

@@ -1,0 +1,160 @@
+//! `min_progress` and `progress`: the progress notifications that carry the token of this call.
+
+use std::cmp::Ordering;
+
+use serde_json::{Number, Value};
+
+use crate::{
+    check::{ask::Ask, json, number, phrase, view},
+    observation::{NotificationSeen, Observation},
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::ProgressWanted,
+    words::text::count,
+};
+
+/// `min_progress`
+pub(super) fn ask_least(key: &'static str, least: u64) -> Ask {
+    let least = usize::try_from(least).unwrap_or(usize::MAX);
+    Ask::new(
+        key,
+        format!(
+            "at least {} for this call",
+            count(least, "progress notification")
+        ),
+    )
+}
+
+fn ask_monotonic(wanted: bool) -> Ask {
+    Ask::new(
+        "progress",
+        if wanted {
+            "each progress value to be greater than the one before"
+        } else {
+            "some progress value not to be greater than the one before"
+        },
+    )
+}
+
+fn ask_total(wanted: bool) -> Ask {
+    Ask::new(
+        "progress",
+        if wanted {
+            "the last progress value to be the total"
+        } else {
+            "the last progress value not to be the total"
+        },
+    )
+}
+
+/// `progress`, as a whole.
+pub(super) fn ask(wanted: &ProgressWanted) -> Ask {
+    let clauses: Vec<String> = [
+        wanted.min.map(|least| ask_least("progress", least).wanted),
+        wanted.monotonic.map(|flag| ask_monotonic(flag).wanted),
+        wanted.last_equals_total.map(|flag| ask_total(flag).wanted),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Ask::new("progress", phrase::joined(&clauses, "and"))
+}
+
+/// The progress notifications of the call, or why they cannot be told from others.
+fn of_call(seen: &Observation) -> Result<Vec<&NotificationSeen>, Verdict> {
+    let token = seen
+        .answer
+        .as_ref()
+        .and_then(|answer| answer.progress_token.as_ref())
+        .ok_or_else(|| Verdict::Unknowable("the request carried no progress token".to_owned()))?;
+    Ok(all_of(seen)
+        .filter(|one| {
+            one.params
+                .get("progressToken")
+                .is_some_and(|seen| json::same(seen, token))
+        })
+        .collect())
+}
+
+fn all_of(seen: &Observation) -> impl Iterator<Item = &NotificationSeen> {
+    view::notifications(seen)
+        .iter()
+        .filter(|one| one.method == "notifications/progress")
+}
+
+/// `min_progress`: at least so many.
+pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Verdict {
+    let own = match of_call(seen) {
+        Ok(own) => own,
+        Err(unknowable) => return unknowable,
+    };
+    if own.len() as u64 >= least {
+        return Verdict::Held;
+    }
+    let foreign = all_of(seen).count().saturating_sub(own.len());
+    let hint = (foreign > 0)
+        .then(|| format!("{foreign} came with another progress token than the request carried"));
+    Verdict::Missed(vec![Mismatch {
+        actual: super::notifications::all_shown(view::notifications(seen)),
+        hint,
+        ..ask_least(key, least).miss(if own.is_empty() {
+            "none came".to_owned()
+        } else {
+            format!("{} came", own.len())
+        })
+    }])
+}
+
+/// `progress`: how progress was told.
+pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
+    let own = match of_call(seen) {
+        Ok(own) => own,
+        Err(unknowable) => return unknowable,
+    };
+    let count = wanted.min.map(|least| at_least("progress", least, seen));
+    let values: Vec<Option<&Number>> = own
+        .iter()
+        .map(|one| one.params.get("progress").and_then(Value::as_number))
+        .collect();
+    let listed = || {
+        let values: Vec<String> = values
+            .iter()
+            .map(|value| value.map_or_else(|| "(no number)".to_owned(), ToString::to_string))
+            .collect();
+        match values.as_slice() {
+            [] => "no progress came".to_owned(),
+            values => format!("the values are {}", phrase::list(values, "and")),
+        }
+    };
+    let grows = values.windows(2).all(|pair| {
+        matches!(pair, [Some(one), Some(next)] if number::compare(one, next) == Ordering::Less)
+    }) && values.iter().all(Option::is_some);
+    let total = own
+        .last()
+        .and_then(|one| one.params.get("total"))
+        .and_then(Value::as_number);
+    let is_total = match (values.last(), total) {
+        (Some(Some(last)), Some(total)) => number::compare(last, total) == Ordering::Equal,
+        _ => false,
+    };
+    let monotonic = wanted
+        .monotonic
+        .filter(|flag| *flag != grows)
+        .map(|flag| ask_monotonic(flag).missed(listed()));
+    let ended = wanted
+        .last_equals_total
+        .filter(|flag| *flag != is_total)
+        .map(|flag| {
+            ask_total(flag).missed(match total {
+                Some(total) => format!(
+                    "{}, the total is {}",
+                    listed(),
+                    phrase::quoted(total.as_str())
+                ),
+                None => format!("{}, without a total", listed()),
+            })
+        });
+    super::ask::all([count, monotonic, ended].into_iter().flatten())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+use serde_json::{Value, json};
+
+use crate::{
+    check::sample::{hold, report, says, telling},
+    observation::Observation,
+    suite::model::expectation::{Expectation, ProgressWanted},
+};
+
+fn wanted(
+    min: Option<u64>,
+    monotonic: Option<bool>,
+    last_equals_total: Option<bool>,
+) -> Expectation {
+    Expectation::Progress(ProgressWanted {
+        min,
+        monotonic,
+        last_equals_total,
+    })
+}
+
+/// An observation with these progress values for the call's own token.
+fn at(values: &[Value], total: &Value) -> Observation {
+    let told: Vec<(&str, Value)> = values
+        .iter()
+        .map(|value| {
+            let params = json!({"progressToken": "token-1", "progress": value, "total": total});
+            ("notifications/progress", params)
+        })
+        .collect();
+    telling(says("done"), &told)
+}
+
+fn foreign() -> Observation {
+    telling(
+        says("done"),
+        &[(
+            "notifications/progress",
+            json!({"progressToken": "other", "progress": 1}),
+        )],
+    )
+}
+
+#[test]
+fn progress_as_wanted_holds() {
+    let grows = || at(&[json!(1), json!(2.5), json!(1e1)], &json!(10));
+    hold(&[
+        (Expectation::MinProgress(3), grows()),
+        (wanted(Some(1), Some(true), Some(true)), grows()),
+        (
+            wanted(None, Some(false), None),
+            at(&[json!(2), json!(2)], &json!(3)),
+        ),
+        (wanted(None, None, Some(false)), at(&[json!(2)], &json!(3))),
+    ]);
+}
+
+#[test]
+fn other_progress_is_explained() {
+    let mut untold = says("x");
+    untold.answer.as_mut().unwrap().progress_token = None;
+    insta::assert_snapshot!(report(&[
+        (Expectation::MinProgress(1), says("x")),
+        (Expectation::MinProgress(1), foreign()),
+        (Expectation::MinProgress(3), at(&[json!(1)], &json!(3))),
+        (Expectation::MinProgress(1), untold),
+        (wanted(Some(3), Some(true), Some(true)), at(&[json!(2), json!(1)], &json!(3))),
+        (wanted(None, Some(true), None), at(&[json!("2")], &json!(3))),
+        (wanted(None, Some(false), None), at(&[json!(1), json!(2)], &json!(3))),
+        (wanted(None, None, Some(true)), at(&[json!(1)], &json!(null))),
+        (wanted(None, None, Some(true)), says("x")),
+    ]), @r#"
+    min_progress: expected at least 1 progress notification for this call, none came
+    min_progress: expected at least 1 progress notification for this call, none came
+      hint: 1 came with another progress token than the request carried
+    min_progress: expected at least 3 progress notifications for this call, 1 came
+    unknowable: the request carried no progress token
+    progress: expected at least 3 progress notifications for this call, 2 came
+    progress: expected each progress value to be greater than the one before, the values are `2` and `1`
+    progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
+    progress: expected each progress value to be greater than the one before, the values are `(no number)`
+    progress: expected some progress value not to be greater than the one before, the values are `1` and `2`
+    progress: expected the last progress value to be the total, the values are `1`, without a total
+    progress: expected the last progress value to be the total, no progress came, without a total
+    "#);
+}

@@ -1,0 +1,71 @@
+use serde_json::{Value, json};
+
+use crate::{
+    check::sample::{hold, report, says},
+    observation::{Declared, Observation, ServerRequestSeen},
+    suite::model::expectation::{Expectation, ServerRequestWanted},
+};
+
+const SAMPLE: &str = "sampling/createMessage";
+
+fn wanted(method: &str, count: Option<u64>, params: Option<Value>) -> Expectation {
+    Expectation::ServerRequests(vec![ServerRequestWanted {
+        method: method.to_owned(),
+        count,
+        params,
+    }])
+}
+
+fn asked(requests: &[(&str, Value)]) -> Observation {
+    Observation {
+        server_requests: requests
+            .iter()
+            .map(|(method, params)| ServerRequestSeen {
+                at_us: 0,
+                method: (*method).to_owned(),
+                params: params.clone(),
+                declared: Declared::Yes,
+                reply: Value::Null,
+            })
+            .collect(),
+        ..says("done")
+    }
+}
+
+fn two() -> Observation {
+    asked(&[
+        (SAMPLE, json!({"maxTokens": 5})),
+        (SAMPLE, json!({"maxTokens": 6})),
+    ])
+}
+
+#[test]
+fn requests_as_wanted_hold() {
+    hold(&[
+        (wanted(SAMPLE, None, None), two()),
+        (wanted(SAMPLE, Some(2), None), two()),
+        (wanted(SAMPLE, None, Some(json!({"maxTokens": 6.0}))), two()),
+        (wanted("roots/list", Some(0), None), two()),
+    ]);
+}
+
+#[test]
+fn other_requests_are_explained() {
+    insta::assert_snapshot!(report(&[
+        (wanted(SAMPLE, None, None), says("x")),
+        (wanted("sampling/createmessage", None, None), two()),
+        (wanted(SAMPLE, Some(1), None), two()),
+        (wanted(SAMPLE, Some(0), None), two()),
+        (wanted(SAMPLE, Some(2), Some(json!({"maxTokens": 5}))), two()),
+        (wanted(SAMPLE, None, Some(json!({"max_tokens": 5}))), two()),
+    ]), @r#"
+    server_requests: expected a `sampling/createMessage` request of the server, it asked none
+    server_requests: expected a `sampling/createmessage` request of the server, it asked none
+      hint: it asked `sampling/createMessage`
+    server_requests: expected one `sampling/createMessage` request of the server, it asked 2
+    server_requests: expected no `sampling/createMessage` request of the server, it asked 2
+    server_requests: params.maxTokens: expected 2 `sampling/createMessage` requests of the server with `{"maxTokens":5}`, found the number `6`
+    server_requests: params.max_tokens: expected a `sampling/createMessage` request of the server with `{"max_tokens":5}`, nothing is there
+      hint: there is `maxTokens`
+    "#);
+}

@@ -1,0 +1,111 @@
+use serde_json::json;
+use serde_json_path::JsonPath;
+
+use crate::{
+    check::sample::{fails, hold, refuses, report, says, tool},
+    suite::model::expectation::{Expectation, Precision, ResultCount},
+};
+
+fn count(bound: u64, path: Option<&str>) -> ResultCount {
+    ResultCount {
+        bound,
+        path: path.map(|path| (path.to_owned(), JsonPath::parse(path).unwrap())),
+    }
+}
+
+fn least(bound: u64) -> Expectation {
+    Expectation::MinResults(count(bound, None))
+}
+
+fn most(bound: u64) -> Expectation {
+    Expectation::MaxResults(count(bound, None))
+}
+
+fn delta(number: &str, precision: Precision) -> Expectation {
+    Expectation::NetDelta {
+        wanted: serde_json::from_str(number).unwrap(),
+        precision,
+    }
+}
+
+#[test]
+fn arrays_of_the_wanted_length_hold() {
+    let structured = tool(json!({"content": [], "structuredContent": {"items": [1, 2]}}));
+    hold(&[
+        (least(2), says("[1, 2]")),
+        (most(2), says("[1, 2]")),
+        (most(0), says("null")),
+        (least(1), says(r#"{"total": 1, "results": [1]}"#)),
+        (least(1), says(r#"{"tools": [{}]}"#)),
+        (least(1), says("Found:\n[1]\n")),
+        (least(1), says(r#"{"locations": 3, "items": [1]}"#)),
+        (least(2), structured),
+        (
+            Expectation::MinResults(count(2, Some("$.a.b"))),
+            says(r#"{"a": {"b": [1, 2]}}"#),
+        ),
+        (
+            Expectation::MaxResults(count(1, Some("$.a[?@ > 1]"))),
+            says(r#"{"a": [1, 2]}"#),
+        ),
+    ]);
+}
+
+#[test]
+fn other_lengths_are_explained() {
+    insta::assert_snapshot!(report(&[
+        (least(3), says(r#"{"items": [1]}"#)),
+        (most(1), says("[1, 2]")),
+        (least(1), says("null")),
+        (least(1), says(r#"{"entries": [1]}"#)),
+        (least(1), says("\"text\"")),
+        (least(1), says("no results")),
+        (least(1), fails("index is missing")),
+        (least(1), refuses(&json!({"code": 1, "message": "m"}))),
+        (Expectation::MinResults(count(1, Some("$.a"))), says(r#"{"b": []}"#)),
+        (Expectation::MinResults(count(1, Some("$.a"))), says(r#"{"a": {}}"#)),
+        (Expectation::MinResults(count(3, Some("$.a[*]"))), says(r#"{"a": [1]}"#)),
+    ]), @r#"
+    min_results: $.items: expected at least 3 results, there is 1
+    max_results: $: expected at most 1 result, there are 2
+    min_results: $: expected at least 1 result, there are 0
+    min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools` or `data`
+    min_results: expected at least 1 result, the JSON is a string, not an array
+    min_results: expected at least 1 result, the text is no JSON (expected ident at line 1 column 2)
+    min_results: expected at least 1 result, the text is no JSON (expected value at line 1 column 1)
+      hint: the tool answered with an error: `index is missing`
+    min_results: expected at least 1 result, the answer is the JSON-RPC error 1, `m`
+      hint: if this error is what should happen, expect it with `error: {code: 1}`
+    min_results: expected at least 1 result at `$.a`, nothing is at `$.a`
+    min_results: expected at least 1 result at `$.a`, `$.a` is an object
+    min_results: $.a[*]: expected at least 3 results at `$.a[*]`, there is 1
+    "#);
+}
+
+#[test]
+fn the_delta_is_exact_unless_cut() {
+    hold(&[
+        (delta("2", Precision::Exact), says(r#"{"net_delta": 2.0}"#)),
+        (delta("-3", Precision::Exact), says(r#"{"net_delta": -3}"#)),
+        (
+            delta("2", Precision::Truncated),
+            says(r#"{"net_delta": 2.9}"#),
+        ),
+    ]);
+    insta::assert_snapshot!(report(&[
+        (delta("2", Precision::Exact), says(r#"{"net_delta": 2.9}"#)),
+        (delta("2", Precision::Truncated), says(r#"{"net_delta": 3.1}"#)),
+        (delta("2", Precision::Exact), says(r#"{"net_delta": "2"}"#)),
+        (delta("2", Precision::Exact), says("{}")),
+        (delta("2", Precision::Exact), says("[1]")),
+        (delta("2", Precision::Exact), says("done")),
+    ]), @r#"
+    net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the number `2.9`
+    net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the number `3.1`
+    net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the string `"2"`
+      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+    net_delta: expected the member `net_delta` to be `2`, the JSON object does not have it
+    net_delta: expected the member `net_delta` to be `2`, the JSON is an array of 1 item
+    net_delta: expected the member `net_delta` to be `2`, the text is no JSON (expected value at line 1 column 1)
+    "#);
+}

@@ -1,0 +1,275 @@
+//! `json_schema` and `output_schema`: documents against JSON Schemas. Nothing is fetched from anywhere.
+
+use jsonschema::{Validator, error::ValidationErrorKind};
+use serde_json::Value;
+
+use crate::{
+    check::{ask::Ask, json, number, phrase, view},
+    observation::{
+        Observation,
+        answer::{Answer, Reply},
+        catalog::Catalog,
+        finding::{Finding, FindingCode},
+    },
+    outcome::verdict::{Mismatch, Verdict},
+    suite::model::expectation::SchemaRule,
+    words::text,
+};
+
+/// Violations of one document that are listed.
+const MOST: usize = 10;
+
+/// Numbers with more digits, or an exponent beyond this, are too large to be calculated with.
+const MOST_DIGITS: u16 = 4_096;
+
+/// `json_schema`
+pub(super) fn ask_schema(rule: &SchemaRule) -> Ask {
+    Ask::new(
+        "json_schema",
+        format!("JSON that satisfies the schema ({})", rule.written),
+    )
+}
+
+/// `json_schema`: the text read as JSON, else the structured content, satisfies this schema.
+pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
+    let ask = ask_schema(rule);
+    let reply = match view::reply(seen) {
+        Ok(reply) => reply,
+        Err(none) => return none.verdict(&ask),
+    };
+    match json::document_or_structured(reply) {
+        Ok(document) => against(&ask, &rule.validator, &document, "$"),
+        Err(none) => Verdict::Missed(vec![*none.mismatch(&ask, reply)]),
+    }
+}
+
+/// A document against a schema; `root` is how the document's root is written.
+fn against(ask: &Ask, validator: &Validator, document: &Value, root: &str) -> Verdict {
+    if !is_calculable(document) {
+        return Verdict::Unknowable(format!(
+            "the answer holds a number of more than {MOST_DIGITS} digits, written out, \
+             which no schema can be checked against"
+        ));
+    }
+    let mismatches = violations(validator, document)
+        .into_iter()
+        .map(|violation| Mismatch {
+            path: Some(format!("{root}{}", violation.place)),
+            actual: Some(phrase::laid_out(&violation.value)),
+            ..ask.miss(violation.message)
+        })
+        .collect();
+    Verdict::from_mismatches(mismatches)
+}
+
+/// One way in which a document does not satisfy a schema.
+struct Violation {
+    /// The way to the place, as the end of a path.
+    place: String,
+    /// What is wrong there.
+    message: String,
+    /// The value there.
+    value: Value,
+}
+
+/// The first violations of a document.
+fn violations(validator: &Validator, document: &Value) -> Vec<Violation> {
+    validator
+        .iter_errors(document)
+        .take(MOST)
+        .map(|error| Violation {
+            place: place(error.instance_path().as_str()),
+            message: text::head(&error.to_string(), 200),
+            value: error.instance().as_ref().clone(),
+        })
+        .collect()
+}
+
+/// A JSON Pointer as the end of a path.
+fn place(pointer: &str) -> String {
+    pointer
+        .split('/')
+        .skip(1)
+        .map(|part| part.replace("~1", "/").replace("~0", "~"))
+        .map(|part| {
+            if part.bytes().all(|byte| byte.is_ascii_digit()) && !part.is_empty() {
+                format!("[{part}]")
+            } else {
+                json::step(&part)
+            }
+        })
+        .collect()
+}
+
+/// Whether every number of a document is of ordinary size: a validator that writes numbers out in full would
+/// need gigabytes for `1e999999999`, and hours for a million digits.
+fn is_calculable(document: &Value) -> bool {
+    let mut open = vec![document];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) if !number::is_of_ordinary_size(number, MOST_DIGITS) => {
+                return false;
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    true
+}
+
+/// `output_schema`
+pub(super) fn ask_output() -> Ask {
+    Ask::new(
+        "output_schema",
+        "structured content that satisfies the tool's `outputSchema`",
+    )
+}
+
+/// `output_schema`: the structured content satisfies the schema that the tool declares.
+pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
+    if !wanted {
+        return Verdict::Held;
+    }
+    let ask = ask_output();
+    let reply = match view::reply(seen) {
+        Ok(reply) => reply,
+        Err(none) => return none.verdict(&ask),
+    };
+    let Some(tool) = seen
+        .answer
+        .as_ref()
+        .and_then(|answer| answer.tool.as_deref())
+    else {
+        return Verdict::Unknowable("`output_schema` needs the call of a tool".to_owned());
+    };
+    let Some(catalog) = seen
+        .catalog
+        .as_deref()
+        .filter(|catalog| catalog.tools.is_some())
+    else {
+        return Verdict::Unknowable("the server's tools could not be listed".to_owned());
+    };
+    let Some(definition) = catalog.tool(tool) else {
+        return Verdict::Missed(vec![Mismatch {
+            hint: text::nearest(tool, catalog.tool_names())
+                .map(|near| format!("the server lists {}", phrase::quoted(near))),
+            ..ask.miss(format!(
+                "the server does not list the tool {}",
+                phrase::quoted(tool)
+            ))
+        }]);
+    };
+    let Some(schema) = definition.get("outputSchema") else {
+        return ask.missed(format!("the tool {} declares none", phrase::quoted(tool)));
+    };
+    let Some(structured) = &reply.structured else {
+        return Verdict::Missed(vec![without_structured(&ask, reply)]);
+    };
+    match compile(schema) {
+        Ok(validator) => against(&ask, &validator, structured, "structuredContent"),
+        Err(NoValidator::Invalid(reason)) => Verdict::Missed(vec![Mismatch {
+            actual: Some(phrase::laid_out(schema)),
+            ..ask.miss(format!("the declared schema is not valid: {reason}"))
+        }]),
+        Err(NoValidator::Remote(reason)) => Verdict::Unknowable(format!(
+            "the declared schema refers to a document that is not fetched: {reason}"
+        )),
+    }
+}
+
+fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
+    let tool_error = reply.is_error.then(|| {
+        format!(
+            "the tool answered with an error: {}",
+            phrase::quoted(&reply.text)
+        )
+    });
+    Mismatch {
+        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+        hint: tool_error.or_else(|| {
+            json::document(&reply.text)
+                .is_ok()
+                .then(|| "the text is JSON, but `structuredContent` is missing".to_owned())
+        }),
+        ..ask.miss("the answer has no structured content")
+    }
+}
+
+/// Why a schema cannot be used.
+pub(super) enum NoValidator {
+    /// It is no valid JSON Schema.
+    Invalid(String),
+    /// It refers to another document.
+    Remote(String),
+}
+
+/// Compiles a schema that a server declares.
+pub(super) fn compile(schema: &Value) -> Result<Validator, NoValidator> {
+    if !is_calculable(schema) {
+        return Err(NoValidator::Invalid(
+            "it holds a number of absurd size".to_owned(),
+        ));
+    }
+    jsonschema::validator_for(schema).map_err(|error| {
+        let reason = text::head(&error.to_string(), 200);
+        if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+            let resource = reason.split(" is not present").next();
+            NoValidator::Remote(resource.unwrap_or_default().to_owned())
+        } else {
+            NoValidator::Invalid(reason)
+        }
+    })
+}
+
+/// The first violation of a compiled schema, in one line.
+pub(super) fn first_violation(validator: &Validator, document: &Value) -> Option<String> {
+    if !is_calculable(document) {
+        return None;
+    }
+    let violation = violations(validator, document).into_iter().next()?;
+    Some(format!("`${}`: {}", violation.place, violation.message))
+}
+
+/// What a tool's answer does against the `outputSchema` that the tool declares.
+pub(super) fn output_findings(answer: &Answer, catalog: &Catalog) -> Vec<Finding> {
+    let finding = |code, message: String| {
+        vec![Finding {
+            code,
+            message,
+            frame: None,
+            times: 1,
+        }]
+    };
+    let Some((tool, reply)) = answer.tool.as_deref().zip(answer.reply()) else {
+        return Vec::new();
+    };
+    let schema = catalog
+        .tool(tool)
+        .and_then(|definition| definition.get("outputSchema"))
+        .filter(|schema| schema.is_object() && !reply.is_error);
+    let Some(schema) = schema else {
+        return Vec::new();
+    };
+    let Some(structured) = &reply.structured else {
+        return finding(
+            FindingCode::StructuredContentMissing,
+            format!(
+                "tool `{tool}` declares an `outputSchema` and answered without `structuredContent`"
+            ),
+        );
+    };
+    let Ok(validator) = compile(schema) else {
+        return Vec::new();
+    };
+    match first_violation(&validator, structured) {
+        Some(violation) => finding(
+            FindingCode::OutputSchemaMismatch,
+            format!("tool `{tool}`: structured content at {violation}"),
+        ),
+        None => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

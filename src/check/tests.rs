@@ -1,0 +1,383 @@
+//! What holds for every expectation: each has a failing example with a text worth reading, and none of them
+//! can be brought down by an answer.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use proptest::prelude::*;
+use regex::Regex;
+use serde_json::{Number, Value, json};
+use serde_json_path::JsonPath;
+
+use crate::{
+    check::{
+        check,
+        sample::{observed, refuses, telling, tool},
+        wanted,
+    },
+    observation::{
+        Observation, TraceCall,
+        answer::{Body, Reply},
+        files::{Change, FileSeen, FileState},
+        finding::{FindingCode, note},
+        process::{Ending, Exit, ExitStatus},
+    },
+    outcome::verdict::Verdict,
+    suite::model::expectation::{
+        Among, ContentRule, ErrorWanted, ExitWanted, Expectation, FileTexts, LoggingWanted,
+        Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProgressWanted,
+        ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule, ValueRule,
+    },
+};
+
+fn words() -> Vec<String> {
+    vec!["no such text".to_owned()]
+}
+
+fn path(rule: ValueRule) -> Vec<PathRule> {
+    vec![PathRule {
+        written: "$.a".to_owned(),
+        path: JsonPath::parse("$.a").unwrap(),
+        rule,
+    }]
+}
+
+fn file() -> Vec<FileTexts> {
+    vec![FileTexts {
+        path: "a.txt".to_owned(),
+        texts: words(),
+    }]
+}
+
+/// One expectation of each kind that [`disappointing`] does not satisfy. The match has no use but to stop
+/// compiling when a kind is added.
+fn one_of_each() -> Vec<Expectation> {
+    let all = [answer_expectations(), world_expectations()].concat();
+    for expectation in &all {
+        match expectation {
+            Expectation::NotError(_)
+            | Expectation::IsError(_)
+            | Expectation::Error(_)
+            | Expectation::NotEmpty(_)
+            | Expectation::Equals(_)
+            | Expectation::Contains(_)
+            | Expectation::ContainsAny(_)
+            | Expectation::NotContains(_)
+            | Expectation::InOrder(_)
+            | Expectation::MatchesRegex(_)
+            | Expectation::JsonPath(_)
+            | Expectation::Structured(_)
+            | Expectation::JsonSchema(_)
+            | Expectation::OutputSchema(_)
+            | Expectation::Content(_)
+            | Expectation::MinResults(_)
+            | Expectation::MaxResults(_)
+            | Expectation::NetDelta { .. }
+            | Expectation::FileContains(_)
+            | Expectation::FileNotContains(_)
+            | Expectation::FileEquals(_)
+            | Expectation::FileExists(_)
+            | Expectation::FileNotExists(_)
+            | Expectation::FileUnchanged(_)
+            | Expectation::OnlyChanged(_)
+            | Expectation::MinProgress(_)
+            | Expectation::Progress(_)
+            | Expectation::MaxDuration(_)
+            | Expectation::MaxBytes(_)
+            | Expectation::Notifications(_)
+            | Expectation::Logging(_)
+            | Expectation::ResourceUpdated { .. }
+            | Expectation::ServerRequests(_)
+            | Expectation::Stderr(_)
+            | Expectation::Exit(_)
+            | Expectation::Findings(_)
+            | Expectation::Snapshot(_)
+            | Expectation::Trajectory(_)
+            | Expectation::Not(_) => {}
+        }
+    }
+    all
+}
+
+fn answer_expectations() -> Vec<Expectation> {
+    let count = |bound| ResultCount { bound, path: None };
+    vec![
+        Expectation::NotError(true),
+        Expectation::IsError(false),
+        Expectation::Error(ErrorWanted::default()),
+        Expectation::NotEmpty(false),
+        Expectation::Equals("other".to_owned()),
+        Expectation::Contains(words()),
+        Expectation::ContainsAny(words()),
+        Expectation::NotContains(vec!["b".to_owned()]),
+        Expectation::InOrder(words()),
+        Expectation::MatchesRegex(vec![Regex::new("^no such$").unwrap()]),
+        Expectation::JsonPath(path(ValueRule::Equals(json!(1)))),
+        Expectation::JsonPath(path(ValueRule::Loosely(json!(1)))),
+        Expectation::JsonPath(path(ValueRule::Matchers(vec![Matcher::Exists(true)]))),
+        Expectation::Structured(path(ValueRule::Equals(json!(1)))),
+        Expectation::JsonSchema(Box::new(SchemaRule {
+            written: "inline".to_owned(),
+            validator: jsonschema::validator_for(&json!({"type": "string"})).unwrap(),
+        })),
+        Expectation::OutputSchema(true),
+        Expectation::Content(vec![ContentRule {
+            members: json!({"type": "image"}),
+            min_bytes: Some(1),
+        }]),
+        Expectation::MinResults(count(9)),
+        Expectation::MaxResults(count(0)),
+        Expectation::NetDelta {
+            wanted: Number::from(1),
+            precision: Precision::Exact,
+        },
+        Expectation::MaxDuration(Duration::ZERO),
+        Expectation::MaxBytes(0),
+    ]
+}
+
+fn world_expectations() -> Vec<Expectation> {
+    let paths = || vec!["a.txt".to_owned()];
+    vec![
+        Expectation::FileContains(file()),
+        Expectation::FileNotContains(vec![FileTexts {
+            path: "a.txt".to_owned(),
+            texts: vec!["b".to_owned()],
+        }]),
+        Expectation::FileEquals(file()),
+        Expectation::FileExists(vec!["gone.txt".to_owned()]),
+        Expectation::FileNotExists(paths()),
+        Expectation::FileUnchanged(paths()),
+        Expectation::OnlyChanged(vec![PathPattern {
+            written: "x".to_owned(),
+            glob: globset::Glob::new("x").unwrap().compile_matcher(),
+        }]),
+        Expectation::MinProgress(1),
+        Expectation::Progress(ProgressWanted {
+            min: Some(1),
+            ..ProgressWanted::default()
+        }),
+        Expectation::Notifications(NotificationsWanted {
+            methods: words(),
+            ..NotificationsWanted::default()
+        }),
+        Expectation::Logging(LoggingWanted {
+            min_messages: Some(9),
+            ..LoggingWanted::default()
+        }),
+        Expectation::ResourceUpdated {
+            wanted: Presence::Present,
+            uri: None,
+        },
+        Expectation::ServerRequests(vec![ServerRequestWanted {
+            method: "roots/list".to_owned(),
+            count: None,
+            params: None,
+        }]),
+        Expectation::Stderr(StderrWanted {
+            contains: words(),
+            ..StderrWanted::default()
+        }),
+        Expectation::Exit(ExitWanted::Clean(true)),
+        Expectation::Findings(Vec::new()),
+        Expectation::Snapshot(json!(true)),
+        Expectation::Trajectory(TrajectoryRule::ArgsContain {
+            tool: "t".to_owned(),
+            args: json!({"a": 1}),
+            among: Among::Any,
+        }),
+        Expectation::Not(vec![("max_bytes", Expectation::MaxBytes(1_000))]),
+    ]
+}
+
+/// The same answer amid all that can be seen beside it.
+fn amid(mut seen: Observation) -> Observation {
+    let state = |text: &str| FileState::Content(text.as_bytes().to_vec());
+    let both = |before, after| FileSeen { before, after };
+    seen = telling(
+        seen,
+        &[(
+            "notifications/message",
+            json!({"level": "info", "data": {"b": 1}}),
+        )],
+    );
+    seen.files.paths = BTreeMap::from([
+        ("a.txt".to_owned(), both(state("a"), state("b"))),
+        ("gone.txt".to_owned(), both(state("a"), FileState::Absent)),
+    ]);
+    seen.files.changed = Some(BTreeMap::from([("a.txt".to_owned(), Change::Modified)]));
+    note(
+        &mut seen.findings,
+        FindingCode::BlankLine,
+        "an empty line",
+        None,
+    );
+    seen.exit = Some(Exit {
+        status: ExitStatus::Code(1),
+        ending: Ending::ByItself,
+        orphans: 0,
+    });
+    seen.trace = Some(vec![TraceCall {
+        tool: "t".to_owned(),
+        args: json!({"a": 2}),
+        outcome: None,
+        at_ms: None,
+        unknowable: Vec::new(),
+    }]);
+    seen
+}
+
+/// An answer that satisfies none of [`one_of_each`].
+fn disappointing() -> Observation {
+    amid(tool(json!({
+        "content": [{"type": "text", "text": "{\"b\": [1], \"items\": [1]}"}],
+        "isError": true
+    })))
+}
+
+#[test]
+fn every_expectation_can_fail_and_says_why() {
+    let seen = disappointing();
+    for expectation in one_of_each() {
+        let clause = wanted(&expectation);
+        assert!(!clause.is_empty() && !clause.contains('\n'), "{clause}");
+        match check(&expectation, &seen) {
+            Verdict::Held => panic!("{expectation:?} holds"),
+            Verdict::Unknowable(reason) => assert!(
+                matches!(
+                    expectation,
+                    Expectation::Snapshot(_) | Expectation::OutputSchema(_)
+                ),
+                "{expectation:?}: {reason}"
+            ),
+            Verdict::Missed(mismatches) => {
+                for mismatch in mismatches {
+                    let headline = mismatch.headline();
+                    assert!(
+                        !mismatch.key.is_empty() && !mismatch.wanted.is_empty(),
+                        "{headline}"
+                    );
+                    assert!(
+                        !mismatch.seen.is_empty() && !headline.contains('\n'),
+                        "{headline}"
+                    );
+                    assert!(!headline.ends_with('.'), "{headline}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_seen_is_never_a_pass_for_what_is_said_of_an_answer() {
+    for expectation in answer_expectations() {
+        let verdict = check(&expectation, &Observation::default());
+        assert!(
+            matches!(verdict, Verdict::Unknowable(_)),
+            "{expectation:?}: {verdict:?}"
+        );
+    }
+}
+
+#[test]
+fn a_json_rpc_error_satisfies_nothing_that_is_said_of_a_result() {
+    let seen = refuses(&json!({"code": -32603, "message": "no such text, other, b"}));
+    for expectation in answer_expectations() {
+        let speaks_of_any_answer = matches!(
+            expectation,
+            Expectation::Error(_) | Expectation::MaxDuration(_) | Expectation::MaxBytes(_)
+        );
+        let negated = Expectation::Not(vec![("inner", expectation.clone())]);
+        if !speaks_of_any_answer {
+            assert!(
+                check(&expectation, &seen) != Verdict::Held,
+                "{expectation:?}"
+            );
+            assert!(check(&negated, &seen) != Verdict::Held, "{negated:?}");
+        }
+    }
+}
+
+#[test]
+fn a_large_text_takes_no_more_than_linear_time() {
+    let item = r#"{"id": 123456, "name": "some name", "tags": ["a", "b"]}, "#;
+    let text = format!("[{}0]", item.repeat(1024 * 1024 / item.len()));
+    let seen = amid(tool(json!({"content": [{"type": "text", "text": text}]})));
+    let start = std::time::Instant::now();
+    for expectation in one_of_each() {
+        check(&expectation, &seen);
+    }
+    let took = start.elapsed();
+    assert!(
+        took < Duration::from_secs(20),
+        "{took:?} without optimisation"
+    );
+}
+
+/// Any JSON, a few levels deep.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,9})?([eE][+-]?[0-9]{1,12})?"
+            .prop_map(|text| serde_json::from_str(&text).unwrap()),
+        any::<String>().prop_map(Value::from),
+    ];
+    let name = prop_oneof![
+        "[ab]",
+        "items",
+        "net_delta",
+        "type",
+        "text",
+        "data",
+        any::<String>()
+    ];
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_answer_brings_a_check_down(
+        value in any_json(),
+        text in any::<String>(),
+        blocks in prop::collection::vec(any_json(), 0..4),
+        is_error in any::<bool>(),
+    ) {
+        for text in [text, value.to_string()] {
+            let seen = amid(observed(Body::Result(Reply {
+                raw: value.clone(),
+                text,
+                content: blocks.clone(),
+                structured: Some(value.clone()),
+                is_error,
+                pages: Vec::new(),
+            })));
+            for expectation in one_of_each() {
+                let verdict = check(&expectation, &seen);
+                prop_assert!(verdict != Verdict::Missed(Vec::new()));
+            }
+        }
+        let seen = amid(refuses(&value));
+        for expectation in one_of_each() {
+            check(&expectation, &seen);
+        }
+    }
+
+    #[test]
+    fn a_value_is_equal_to_itself_and_to_its_text(value in any_json()) {
+        let rule = vec![PathRule {
+            written: "$".to_owned(),
+            path: JsonPath::parse("$").unwrap(),
+            rule: ValueRule::Equals(value.clone()),
+        }];
+        let seen = tool(json!({"content": [{"type": "text", "text": value.to_string()}]}));
+        prop_assert_eq!(check(&Expectation::JsonPath(rule), &seen), Verdict::Held);
+    }
+}
