@@ -6,6 +6,10 @@ use clap::{Args, ValueEnum, ValueHint};
 
 /// Options of `serve`.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch that a user can type, not a state"
+)]
 #[command(after_help = "\
 Examples:
   mcp-assert serve

@@ -31,7 +31,8 @@ pub(crate) fn json() -> Value {
             "group": row.group.name(),
             "transports": row.group.carriers().iter().map(|on| on.name()).collect::<Vec<_>>(),
             "place": row.default_place,
-            "class": row.class.name(),
+            "class": row.reported(),
+            "phase": row.phase.name(),
             "does": row.does,
         })
     });
@@ -59,7 +60,7 @@ pub(crate) fn text() -> String {
         line(
             &mut out,
             &name,
-            &format!("{}: {}", row.class.name(), row.does),
+            &format!("{}: {}", row.reported(), row.does),
         );
     }
     out

@@ -1,6 +1,9 @@
 //! The real binary against real servers, and the rules of the source tree. One test binary, many modules.
 #![allow(
     clippy::tests_outside_test_module,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
     reason = "this whole crate is tests"
 )]
 

@@ -130,6 +130,16 @@ pub(crate) enum Phase {
     Subject,
 }
 
+impl Phase {
+    /// As a report names it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Subject => "subject",
+        }
+    }
+}
+
 /// All that is known of a fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
@@ -174,6 +184,14 @@ impl Row {
             phase: Phase::Subject,
             effect,
             does,
+        }
+    }
+
+    /// What a good tester reports, in words: the class, and a finding where one is due beside it.
+    pub(crate) fn reported(&self) -> String {
+        match self.beside {
+            Beside::Nothing => self.class.name().to_owned(),
+            Beside::Finding => format!("{} + finding", self.class.name()),
         }
     }
 
