@@ -111,10 +111,10 @@ mod tests {
         let case = |source, wanted: &str| {
             assert_eq!(take(source, Some("$.a"), &reply).unwrap_err(), wanted);
         };
-        case(CaptureSource::Text, "the text is no JSON");
-        case(CaptureSource::Structured, "there is no structured content");
+        case(Text, "the text is no JSON");
+        case(Structured, "there is no structured content");
         case(
-            CaptureSource::Either,
+            Either,
             "the text is no JSON, and there is no structured content",
         );
     }

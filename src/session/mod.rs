@@ -22,6 +22,7 @@ mod reply;
 mod steps;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trajectory;
 mod wait;
 
 use std::mem;

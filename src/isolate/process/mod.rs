@@ -187,12 +187,6 @@ impl Process {
         self.watch.exited().await
     }
 
-    /// The same, for whoever does not own it.
-    pub(crate) fn end_of_it(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
-        let watch = Arc::clone(&self.watch);
-        async move { watch.exited().await }
-    }
-
     /// What it wrote to stderr so far.
     pub(crate) fn stderr(&self) -> StderrTail {
         self.stderr.tail()

@@ -1,0 +1,428 @@
+//! The tool calls in a log: our own server's journal, or JSON lines of others under the names they use. Pure;
+//! the file is read by whoever runs the assertion.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::observation::{TraceCall, TraceOutcome};
+
+/// Why a log cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LogProblem {
+    /// A line is no JSON object.
+    #[error("line {line} is no JSON object")]
+    NoObject {
+        /// Its number, from 1.
+        line: usize,
+    },
+    /// Records of a journal are missing.
+    #[error("records are missing: after number {before} comes {after}")]
+    Gap {
+        /// The last number before the gap.
+        before: u64,
+        /// The first one after it.
+        after: u64,
+    },
+    /// A journal tells of more calls than it holds.
+    #[error("the journal holds {held} calls and says there were {told}")]
+    Truncated {
+        /// Calls in the file.
+        held: u64,
+        /// Calls by its last record.
+        told: u64,
+    },
+    /// Some calls have a place in time, others do not, and the file is not in order.
+    #[error("the calls cannot be put in order: only some of them have `{key}`")]
+    Unsortable {
+        /// The member that some have.
+        key: &'static str,
+    },
+}
+
+/// A call with what it is sorted by.
+#[derive(Debug)]
+struct Logged {
+    call: TraceCall,
+    seq: Option<u64>,
+    time_us: Option<i64>,
+}
+
+/// The calls of a log in the order they were made. Lines without a tool are no calls.
+pub(crate) fn parse(text: &str) -> Result<Vec<TraceCall>, LogProblem> {
+    let mut records = Vec::new();
+    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(line) {
+            Ok(Value::Object(record)) => records.push(record),
+            Ok(_) | Err(_) => return Err(LogProblem::NoObject { line: index + 1 }),
+        }
+    }
+    let mut calls = Vec::new();
+    // Each header begins the journal of another server.
+    let mut rest = records.as_slice();
+    while let Some((_, after)) = rest.split_first() {
+        let length = after.iter().position(is_header).unwrap_or(after.len()) + 1;
+        let (one, others) = rest.split_at(length);
+        calls.extend(calls_of(one)?);
+        rest = others;
+    }
+    Ok(calls)
+}
+
+fn calls_of(records: &[Map<String, Value>]) -> Result<Vec<TraceCall>, LogProblem> {
+    let journal = records.first().is_some_and(is_header);
+    if journal {
+        check_journal(records)?;
+    }
+    let done = outcomes(records);
+    let mut calls: Vec<Logged> = records
+        .iter()
+        .filter(|record| is_call(record, journal))
+        .filter_map(|record| logged(record, &done))
+        .collect();
+    sort(&mut calls)?;
+    Ok(since_the_first(calls))
+}
+
+fn is_header(record: &Map<String, Value>) -> bool {
+    text(record, "kind") == Some("header") && number(record, "seq").is_some()
+}
+
+/// Numbers of a journal have no gaps, and its last record counts the calls.
+fn check_journal(records: &[Map<String, Value>]) -> Result<(), LogProblem> {
+    let mut before: Option<u64> = None;
+    for record in records {
+        let Some(seq) = number(record, "seq") else {
+            continue;
+        };
+        match before {
+            Some(before) if seq != before + 1 => {
+                return Err(LogProblem::Gap { before, after: seq });
+            }
+            Some(_) | None => before = Some(seq),
+        }
+    }
+    let end = records
+        .iter()
+        .find(|record| text(record, "kind") == Some("end"));
+    let told = end.and_then(|end| end.get("counts")?.get("call")?.as_u64());
+    let calls = |record: &&Map<String, Value>| text(record, "kind") == Some("call");
+    let held = records.iter().filter(calls).count() as u64;
+    match told {
+        Some(told) if told != held => Err(LogProblem::Truncated { held, told }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What became of calls whose end is a record of its own, by the number of the call.
+fn outcomes(records: &[Map<String, Value>]) -> HashMap<u64, TraceOutcome> {
+    let ends = records.iter().filter_map(|record| {
+        let of = number(record, "of")?;
+        Some((of, outcome(record)?))
+    });
+    ends.collect()
+}
+
+/// Rows of replays and of refused callers are not calls of the one who is looked at.
+fn is_call(record: &Map<String, Value>, journal: bool) -> bool {
+    if journal && text(record, "kind") != Some("call") {
+        return false;
+    }
+    let by_hand = text(record, "source").is_some_and(|source| source.starts_with("portal"));
+    let refused = text(record, "error_category") == Some("auth");
+    !by_hand && !refused
+}
+
+fn logged(record: &Map<String, Value>, done: &HashMap<u64, TraceOutcome>) -> Option<Logged> {
+    let (tool, args) = named(record)?;
+    let seq = number(record, "seq");
+    let mut unknowable = pointers(record);
+    hidden(&args, &mut String::new(), &mut unknowable);
+    unknowable.sort();
+    unknowable.dedup();
+    let ended = seq.and_then(|seq| done.get(&seq).copied());
+    Some(Logged {
+        call: TraceCall {
+            tool,
+            args,
+            outcome: ended.or_else(|| outcome(record)),
+            at_ms: None,
+            unknowable,
+        },
+        seq,
+        time_us: time(record),
+    })
+}
+
+/// The tool and its arguments under the names that are in use.
+fn named(record: &Map<String, Value>) -> Option<(String, Value)> {
+    let pair = |tool: &str, args: &str, record: &Map<String, Value>| {
+        let tool = text(record, tool)?.to_owned();
+        let args = record.get(args).filter(|args| args.is_object());
+        Some((tool, args.cloned().unwrap_or_default()))
+    };
+    if let Some(found) = pair("tool", "args", record) {
+        return Some(found);
+    }
+    if let Some(found) = pair("tool_name", "parameters", record) {
+        return Some(found);
+    }
+    if text(record, "method") == Some("tools/call") {
+        return pair("name", "arguments", record.get("params")?.as_object()?);
+    }
+    // A bare `name` is in many logs that are not about tools.
+    record.get("arguments")?;
+    pair("name", "arguments", record)
+}
+
+fn outcome(record: &Map<String, Value>) -> Option<TraceOutcome> {
+    let flag = |key: &str| record.get(key).and_then(Value::as_bool);
+    let failed = flag("is_error") == Some(true)
+        || flag("isError") == Some(true)
+        || record.get("error").is_some_and(|error| !error.is_null());
+    if failed {
+        return Some(TraceOutcome::Error);
+    }
+    let ok = flag("ok").or_else(|| flag("success"));
+    ok.or_else(|| flag("is_error").map(|error| !error))
+        .map(|ok| {
+            if ok {
+                TraceOutcome::Ok
+            } else {
+                TraceOutcome::Error
+            }
+        })
+}
+
+/// The places in the arguments that the log says are not as they were.
+fn pointers(record: &Map<String, Value>) -> Vec<String> {
+    let redacted = record.get("redacted").and_then(Value::as_array);
+    let redacted = redacted.into_iter().flatten().filter_map(Value::as_str);
+    let truncated = record.get("truncated").and_then(Value::as_object);
+    let truncated = truncated
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str);
+    let mut found: Vec<String> = redacted
+        .chain(truncated)
+        .filter_map(|pointer| {
+            let inside = pointer.strip_prefix("/args")?;
+            (inside.is_empty() || inside.starts_with('/')).then(|| inside.to_owned())
+        })
+        .collect();
+    let dropped = ["request_truncated", "args_truncated"];
+    if dropped
+        .iter()
+        .any(|key| record.get(*key) == Some(&Value::Bool(true)))
+    {
+        found.push(String::new());
+    }
+    found
+}
+
+/// Values that say of themselves that they were hidden.
+fn hidden(value: &Value, pointer: &mut String, found: &mut Vec<String>) {
+    let mut step = |key: &str, value: &Value| {
+        let length = pointer.len();
+        pointer.push('/');
+        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        hidden(value, pointer, found);
+        pointer.truncate(length);
+    };
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| step(key, value)),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                step(&index.to_string(), item);
+            }
+        }
+        Value::String(text) if text.eq_ignore_ascii_case("[redacted]") => {
+            found.push(pointer.clone());
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// When a call was made, in microseconds of some clock.
+fn time(record: &Map<String, Value>) -> Option<i64> {
+    if let Some(micros) = record.get("dt_us").and_then(Value::as_i64) {
+        return Some(micros);
+    }
+    let stamp = ["timestamp", "ts", "time"]
+        .iter()
+        .find_map(|key| record.get(*key))?;
+    match stamp {
+        Value::String(text) => chrono::DateTime::parse_from_rfc3339(text)
+            .ok()
+            .map(|time| time.timestamp_micros()),
+        // Seconds or milliseconds since 1970: what is larger than the year 5138 in seconds is the latter.
+        Value::Number(_) => stamp.as_f64().map(|number| {
+            let seconds = if number > 1e11 { number / 1e3 } else { number };
+            micros(seconds)
+        }),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a conversion of floats saturates, and the order of such times is meaningless anyway"
+)]
+fn micros(seconds: f64) -> i64 {
+    (seconds * 1e6) as i64
+}
+
+/// Puts the calls in the order of their numbers, else of their times, else leaves them as they are.
+fn sort(calls: &mut [Logged]) -> Result<(), LogProblem> {
+    let numbered = calls.iter().filter(|call| call.seq.is_some()).count();
+    if numbered == calls.len() {
+        calls.sort_by_key(|call| call.seq);
+        return Ok(());
+    }
+    if numbered > 0 {
+        let some: Vec<u64> = calls.iter().filter_map(|call| call.seq).collect();
+        return in_order(&some, "seq");
+    }
+    let timed = calls.iter().filter(|call| call.time_us.is_some()).count();
+    if timed == calls.len() {
+        calls.sort_by_key(|call| call.time_us);
+        return Ok(());
+    }
+    let some: Vec<i64> = calls.iter().filter_map(|call| call.time_us).collect();
+    in_order(&some, "timestamp")
+}
+
+fn in_order<T: PartialOrd>(some: &[T], key: &'static str) -> Result<(), LogProblem> {
+    if some.windows(2).all(|pair| pair[0] <= pair[1]) {
+        return Ok(());
+    }
+    Err(LogProblem::Unsortable { key })
+}
+
+fn since_the_first(calls: Vec<Logged>) -> Vec<TraceCall> {
+    let first = calls.first().and_then(|call| call.time_us);
+    calls
+        .into_iter()
+        .map(|logged| {
+            let since = logged.time_us.zip(first).map(|(time, first)| time - first);
+            TraceCall {
+                at_ms: since.and_then(|micros| u64::try_from(micros / 1_000).ok()),
+                ..logged.call
+            }
+        })
+        .collect()
+}
+
+fn text<'a>(record: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    record.get(key).and_then(Value::as_str)
+}
+
+fn number(record: &Map<String, Value>, key: &str) -> Option<u64> {
+    record.get(key).and_then(Value::as_u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{LogProblem, TraceOutcome, parse};
+
+    fn tools(log: &str) -> Result<Vec<String>, LogProblem> {
+        parse(log).map(|calls| calls.into_iter().map(|call| call.tool).collect())
+    }
+
+    #[test]
+    fn calls_are_found_under_the_names_in_use() {
+        let case = |log: &str, wanted: &[&str]| assert_eq!(tools(log).unwrap(), wanted, "{log}");
+        case("", &[]);
+        case(
+            "\n{\"tool\": \"a\"}\r\n\n{\"tool\": \"b\", \"args\": {}}\n",
+            &["a", "b"],
+        );
+        case(r#"{"tool_name": "a", "parameters": {"x": 1}}"#, &["a"]);
+        case(r#"{"name": "a", "arguments": {}}"#, &["a"]);
+        case(r#"{"name": "pino", "level": 30}"#, &[]);
+        case(r#"{"tool": 3}"#, &[]);
+        let rpc = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}"#;
+        case(rpc, &["a"]);
+        case(r#"{"tool_name": "a", "source": "portal-replay"}"#, &[]);
+        case(r#"{"tool_name": "a", "error_category": "auth"}"#, &[]);
+    }
+
+    #[test]
+    fn calls_are_in_the_order_they_were_made() {
+        let newest_first = concat!(
+            r#"{"tool_name": "b", "timestamp": "2026-01-01T00:00:02Z"}"#,
+            "\n",
+            r#"{"tool_name": "a", "timestamp": "2026-01-01T02:00:01+02:00"}"#,
+        );
+        let calls = parse(newest_first).unwrap();
+        assert_eq!(calls[0].tool, "a");
+        assert_eq!(calls[1].at_ms, Some(1_000));
+        let mixed =
+            "{\"tool\": \"a\", \"seq\": 1}\n{\"tool\": \"b\"}\n{\"tool\": \"c\", \"seq\": 2}";
+        assert_eq!(tools(mixed).unwrap(), ["a", "b", "c"]);
+        let unsortable =
+            "{\"tool\": \"a\", \"seq\": 2}\n{\"tool\": \"b\"}\n{\"tool\": \"c\", \"seq\": 1}";
+        assert_eq!(
+            tools(unsortable),
+            Err(LogProblem::Unsortable { key: "seq" })
+        );
+    }
+
+    #[test]
+    fn a_journal_tells_outcomes_and_what_it_hides() {
+        let journal = concat!(
+            r#"{"seq":1,"dt_us":0,"kind":"header"}"#,
+            "\n",
+            r#"{"seq":2,"dt_us":1000,"kind":"call","tool":"a","args":{"key":"x"},"redacted":["/args/key"]}"#,
+            "\n",
+            r#"{"seq":3,"dt_us":2000,"kind":"done","of":2,"tool":"ignored","ok":false}"#,
+            "\n",
+            r#"{"seq":4,"dt_us":5000,"kind":"call","tool":"b","args":{"list":["[redacted]"]}}"#,
+            "\n",
+            r#"{"seq":5,"dt_us":6000,"kind":"done","of":4,"ok":true,"is_error":false}"#,
+        );
+        let calls = parse(journal).unwrap();
+        let told: Vec<_> = calls
+            .iter()
+            .map(|call| (call.outcome, call.at_ms, call.unknowable.join(",")))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (Some(TraceOutcome::Error), Some(0), "/key".to_owned()),
+                (Some(TraceOutcome::Ok), Some(4), "/list/0".to_owned()),
+            ]
+        );
+        assert_eq!(calls[0].args, json!({"key": "x"}));
+    }
+
+    #[test]
+    fn journals_may_follow_each_other() {
+        let one = "{\"seq\":1,\"kind\":\"header\"}\n{\"seq\":2,\"kind\":\"call\",\"tool\":\"a\"}\n";
+        let two = one.replace("\"a\"", "\"b\"");
+        assert_eq!(tools(&format!("{one}{two}")).unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let case = |log: &str, wanted: &str| {
+            assert_eq!(parse(log).unwrap_err().to_string(), wanted);
+        };
+        case("{\"tool\": \"a\"}\nnot json", "line 2 is no JSON object");
+        case("[1]", "line 1 is no JSON object");
+        let header = r#"{"seq":1,"kind":"header"}"#;
+        case(
+            &format!("{header}\n{{\"seq\":3,\"kind\":\"call\",\"tool\":\"a\"}}"),
+            "records are missing: after number 1 comes 3",
+        );
+        case(
+            &format!("{header}\n{{\"seq\":2,\"kind\":\"end\",\"counts\":{{\"call\":3}}}}"),
+            "the journal holds 0 calls and says there were 3",
+        );
+    }
+}
