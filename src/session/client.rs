@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::rendering;
 use crate::{
     observation::Declared,
     suite::{
@@ -126,7 +125,7 @@ impl Client {
         let paths = self.behaviour.roots.as_ref()?;
         let mut roots = Vec::with_capacity(paths.len());
         for path in paths {
-            match rendering::text(path, &self.bindings) {
+            match path.render(&self.bindings) {
                 Ok(path) => roots.push(root(&self.bindings.environment.directory, &path)),
                 Err(unknown) => return Some(Err(Refusal::internal(unknown.to_string()))),
             }
@@ -146,7 +145,8 @@ impl Client {
                 text,
                 model,
                 stop_reason,
-            } => rendering::text(text, &self.bindings)
+            } => text
+                .render(&self.bindings)
                 .map(|text| {
                     json!({
                         "role": "assistant",
@@ -184,7 +184,8 @@ impl Client {
         let mut answer = Map::new();
         answer.insert("action".into(), reply.action.word().into());
         if let Some(content) = &reply.content {
-            let content = rendering::value(content, &self.bindings)
+            let content = content
+                .render(&self.bindings)
                 .map_err(|unknown| Refusal::internal(unknown.to_string()))?;
             answer.insert("content".into(), content);
         }

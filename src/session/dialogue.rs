@@ -20,10 +20,12 @@ use crate::{
     protocol::{
         frame::{self, LineEnd},
         message::{self, Id, Message, Response},
-        method::{self, LogLevel},
+        method::{self, LogLevel, Method},
         revision::Revision,
     },
 };
+
+const NAMELESS: &str = "an answer without an id";
 
 const LSP_FRAMING: &str =
     "the server frames messages with `Content-Length` headers; MCP frames are lines";
@@ -82,6 +84,8 @@ pub(super) struct Dialogue {
     pub(super) suspect: Option<Break>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
+    /// The capabilities that `list_changed` notifications came for since their list was fetched.
+    changed: Vec<&'static str>,
     /// Every received frame, when the frames are what is observed; then nothing breaks the session.
     pub(super) transcript: Option<Transcript>,
 }
@@ -120,8 +124,17 @@ impl Dialogue {
             outbox: VecDeque::new(),
             suspect: None,
             broken: None,
+            changed: Vec::new(),
             transcript: None,
         }
+    }
+
+    /// Whether the server said that this list changed since it was fetched last; forgotten by asking.
+    pub(super) fn forget_change(&mut self, method: Method) -> bool {
+        let before = self.changed.len();
+        self.changed
+            .retain(|capability| method.capability() != Some(*capability));
+        self.changed.len() != before
     }
 
     /// Takes one received line.
@@ -289,18 +302,21 @@ impl Dialogue {
 
     /// An answer that nobody waits for.
     fn stray(&mut self, response: &Response, heard: Heard<'_>) {
-        let (code, message) = match &response.id {
-            Some(id) => (
+        let alone = self.requests.open().is_empty();
+        let (code, message) = match (&response.id, &response.error) {
+            (Some(id), _) => (
                 FindingCode::UnknownId,
                 format!("an answer to id {id}, which was never asked"),
             ),
-            None => (
+            (None, Some(error)) => (
                 FindingCode::NullId,
-                match &response.error {
-                    Some(error) => format!("an answer without an id: {}", brief(error)),
-                    None => "an answer without an id".to_owned(),
-                },
+                format!("an answer without an id: {}", brief(error)),
             ),
+            (None, None) if alone => (
+                FindingCode::AnswerToNotification,
+                "an answer to a notification".to_owned(),
+            ),
+            (None, None) => (FindingCode::NullId, NAMELESS.to_owned()),
         };
         self.record.note(code, message.clone(), heard.bytes);
         if let Some(transcript) = &mut self.transcript {
@@ -311,6 +327,24 @@ impl Dialogue {
                 message,
                 frame: shown(heard.bytes),
             });
+        }
+    }
+
+    /// The right answer came after one without an id: that one was for a notification.
+    fn acquit(&mut self) {
+        if self
+            .suspect
+            .take()
+            .is_some_and(|suspect| suspect.message == NAMELESS)
+        {
+            let nameless =
+                self.record.findings.iter_mut().find(|finding| {
+                    finding.code == FindingCode::NullId && finding.message == NAMELESS
+                });
+            if let Some(finding) = nameless {
+                finding.code = FindingCode::AnswerToNotification;
+                finding.message = "an answer to a notification".to_owned();
+            }
         }
     }
 
@@ -330,7 +364,7 @@ impl Dialogue {
             notifications,
             server_requests,
         });
-        self.suspect = None;
+        self.acquit();
     }
 
     /// An answer has a result or an error. A member that is null beside one that is not counts as absent.
@@ -379,6 +413,9 @@ impl Dialogue {
         let deviation = match method.as_str() {
             "notifications/progress" => self.progress.check(&params),
             "notifications/message" => self.log_message(&params),
+            "notifications/tools/list_changed" => self.list_changed("tools"),
+            "notifications/prompts/list_changed" => self.list_changed("prompts"),
+            "notifications/resources/list_changed" => self.list_changed("resources"),
             _ => None,
         };
         if let Some((code, message)) = deviation {
@@ -390,6 +427,13 @@ impl Dialogue {
             params,
         };
         self.record.notification(seen, heard.bytes.len());
+    }
+
+    fn list_changed(&mut self, capability: &'static str) -> Option<(FindingCode, String)> {
+        if !self.changed.contains(&capability) {
+            self.changed.push(capability);
+        }
+        None
     }
 
     fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {

@@ -47,6 +47,14 @@ const LONE_SURROGATE: Mended = (
     "an escape of half a character was read as U+FFFD",
 );
 
+const DEEP_SCHEMA: Mended = (
+    FindingCode::TooDeep,
+    "a list is nested deeper than 100 levels; what lies deeper was left out",
+);
+
+/// Levels of a list of tools that are kept when it is nested too deeply to be read whole.
+const KEPT_LEVELS: usize = 100;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a line. The first attempt takes the bytes as they are, so a clean line is parsed once.
@@ -82,7 +90,18 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     };
     let line = match serde_json::from_str(&text) {
         Ok(value) => Line::Json(value),
-        Err(error) => unreadable(&text, &error),
+        Err(error) => match unreadable(&text, &error) {
+            Line::TooDeep if text.contains("\"inputSchema\"") => {
+                match serde_json::from_str(&pruned(&text)) {
+                    Ok(value) => {
+                        mended.push(DEEP_SCHEMA);
+                        Line::Json(value)
+                    }
+                    Err(_) => Line::TooDeep,
+                }
+            }
+            other => other,
+        },
     };
     if !matches!(line, Line::Json(_)) {
         // Noise may hold any bytes; only what was read as a message needed mending.
@@ -120,6 +139,43 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Line {
         "{reason} at column {} near `{rest}`",
         error.column()
     ))
+}
+
+/// A list of tools without what lies too deep: the rest of such a list is as usable as ever, since only its
+/// schemas can nest. Other frames are left alone, because what is left out there may be what is asserted.
+fn pruned(text: &str) -> String {
+    let mut kept = String::new();
+    let mut depth = 0_usize;
+    let mut in_text = false;
+    let mut escaped = false;
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if in_text {
+            in_text = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth == KEPT_LEVELS + 1 {
+                    kept.push_str(&text[from..=at]);
+                }
+            }
+            b'}' | b']' => {
+                if depth == KEPT_LEVELS + 1 {
+                    from = at;
+                }
+                depth = depth.saturating_sub(1);
+            }
+            _ => {}
+        }
+    }
+    if depth == 0 {
+        kept.push_str(&text[from..]);
+    }
+    kept
 }
 
 /// Whether a line is a header that precedes a message in LSP's framing.
@@ -258,6 +314,21 @@ mod tests {
             value.to_string(),
             "[9223372036854775809,12345678901234567890.10]"
         );
+    }
+
+    #[test]
+    fn a_deep_schema_does_not_hide_the_tools_beside_it() {
+        let (open, close) = (r#"{"properties":{"}]\\":"#, "}}");
+        let schema = format!("{}{{}}{}", open.repeat(2_000), close.repeat(2_000));
+        let frame = format!(
+            r#"{{"jsonrpc":"2.0","result":{{"tools":[{{"inputSchema":{schema}}},{{"name":"b"}}]}}}}"#
+        );
+        let reading = read(frame.as_bytes());
+        let Line::Json(value) = reading.line else {
+            panic!("no JSON")
+        };
+        assert_eq!(value["result"]["tools"][1]["name"], "b");
+        assert_eq!(reading.mended[0].0, FindingCode::TooDeep);
     }
 
     #[test]

@@ -2,17 +2,17 @@
 //! that changes silently is noticed.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
 };
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Session, call::Call, reply::merged};
+use super::{Observed, Session, call::Call, lint, reply::merged};
 use crate::{
     observation::{
-        answer::{Answer, Body},
+        answer::{Answer, Body, Reply},
         finding::FindingCode,
     },
     protocol::method::Method,
@@ -26,7 +26,29 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was listed in this session, by method.
 #[derive(Debug, Default)]
-pub(super) struct Listed {}
+pub(super) struct Listed {
+    lists: HashMap<Method, Vec<Value>>,
+}
+
+impl Listed {
+    /// Compares a list with the one before, keeps it, and says what changed.
+    fn compare(&mut self, method: Method, items: &[Value]) -> Option<&'static str> {
+        let before = self.lists.insert(method, items.to_vec())?;
+        if before == items {
+            return None;
+        }
+        let sorted = |items: &[Value]| {
+            let mut texts: Vec<String> = items.iter().map(Value::to_string).collect();
+            texts.sort();
+            texts
+        };
+        Some(if sorted(&before) == sorted(items) {
+            "came in another order"
+        } else {
+            "changed"
+        })
+    }
+}
 
 /// Which pages of a list are wanted.
 #[derive(Debug)]
@@ -74,8 +96,30 @@ impl Session {
                 }
             }
         }
-        whole.body = Body::Result(merged(method, walk.pages));
+        let reply = merged(method, walk.pages);
+        self.look_at(method, &reply);
+        whole.body = Body::Result(reply);
         Ok(whole)
+    }
+
+    /// Notes what is wrong with a whole list, and whether it changed without a word.
+    fn look_at(&mut self, method: Method, reply: &Reply) {
+        let member = method.list_member().unwrap_or_default();
+        let items = reply.raw.get(member).and_then(Value::as_array);
+        let Some(items) = items else {
+            return;
+        };
+        let told = self.exchange.dialogue.forget_change(method);
+        let change = self.lists.compare(method, items);
+        let record = &mut self.exchange.dialogue.record;
+        lint::items(record, method, items);
+        if let (Some(change), false) = (change, told) {
+            let message = format!(
+                "the list of `{}` {change} without a `list_changed` notification",
+                method.name()
+            );
+            record.note_bare(FindingCode::ListChangedSilently, message);
+        }
     }
 }
 

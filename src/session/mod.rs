@@ -4,6 +4,7 @@
 
 mod call;
 mod capture;
+mod catalog;
 mod client;
 mod correlation;
 mod dialogue;
@@ -12,12 +13,12 @@ mod exchange;
 mod handshake;
 mod inspect;
 mod line;
+mod lint;
 mod list;
 mod perform;
 mod progress;
 mod raw;
 mod record;
-mod rendering;
 mod reply;
 mod steps;
 #[cfg(test)]
@@ -72,7 +73,7 @@ pub(crate) struct Session {
     usable: bool,
 }
 
-/// What came after an observation was handed out: while the server was being closed.
+/// What came after an observation was handed out: for the catalog, or while the server was being closed.
 #[derive(Debug, Default)]
 pub(crate) struct Remainder {
     notifications: Vec<NotificationSeen>,
@@ -144,6 +145,11 @@ impl Session {
     /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
     pub(crate) async fn close(mut self, deadline: Instant) -> Remainder {
         self.exchange.finish(deadline).await;
+        self.remainder()
+    }
+
+    /// What was recorded since the last observation.
+    fn remainder(&mut self) -> Remainder {
         let record = mem::take(&mut self.exchange.dialogue.record);
         Remainder {
             notifications: record.notifications,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Script, Session, call::Call, list::Pages, rendering, wait::Tally};
+use super::{Observed, Script, Session, call::Call, list::Pages, wait::Tally};
 use crate::{
     observation::{
         StepPart,
@@ -346,12 +346,16 @@ impl Session {
 
     /// A text with its values.
     pub(super) fn text(&self, template: &Template, bindings: &Bindings) -> Observed<String> {
-        rendering::text(template, bindings).map_err(|unknown| self.nameless(&unknown).into())
+        template
+            .render(bindings)
+            .map_err(|unknown| self.nameless(&unknown).into())
     }
 
     /// A JSON value with its values.
     pub(super) fn value(&self, template: &ValueTemplate, bindings: &Bindings) -> Observed<Value> {
-        rendering::value(template, bindings).map_err(|unknown| self.nameless(&unknown).into())
+        template
+            .render(bindings)
+            .map_err(|unknown| self.nameless(&unknown).into())
     }
 
     fn nameless(&self, unknown: &UnknownName) -> Disruption {

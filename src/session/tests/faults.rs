@@ -458,16 +458,22 @@ async fn a_refused_handshake_is_the_answer_of_its_own_subject() {
 
 #[tokio::test(start_paused = true)]
 async fn answers_to_notifications() {
-    for id in ["null", "0"] {
+    let cases = [("null", F::AnswerToNotification), ("0", F::UnknownId)];
+    for (id, code) in cases {
         let stray = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
         let plot = Box::new(move |method: &str, _: usize, _: &Value| match method {
             "initialize" => vec![hands()],
             "notifications/initialized" => vec![line(&stray)],
             _ => vec![said("hi")],
         });
-        let (seen, end) = act(&echo(), plot).await;
-        assert_eq!((class(&seen).as_str(), end), ("result", End::AtOnce));
-        assert_eq!(seen.findings.len(), 1, "{:?}", seen.findings);
+        play(
+            "reply-to-notification",
+            plot,
+            "result",
+            &[code],
+            End::AtOnce,
+        )
+        .await;
     }
 }
 

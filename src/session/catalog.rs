@@ -1,0 +1,50 @@
+//! The surface of a server: every list it declares, bounded in time. Asked for after a subject, so that it
+//! changes nothing that was observed.
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Remainder, Session, list::Pages};
+use crate::{
+    observation::{answer::Body, catalog::Catalog},
+    protocol::method::Method,
+};
+
+impl Session {
+    /// Fetches what the server declares to list. What was noticed on the way stands apart from any observation.
+    pub(crate) async fn catalog(&mut self, deadline: Instant) -> (Catalog, Remainder) {
+        let catalog = Catalog {
+            tools: self.declared_list(Method::ToolsList, deadline).await,
+            prompts: self.declared_list(Method::PromptsList, deadline).await,
+            resources: self.declared_list(Method::ResourcesList, deadline).await,
+            resource_templates: self
+                .declared_list(Method::ResourceTemplatesList, deadline)
+                .await,
+        };
+        (catalog, self.remainder())
+    }
+
+    async fn declared_list(&mut self, method: Method, deadline: Instant) -> Option<Vec<Value>> {
+        let declared = method
+            .capability()
+            .zip(self.facts.as_ref())
+            .is_some_and(|(capability, facts)| facts.declares(capability));
+        if !declared || !self.is_usable() {
+            return None;
+        }
+        match self.list(method, Pages::All, deadline).await {
+            Ok(answer) => match answer.body {
+                Body::Result(reply) => {
+                    let items = reply.raw.get(method.list_member()?)?;
+                    items.as_array().cloned()
+                }
+                Body::ProtocolError(_) => None,
+            },
+            Err(_) => {
+                // What waited for this list would wait for the next one too.
+                self.usable = false;
+                None
+            }
+        }
+    }
+}
