@@ -1,5 +1,11 @@
 //! A fresh place for each job: the fixture's copy and the server process. What is said to the server
 //! lives in `transport` and `session`.
 
+mod digest;
+pub(crate) mod files;
+pub(crate) mod fixture;
+mod inside;
 mod owner;
 pub(crate) mod process;
+pub(crate) mod sweep;
+mod temporary;

@@ -2,7 +2,7 @@
 //! What is said over its pipes goes through the link that is handed out.
 
 mod family;
-pub(crate) mod orphans;
+pub(super) mod orphans;
 mod program;
 mod stderr;
 pub(super) mod table;

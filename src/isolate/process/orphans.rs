@@ -24,11 +24,8 @@ const ALTOGETHER: Duration = Duration::from_secs(3);
 /// How often the table is read again while waiting.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How often, and after what time, a process without environment is looked at again.
-const SETTLING_ROUNDS: u32 = 20;
-
-/// See [`SETTLING_ROUNDS`].
-const SETTLING_STEP: Duration = Duration::from_millis(1);
+/// Time for a process to be done with replacing its program.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// Ends what the job of this mark and group left behind; how many had to be ended.
 pub(super) async fn end_of_job(marker: &str, group: Pid) -> usize {
@@ -37,25 +34,26 @@ pub(super) async fn end_of_job(marker: &str, group: Pid) -> usize {
 }
 
 /// A process that just replaces its program has no environment for a moment, so that nobody can tell whose it
-/// is: waits for that moment to pass. One that was started with none keeps us no longer than the rounds.
+/// is: waits for that moment to pass.
 async fn settle() {
-    for _ in 0..SETTLING_ROUNDS {
-        let unclear = |pid: &Pid| table::environment(*pid).is_some_and(|block| block.is_empty());
-        if !family::adopted().iter().any(unclear) {
-            return;
-        }
-        sleep(SETTLING_STEP).await;
+    let begin = Instant::now();
+    let unclear = |pid: &Pid| {
+        table::status(*pid).is_some_and(|status| !status.settled && !status.ended)
+            && table::environment(*pid).is_some_and(|block| block.is_empty())
+    };
+    while family::adopted().iter().any(unclear) && begin.elapsed() < SETTLING {
+        sleep(STEP).await;
     }
 }
 
 /// Ends everything that this run started and that still lives, however well it hid; how many had to be ended.
 /// To be called when all jobs are over.
-pub(crate) async fn end_of_run() -> usize {
+pub(in crate::isolate) async fn end_of_run() -> usize {
     end(of_run).await
 }
 
 /// Ends the processes of runs that are no more; how many had to be ended.
-pub(crate) async fn end_of_dead_runs() -> usize {
+pub(in crate::isolate) async fn end_of_dead_runs() -> usize {
     end(of_dead_runs).await
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Status {
     pub(crate) group: i32,
     /// When it started, in clock ticks since boot.
     pub(crate) started: u64,
+    /// Whether it has its environment; while a process replaces its program it has none for a moment.
+    pub(crate) settled: bool,
 }
 
 #[cfg(target_os = "linux")]
@@ -47,7 +49,8 @@ mod linux {
         parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `pid (name) state parent group …`, the start as field 22; the name may hold anything.
+    /// `pid (name) state parent group …`, the start as field 22, the end of the environment as field 51; the
+    /// name may hold anything.
     pub(super) fn parse(line: &[u8]) -> Option<Status> {
         let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
         let fields = std::str::from_utf8(line.get(after_name..)?).ok()?;
@@ -57,6 +60,7 @@ mod linux {
             parent: fields.next()?.parse().ok()?,
             group: fields.next()?.parse().ok()?,
             started: fields.nth(16)?.parse().ok()?,
+            settled: fields.nth(28) != Some("0"),
         })
     }
 
@@ -175,14 +179,21 @@ mod tests {
     fn a_name_with_brackets_and_spaces_does_not_confuse() {
         use super::{Status, linux};
 
-        let line = b"12 (a) Z 9 (b c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 99 1";
-        let wanted = Status {
-            ended: false,
-            parent: 1,
-            group: 12,
-            started: 4711,
+        let line = "12 (a) Z 9 (b c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 23 24 25 26 \
+                    27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 ENV 0\n";
+        let case = |address: &str, settled| {
+            let wanted = Status {
+                ended: false,
+                parent: 1,
+                group: 12,
+                started: 4711,
+                settled,
+            };
+            let line = line.replace("ENV", address);
+            assert_eq!(linux::parse(line.as_bytes()), Some(wanted), "{address}");
         };
-        assert_eq!(linux::parse(line), Some(wanted));
+        case("140723", true);
+        case("0", false);
         assert_eq!(linux::parse(b"12 (a"), None);
     }
 }

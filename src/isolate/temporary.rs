@@ -1,0 +1,167 @@
+//! Temporary folders of ours: named after their owner, removed whatever was done to them, and swept when
+//! their owner is dead.
+
+use std::{
+    fs, io,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use super::{
+    inside::is_absent,
+    owner::{Life, Owner},
+};
+
+/// How the name of every folder of ours begins.
+const PREFIX: &str = "mcp-assert-";
+
+/// A folder whose owner cannot be judged from here is removed when it is as old as this.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Makes a new, empty folder in `parent` that only we may enter.
+pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(name(Owner::this(), number));
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes a folder with all that is in it, closed directories included. Nothing there is no error.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) if is_absent(&error) => Ok(()),
+        Err(_) => {
+            open_up(path);
+            fs::remove_dir_all(path)
+        }
+    }
+}
+
+/// Removes the folders in `parent` that runs left that are no more.
+pub(super) fn sweep(parent: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(parent) else {
+        return 0;
+    };
+    let mut removed = 0;
+    for entry in entries.flatten() {
+        let Some(owner) = entry.file_name().to_str().and_then(owner_of) else {
+            continue;
+        };
+        let ours = entry.metadata().is_ok_and(|found| found.is_dir());
+        let left = match owner.life() {
+            Life::Alive => false,
+            Life::Dead => true,
+            Life::Unknown => is_old(&entry),
+        };
+        // What cannot be removed is another user's, or tried again by the next run.
+        if ours && left && remove(&entry.path()).is_ok() {
+            removed += 1;
+        }
+    }
+    removed
+}
+
+fn is_old(entry: &fs::DirEntry) -> bool {
+    let modified = entry.metadata().and_then(|found| found.modified());
+    modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > ABANDONED))
+}
+
+/// `mcp-assert-<pid>-<started>-<place>-<number>`; the place has one dash of its own.
+fn name(owner: &Owner, number: u64) -> String {
+    format!(
+        "{PREFIX}{}-{}-{}-{number}",
+        owner.pid, owner.started, owner.place
+    )
+}
+
+/// The owner that a folder's name tells; `None` for every name that is not exactly ours.
+fn owner_of(file_name: &str) -> Option<Owner> {
+    let (front, number) = file_name.strip_prefix(PREFIX)?.rsplit_once('-')?;
+    let number = number.parse().ok()?;
+    let mut parts = front.splitn(3, '-');
+    let owner = Owner {
+        pid: parts.next()?.parse().ok()?,
+        started: parts.next()?.parse().ok()?,
+        place: parts.next()?.to_owned(),
+    };
+    (name(&owner, number) == file_name).then_some(owner)
+}
+
+/// Makes every directory below enterable and writable for us, as far as that is ours to do.
+fn open_up(path: &Path) {
+    let mut waiting = vec![path.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        // What cannot be opened shows as the error of the removal that follows.
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        waiting.extend(
+            entries
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|entry| entry.path()),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{create, name, owner_of, sweep};
+    use crate::isolate::owner::Owner;
+
+    #[test]
+    fn a_name_tells_its_owner_and_no_other_name_does() {
+        let this = Owner::this();
+        assert_eq!(owner_of(&name(this, 7)).as_ref(), Some(this));
+        for other in [
+            "mcp-assert-1",
+            "mcp-assert-1-2-3",
+            "mcp-assert-x-2-a-b-1",
+            "mcp-assert-01-2-a-b-1",
+            "mcp-assert-1-2-a-b-c",
+            "my-mcp-assert-1-2-a-b-1",
+        ] {
+            assert_eq!(owner_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_folders_of_dead_owners_are_swept() {
+        let parent = tempfile::tempdir().unwrap();
+        let alive = create(parent.path()).unwrap();
+        let this = Owner::this().clone();
+        let dead = Owner {
+            pid: u32::MAX,
+            ..this.clone()
+        };
+        let elsewhere = Owner {
+            place: "elsewhere-1".to_owned(),
+            ..dead.clone()
+        };
+        let folder = |name: &str| {
+            let path = parent.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join("file"), "content").unwrap();
+            path
+        };
+        let left = folder(&name(&dead, 1));
+        let foreign = folder(&name(&elsewhere, 1));
+        let stranger = folder("mcp-assert-notes");
+        let file = parent.path().join(name(&dead, 2));
+        fs::write(&file, "a file, no folder").unwrap();
+        assert_eq!(sweep(parent.path()), 1);
+        assert!(!left.exists());
+        for kept in [alive, foreign, stranger, file] {
+            assert!(kept.exists(), "{}", kept.display());
+        }
+    }
+}
