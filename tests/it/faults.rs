@@ -263,3 +263,70 @@ fn two_runs_of_one_seed_write_the_same_journal() {
     assert_eq!(write(), (answers, journal.clone()));
     assert!(journal.lines().count() > 11, "{journal}");
 }
+
+/// The part of the reference that is not a table.
+const INTRODUCTION: &str = "\
+# Faults of the embedded server
+
+`mcp-assert serve --fault RULE` misbehaves on request: to see what a client, a gateway or a suite makes of a
+server that does. Without a rule every byte is as the official SDK writes it.
+
+## Rules
+
+    rule  = [when [\":\" target] [\"@\" occurrence] \"=\"] id [\":\" argument]
+
+| part | is | without it |
+|---|---|---|
+| `when` | a method of the client (the fault sits on its answer), `*` for any request, `start`, `stop` | the place in the tables below |
+| `target` | a glob on the tool, the prompt or the URI | all |
+| `occurrence` | `2`, `2..`, `2..4`, `every:5`, or `p:0.3`, drawn from `--seed`; counted from 1 | each |
+| `argument` | a number, duration (`300ms`), size (`8MiB`), code or text, as the id says | the value in brackets |
+
+`--fault` can be given several times, and `--faults FILE` reads a YAML list of rules. All rules that match fire, in
+order; each has its own counter, which outlives the process with `--state FILE`. The journal names each firing.
+
+    mcp-assert serve --fault tools/call:echo@2=exit-mid-call:3
+    mcp-assert serve --fault init-hang
+    mcp-assert serve --fault '*@every:5=delay:1s'
+
+The last column says what a good tester reports for a call of `test_simple_text` that should succeed. *Finding*: the
+deviation is reported beside the outcome.
+";
+
+fn reference() -> String {
+    let list = Project::new().run(&["serve", "--list", "--json"]).json();
+    let mut page = INTRODUCTION.to_owned();
+    let mut group = String::new();
+    for fault in list["faults"].as_array().unwrap() {
+        let text = |name: &str| fault[name].as_str().unwrap().replace('|', "\\|");
+        if text("group") != group {
+            group = text("group");
+            page +=
+                &format!("\n## {group}\n\n| id | does | place | reported |\n|---|---|---|---|\n");
+        }
+        page += &format!(
+            "| `{}{}` | {} | `{}` | {} |\n",
+            text("id"),
+            text("argument"),
+            text("does"),
+            text("place"),
+            text("class"),
+        );
+    }
+    page
+}
+
+#[test]
+fn the_reference_is_made_from_the_catalogue() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/faults.md");
+    let wanted = reference();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &wanted).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == wanted,
+        "run the tests once with UPDATE_DOCS=1 and look at the change"
+    );
+}
