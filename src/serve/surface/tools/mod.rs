@@ -9,8 +9,9 @@ mod structured;
 mod telling;
 mod waiting;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use jsonschema::Validator;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -203,8 +204,13 @@ impl BenchTool {
 
     /// Arguments that do not fit the schema are a tool error, which a model can read.
     fn check(self, arguments: &JsonObject) -> Result<(), String> {
-        let schema = self.spec().input;
-        let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
+        static COMPILED: [OnceLock<Result<Validator, String>>; BenchTool::ALL.len()] =
+            [const { OnceLock::new() }; BenchTool::ALL.len()];
+        let validator = COMPILED[self as usize]
+            .get_or_init(|| {
+                jsonschema::validator_for(&self.spec().input).map_err(|error| error.to_string())
+            })
+            .as_ref()?;
         let given = Value::Object(arguments.clone());
         let mut problems = validator.iter_errors(&given).map(|error| {
             let at = error.instance_path().to_string();
