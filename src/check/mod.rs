@@ -21,6 +21,7 @@ mod results;
 mod schema;
 mod text;
 mod trajectory;
+pub(crate) mod vacuity;
 mod view;
 
 #[cfg(test)]

@@ -1,0 +1,48 @@
+//! Empty passes: green assertions that prove nothing. Either nothing can fail what they want, or the call
+//! never reached what they mean to test. A doubt is not reported.
+
+mod unfailable;
+mod untested;
+
+use crate::{
+    observation::{
+        Observation,
+        finding::{Finding, FindingCode, note},
+    },
+    suite::model::{expectation::Expectation, subject::Subject},
+};
+
+/// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.
+pub(crate) fn findings(
+    subject: &Subject,
+    wanted: &[&Expectation],
+    seen: &Observation,
+) -> Vec<Finding> {
+    let unfailable = wanted
+        .iter()
+        .filter_map(|expectation| unfailable::reason(expectation));
+    let untested = match subject {
+        Subject::Tool(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Logging { .. }
+        | Subject::Notifications { .. }
+        | Subject::Steps { .. } => untested::reason(wanted, seen),
+        Subject::Tools(_)
+        | Subject::Initialize
+        | Subject::Resources(_)
+        | Subject::Prompts(_)
+        | Subject::Completion(_)
+        | Subject::Trajectory(_)
+        | Subject::Raw(_)
+        | Subject::Http(_) => None,
+    };
+    let mut findings = Vec::new();
+    for reason in unfailable.chain(untested) {
+        note(&mut findings, FindingCode::Vacuous, reason, None);
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::{
+    check::{
+        sample::{fails, refuses, says, telling},
+        vacuity::findings,
+    },
+    observation::{Observation, StepPart, StepSeen, catalog::Catalog, finding::FindingCode},
+    suite::{
+        model::{
+            expectation::{
+                ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount,
+                StderrWanted, TextRule, TrajectoryRule,
+            },
+            subject::{Subject, ToolCall},
+        },
+        template::{Template, ValueTemplate},
+    },
+};
+
+fn subject() -> Subject {
+    Subject::Tool(ToolCall {
+        tool: Template {
+            text: "echo".to_owned(),
+        },
+        args: ValueTemplate { value: json!({}) },
+    })
+}
+
+fn reasons(wanted: &[Expectation], seen: &Observation) -> Vec<String> {
+    let wanted: Vec<&Expectation> = wanted.iter().collect();
+    let found = findings(&subject(), &wanted, seen);
+    assert!(found.iter().all(|one| one.code == FindingCode::Vacuous));
+    found.into_iter().map(|one| one.message).collect()
+}
+
+/// The observation of a call with these arguments at a server that lists `echo`, which wants a text.
+fn calling(mut seen: Observation, tool: &str, arguments: Value) -> Observation {
+    let schema = json!({
+        "type": "object",
+        "properties": {"message": {"type": "string"}},
+        "required": ["message"]
+    });
+    if let Some(answer) = seen.answer.as_mut() {
+        answer.tool = Some(tool.to_owned());
+        answer.arguments = arguments;
+    }
+    seen.catalog = Some(Arc::new(Catalog {
+        tools: Some(vec![json!({"name": "echo", "inputSchema": schema})]),
+        ..Catalog::default()
+    }));
+    seen
+}
+
+fn well_called(seen: Observation) -> Observation {
+    calling(seen, "echo", json!({"message": "x"}))
+}
+
+fn texts(items: &[&str]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
+}
+
+fn pattern(pattern: &str) -> Expectation {
+    Expectation::MatchesRegex(vec![Regex::new(pattern).unwrap()])
+}
+
+#[test]
+fn what_nothing_can_fail_is_named() {
+    let seen = well_called(says("x"));
+    let all = [
+        Expectation::Contains(texts(&[""])),
+        Expectation::Contains(Vec::new()),
+        Expectation::ContainsAny(texts(&["x", ""])),
+        Expectation::NotContains(Vec::new()),
+        Expectation::InOrder(texts(&["", ""])),
+        pattern(".*"),
+        pattern("^a?"),
+        Expectation::MinResults(ResultCount {
+            bound: 0,
+            path: None,
+        }),
+        Expectation::MinProgress(0),
+        Expectation::FileExists(Vec::new()),
+        Expectation::Notifications(NotificationsWanted {
+            min_count: Some(0),
+            ..NotificationsWanted::default()
+        }),
+        Expectation::Logging(LoggingWanted {
+            min_messages: Some(0),
+            ..LoggingWanted::default()
+        }),
+        Expectation::Stderr(StderrWanted::default()),
+        Expectation::OutputSchema(false),
+        Expectation::Trajectory(TrajectoryRule::Absence(Vec::new())),
+        Expectation::Not(Vec::new()),
+    ];
+    insta::assert_snapshot!(reasons(&all, &seen).join("\n"), @r#"
+    `contains` asks only for the empty text, which every text contains
+    `contains` asks for nothing
+    `contains_any` has the empty text among its choices, which every text contains
+    `not_contains` asks for nothing
+    `in_order` asks only for the empty text, which every text contains
+    `matches_regex` asks only for patterns that match the empty text, which every text has
+    `min_results: 0` holds for any number of results
+    `min_progress: 0` holds without any progress
+    `file_exists` asks for nothing
+    `notifications` asks for nothing
+    `assert_logging` asks for nothing
+    `stderr` asks for nothing
+    `output_schema` asks for nothing
+    `absence` asks for nothing
+    `not` asks for nothing
+    "#);
+}
+
+#[test]
+fn what_can_fail_is_left_alone() {
+    let seen = well_called(says("x"));
+    let case = |expectation: Expectation| {
+        let found = reasons(std::slice::from_ref(&expectation), &seen);
+        assert!(found.is_empty(), "{expectation:?}: {found:?}");
+    };
+    case(Expectation::Contains(texts(&["", "x"])));
+    case(Expectation::InOrder(texts(&["", "x"])));
+    case(Expectation::Equals(String::new()));
+    case(Expectation::NotContains(texts(&["x"])));
+    for written in [
+        "^.*$",
+        "^$",
+        ".",
+        "a+",
+        "\\bx?",
+        "x?\\b",
+        "^[^z]*$",
+        "a*\\$",
+        "(^a)?b",
+        "\\A\\s*\\z",
+    ] {
+        case(pattern(written));
+    }
+    case(Expectation::Notifications(NotificationsWanted {
+        min_count: Some(0),
+        max_count: Some(0),
+        ..NotificationsWanted::default()
+    }));
+}
+
+#[test]
+fn a_call_that_never_reached_its_tool_is_named() {
+    let is_error = || [Expectation::IsError(true)];
+    let case = |wanted: &[Expectation], seen: Observation| {
+        let found = reasons(wanted, &seen);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    };
+    let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
+    let lines = [
+        case(&is_error(), calling(fails("nope"), "ecko", json!({}))),
+        case(
+            &[Expectation::NotError(true)],
+            calling(says("ok"), "hidden", json!({})),
+        ),
+        case(
+            &is_error(),
+            calling(fails("nope"), "echo", json!({"message": 5})),
+        ),
+        case(&is_error(), calling(fails("nope"), "echo", Value::Null)),
+        case(
+            &[Expectation::NotError(true)],
+            calling(says("ok"), "echo", json!({})),
+        ),
+        case(
+            &[Expectation::Error(ErrorWanted::default())],
+            calling(refusal(), "echo", json!({})),
+        ),
+        case(
+            &is_error(),
+            well_called(fails("MCP error -32602: Input validation error: x")),
+        ),
+        case(
+            &is_error(),
+            well_called(fails("1 validation error for call[echo]\nmessage")),
+        ),
+    ];
+    insta::assert_snapshot!(lines.join("\n"), @r#"
+    the server does not list the tool `ecko`: the error may be about that; it lists `echo`
+    the server does not list the tool `hidden`, and answers all the same
+    the arguments do not satisfy the tool's `inputSchema` (`$.message`: 5 is not of type "string"): the call may never have reached the tool
+    the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property): the call may never have reached the tool
+    the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property), and the server took them
+    the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property): the call may never have reached the tool
+    the error is the server's own check of the arguments: `MCP error -32602: Input validation error: x`
+    the error is the server's own check of the arguments: `1 validation error for call[echo]`
+    "#);
+}
+
+#[test]
+fn a_call_that_may_be_meant_so_is_left_alone() {
+    let case = |wanted: &[Expectation], seen: Observation| {
+        let found = reasons(wanted, &seen);
+        assert!(found.is_empty(), "{found:?}");
+    };
+    let is_error = || Expectation::IsError(true);
+    let says_why = || Expectation::Contains(texts(&["nope"]));
+    let coded = || {
+        Expectation::Error(ErrorWanted {
+            code: Some(-32602),
+            ..ErrorWanted::default()
+        })
+    };
+    let worded = Expectation::Error(ErrorWanted {
+        message: Some(TextRule::Literal("no".into())),
+        ..ErrorWanted::default()
+    });
+    let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
+    case(&[Expectation::NotError(true)], well_called(says("ok")));
+    case(&[is_error()], well_called(fails("the disk is full")));
+    case(
+        &[is_error(), says_why()],
+        calling(fails("nope"), "echo", json!({})),
+    );
+    case(
+        &[is_error(), says_why()],
+        calling(fails("nope"), "unknown", json!({})),
+    );
+    case(&[coded()], calling(refusal(), "unknown", json!({})));
+    case(&[worded], calling(refusal(), "echo", json!({})));
+    let changing = telling(
+        calling(says("ok"), "later", json!({})),
+        &[("notifications/tools/list_changed", json!(null))],
+    );
+    case(&[Expectation::NotError(true)], changing);
+    let mut after_setup = calling(says("ok"), "later", json!({}));
+    after_setup.steps.push(StepSeen {
+        part: StepPart::Setup,
+        index: 0,
+        label: "tool `enable`".to_owned(),
+        answer: None,
+    });
+    case(&[Expectation::NotError(true)], after_setup);
+    case(&[is_error()], fails("nope"));
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_says_nothing() {
+    for schema in [
+        json!({"type": "objekt"}),
+        json!({"$ref": "https://example.com/x"}),
+        json!({"$ref": "#"}),
+        json!(null),
+        json!({"properties": {"message": {"exclusiveMinimum": true, "minimum": 1}}}),
+    ] {
+        let mut seen = well_called(says("ok"));
+        seen.catalog = Some(Arc::new(Catalog {
+            tools: Some(vec![json!({"name": "echo", "inputSchema": schema})]),
+            ..Catalog::default()
+        }));
+        assert!(reasons(&[Expectation::NotError(true)], &seen).is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! Calls that never reached what an assertion means to test: a tool that is not there, or arguments that the
+//! server's own check refuses.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    check::{phrase, schema},
+    observation::{
+        Observation,
+        answer::{Answer, Body},
+        catalog::Catalog,
+    },
+    suite::model::expectation::{ErrorWanted, Expectation},
+    words::text,
+};
+
+/// How the call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// With a result that is no tool error.
+    Well,
+    /// With a tool error or a JSON-RPC error.
+    Badly,
+}
+
+/// Why the call tested nothing of its tool.
+pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let answer = seen.answer.as_ref()?;
+    let tool = answer.tool.as_deref()?;
+    let ended = match &answer.body {
+        Body::Result(reply) if !reply.is_error => Ended::Well,
+        Body::Result(_) | Body::ProtocolError(_) => Ended::Badly,
+    };
+    if ended == Ended::Badly && wanted.iter().any(|one| names_the_error(one)) {
+        return None;
+    }
+    let listed = seen
+        .catalog
+        .as_deref()
+        .filter(|catalog| catalog.tools.is_some() && !changes_its_tools(seen));
+    let known = listed.and_then(|catalog| match catalog.tool(tool) {
+        Some(definition) => refused_arguments(definition, answer, ended),
+        None => unlisted(tool, catalog, ended, seen),
+    });
+    known.or_else(|| refused_by_server(wanted, answer))
+}
+
+/// Whether the server said that its tools change: then the catalog proves nothing.
+fn changes_its_tools(seen: &Observation) -> bool {
+    seen.notifications
+        .iter()
+        .any(|one| one.method == "notifications/tools/list_changed")
+}
+
+/// A tool that the server does not list. One that answers well after setup steps may have come with them.
+fn unlisted(tool: &str, catalog: &Catalog, ended: Ended, seen: &Observation) -> Option<String> {
+    let near = text::nearest(tool, catalog.tool_names())
+        .map(|near| format!("; it lists {}", phrase::quoted(near)))
+        .unwrap_or_default();
+    let tool = phrase::quoted(tool);
+    match ended {
+        Ended::Badly => Some(format!(
+            "the server does not list the tool {tool}: the error may be about that{near}"
+        )),
+        Ended::Well if seen.steps.is_empty() => Some(format!(
+            "the server does not list the tool {tool}, and answers all the same{near}"
+        )),
+        Ended::Well => None,
+    }
+}
+
+/// Arguments that the tool's own schema refuses.
+fn refused_arguments(definition: &Value, answer: &Answer, ended: Ended) -> Option<String> {
+    let declared = definition
+        .get("inputSchema")
+        .filter(|schema| schema.is_object())?;
+    let validator = schema::compile(declared).ok()?;
+    let nothing = Value::Object(Map::new());
+    let arguments = if answer.arguments.is_null() {
+        &nothing
+    } else {
+        &answer.arguments
+    };
+    let violation = schema::first_violation(&validator, arguments)?;
+    Some(match ended {
+        Ended::Badly => format!(
+            "the arguments do not satisfy the tool's `inputSchema` ({violation}): \
+             the call may never have reached the tool"
+        ),
+        Ended::Well => format!(
+            "the arguments do not satisfy the tool's `inputSchema` ({violation}), \
+             and the server took them"
+        ),
+    })
+}
+
+/// A tool error in the words with which the official SDKs refuse arguments, where only the fact of an error
+/// is expected.
+fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String> {
+    let expects_error = wanted.iter().any(|one| {
+        matches!(
+            one,
+            Expectation::IsError(true) | Expectation::NotError(false)
+        )
+    });
+    let reply = answer
+        .reply()
+        .filter(|reply| reply.is_error && expects_error)?;
+    let line = reply.text.trim_start().lines().next().unwrap_or_default();
+    let counted = line.starts_with(|first: char| first.is_ascii_digit());
+    let refuses = line.starts_with("MCP error -32602")
+        || line.starts_with("Input validation error")
+        || line.starts_with("Invalid arguments for tool")
+        || (line.contains("validation error")
+            && (counted || line.starts_with("Error executing tool")));
+    refuses.then(|| {
+        format!(
+            "the error is the server's own check of the arguments: {}",
+            phrase::quoted(line)
+        )
+    })
+}
+
+/// Whether an expectation says which error is meant: then the error is what is tested.
+fn names_the_error(expectation: &Expectation) -> bool {
+    match expectation {
+        Expectation::Error(ErrorWanted {
+            code,
+            message,
+            data,
+        }) => code.is_some() || message.is_some() || data.is_some(),
+        Expectation::Contains(_)
+        | Expectation::ContainsAny(_)
+        | Expectation::InOrder(_)
+        | Expectation::MatchesRegex(_) => super::unfailable::reason(expectation).is_none(),
+        Expectation::Equals(_)
+        | Expectation::JsonPath(_)
+        | Expectation::Structured(_)
+        | Expectation::JsonSchema(_)
+        | Expectation::Content(_)
+        | Expectation::Snapshot(_) => true,
+        Expectation::NotError(_)
+        | Expectation::IsError(_)
+        | Expectation::NotEmpty(_)
+        | Expectation::NotContains(_)
+        | Expectation::OutputSchema(_)
+        | Expectation::MinResults(_)
+        | Expectation::MaxResults(_)
+        | Expectation::NetDelta { .. }
+        | Expectation::FileContains(_)
+        | Expectation::FileNotContains(_)
+        | Expectation::FileEquals(_)
+        | Expectation::FileExists(_)
+        | Expectation::FileNotExists(_)
+        | Expectation::FileUnchanged(_)
+        | Expectation::OnlyChanged(_)
+        | Expectation::MinProgress(_)
+        | Expectation::Progress(_)
+        | Expectation::MaxDuration(_)
+        | Expectation::MaxBytes(_)
+        | Expectation::Notifications(_)
+        | Expectation::Logging(_)
+        | Expectation::ResourceUpdated { .. }
+        | Expectation::ServerRequests(_)
+        | Expectation::Stderr(_)
+        | Expectation::Exit(_)
+        | Expectation::Findings(_)
+        | Expectation::Trajectory(_)
+        | Expectation::Not(_) => false,
+    }
+}
