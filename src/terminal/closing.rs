@@ -9,6 +9,7 @@ use crate::{
     outcome::Status,
     report::{
         End, RunReport,
+        compare::{Change, Class, Comparison},
         failure::{self, Detail},
         tally::{Reliability, Tally},
     },
@@ -38,6 +39,9 @@ pub(crate) fn write(
     write_findings(out, report, theme)?;
     if report.trials > 1 {
         write_reliability(out, report, theme)?;
+    }
+    if let Some(comparison) = &report.comparison {
+        write_comparison(out, comparison, theme)?;
     }
     for note in &report.notes {
         writeln!(out, "{} {note}", theme.paint(Paint::Warning, "note:"))?;
@@ -94,6 +98,47 @@ fn write_findings(out: &mut impl Write, report: &RunReport, theme: Theme) -> io:
     }
     if all.len() > MOST_LISTED {
         writeln!(out, "  … and {} more", all.len() - MOST_LISTED)?;
+    }
+    Ok(())
+}
+
+/// What became of assertions since the baseline. Regressions are all named, of other classes the first ones.
+fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme) -> io::Result<()> {
+    for class in Class::ALL {
+        let changes: Vec<&Change> = comparison.of(class).collect();
+        if changes.is_empty() {
+            continue;
+        }
+        let (title, paint, most) = match class {
+            Class::Regressed => (
+                "Regressions detected",
+                Paint::Status(Status::Fail),
+                usize::MAX,
+            ),
+            Class::NewFailure
+            | Class::StillFailing
+            | Class::NewlySkipped
+            | Class::Removed
+            | Class::Flaky
+            | Class::Slower
+            | Class::Fixed
+            | Class::New
+            | Class::Unchanged => (class.title(), Paint::Heading, MOST_LISTED),
+        };
+        let title = format!("{title} ({}):", changes.len());
+        writeln!(out, "\n{}", theme.paint(paint, &title))?;
+        for change in changes.iter().take(most) {
+            let times = match (change.before_us, change.now_us) {
+                (Some(before), Some(now)) if class == Class::Slower => {
+                    format!(", {}ms after {}ms", now / 1_000, before / 1_000)
+                }
+                (_, _) => String::new(),
+            };
+            writeln!(out, "  {}: {}{times}", change.name, change.transition())?;
+        }
+        if changes.len() > most {
+            writeln!(out, "  … and {} more", changes.len() - most)?;
+        }
     }
     Ok(())
 }
@@ -183,6 +228,8 @@ mod tests {
         outcome::Status,
         report::{
             End, RunReport,
+            baseline::Baseline,
+            compare::{Scope, compare},
             failure::Detail,
             tests::sample::{outcome, outcomes, report, sample},
         },
@@ -267,6 +314,37 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("off  "), "{text}");
+    }
+
+    #[test]
+    fn what_changed_since_the_baseline_is_named() {
+        let (mut was_red, mut now_red) = (outcome("a.yaml", "mended"), outcome("a.yaml", "broken"));
+        (was_red.status, now_red.status) = (Status::Error, Status::Fail);
+        let before = report(
+            vec![
+                was_red,
+                outcome("a.yaml", "broken"),
+                outcome("a.yaml", "gone"),
+            ],
+            1,
+        );
+        let mut now = report(vec![outcome("a.yaml", "mended"), now_red], 1);
+        let baseline = Baseline::updated(None, &before, Scope::Whole);
+        now.comparison = Some(compare(&baseline, "b.json", &now, Scope::Whole));
+        let text = written(&now, Colour::Off);
+        let listed = text.split_once("Regressions").unwrap().1;
+        insta::assert_snapshot!(listed.trim_end(), @r"
+         detected (1):
+          broken: was PASS, now FAIL
+
+        Removed (1):
+          gone: was PASS, now missing
+
+        Fixed (1):
+          mended: was ERROR, now PASS
+
+        2 assertions, 1 passed, 1 failed in 1.2s (4 jobs)
+        ");
     }
 
     #[test]

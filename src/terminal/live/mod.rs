@@ -61,9 +61,8 @@ pub(crate) struct LiveOptions {
     pub(crate) trials: u32,
 }
 
-/// The view of a run.
-pub(crate) struct Live<W: Write> {
-    out: W,
+/// The view of a run. It owns the bars; whoever owns stdout lends it for each event.
+pub(crate) struct Live {
     options: LiveOptions,
     bars: Option<Bars>,
     running: BTreeMap<JobIndex, Running>,
@@ -92,11 +91,10 @@ struct Counts {
     skipped: usize,
 }
 
-impl<W: Write> Live<W> {
-    /// A view that writes its lines to `out`.
-    pub(crate) fn new(out: W, options: LiveOptions) -> Self {
+impl Live {
+    /// A view before its first event.
+    pub(crate) fn new(options: LiveOptions) -> Self {
         Self {
-            out,
             bars: match options.progress {
                 Progress::Bars => Some(Bars::new()),
                 Progress::None => None,
@@ -110,7 +108,12 @@ impl<W: Write> Live<W> {
     }
 
     /// Shows one event; `record` is what the recorder made of it, for a job that finished.
-    pub(crate) fn apply(&mut self, event: &Event, record: Option<&Record>) -> io::Result<()> {
+    pub(crate) fn apply(
+        &mut self,
+        event: &Event,
+        record: Option<&Record>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
         match event {
             Event::RunStarted { total, .. } => self.counts.total = *total,
             Event::JobStarted { job, case } => {
@@ -136,26 +139,26 @@ impl<W: Write> Live<W> {
                 self.running.remove(job);
                 if let Some(record) = record {
                     self.counts.add(record);
-                    self.show_result(record)?;
+                    self.show_result(record, out)?;
                 }
             }
             Event::Interrupted => self.running.clear(),
-            Event::RunFinished => return self.clear(),
+            Event::RunFinished => return self.finish(out),
         }
         if self.bars.is_some() && self.drawn.elapsed() >= REDRAW {
-            self.tick()?;
+            self.tick(out)?;
         }
         Ok(())
     }
 
     /// Draws the bars anew; to be called every now and then, because time passes without events.
-    pub(crate) fn tick(&mut self) -> io::Result<()> {
+    pub(crate) fn tick(&mut self, out: &mut impl Write) -> io::Result<()> {
         let Some(bars) = &mut self.bars else {
             return Ok(());
         };
         self.drawn = Instant::now();
         if !self.waiting.is_empty() {
-            let (out, lines) = (&mut self.out, &self.waiting);
+            let lines = &self.waiting;
             bars.beside(|| out.write_all(lines.as_bytes()).and_then(|()| out.flush()))?;
             self.waiting.clear();
         }
@@ -163,22 +166,17 @@ impl<W: Write> Live<W> {
         Ok(())
     }
 
-    /// Takes the bars away and hands the stream back.
-    pub(crate) fn finish(mut self) -> io::Result<W> {
-        self.clear()?;
-        Ok(self.out)
-    }
-
-    fn clear(&mut self) -> io::Result<()> {
+    /// Takes the bars away and prints what waits; also after a run that broke off.
+    pub(crate) fn finish(&mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(bars) = self.bars.take() {
             bars.clear();
         }
-        self.out.write_all(self.waiting.as_bytes())?;
+        out.write_all(self.waiting.as_bytes())?;
         self.waiting.clear();
-        self.out.flush()
+        out.flush()
     }
 
-    fn show_result(&mut self, record: &Record) -> io::Result<()> {
+    fn show_result(&mut self, record: &Record, out: &mut impl Write) -> io::Result<()> {
         if self.options.results == Results::Silent {
             return Ok(());
         }
@@ -188,8 +186,8 @@ impl<W: Write> Live<W> {
             self.waiting.push_str(&shown);
             return Ok(());
         }
-        self.out.write_all(shown.as_bytes())?;
-        self.out.flush()
+        out.write_all(shown.as_bytes())?;
+        out.flush()
     }
 }
 
@@ -268,7 +266,7 @@ mod tests {
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
-        let mut live = Live::new(Vec::new(), options);
+        let (mut live, mut out) = (Live::new(options), Vec::new());
         let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
         let mut events = vec![Event::RunStarted { total: 7, jobs: 2 }];
         for (job, outcome) in outcomes().into_iter().enumerate() {
@@ -282,9 +280,9 @@ mod tests {
         events.push(Event::RunFinished);
         for event in &events {
             let record = recorder.apply(event);
-            live.apply(event, record).unwrap();
+            live.apply(event, record, &mut out).unwrap();
         }
-        String::from_utf8(live.finish().unwrap()).unwrap()
+        String::from_utf8(out).unwrap()
     }
 
     #[test]
@@ -304,8 +302,8 @@ mod tests {
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
-        let mut live = Live::new(Vec::new(), options);
-        let mut apply = |event| live.apply(&event, None).unwrap();
+        let mut live = Live::new(options);
+        let mut apply = |event| live.apply(&event, None, &mut Vec::new()).unwrap();
         for job in 0..14 {
             let case = outcome("a.yaml", &format!("job\u{1b}[2J {job}")).case;
             apply(Event::JobStarted { job, case });
