@@ -32,7 +32,7 @@ impl Scope {
     pub(crate) fn of(self, report: &RunReport) -> Self {
         match report.end {
             End::Interrupted => Self::Part,
-            End::Finished if report.records.len() < report.planned => Self::Part,
+            End::Finished if report.missing() > 0 => Self::Part,
             End::Finished => self,
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct RunReport {
     pub(crate) trials: u32,
     /// Jobs that were planned; more than the records when the run ended early.
     pub(crate) planned: usize,
+    /// Passes of which there is no record, because nobody asked for a report of them.
+    pub(crate) passes_not_kept: usize,
     /// One for each outcome, in plan order.
     pub(crate) records: Vec<Record>,
     /// What people should know of the run as a whole.
@@ -51,6 +53,15 @@ pub(crate) struct RunReport {
     pub(crate) comparison: Option<Comparison>,
     /// How the run ended.
     pub(crate) end: End,
+}
+
+impl RunReport {
+    /// Jobs that were planned and have no outcome.
+    pub(crate) fn missing(&self) -> usize {
+        self.planned
+            .saturating_sub(self.records.len())
+            .saturating_sub(self.passes_not_kept)
+    }
 }
 
 /// The program that made the outcomes.

@@ -236,6 +236,7 @@ pub(crate) fn parse(text: &str) -> Result<RunReport, String> {
         jobs: file.run.jobs,
         trials: file.run.trials,
         planned: file.run.planned,
+        passes_not_kept: 0,
         records: file.assertions,
         notes: file.notes,
         problems: file.problems,

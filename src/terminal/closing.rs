@@ -50,7 +50,7 @@ pub(crate) fn write(
     writeln!(out, "{}", totals(report))?;
     let tally = report.tally();
     if report.end == End::Interrupted {
-        let missing = report.planned.saturating_sub(report.records.len());
+        let missing = report.missing();
         let text = format!("interrupted: {} did not run", count(missing, "job"));
         writeln!(out, "{}", theme.paint(Paint::Warning, &text))?;
     } else if tally.executed() == 0 {

@@ -164,7 +164,7 @@ pub(super) fn headline(report: &RunReport) -> String {
 
 /// Why the totals may mean less than they seem to.
 fn circumstances(report: &RunReport) -> String {
-    let missing = report.planned.saturating_sub(report.records.len());
+    let missing = report.missing();
     match report.end {
         End::Interrupted => format!("\nInterrupted: {} did not run.\n", count(missing, "job")),
         End::Finished if report.tally().executed() == 0 => "\nNothing was run.\n".to_owned(),
