@@ -15,16 +15,6 @@ pub(crate) fn perform(ending: Ending) -> u8 {
         Ending::Exit(code) => code,
         Ending::Abort => abort(),
         Ending::Segv => segfault(),
-        Ending::OutOfMemory(size) => {
-            let mut taken: Vec<u8> = Vec::new();
-            let size = usize::try_from(size).unwrap_or(usize::MAX);
-            if taken.try_reserve_exact(size).is_ok() {
-                // Only memory that is written to is taken.
-                taken.resize(size, 1);
-            }
-            std::hint::black_box(&taken);
-            abort()
-        }
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) enum Emit {
     CloseStdout,
     /// Our own executable is started with these arguments. It gets our stdout and nobody waits for it.
     Spawn(Vec<&'static str>),
+    /// So many bytes of memory are taken and kept.
+    TakeMemory(u64),
     /// The tap is asked for more when so much real time has passed, whatever the server's clock says:
     /// it waits for the client, not for itself.
     Wake(Duration, Ticket),
@@ -127,8 +129,6 @@ pub(crate) enum Ending {
     Abort,
     /// SIGSEGV.
     Segv,
-    /// Memory of so many bytes is taken, then SIGABRT.
-    OutOfMemory(u64),
 }
 
 /// What becomes of an incoming message.

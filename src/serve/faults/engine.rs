@@ -500,6 +500,7 @@ fn bytes_of(emit: &Emit) -> u64 {
         | Emit::Delay(_)
         | Emit::CloseStdout
         | Emit::Spawn(_)
+        | Emit::TakeMemory(_)
         | Emit::Wake(..)
         | Emit::End(_) => 0,
     }

@@ -106,7 +106,7 @@ fn shown(emits: &[Emit]) -> String {
             Emit::End(Ending::Exit(code)) => format!("<exit {code}>"),
             Emit::End(Ending::Abort) => "<abort>".to_owned(),
             Emit::End(Ending::Segv) => "<segv>".to_owned(),
-            Emit::End(Ending::OutOfMemory(size)) => format!("<oom {size}>"),
+            Emit::TakeMemory(size) => format!("<take {size}>"),
         })
         .collect()
 }
@@ -125,6 +125,7 @@ fn messages(emits: &[Emit]) -> Vec<Value> {
             | Emit::Delay(_)
             | Emit::CloseStdout
             | Emit::Spawn(_)
+            | Emit::TakeMemory(_)
             | Emit::Wake(..)
             | Emit::End(_) => {}
         }
@@ -240,7 +241,7 @@ fn answers_that_come_late_in_pieces_or_never() {
     case("abort", "<abort>");
     case("segv", "<segv>");
     case("close-stdout", "<close stdout>");
-    case("oom-cap:64KiB", "<oom 65536>");
+    case("oom-cap:64KiB", "<take 65536><abort>");
 }
 
 #[test]

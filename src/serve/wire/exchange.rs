@@ -268,6 +268,7 @@ impl Exchange {
                 | Emit::Flood(_)
                 | Emit::CloseStdout
                 | Emit::Spawn(_)
+                | Emit::TakeMemory(_)
                 | Emit::Wake(..)
                 | Emit::End(_)) => out.push(other),
             }

@@ -32,6 +32,8 @@ pub(in crate::serve) struct Writer<W, E> {
     delayed: JoinSet<Later>,
     /// How many of the delayed ones a close waits for.
     awaited: usize,
+    /// Memory that a fault wants taken.
+    taken: Vec<Vec<u8>>,
 }
 
 /// What a wait was for.
@@ -71,6 +73,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             wire,
             delayed: JoinSet::new(),
             awaited: 0,
+            taken: Vec::new(),
         }
     }
 
@@ -166,6 +169,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                         self.write_errors(text.as_bytes()).await;
                     }
                 }
+                Emit::TakeMemory(size) => self.taken.push(memory(size)),
                 Emit::Wake(length, ticket) => self.wake(length, ticket),
                 Emit::End(ending) => return Err(Wrote::Ending(ending)),
             }
@@ -231,4 +235,17 @@ fn spawn(arguments: &[&str]) -> std::io::Result<()> {
         .stderr(std::process::Stdio::null())
         .spawn()
         .map(drop)
+}
+
+/// Memory that was written to, so that it is really there; as much as there is to be had.
+fn memory(size: u64) -> Vec<u8> {
+    let mut taken: Vec<u8> = Vec::new();
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if taken.try_reserve_exact(size).is_ok() {
+        let page = [1; 4096];
+        while taken.len() + page.len() <= size {
+            taken.extend_from_slice(&page);
+        }
+    }
+    taken
 }

@@ -35,7 +35,9 @@ pub(in crate::serve::faults) fn segv(reply: &mut Reply, _: Moment<'_>) {
 }
 
 pub(in crate::serve::faults) fn out_of_memory(reply: &mut Reply, moment: Moment<'_>) {
-    reply.instead([Emit::End(Ending::OutOfMemory(moment.given.count()))]);
+    // Stdout stays open meanwhile: it is the crash that closes it.
+    let size = moment.given.count();
+    reply.instead([Emit::TakeMemory(size), Emit::End(Ending::Abort)]);
 }
 
 pub(in crate::serve::faults) fn close_stdout(reply: &mut Reply, _: Moment<'_>) {
