@@ -3,6 +3,7 @@
 
 mod completions;
 mod environment;
+mod run;
 mod serve;
 mod version;
 
@@ -12,7 +13,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::{
     cli::{Cli, Command, When, arguments},
-    words::{environment::Environment, exit::ExitCode},
+    words::{diagnostic::Colour, environment::Environment, exit::ExitCode},
 };
 
 /// What every verb gets: the environment and how to dress output.
@@ -22,6 +23,35 @@ pub(crate) struct Context {
     pub(crate) environment: Arc<Environment>,
     /// What `--color` says.
     pub(crate) colour: When,
+}
+
+impl Context {
+    /// Whether stdout gets colours: `--color`, else a terminal that wants them (`NO_COLOR`, `CLICOLOR_FORCE` and
+    /// `TERM=dumb` are heard).
+    fn stdout_colour(&self) -> Colour {
+        self.colour
+            .colour(colour_of(anstream::AutoStream::choice(&std::io::stdout())))
+    }
+
+    /// Whether a CI system runs us: its log is no screen, even if it says it is one.
+    fn is_in_ci(&self) -> bool {
+        self.environment
+            .variable("CI")
+            .is_some_and(|value| !value.is_empty() && value != "false")
+    }
+
+    /// The same for stderr.
+    fn stderr_colour(&self) -> Colour {
+        self.colour
+            .colour(colour_of(anstream::AutoStream::choice(&std::io::stderr())))
+    }
+}
+
+fn colour_of(choice: anstream::ColorChoice) -> Colour {
+    match choice {
+        anstream::ColorChoice::Always | anstream::ColorChoice::AlwaysAnsi => Colour::On,
+        anstream::ColorChoice::Auto | anstream::ColorChoice::Never => Colour::Off,
+    }
 }
 
 /// Reads the command line, runs the verb, and gives the code that the process exits with.
@@ -53,9 +83,9 @@ pub(crate) fn main() -> u8 {
 }
 
 /// The code that the process exits with. `serve` alone chooses codes that are none of ours.
-fn dispatch(verb: Command, _context: &Context) -> u8 {
+fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
-        Command::Run(_) => ExitCode::CouldNotRun.number(),
+        Command::Run(args) => run::run(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Completions(args) => completions::completions(&args).number(),
         Command::Version => version::version().number(),

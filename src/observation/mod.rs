@@ -57,6 +57,17 @@ pub(crate) struct Observation {
     pub(crate) catalog: Option<Arc<Catalog>>,
 }
 
+impl Observation {
+    /// The same attempt seen from one of its steps: the step's answer stands in place of the subject's.
+    pub(crate) fn at_step(&self, index: usize) -> Self {
+        Self {
+            answer: self.steps.get(index).and_then(|step| step.answer.clone()),
+            wire: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
 /// What the handshake told about the server.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionFacts {

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::suite::model::{Assertion, Case, server::Server};
+use crate::suite::model::{
+    Assertion, Case,
+    server::{ClientBehaviour, Server},
+};
 
 /// One thing to do, in its place in the plan.
 #[derive(Debug)]
@@ -35,10 +38,19 @@ pub(crate) struct RunJob {
     pub(crate) assertion: Arc<Assertion>,
     /// The server: the assertion's, the target's, or `--server`.
     pub(crate) server: Arc<Server>,
+    /// How the client behaves, where the target has a say in it.
+    pub(crate) client: Option<Box<ClientBehaviour>>,
     /// The deadline of an attempt.
     pub(crate) timeout: Duration,
     /// Attempts after a failure.
     pub(crate) retries: u32,
     /// Jobs of one lane run one at a time.
     pub(crate) lane: Option<String>,
+}
+
+impl RunJob {
+    /// How the client behaves in this job.
+    pub(crate) fn client(&self) -> &ClientBehaviour {
+        self.client.as_deref().unwrap_or(&self.assertion.client)
+    }
 }

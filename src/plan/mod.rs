@@ -17,12 +17,16 @@ use crate::{
         server::{Launch, Server, Target, UrlTransport},
         subject::Subject,
     },
+    suite::settings::NamedTarget,
     suite::template::Template,
     words::environment::Environment,
 };
 
 /// The deadline of an assertion that names none.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// No deadline is longer: a moment so far away must still be a moment.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What was asked for on the command line and in the settings.
 #[derive(Debug)]
@@ -42,7 +46,7 @@ pub(crate) struct PlanOptions<'a> {
     /// What replaces command and arguments of every server.
     pub(crate) server: Option<ServerOverride>,
     /// The targets each assertion is repeated on; empty: each on its own server.
-    pub(crate) targets: Vec<(String, Server)>,
+    pub(crate) targets: Vec<NamedTarget>,
     /// For `skip_unless_env`.
     pub(crate) environment: &'a Environment,
 }
@@ -135,7 +139,7 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
 
 fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'_>) {
     let reason = skip_reason(assertion, options.environment);
-    let targets: Vec<Option<&(String, Server)>> = if options.targets.is_empty() {
+    let targets: Vec<Option<&NamedTarget>> = if options.targets.is_empty() {
         vec![None]
     } else {
         options.targets.iter().map(Some).collect()
@@ -143,17 +147,22 @@ fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'
     for target in targets {
         let server = server_for(
             assertion,
-            target.map(|(_, server)| server),
+            target.map(|target| &target.server),
             options.server.as_ref(),
         );
         for trial in 1..=options.trials {
             let work = match &reason {
                 Some(reason) => Work::Skip(reason.clone()),
-                None => Work::Run(run_job(assertion, Arc::clone(&server), options)),
+                None => {
+                    let mut work = run_job(assertion, Arc::clone(&server), options);
+                    work.client =
+                        target.map(|target| Box::new(assertion.client.or(&target.client)));
+                    Work::Run(work)
+                }
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
-                target: target.map(|(name, _)| name.clone()),
+                target: target.map(|target| target.name.clone()),
                 trial,
                 work,
             });
@@ -235,10 +244,11 @@ fn server_for(
 }
 
 fn run_job(assertion: &Arc<Assertion>, server: Arc<Server>, options: &PlanOptions<'_>) -> RunJob {
-    let timeout = assertion
-        .timeout
-        .unwrap_or(options.timeout)
-        .mul_f64(options.timeout_scale);
+    let seconds =
+        assertion.timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
+    let timeout = Duration::try_from_secs_f64(seconds)
+        .unwrap_or(LONGEST_TIMEOUT)
+        .min(LONGEST_TIMEOUT);
     let lane = assertion
         .serial
         .as_ref()
@@ -253,6 +263,7 @@ fn run_job(assertion: &Arc<Assertion>, server: Arc<Server>, options: &PlanOption
     RunJob {
         assertion: Arc::clone(assertion),
         server,
+        client: None,
         timeout,
         retries: assertion.retries.unwrap_or(options.retries),
         lane,

@@ -1,5 +1,105 @@
 //! Jobs to outcomes: scheduler, deadlines, retries, cancellation. Emits events; prints nothing.
 
+mod attempt;
 mod catalogs;
+mod job;
+mod judge;
+pub(crate) mod launch;
 mod ordered;
+mod place;
 mod queue;
+mod reuse;
+mod scheduler;
+mod trajectory;
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use self::{
+    judge::{Rules, Strictness},
+    scheduler::run,
+};
+use crate::{
+    isolate::fixture::Fixture,
+    suite::{Dialect, template::UnknownNames},
+    words::environment::Environment,
+};
+
+/// How a run is made.
+#[derive(Debug)]
+pub(crate) struct RunOptions {
+    /// Jobs at once, at least 1.
+    pub(crate) jobs: usize,
+    /// How observations are judged.
+    pub(crate) rules: Rules,
+    /// What the first red outcome means for the rest.
+    pub(crate) after_failure: AfterFailure,
+    /// Whether assertions of one server share it.
+    pub(crate) servers: Servers,
+    /// Whose frames are kept.
+    pub(crate) wire: WireKept,
+    /// How much is told while jobs run.
+    pub(crate) narration: Narration,
+    /// The folder that is copied for each job that uses it.
+    pub(crate) fixture: Option<Arc<Fixture>>,
+    /// Facts about our surroundings.
+    pub(crate) environment: Arc<Environment>,
+    /// Ends the run early.
+    pub(crate) interrupt: CancellationToken,
+}
+
+/// What the first red outcome means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AfterFailure {
+    /// The rest runs.
+    GoOn,
+    /// Nothing more is started.
+    Stop,
+}
+
+/// Whether every assertion gets a server of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Servers {
+    /// It does.
+    Fresh,
+    /// Assertions of one server share a process and a session.
+    Reused,
+}
+
+/// How much a run tells of what goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Narration {
+    /// Starts and outcomes.
+    Outcomes,
+    /// Phases too, for people who watch.
+    Phases,
+}
+
+/// Whose frames go into the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WireKept {
+    /// Those of red outcomes.
+    OfRed,
+    /// All.
+    OfAll,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    /// Every job has its outcome.
+    Completed,
+    /// It was interrupted; jobs that had not finished say so.
+    Interrupted,
+}
+
+impl RunOptions {
+    /// What becomes of a `{{name}}` that nothing defines: the Go tool leaves it as it is.
+    fn unknown_names(&self) -> UnknownNames {
+        match self.rules.dialect {
+            Dialect::Native => UnknownNames::Refuse,
+            Dialect::Compat => UnknownNames::Keep,
+        }
+    }
+}

@@ -51,7 +51,7 @@ pub(crate) struct Settings {
 }
 
 /// A server that `--target` selects by its name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NamedTarget {
     /// The name.
     pub(crate) name: String,

@@ -187,6 +187,12 @@ impl Process {
         self.watch.exited().await
     }
 
+    /// The same, for whoever outlives the borrow.
+    pub(crate) fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
+        let watch = Arc::clone(&self.watch);
+        async move { watch.exited().await }
+    }
+
     /// What it wrote to stderr so far.
     pub(crate) fn stderr(&self) -> StderrTail {
         self.stderr.tail()

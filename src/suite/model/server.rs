@@ -243,3 +243,22 @@ impl ElicitationAction {
         }
     }
 }
+
+impl ClientBehaviour {
+    /// This behaviour, and what it leaves open from another one.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        Self {
+            revision: match self.revision {
+                RevisionWanted::Auto => other.revision,
+                RevisionWanted::Exactly(_) => self.revision,
+            },
+            roots: self.roots.clone().or_else(|| other.roots.clone()),
+            sampling: self.sampling.clone().or_else(|| other.sampling.clone()),
+            elicitation: self
+                .elicitation
+                .clone()
+                .or_else(|| other.elicitation.clone()),
+            tasks: self.tasks.clone().or_else(|| other.tasks.clone()),
+        }
+    }
+}

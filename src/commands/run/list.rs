@@ -1,0 +1,124 @@
+//! `run --list` and `run --dry-run`: what would run, without running it.
+
+use std::{io::Write, sync::Arc};
+
+use serde_json::json;
+
+use super::{options::Prepared, refusal::Refusal};
+use crate::{
+    cli::run::RunArgs,
+    deliver::stdout::Stdout,
+    plan::job::{Job, RunJob, Work},
+    run::launch::command_line,
+    suite::template::Bindings,
+    words::{exit::ExitCode, text::clean},
+};
+
+/// Prints the id of each job, or with `--json` an array of
+/// `{id, name, file, line, subject, target, skip}`.
+pub(super) fn list(
+    prepared: &Prepared,
+    args: &RunArgs,
+    out: &mut Stdout,
+) -> Result<ExitCode, Refusal> {
+    let first_trials = || prepared.plan.jobs.iter().filter(|job| job.trial == 1);
+    if args.json {
+        let rows: Vec<_> = first_trials().map(row).collect();
+        print(out, &format!("{:#}\n", serde_json::Value::Array(rows)))?;
+    } else {
+        for job in first_trials() {
+            let target = job
+                .target
+                .as_ref()
+                .map(|target| format!(" [{target}]"))
+                .unwrap_or_default();
+            print(
+                out,
+                &format!("{}{target}\n", clean(&job.case.id).replace('\n', " ")),
+            )?;
+        }
+    }
+    Ok(
+        match (prepared.is_invalid(), prepared.plan.jobs.is_empty()) {
+            (true, _) => ExitCode::Invalid,
+            (false, true) => ExitCode::NothingSelected,
+            (false, false) => ExitCode::Passed,
+        },
+    )
+}
+
+fn row(job: &Job) -> serde_json::Value {
+    let skip = match &job.work {
+        Work::Skip(reason) => Some(reason.as_str()),
+        Work::Run(_) | Work::Invalid(_) => None,
+    };
+    json!({
+        "id": job.case.id,
+        "name": job.case.name,
+        "file": job.case.origin.file.path,
+        "line": job.case.origin.position().line,
+        "subject": job.case.subject,
+        "target": job.target,
+        "skip": skip,
+    })
+}
+
+/// Prints what would be started for each job.
+pub(super) fn dry_run(prepared: &Prepared, out: &mut Stdout) -> Result<ExitCode, Refusal> {
+    let secrets = prepared.secrets();
+    for job in &prepared.plan.jobs {
+        let name = job.case.id.as_str();
+        let target = job
+            .target
+            .as_ref()
+            .map(|target| format!(" [{target}]"))
+            .unwrap_or_default();
+        let what = match &job.work {
+            Work::Run(work) => started(prepared, work),
+            Work::Skip(reason) => format!("skipped: {reason}"),
+            Work::Invalid(reasons) => format!("invalid: {}", reasons.join("; ")),
+        };
+        print(
+            out,
+            &clean(&secrets.mask(&format!("{name}{target}\n    {what}\n"))),
+        )?;
+    }
+    Ok(if prepared.is_invalid() {
+        ExitCode::Invalid
+    } else {
+        ExitCode::Passed
+    })
+}
+
+fn started(prepared: &Prepared, work: &RunJob) -> String {
+    let bindings = Bindings {
+        fixture: prepared.fixture.as_ref().map(|_| "<fixture>".to_owned()),
+        environment: Arc::clone(&prepared.environment),
+        ..Bindings::default()
+    };
+    let server = match command_line(&work.server.target, &bindings) {
+        Ok(line) => line.shown(),
+        Err(disruption) => disruption.message,
+    };
+    let fixture = if work.assertion.uses_fixture {
+        ", a fresh fixture"
+    } else {
+        ""
+    };
+    format!(
+        "{} within {:?}{fixture}: {server}",
+        work.assertion.subject.key(),
+        work.timeout
+    )
+}
+
+fn print(out: &mut Stdout, text: &str) -> Result<(), Refusal> {
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| {
+            Refusal::new(
+                ExitCode::CouldNotRun,
+                format!("cannot write to stdout: {error}"),
+            )
+        })
+}

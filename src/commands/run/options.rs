@@ -1,0 +1,284 @@
+//! From what was typed, the settings file and the environment to a plan: every option has its final value here.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+
+use super::refusal::Refusal;
+use crate::{
+    cli::run::RunArgs,
+    commands::Context,
+    isolate::fixture::Fixture,
+    plan::{Plan, PlanOptions, ServerOverride, filter::Filter, job::Work, shard::Shard},
+    run::{
+        AfterFailure, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
+        launch::add_secrets,
+    },
+    suite::{
+        Dialect,
+        discover::{self, LoadOptions},
+        lower::{ServerFrom, UnsetVariables, duration},
+        settings::{NamedTarget, Settings},
+        template::Bindings,
+    },
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        environment::Environment,
+        exit::ExitCode,
+        redact::Secrets,
+        text::nearest,
+    },
+};
+
+/// Everything that is known before the run.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// What will run.
+    pub(super) plan: Plan,
+    /// Assertions that filters or the shard left out.
+    pub(super) left_out: usize,
+    /// The settings file's contents.
+    pub(super) settings: Settings,
+    /// What is wrong in the suites.
+    pub(super) problems: Vec<Diagnostic>,
+    /// What was passed over.
+    pub(super) notes: Vec<String>,
+    /// The folder copied for each job that uses it.
+    pub(super) fixture: Option<Arc<Fixture>>,
+    /// Facts about our surroundings.
+    pub(super) environment: Arc<Environment>,
+    dialect: Dialect,
+}
+
+impl Prepared {
+    /// Whether a file of the suite cannot be used.
+    pub(super) fn is_invalid(&self) -> bool {
+        self.problems
+            .iter()
+            .any(|problem| problem.severity == Severity::Error)
+    }
+
+    /// Cores of the machine.
+    pub(super) fn cores(&self) -> usize {
+        self.environment.cores
+    }
+
+    /// Values that no report may show.
+    pub(super) fn secrets(&self) -> Secrets {
+        let bindings = Bindings {
+            environment: Arc::clone(&self.environment),
+            ..Bindings::default()
+        };
+        let mut secrets = Secrets::default();
+        for job in &self.plan.jobs {
+            if let Work::Run(work) = &job.work {
+                add_secrets(&work.server.target, &bindings, &mut secrets);
+            }
+        }
+        secrets
+    }
+
+    /// How the run is made.
+    pub(super) fn run_options(&self, args: &RunArgs, interrupt: CancellationToken) -> RunOptions {
+        let strictness = |strict| {
+            if strict {
+                Strictness::Red
+            } else {
+                Strictness::Tell
+            }
+        };
+        RunOptions {
+            jobs: args
+                .jobs
+                .or(self
+                    .settings
+                    .jobs
+                    .map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)))
+                .unwrap_or(self.environment.cores)
+                .max(1),
+            rules: Rules {
+                dialect: self.dialect,
+                protocol: strictness(args.strict_protocol),
+                vacuity: strictness(args.strict_vacuity),
+            },
+            after_failure: if args.fail_fast {
+                AfterFailure::Stop
+            } else {
+                AfterFailure::GoOn
+            },
+            servers: if args.reuse_server {
+                Servers::Reused
+            } else {
+                Servers::Fresh
+            },
+            wire: if args.trace {
+                WireKept::OfAll
+            } else {
+                WireKept::OfRed
+            },
+            narration: Narration::Outcomes,
+            fixture: self.fixture.clone(),
+            environment: Arc::clone(&self.environment),
+            interrupt,
+        }
+    }
+}
+
+/// Loads the suites and makes the plan.
+pub(super) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Refusal> {
+    let suites: Vec<PathBuf> = args
+        .suites
+        .iter()
+        .chain(&args.more_suites)
+        .cloned()
+        .collect();
+    if suites.is_empty() {
+        return Err(Refusal::invalid("no suite was given")
+            .with_help("name one: `mcp-assert run --suite evals`"));
+    }
+    let environment = Arc::clone(&context.environment);
+    let given_elsewhere = args.server.is_some() || !args.targets.is_empty();
+    let server_from = if given_elsewhere {
+        ServerFrom::Elsewhere
+    } else {
+        ServerFrom::Suite
+    };
+    let load = |dialect| {
+        let options = LoadOptions {
+            dialect,
+            unset_variables: if args.strict_env {
+                UnsetVariables::Refuse
+            } else {
+                UnsetVariables::Warn
+            },
+            server_from,
+            environment: &environment,
+        };
+        discover::load(&suites, &options).map_err(|error| {
+            Refusal::invalid(error.to_string()).with_help("a suite is a folder or a YAML file")
+        })
+    };
+    let asked = if args.compat {
+        Dialect::Compat
+    } else {
+        Dialect::Native
+    };
+    let mut loaded = load(asked)?;
+    let mut dialect = asked;
+    if loaded.settings.compat && asked == Dialect::Native {
+        dialect = Dialect::Compat;
+        loaded = load(dialect)?;
+    }
+    let targets = targets(args, &loaded.settings)?;
+    let options = PlanOptions {
+        filter: filter(args)?,
+        shard: args
+            .shard
+            .as_deref()
+            .map(Shard::from_text)
+            .transpose()
+            .map_err(|error| usage(&error))?,
+        trials: args.trials,
+        retries: args.retries,
+        timeout: timeout(&args.timeout)?,
+        timeout_scale: scale(args.timeout_scale)?,
+        server: args
+            .server
+            .as_deref()
+            .map(ServerOverride::from_text)
+            .transpose()
+            .map_err(|error| usage(&error))?,
+        targets,
+        environment: &environment,
+    };
+    if args.jobs == Some(0) {
+        return Err(Refusal::invalid("`--jobs 0` runs nothing").with_help("give at least 1"));
+    }
+    let plan = crate::plan::plan(&loaded.suite, &options);
+    let fixture = fixture(args, &loaded.settings)?;
+    Ok(Prepared {
+        left_out: plan.left_out,
+        plan,
+        settings: loaded.settings,
+        problems: loaded.suite.problems,
+        notes: loaded.suite.notes,
+        fixture,
+        environment,
+        dialect,
+    })
+}
+
+fn usage(error: &impl std::fmt::Display) -> Refusal {
+    Refusal::invalid(error.to_string())
+}
+
+fn filter(args: &RunArgs) -> Result<Filter, Refusal> {
+    Filter::new(&args.filter, &args.tags, &args.not_tags).map_err(|error| usage(&error))
+}
+
+fn timeout(text: &str) -> Result<Duration, Refusal> {
+    duration::parse(text).map_err(|problem| {
+        Refusal::invalid(format!("`--timeout {text}` is no duration: {problem}"))
+            .with_help("write `500ms`, `30s` or `1m30s`")
+    })
+}
+
+fn scale(factor: f64) -> Result<f64, Refusal> {
+    if factor.is_finite() && factor > 0.0 && factor <= 1e6 {
+        return Ok(factor);
+    }
+    Err(
+        Refusal::invalid(format!("`--timeout-scale {factor}` is no factor"))
+            .with_help("give a number above 0, such as 2"),
+    )
+}
+
+/// The targets asked for, in the order of the settings file for `all`.
+fn targets(args: &RunArgs, settings: &Settings) -> Result<Vec<NamedTarget>, Refusal> {
+    let mut chosen: Vec<NamedTarget> = Vec::new();
+    for name in &args.targets {
+        if name == "all" {
+            chosen.extend(settings.targets.iter().cloned());
+            continue;
+        }
+        match settings.targets.iter().find(|target| target.name == *name) {
+            Some(target) => chosen.push(target.clone()),
+            None => return Err(unknown_target(name, settings)),
+        }
+    }
+    let mut seen = BTreeSet::new();
+    chosen.retain(|target| seen.insert(target.name.clone()));
+    if !args.targets.is_empty() && chosen.is_empty() {
+        return Err(Refusal::invalid("`--target all` finds no targets")
+            .with_help("name them under `targets:` in mcp-assert.yaml"));
+    }
+    Ok(chosen)
+}
+
+fn unknown_target(name: &str, settings: &Settings) -> Refusal {
+    let known: Vec<&str> = settings
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
+    let refusal = Refusal::invalid(format!("unknown target `{name}`"));
+    match (nearest(name, known.iter().copied()), &known[..]) {
+        (Some(near), _) => refusal.with_help(format!("did you mean `{near}`?")),
+        (None, []) => refusal.with_help("the settings file mcp-assert.yaml names no `targets:`"),
+        (None, _) => refusal.with_help(format!("known targets: {}", known.join(", "))),
+    }
+}
+
+/// The fixture of the command line, else of the settings.
+fn fixture(args: &RunArgs, settings: &Settings) -> Result<Option<Arc<Fixture>>, Refusal> {
+    let Some(folder) = args.fixture.as_ref().or(settings.fixture.as_ref()) else {
+        return Ok(None);
+    };
+    let fixture = Fixture::open(folder).map_err(|problem| {
+        Refusal::new(
+            ExitCode::Invalid,
+            format!("the fixture cannot be used: {problem}"),
+        )
+    })?;
+    Ok(Some(Arc::new(fixture)))
+}

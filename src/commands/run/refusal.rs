@@ -1,0 +1,61 @@
+//! Why a run was not made, in one diagnostic.
+
+use std::io::Write;
+
+use crate::{
+    commands::Context,
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        exit::ExitCode,
+    },
+};
+
+/// A run that ends before any assertion, or whose reports cannot be written.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    code: ExitCode,
+    message: String,
+    help: Vec<String>,
+}
+
+impl Refusal {
+    pub(super) fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            help: Vec::new(),
+        }
+    }
+
+    /// The command line or the suite cannot be used.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Invalid, message)
+    }
+
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Says it on stderr and gives the exit code.
+    pub(super) fn say(self, context: &Context) -> ExitCode {
+        let drawn = Diagnostic {
+            code: match self.code {
+                ExitCode::NothingSelected => "nothing-selected",
+                ExitCode::CouldNotRun => "could-not-run",
+                ExitCode::Invalid | ExitCode::Passed | ExitCode::Failed | ExitCode::Interrupted => {
+                    "usage"
+                }
+            },
+            severity: Severity::Error,
+            message: self.message,
+            origin: None,
+            label: None,
+            help: self.help,
+        }
+        .render(context.stderr_colour());
+        // A closed stderr is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "{drawn}");
+        self.code
+    }
+}

@@ -1,0 +1,216 @@
+//! The reports of a run: read the baseline before anything is written, compare, write what was asked for, and only
+//! then save the new baseline, so that one path for both compares first.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use super::{options::Prepared, refusal::Refusal, screen::Screen};
+use crate::{
+    cli::run::RunArgs,
+    deliver::{self, DeliverError, Destination},
+    report::{
+        Format, RunReport,
+        baseline::Baseline,
+        compare::{Scope, compare},
+        failure::{Detail, Frames},
+    },
+    terminal::closing,
+    words::{exit::ExitCode, text::nearest},
+};
+
+/// What is written when the run is over.
+#[derive(Debug)]
+pub(super) struct Reports {
+    wanted: Vec<(Format, Destination)>,
+    baseline: Option<(String, Baseline)>,
+    save_baseline: Option<PathBuf>,
+    scope: Scope,
+    detail: Detail,
+}
+
+impl Reports {
+    /// Checks what was asked for and reads the baseline, before any server starts.
+    pub(super) fn new(args: &RunArgs, prepared: &Prepared) -> Result<Self, Refusal> {
+        let mut wanted = Vec::new();
+        let named = [
+            (Format::Junit, &args.junit),
+            (Format::Markdown, &args.markdown),
+            (Format::Badge, &args.badge),
+            (Format::RunJson, &args.report_json),
+        ];
+        for (format, path) in named {
+            wanted.extend(
+                path.as_deref()
+                    .map(|path| (format, Destination::from_path(path))),
+            );
+        }
+        for text in args
+            .reports
+            .iter()
+            .chain(prepared.settings.report.iter().map(|(text, _)| text))
+        {
+            wanted.push(report(text)?);
+        }
+        if args.json {
+            wanted.push((Format::Json, Destination::Stdout));
+        }
+        if wanted
+            .iter()
+            .filter(|(_, destination)| *destination == Destination::Stdout)
+            .count()
+            > 1
+        {
+            return Err(Refusal::invalid("two reports want stdout")
+                .with_help("write one of them to a file"));
+        }
+        let baseline = args
+            .baseline
+            .as_ref()
+            .or(prepared.settings.baseline.as_ref());
+        Ok(Self {
+            wanted,
+            baseline: baseline
+                .map(|path| read_baseline(path, args))
+                .transpose()?
+                .flatten(),
+            save_baseline: args.save_baseline.clone(),
+            scope: if prepared.left_out == 0 {
+                Scope::Whole
+            } else {
+                Scope::Part
+            },
+            detail: Detail {
+                frames: if args.trace {
+                    Frames::All
+                } else {
+                    Frames::Last
+                },
+                ..Detail::usual(args.trials)
+            },
+        })
+    }
+
+    /// Whether anything but the terminal's totals is made of what passed.
+    pub(super) fn need_passes(&self) -> bool {
+        !self.wanted.is_empty() || self.baseline.is_some() || self.save_baseline.is_some()
+    }
+
+    /// Writes everything and tells how many regressions there are.
+    pub(super) fn deliver(
+        self,
+        mut report: RunReport,
+        screen: &mut Screen,
+    ) -> Result<(RunReport, Regressions), Refusal> {
+        if let Some((against, baseline)) = &self.baseline {
+            report.comparison = Some(compare(baseline, against, &report, self.scope));
+        }
+        let regressed = report
+            .comparison
+            .as_ref()
+            .is_some_and(|comparison| comparison.has_regressions());
+        let mut trouble = None;
+        for (format, destination) in &self.wanted {
+            let text = format.render(&report);
+            if let Err(error) = deliver::write(destination, &text, screen.stdout()) {
+                trouble.get_or_insert(error);
+            }
+        }
+        if screen.is_for_people() {
+            let theme = screen.theme();
+            let written = closing::write(screen.stdout(), &report, &self.detail, theme)
+                .and_then(|()| screen.stdout().flush());
+            if let Err(error) = written {
+                return Err(Refusal::new(
+                    ExitCode::CouldNotRun,
+                    format!("cannot write to stdout: {error}"),
+                ));
+            }
+        }
+        if let Some(path) = &self.save_baseline
+            && let Err(error) = self.save(path, &report, screen)
+        {
+            trouble.get_or_insert(error);
+        }
+        match trouble {
+            Some(error) => Err(Refusal::new(ExitCode::CouldNotRun, error.to_string())),
+            None => Ok((
+                report,
+                if regressed {
+                    Regressions::Found
+                } else {
+                    Regressions::None
+                },
+            )),
+        }
+    }
+
+    fn save(
+        &self,
+        path: &Path,
+        report: &RunReport,
+        screen: &mut Screen,
+    ) -> Result<(), DeliverError> {
+        // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
+        let old = deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok());
+        let new = Baseline::updated(old.as_ref(), report, self.scope);
+        deliver::write(
+            &Destination::File(path.to_owned()),
+            &new.render(),
+            screen.stdout(),
+        )
+    }
+}
+
+/// Whether something that passed in the baseline is red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Regressions {
+    None,
+    Found,
+}
+
+/// Reads the baseline. A path that is also written may be new.
+fn read_baseline(path: &Path, args: &RunArgs) -> Result<Option<(String, Baseline)>, Refusal> {
+    let shown = path.display().to_string();
+    let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
+    let Some(text) = text else {
+        if args.save_baseline.as_deref() == Some(path) {
+            return Ok(None);
+        }
+        return Err(
+            Refusal::invalid(format!("the baseline `{shown}` does not exist"))
+                .with_help("make it with --save-baseline"),
+        );
+    };
+    let baseline = Baseline::parse(&text).map_err(|problem| {
+        Refusal::invalid(format!("the baseline `{shown}` cannot be used: {problem}"))
+    })?;
+    Ok(Some((shown, baseline)))
+}
+
+/// Reads `FORMAT=PATH`.
+fn report(text: &str) -> Result<(Format, Destination), Refusal> {
+    let words = || Format::ALL.iter().map(|format| format.word());
+    let (word, path) = text
+        .split_once('=')
+        .filter(|(_, path)| !path.is_empty())
+        .ok_or_else(|| {
+            Refusal::invalid(format!("`--report {text}` names no path"))
+                .with_help("write FORMAT=PATH, such as `junit=report.xml`")
+        })?;
+    let format = Format::ALL
+        .iter()
+        .find(|format| format.word() == word)
+        .ok_or_else(|| {
+            let refusal = Refusal::invalid(format!("unknown report format `{word}`"));
+            match nearest(word, words()) {
+                Some(near) => refusal.with_help(format!("did you mean `{near}`?")),
+                None => refusal.with_help(format!(
+                    "formats: {}",
+                    words().collect::<Vec<_>>().join(", ")
+                )),
+            }
+        })?;
+    Ok((*format, Destination::from_path(Path::new(path))))
+}

@@ -1,0 +1,368 @@
+//! One attempt at one assertion: a place, a server, a session, the subject; and afterwards the end of the server,
+//! which needs no slot of the run.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant as StdInstant},
+};
+
+use tokio::time::Instant;
+
+use super::{
+    job::{Shared, Teller},
+    launch::{CommandLine, command_line},
+    place::Place,
+    reuse, trajectory,
+};
+use crate::{
+    isolate::process::{Patience, Process, ProcessSpec, StartFailure},
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind, Phase},
+        finding::{FindingCode, note},
+        process::{Ending, Exit, StderrTail},
+    },
+    plan::job::RunJob,
+    session::{Script, Session},
+    suite::{
+        model::{server::Inherit, subject::Subject},
+        template::Bindings,
+    },
+    transport::clock::JobClock,
+    words::environment::Environment,
+};
+
+/// How long a server may take to list what it has.
+const CATALOG_TIME: Duration = Duration::from_secs(5);
+
+/// A server with the session on it.
+pub(super) struct Live {
+    session: Session,
+    process: Process,
+    place: Place,
+    /// Assertions that used it before.
+    used_by: Vec<String>,
+}
+
+/// What an attempt brought, and what of it is still to be ended.
+pub(super) struct Attempted {
+    pub(super) observation: Observation,
+    pub(super) bindings: Bindings,
+    pub(super) command_line: Option<String>,
+    pub(super) shared_server: Option<String>,
+    /// What the outcome should mention.
+    pub(super) notes: Vec<String>,
+    live: Option<Live>,
+    place: Option<Place>,
+}
+
+/// Makes an attempt. Everything that goes wrong is in its observation.
+pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -> Attempted {
+    let begun = StdInstant::now();
+    let mut attempted = Attempted {
+        observation: Observation::default(),
+        bindings: Bindings {
+            environment: Arc::clone(&shared.options.environment),
+            unknown: shared.options.unknown_names(),
+            ..Bindings::default()
+        },
+        command_line: None,
+        shared_server: None,
+        notes: Vec::new(),
+        live: None,
+        place: None,
+    };
+    if let Subject::Trajectory(source) = &job.assertion.subject {
+        trajectory::observe(source, job, &mut attempted);
+    } else if let Err(disruption) = attempted.observe(job, shared, teller).await {
+        let reached = disruption.phase.max(attempted.observation.reached);
+        attempted.observation.reached = reached;
+        attempted.observation.disruption = Some(disruption);
+    }
+    attempted.observation.timings.total = begun.elapsed();
+    attempted
+}
+
+impl Attempted {
+    /// The place, the server, the session and the subject, in this order.
+    async fn observe(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        teller: Teller<'_>,
+    ) -> Result<(), Disruption> {
+        let clock = JobClock::start();
+        let deadline = Instant::now() + job.timeout;
+        teller.phase(Phase::Place);
+        let mut live = match shared.take_live(job).await {
+            Some(mut live) => {
+                live.session.set_clock(clock);
+                live.place.reset().await?;
+                self.bindings.fixture = live.place.fixture_path();
+                live
+            }
+            None => self.start(job, shared, Started { clock, teller }).await?,
+        };
+        live.place
+            .look_before(job, &self.bindings, shared.options.rules.dialect);
+        teller.phase(Phase::Handshake);
+        let timings = self.observation.timings;
+        let script = Script {
+            setup: &job.assertion.setup,
+            subject: &job.assertion.subject,
+        };
+        let performed = tokio::select! {
+            seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
+            () = shared.options.interrupt.cancelled() => None,
+        };
+        self.observation = performed.unwrap_or_else(interrupted);
+        self.observation.timings.place = timings.place;
+        self.observation.timings.start = timings.start;
+        let looked = live
+            .place
+            .look_after(job, &self.bindings, shared.options.rules.dialect)
+            .await;
+        if !live.used_by.is_empty() {
+            self.shared_server = Some(live.used_by.join(", "));
+        }
+        live.used_by.push(job.assertion.case.id.clone());
+        if self.observation.disruption.is_none() {
+            fetch_catalog(&mut live, job, shared).await;
+        }
+        self.live = Some(live);
+        self.observation.files = looked?;
+        Ok(())
+    }
+
+    /// A fresh place and a fresh server in it.
+    async fn start(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<Live, Disruption> {
+        let begun = StdInstant::now();
+        let place = Place::new(
+            job,
+            shared.options.fixture.as_ref(),
+            &shared.options.environment,
+        )
+        .await?;
+        self.bindings.fixture = place.fixture_path();
+        self.observation.timings.place = begun.elapsed();
+        started.teller.phase(Phase::Start);
+        self.observation.reached = Phase::Start;
+        let begun = StdInstant::now();
+        let line = match command_line(&job.server.target, &self.bindings) {
+            Ok(line) => line,
+            Err(disruption) => {
+                self.place = Some(place);
+                return Err(disruption);
+            }
+        };
+        self.command_line = Some(line.shown());
+        let spec = process_spec(line, &shared.options.environment);
+        match Process::start(&spec, started.clock).await {
+            Ok((process, link)) => {
+                let session = Session::new(link, job.client(), Some(Box::pin(process.end_watch())));
+                self.observation.timings.start = begun.elapsed();
+                Ok(Live {
+                    session,
+                    process,
+                    place,
+                    used_by: Vec::new(),
+                })
+            }
+            Err(failure) => {
+                self.place = Some(place);
+                Err(not_started(&failure))
+            }
+        }
+    }
+
+    /// Ends what is still there, or hands the server to the next assertion of its lane, and completes the
+    /// observation with what only the end can show.
+    pub(super) async fn close(mut self, shared: &Shared, job: &RunJob) -> Self {
+        if let Some(live) = self.live.take() {
+            if let Some(key) = shared.shares(job).filter(|_| live.session.is_usable()) {
+                self.observation.stderr = live.process.stderr();
+                shared.keep_live(key, live).await;
+            } else {
+                let begun = StdInstant::now();
+                let ended = live.end(shared.patience(), &mut self.observation).await;
+                self.observation.timings.close = begun.elapsed();
+                self.complete(ended);
+            }
+        }
+        if let Some(place) = self.place.take() {
+            self.notes.extend(place.close().await);
+        }
+        if let Some(key) = reuse::target_key(job).filter(|_| calls_tools(&job.assertion.subject)) {
+            self.observation.catalog = shared.catalogs.known(&key).await;
+        }
+        self
+    }
+
+    fn complete(&mut self, ended: Ended) {
+        self.notes.extend(ended.note);
+        self.observation.stderr = ended.stderr;
+        self.observation.exit = Some(ended.exit);
+        ending_findings(&ended.exit, &mut self.observation);
+    }
+}
+
+/// What a start needs besides the job.
+struct Started<'a> {
+    clock: JobClock,
+    teller: Teller<'a>,
+}
+
+/// How a server ended.
+struct Ended {
+    exit: Exit,
+    stderr: StderrTail,
+    note: Option<String>,
+}
+
+impl Live {
+    /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
+    async fn end(mut self, patience: Patience, seen: &mut Observation) -> Ended {
+        self.process.ask();
+        let deadline = Instant::now() + patience.closed + patience.terminated;
+        let (remainder, exit) =
+            tokio::join!(self.session.close(deadline), self.process.end(patience));
+        remainder.add_to(seen);
+        let stderr = self.process.stderr();
+        Ended {
+            exit,
+            stderr,
+            note: self.place.close().await,
+        }
+    }
+
+    /// Ends a server that nobody waits for any more.
+    pub(super) async fn close(self) {
+        self.end(Patience::default(), &mut Observation::default())
+            .await;
+    }
+}
+
+/// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked
+/// what they prove. What the server does about it belongs to no assertion.
+async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared) {
+    if !live.session.is_usable()
+        || reuse::asks_of_process(job)
+        || !calls_tools(&job.assertion.subject)
+    {
+        return;
+    }
+    let Some(key) = reuse::target_key(job) else {
+        return;
+    };
+    let Some(claim) = shared.catalogs.claim(&key).await else {
+        return;
+    };
+    let deadline = Instant::now() + CATALOG_TIME;
+    tokio::select! {
+        (catalog, _) = live.session.catalog(deadline) => claim.deliver(Some(Arc::new(catalog))),
+        () = shared.options.interrupt.cancelled() => {}
+    }
+}
+
+/// Whether what is checked comes from a tool.
+fn calls_tools(subject: &Subject) -> bool {
+    match subject {
+        Subject::Tool(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Logging { .. }
+        | Subject::Notifications { .. }
+        | Subject::Steps { .. } => true,
+        Subject::Tools(_)
+        | Subject::Initialize
+        | Subject::Resources(_)
+        | Subject::Prompts(_)
+        | Subject::Completion(_)
+        | Subject::Trajectory(_)
+        | Subject::Raw(_)
+        | Subject::Http(_) => false,
+    }
+}
+
+/// What the way a server ended says about it.
+fn ending_findings(exit: &Exit, seen: &mut Observation) {
+    let findings = &mut seen.findings;
+    match exit.ending {
+        Ending::StdinClosed => {}
+        Ending::ByItself => {
+            if seen.disruption.is_none() {
+                let message = format!(
+                    "the server ended while the session was open: {}",
+                    exit.status
+                );
+                note(findings, FindingCode::ExitedEarly, message, None);
+            }
+        }
+        Ending::Terminated => {
+            let message = "the server lived on after its stdin was closed; SIGTERM ended it";
+            note(findings, FindingCode::IgnoresStdinEnd, message, None);
+        }
+        Ending::Killed => {
+            let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
+            note(findings, FindingCode::IgnoresTermination, message, None);
+        }
+    }
+    if exit.orphans > 0 {
+        let message = format!(
+            "{} outlived the server and had to be ended",
+            crate::words::text::count(exit.orphans, "process").replace("processs", "processes")
+        );
+        note(findings, FindingCode::Orphans, message, None);
+    }
+}
+
+fn interrupted() -> Observation {
+    Observation {
+        reached: Phase::Subject,
+        disruption: Some(Disruption::new(
+            DisruptionKind::Interrupted,
+            Phase::Subject,
+            "interrupted",
+        )),
+        ..Observation::default()
+    }
+}
+
+fn not_started(failure: &StartFailure) -> Disruption {
+    let disruption = Disruption::new(
+        DisruptionKind::Start,
+        Phase::Start,
+        format!("the server could not be started: {failure}"),
+    );
+    match failure.help() {
+        Some(help) => disruption.with_help(help),
+        None => disruption,
+    }
+}
+
+fn process_spec(line: CommandLine, environment: &Environment) -> ProcessSpec {
+    let mut env: Vec<(String, String)> = match &line.inherit {
+        Inherit::All => environment.variables.clone().into_iter().collect(),
+        Inherit::Nothing => Vec::new(),
+        Inherit::Only(names) => names
+            .iter()
+            .filter_map(|name| Some((name.clone(), environment.variable(name)?.to_owned())))
+            .collect(),
+    };
+    env.extend(line.env);
+    ProcessSpec {
+        program: line.program,
+        args: line.args,
+        directory: line.directory.map_or_else(
+            || environment.directory.clone(),
+            |own| environment.directory.join(own),
+        ),
+        env,
+        search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
+    }
+}

@@ -1,0 +1,295 @@
+//! One job from its first attempt to its outcome: attempts until one is not red, closing beside the next job
+//! where no further attempt depends on it, and the outcome that every report is made of.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::sync::{Mutex, mpsc};
+
+use super::{
+    Narration, RunOptions, Servers, WireKept,
+    attempt::{self, Attempted, Live},
+    catalogs::Catalogs,
+    judge::{Judgement, judge},
+    reuse,
+    scheduler::Message,
+};
+use crate::{
+    isolate::process::Patience,
+    observation::{Observation, answer::Body, disruption::Phase},
+    outcome::{
+        CallShown, EarlierAttempt, Outcome, Status,
+        event::{Event, JobIndex},
+    },
+    plan::job::{Job, RunJob, Work},
+};
+
+/// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
+const HURRY: Patience = Patience {
+    closed: Duration::from_millis(500),
+    terminated: Duration::from_secs(1),
+};
+
+/// What the jobs of a run share.
+pub(super) struct Shared {
+    pub(super) options: RunOptions,
+    pub(super) catalogs: Catalogs,
+    /// Servers that wait for the next assertion of their lane.
+    pub(super) live: Mutex<HashMap<String, Live>>,
+    messages: mpsc::UnboundedSender<Message>,
+}
+
+impl Shared {
+    pub(super) fn new(options: RunOptions, messages: mpsc::UnboundedSender<Message>) -> Self {
+        Self {
+            options,
+            catalogs: Catalogs::default(),
+            live: Mutex::default(),
+            messages,
+        }
+    }
+
+    /// The lane of a job: jobs that must not overlap.
+    pub(super) fn lane(&self, work: &RunJob) -> Option<String> {
+        match self.shares(work) {
+            Some(key) => Some(format!("server {key}")),
+            None => work.lane.clone(),
+        }
+    }
+
+    /// Ends every server that still waits.
+    pub(super) async fn close(&self) {
+        let waiting: Vec<Live> = self
+            .live
+            .lock()
+            .await
+            .drain()
+            .map(|(_, live)| live)
+            .collect();
+        for live in waiting {
+            live.close().await;
+        }
+    }
+
+    /// A server of the job's lane that waits for its next assertion.
+    pub(super) async fn take_live(&self, job: &RunJob) -> Option<Live> {
+        let key = self.shares(job)?;
+        self.live.lock().await.remove(&key)
+    }
+
+    /// Keeps a server for the next assertion of its lane.
+    pub(super) async fn keep_live(&self, key: String, live: Live) {
+        self.live.lock().await.insert(key, live);
+    }
+
+    /// The key of the server a job shares in this run.
+    pub(super) fn shares(&self, job: &RunJob) -> Option<String> {
+        match self.options.servers {
+            Servers::Reused => reuse::key(job),
+            Servers::Fresh => None,
+        }
+    }
+
+    /// How long a server may take to end; less when everything has to.
+    pub(super) fn patience(&self) -> Patience {
+        if self.options.interrupt.is_cancelled() {
+            HURRY
+        } else {
+            Patience::default()
+        }
+    }
+
+    pub(super) fn tell(&self, message: Message) {
+        // The scheduler listens as long as there are jobs.
+        let _ = self.messages.send(message);
+    }
+}
+
+/// What a job tells while it runs.
+#[derive(Clone, Copy)]
+pub(super) struct Teller<'a> {
+    pub(super) job: JobIndex,
+    pub(super) shared: &'a Shared,
+}
+
+impl Teller<'_> {
+    /// The next phase begins.
+    pub(super) fn phase(self, phase: Phase) {
+        if self.shared.options.narration == Narration::Phases {
+            self.shared.tell(Message::Progress(Event::PhaseReached {
+                job: self.job,
+                phase,
+            }));
+        }
+    }
+}
+
+/// Runs a job to its outcome.
+pub(super) async fn carry_out(index: JobIndex, job: &Job, shared: &Shared) -> Outcome {
+    let Work::Run(work) = &job.work else {
+        return blank(job, Status::Skip);
+    };
+    let teller = Teller { job: index, shared };
+    let mut earlier = Vec::new();
+    loop {
+        let attempt_number = u32::try_from(earlier.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
+        let last = attempt_number > work.retries;
+        let attempted = attempt::attempt(work, shared, teller).await;
+        if last {
+            shared.tell(Message::SlotFree(index));
+        }
+        let seen = attempted.close(shared, work).await;
+        let judgement = judge(
+            work,
+            &seen.bindings,
+            &seen.observation,
+            shared.options.rules,
+        );
+        if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
+            return outcome(
+                job,
+                work,
+                seen,
+                judgement,
+                Ending {
+                    earlier,
+                    kept: shared.options.wire,
+                },
+            );
+        }
+        earlier.push(earlier_attempt(job, work, seen, judgement));
+        shared.tell(Message::Progress(Event::Retrying {
+            job: index,
+            attempt: attempt_number + 1,
+        }));
+    }
+}
+
+/// An outcome of which nothing but the status is known.
+pub(super) fn blank(job: &Job, status: Status) -> Outcome {
+    Outcome {
+        case: Arc::clone(&job.case),
+        target: job.target.clone(),
+        trial: job.trial,
+        status,
+        skip_reason: None,
+        failures: Vec::new(),
+        disruption: None,
+        reached: Phase::Place,
+        earlier: Vec::new(),
+        duration: Duration::ZERO,
+        timings: crate::observation::Timings::default(),
+        findings: Vec::new(),
+        notes: Vec::new(),
+        call: None,
+        server: None,
+        revision: None,
+        exit: None,
+        stderr: crate::observation::process::StderrTail::default(),
+        wire: Vec::new(),
+        shared_server: None,
+    }
+}
+
+/// What the outcome needs besides the last attempt.
+struct Ending {
+    earlier: Vec<EarlierAttempt>,
+    kept: WireKept,
+}
+
+fn outcome(
+    job: &Job,
+    work: &RunJob,
+    seen: Attempted,
+    judgement: Judgement,
+    ending: Ending,
+) -> Outcome {
+    let red = judgement.status.is_red();
+    let call = red.then(|| call_shown(work, &seen.observation)).flatten();
+    let observation = seen.observation;
+    let keep_wire = red || ending.kept == WireKept::OfAll;
+    Outcome {
+        failures: judgement.failures,
+        disruption: judgement.disruption,
+        reached: observation.reached,
+        earlier: ending.earlier,
+        duration: observation.timings.total,
+        timings: observation.timings,
+        findings: judgement.findings,
+        notes: work
+            .assertion
+            .warnings
+            .iter()
+            .map(|warning| warning.message.clone())
+            .chain(seen.notes)
+            .collect(),
+        call,
+        server: observation
+            .session
+            .as_ref()
+            .and_then(|session| session.server())
+            .or(seen.command_line),
+        revision: observation
+            .session
+            .as_ref()
+            .map(|session| session.revision.name().to_owned()),
+        exit: observation.exit,
+        stderr: if red {
+            observation.stderr
+        } else {
+            crate::observation::process::StderrTail::default()
+        },
+        wire: if keep_wire {
+            observation.wire
+        } else {
+            Vec::new()
+        },
+        shared_server: seen.shared_server,
+        ..blank(job, judgement.status)
+    }
+}
+
+fn earlier_attempt(
+    job: &Job,
+    work: &RunJob,
+    seen: Attempted,
+    judgement: Judgement,
+) -> EarlierAttempt {
+    let stderr = seen.observation.stderr.clone();
+    let duration = seen.observation.timings.total;
+    let ending = Ending {
+        earlier: Vec::new(),
+        kept: WireKept::OfRed,
+    };
+    let outcome = outcome(job, work, seen, judgement, ending);
+    EarlierAttempt {
+        status: outcome.status,
+        detail: outcome.detail(),
+        duration,
+        stderr,
+    }
+}
+
+/// The call whose answer was checked; the last step when the subject was not reached.
+fn call_shown(work: &RunJob, seen: &Observation) -> Option<CallShown> {
+    let last_step = seen.steps.iter().rev().find(|step| step.answer.is_some());
+    let (label, answer) = match (&seen.answer, last_step) {
+        (Some(answer), _) => (work.assertion.subject.key().to_owned(), answer),
+        (None, Some(step)) => (step.label.clone(), step.answer.as_ref()?),
+        (None, None) => return None,
+    };
+    let label = match &answer.tool {
+        Some(tool) => format!("tool `{tool}`"),
+        None => label,
+    };
+    let text = match &answer.body {
+        Body::Result(reply) => reply.text.clone(),
+        Body::ProtocolError(error) => error.raw.to_string(),
+    };
+    Some(CallShown {
+        label,
+        arguments: answer.arguments.clone(),
+        answer: Some(text),
+    })
+}

@@ -1,0 +1,225 @@
+//! From an observation to a status: every expectation is resolved and checked, findings are weighed by how
+//! strict the run is. No I/O; the attempt is over when this is called.
+
+use std::borrow::Cow;
+
+use crate::{
+    check,
+    observation::{
+        Observation, StepPart, StepSeen,
+        disruption::{Disruption, DisruptionKind, Phase},
+        finding::{Finding, FindingCode},
+    },
+    outcome::{
+        Failure, Status,
+        verdict::{Mismatch, Verdict},
+    },
+    plan::job::RunJob,
+    suite::{
+        Dialect,
+        lower::expectation::resolve,
+        model::{
+            expectation::{Expectation, Wanted},
+            subject::{Step, Subject},
+        },
+        template::Bindings,
+    },
+};
+
+/// Whether a kind of finding makes an assertion red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// It is told, and nothing else.
+    Tell,
+    /// It is red.
+    Red,
+}
+
+/// How strict a run is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// Whose verdicts where ours and the Go tool's differ.
+    pub(crate) dialect: Dialect,
+    /// What protocol findings mean.
+    pub(crate) protocol: Strictness,
+    /// What a green assertion that proves nothing means.
+    pub(crate) vacuity: Strictness,
+}
+
+/// What an attempt amounts to.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    pub(super) status: Status,
+    pub(super) failures: Vec<Failure>,
+    pub(super) disruption: Option<Disruption>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Judges an attempt. What could not be observed is an `Error`, whatever else failed.
+pub(super) fn judge(
+    job: &RunJob,
+    bindings: &Bindings,
+    seen: &Observation,
+    rules: Rules,
+) -> Judgement {
+    let mut bench = Bench {
+        bindings,
+        rules,
+        failures: Vec::new(),
+        disruption: seen.disruption.clone(),
+    };
+    let mut resolved = Vec::new();
+    for (index, step) in seen.steps.iter().enumerate() {
+        if let Some(written) = written_step(job, step) {
+            bench.step(written, step, &seen.at_step(index));
+        }
+    }
+    if seen.disruption.is_none() {
+        for wanted in &job.assertion.wanted {
+            if let Some(expectation) = bench.resolve(wanted) {
+                bench.check(&expectation, wanted, seen, None);
+                resolved.push(expectation);
+            }
+        }
+    }
+    let mut findings = seen.findings.clone();
+    if bench.is_green() {
+        let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+        findings.extend(check::vacuity::findings(
+            &job.assertion.subject,
+            &wanted,
+            seen,
+        ));
+    }
+    let says_which = resolved
+        .iter()
+        .any(|expectation| matches!(expectation.as_ref(), Expectation::Findings(_)));
+    bench.weigh(job, &findings, says_which);
+    let status = match (&bench.disruption, bench.failures.is_empty()) {
+        (Some(_), _) => Status::Error,
+        (None, true) => Status::Pass,
+        (None, false) => Status::Fail,
+    };
+    Judgement {
+        status,
+        failures: bench.failures,
+        disruption: bench.disruption,
+        findings,
+    }
+}
+
+/// The step of the suite that a step seen belongs to.
+fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<&'a Step> {
+    let steps = match (seen.part, &job.assertion.subject) {
+        (StepPart::Setup, _) => &job.assertion.setup,
+        (StepPart::Subject, Subject::Steps { steps, .. }) => steps,
+        (StepPart::Subject, _) => return None,
+    };
+    steps.get(seen.index)
+}
+
+/// The verdicts collected so far.
+struct Bench<'a> {
+    bindings: &'a Bindings,
+    rules: Rules,
+    failures: Vec<Failure>,
+    disruption: Option<Disruption>,
+}
+
+impl Bench<'_> {
+    fn is_green(&self) -> bool {
+        self.failures.is_empty() && self.disruption.is_none()
+    }
+
+    fn step(&mut self, written: &Step, step: &StepSeen, seen: &Observation) {
+        if seen.answer.is_none() {
+            return;
+        }
+        let part = match step.part {
+            StepPart::Setup => "setup step",
+            StepPart::Subject => "step",
+        };
+        let label = format!("{part} {} ({})", step.index + 1, step.label);
+        for wanted in &written.wanted {
+            if let Some(expectation) = self.resolve(wanted) {
+                self.check(&expectation, wanted, seen, Some(&label));
+            }
+        }
+    }
+
+    /// The expectation with its markers filled in; one that cannot be is an `Error`.
+    fn resolve<'w>(&mut self, wanted: &'w Wanted) -> Option<Cow<'w, Expectation>> {
+        match resolve(wanted, self.bindings, self.rules.dialect) {
+            Ok(expectation) => Some(expectation),
+            Err(problem) => {
+                let message = format!(
+                    "{}: `{}` cannot be used: {problem}",
+                    wanted.origin.location(),
+                    wanted.key
+                );
+                self.disrupt(DisruptionKind::Invalid, message);
+                None
+            }
+        }
+    }
+
+    fn check(
+        &mut self,
+        expectation: &Expectation,
+        wanted: &Wanted,
+        seen: &Observation,
+        step: Option<&str>,
+    ) {
+        match check::check(expectation, seen) {
+            Verdict::Held => {}
+            Verdict::Missed(mismatches) => {
+                self.failures
+                    .extend(mismatches.into_iter().map(|mismatch| Failure {
+                        origin: wanted.origin.clone(),
+                        step: step.map(str::to_owned),
+                        mismatch,
+                    }))
+            }
+            Verdict::Unknowable(reason) => {
+                let message = format!("`{}` cannot be told: {reason}", wanted.key);
+                self.disrupt(DisruptionKind::Unsupported, message);
+            }
+        }
+    }
+
+    /// The first reason stays.
+    fn disrupt(&mut self, kind: DisruptionKind, message: String) {
+        self.disruption
+            .get_or_insert_with(|| Disruption::new(kind, Phase::Subject, message));
+    }
+
+    /// Makes findings red where the run is strict about them. An assertion that says by `findings` which it
+    /// allows has spoken for itself.
+    fn weigh(&mut self, job: &RunJob, findings: &[Finding], says_which: bool) {
+        let red = |finding: &&Finding| match finding.code {
+            FindingCode::Vacuous => self.rules.vacuity == Strictness::Red,
+            _ => self.rules.protocol == Strictness::Red && !says_which,
+        };
+        let failures: Vec<Failure> = findings
+            .iter()
+            .filter(red)
+            .map(|finding| Failure {
+                origin: job.assertion.subject_origin.clone(),
+                step: None,
+                mismatch: Mismatch {
+                    key: "findings",
+                    wanted: match finding.code {
+                        FindingCode::Vacuous => {
+                            "an assertion that can fail (--strict-vacuity)".to_owned()
+                        }
+                        _ => "no protocol finding (--strict-protocol)".to_owned(),
+                    },
+                    seen: format!("found `{}`: {}", finding.code, finding.message),
+                    actual: finding.frame.clone(),
+                    ..Mismatch::default()
+                },
+            })
+            .collect();
+        self.failures.extend(failures);
+    }
+}

@@ -1,0 +1,179 @@
+//! What is started for a job, spelled out: program, arguments, environment, with every `{{…}}` and `${…}`
+//! filled in, and which of the values are secrets.
+
+use std::path::PathBuf;
+
+use crate::{
+    observation::disruption::{Disruption, DisruptionKind, Phase},
+    suite::{
+        model::server::{EnvPart, EnvValue, Inherit, Launch, Target},
+        template::{Bindings, Template, UnknownName},
+    },
+    words::redact::Secrets,
+};
+
+/// A command line with its surroundings, ready to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandLine {
+    /// The program.
+    pub(crate) program: String,
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+    /// The directory it starts in; `None`: the caller's.
+    pub(crate) directory: Option<PathBuf>,
+    /// Variables on top of what is inherited.
+    pub(crate) env: Vec<(String, String)>,
+    /// What is inherited.
+    pub(crate) inherit: Inherit,
+}
+
+impl CommandLine {
+    /// As one would type it.
+    pub(crate) fn shown(&self) -> String {
+        shell_words::join(std::iter::once(&self.program).chain(&self.args))
+    }
+}
+
+/// Variables everybody may see, and values that would tear holes into ordinary text.
+const PLAIN_VARIABLES: [&str; 11] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "LANG", "TERM", "HOSTNAME", "CI",
+];
+const PLAIN_VALUES: [&str; 4] = ["true", "false", "none", "null"];
+
+/// The command line of a target. A target that cannot be started here says why.
+pub(crate) fn command_line(
+    target: &Target,
+    bindings: &Bindings,
+) -> Result<CommandLine, Disruption> {
+    match target {
+        Target::Process(launch) => {
+            let program = launch.command.as_ref().ok_or_else(|| {
+                invalid("the server has no `command`")
+                    .with_help("say what to start under `server: {command: …}`")
+            })?;
+            fill(
+                launch,
+                render(program, bindings)?,
+                render_all(&launch.args, bindings)?,
+                bindings,
+            )
+        }
+        Target::Builtin {
+            profile,
+            args,
+            launch,
+        } => {
+            let mut all = vec!["serve".to_owned(), "--profile".to_owned(), profile.clone()];
+            all.extend(render_all(args, bindings)?);
+            fill(
+                launch,
+                bindings.environment.executable.display().to_string(),
+                all,
+                bindings,
+            )
+        }
+        Target::Url { url, .. } => Err(unsupported(format!(
+            "servers behind a url are not supported by this version: `{}`",
+            url.text
+        ))),
+        Target::Container { .. } => {
+            Err(unsupported("containers are not supported by this version"))
+        }
+        Target::None => Err(invalid("the assertion has no `server`")),
+    }
+}
+
+/// Values that the suite takes from variables and that no report may show.
+pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
+    let values: Vec<&EnvValue> = match target {
+        Target::Process(launch)
+        | Target::Builtin { launch, .. }
+        | Target::Container { launch, .. } => launch.env.iter().map(|(_, value)| value).collect(),
+        Target::Url { headers, .. } => headers.iter().map(|(_, value)| value).collect(),
+        Target::None => Vec::new(),
+    };
+    for part in values.iter().flat_map(|value| &value.parts) {
+        let EnvPart::Variable { name, .. } = part else {
+            continue;
+        };
+        let Some(value) = bindings.environment.variable(name) else {
+            continue;
+        };
+        let plain = PLAIN_VARIABLES.contains(&name.as_str())
+            || name.starts_with("LC_")
+            || PLAIN_VALUES.contains(&value.to_lowercase().as_str());
+        if !plain {
+            secrets.add(value);
+        }
+    }
+}
+
+fn fill(
+    launch: &Launch,
+    program: String,
+    args: Vec<String>,
+    bindings: &Bindings,
+) -> Result<CommandLine, Disruption> {
+    let env = launch
+        .env
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), expand(value, bindings)?)))
+        .collect::<Result<_, Disruption>>()?;
+    Ok(CommandLine {
+        program,
+        args,
+        directory: launch
+            .directory
+            .as_ref()
+            .map(|folder| render(folder, bindings))
+            .transpose()?
+            .map(PathBuf::from),
+        env,
+        inherit: launch.inherit.clone(),
+    })
+}
+
+/// A value under `env`: an unset or empty variable gives its default, else nothing.
+fn expand(value: &EnvValue, bindings: &Bindings) -> Result<String, Disruption> {
+    let mut out = String::new();
+    for part in &value.parts {
+        match part {
+            EnvPart::Text(text) => out.push_str(&render(text, bindings)?),
+            EnvPart::Variable { name, default } => {
+                let set = bindings
+                    .environment
+                    .variable(name)
+                    .filter(|value| !value.is_empty());
+                out.push_str(set.or(default.as_deref()).unwrap_or_default());
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn render_all(texts: &[Template], bindings: &Bindings) -> Result<Vec<String>, Disruption> {
+    texts.iter().map(|text| render(text, bindings)).collect()
+}
+
+fn render(text: &Template, bindings: &Bindings) -> Result<String, Disruption> {
+    text.render(bindings).map_err(|UnknownName { name }| {
+        let help = if name == "fixture" {
+            "give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml"
+        } else {
+            "only {{fixture}} and {{env.NAME}} have a value before the server runs"
+        };
+        invalid(format!(
+            "`{}`: `{{{{{name}}}}}` has no value when the server is started",
+            text.text
+        ))
+        .with_help(help)
+    })
+}
+
+fn invalid(message: impl Into<String>) -> Disruption {
+    Disruption::new(DisruptionKind::Invalid, Phase::Start, message)
+}
+
+fn unsupported(message: impl Into<String>) -> Disruption {
+    Disruption::new(DisruptionKind::Unsupported, Phase::Start, message)
+}

@@ -1,0 +1,53 @@
+//! Which assertions may share a server (`--reuse-server`): same target, same client, and nothing that only a
+//! fresh process can show.
+
+use crate::{
+    plan::job::RunJob,
+    suite::model::{
+        server::Target,
+        subject::{RawHandshake, Subject},
+    },
+};
+
+/// The key of the server a job may share; `None` when it needs one of its own.
+pub(super) fn key(work: &RunJob) -> Option<String> {
+    let shareable = match &work.assertion.subject {
+        Subject::Tool(_)
+        | Subject::Tools(_)
+        | Subject::Resources(_)
+        | Subject::Prompts(_)
+        | Subject::Completion(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Logging { .. }
+        | Subject::Notifications { .. }
+        | Subject::Steps { .. } => true,
+        Subject::Raw(exchange) => exchange.handshake == RawHandshake::Made,
+        Subject::Initialize | Subject::Trajectory(_) | Subject::Http(_) => false,
+    };
+    (shareable && !asks_of_process(work))
+        .then(|| target_key(work))
+        .flatten()
+}
+
+/// Whether the assertion is about the process: how it ends, and all that it ever wrote or did wrong, belong to one
+/// assertion.
+pub(super) fn asks_of_process(work: &RunJob) -> bool {
+    work.assertion
+        .wanted
+        .iter()
+        .any(|wanted| matches!(wanted.key, "exit" | "stderr" | "findings" | "not"))
+}
+
+/// What makes two jobs talk to the same server in the same way.
+pub(super) fn target_key(work: &RunJob) -> Option<String> {
+    match &work.server.target {
+        Target::Process(_) | Target::Builtin { .. } => Some(format!(
+            "{:?} {:?} {}",
+            work.server.target,
+            work.client(),
+            work.assertion.uses_fixture
+        )),
+        Target::Url { .. } | Target::Container { .. } | Target::None => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Trajectories: the calls come from the suite or from a log, and no server is started.
+
+use std::{fs::File, io::Read, path::Path};
+
+use super::attempt::Attempted;
+use crate::{
+    observation::disruption::{Disruption, DisruptionKind, Phase},
+    plan::job::RunJob,
+    session::trajectory,
+    suite::model::subject::TraceSource,
+};
+
+/// The longest log that is read, in bytes.
+const LONGEST_LOG: u64 = 256 * 1024 * 1024;
+
+/// Fills in the calls, or why there are none.
+pub(super) fn observe(source: &TraceSource, job: &RunJob, attempted: &mut Attempted) {
+    let observation = &mut attempted.observation;
+    observation.reached = Phase::Subject;
+    match source {
+        TraceSource::Inline(calls) => observation.trace = Some(calls.clone()),
+        TraceSource::Missing => {
+            let message = "there are no calls to look at: give `trace` or `audit_log`";
+            observation.disruption = Some(Disruption::new(
+                DisruptionKind::Invalid,
+                Phase::Subject,
+                message,
+            ));
+        }
+        TraceSource::AuditLog(path) => {
+            let read = path
+                .render(&attempted.bindings)
+                .map_err(|error| error.to_string())
+                .and_then(|path| read(&path, job, &attempted.bindings.environment.directory))
+                .and_then(|(path, text)| {
+                    trajectory::parse(&text).map_err(|problem| format!("{path}: {problem}"))
+                });
+            match read {
+                Ok(calls) => observation.trace = Some(calls),
+                Err(message) => {
+                    let message = format!("the audit log cannot be used: {message}");
+                    observation.disruption = Some(Disruption::new(
+                        DisruptionKind::Place,
+                        Phase::Subject,
+                        message,
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// The log, looked for from the caller's directory, as the Go tool does, then beside the suite's file.
+fn read(path: &str, job: &RunJob, directory: &Path) -> Result<(String, String), String> {
+    let beside = Path::new(&job.assertion.case.origin.file.path)
+        .parent()
+        .map(|folder| directory.join(folder).join(path));
+    let from_caller = directory.join(path);
+    let found = if from_caller.exists() {
+        from_caller
+    } else {
+        beside.filter(|file| file.exists()).unwrap_or(from_caller)
+    };
+    let shown = found.display().to_string();
+    let failed = |error: std::io::Error| format!("`{shown}`: {error}");
+    let file = File::open(&found).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(format!("`{shown}` is no regular file"));
+    }
+    let mut text = String::new();
+    file.take(LONGEST_LOG + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if text.len() as u64 > LONGEST_LOG {
+        return Err(format!("`{shown}` is longer than 256 MiB"));
+    }
+    Ok((shown, text))
+}
