@@ -3,7 +3,9 @@
 pub(crate) mod arguments;
 pub(crate) mod completions;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod validate;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -42,6 +44,10 @@ pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     /// Serve a well-behaved MCP server on stdio that misbehaves on demand
     Serve(Box<serve::ServeArgs>),
+    /// Check suites without running them
+    Validate(validate::ValidateArgs),
+    /// Print the JSON Schema of the suite format
+    Schema(schema::SchemaArgs),
     /// Print the completions of a shell
     Completions(completions::CompletionsArgs),
     /// Print the version, the commit and the newest MCP revision

@@ -4,7 +4,9 @@
 mod completions;
 mod environment;
 mod run;
+mod schema;
 mod serve;
+mod validate;
 mod version;
 
 use std::sync::Arc;
@@ -87,6 +89,8 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
+        Command::Validate(args) => validate::validate(&args, context).number(),
+        Command::Schema(_) => schema::schema().number(),
         Command::Completions(args) => completions::completions(&args).number(),
         Command::Version => version::version().number(),
     }

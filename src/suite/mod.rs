@@ -6,11 +6,15 @@ pub(crate) mod lower;
 pub(crate) mod model;
 pub(crate) mod problems;
 pub(crate) mod raw;
+mod reference;
+pub(crate) mod schema;
 pub(crate) mod settings;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod yaml;
+
+pub(crate) use self::reference::reference;
 
 /// Whose rules apply where the Go tool of the same name gives another verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -16,7 +16,7 @@ use crate::{
         Dialect,
         lower::{
             Compiled, ServerFrom, Surroundings, UnsetVariables,
-            assertion::{self, About, Found},
+            assertion::{self, Found},
         },
         model::{Case, Entry, Suite},
         problems::{self, Problems},
@@ -271,19 +271,6 @@ impl Loading<'_> {
         let name = name
             .filter(|name| !name.trim().is_empty())
             .unwrap_or_else(|| found.name().to_owned());
-        let folder = found.path.parent().unwrap_or(Path::new(""));
-        let around = Surroundings {
-            environment: self.options.environment,
-            unset: self.options.unset_variables,
-            server_from: if settings.targets.is_empty() {
-                self.options.server_from
-            } else {
-                ServerFrom::Elsewhere
-            },
-            directory: folder,
-            read_file: &|path| read_beside(folder, path),
-            defaults: settings.defaults.as_ref(),
-        };
         let subject = root
             .as_ref()
             .and_then(|root| assertion::subjects_of(root).first().copied())
@@ -297,10 +284,7 @@ impl Loading<'_> {
             tags,
         };
         let (lowered, mut reading) = match root {
-            Some(root) => {
-                let about = About { at };
-                assertion::lower(root, &about, reading, &around, &mut self.compiled)
-            }
+            Some(root) => self.lower(found, root, reading, settings),
             None => (Found::Unusable, reading),
         };
         let mut list = broken;
@@ -333,6 +317,30 @@ impl Loading<'_> {
         self.suite.problems.extend(list);
     }
 
+    /// Lowers one document in its surroundings.
+    fn lower(
+        &mut self,
+        found: &FoundFile,
+        root: Node,
+        reading: Reading,
+        settings: &Settings,
+    ) -> (Found, Reading) {
+        let folder = found.path.parent().unwrap_or(Path::new(""));
+        let around = Surroundings {
+            environment: self.options.environment,
+            unset: self.options.unset_variables,
+            server_from: if settings.targets.is_empty() {
+                self.options.server_from
+            } else {
+                ServerFrom::Elsewhere
+            },
+            directory: folder,
+            read_file: &|path| read_beside(folder, path),
+            defaults: settings.defaults.as_ref(),
+        };
+        assertion::lower(root, reading, &around, &mut self.compiled)
+    }
+
     /// Gives a case its id, and tells a name that was used before.
     fn identify(&mut self, found: &FoundFile, mut case: Case) -> Arc<Case> {
         let id = format!("{}::{}", found.relative, case.name);
@@ -344,6 +352,10 @@ impl Loading<'_> {
             format!("{id}#{uses}")
         };
         let start = case.origin.span.start;
+        if case.name == found.name() {
+            // Not a name that somebody chose: the file's.
+            return Arc::new(case);
+        }
         let place = (Arc::clone(&case.origin.file), start);
         match self.names.get(&case.name) {
             None => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Lowering, Surroundings, duration, step::Part};
+use super::{Compiled, Lowering, Surroundings, control::Control, step::Part};
 use crate::{
     suite::{
         Dialect,
@@ -18,17 +18,12 @@ use crate::{
             assertion::{RawAssertion, SUBJECTS},
             expect::RawRule,
             read::first_line,
-            union::FlagOr,
-            value::{Count, Deferred, Placed, Text},
+            value::{Deferred, Placed},
         },
         settings::add_defaults,
         yaml::{At, Kind, Node},
     },
-    words::{
-        diagnostic::{Diagnostic, Severity},
-        source::Origin,
-        text,
-    },
+    words::{diagnostic::Diagnostic, source::Origin},
 };
 
 /// What a document turned out to be.
@@ -39,12 +34,6 @@ pub(crate) enum Found {
     Assertion(Box<Parts>),
     /// Something that was meant as an assertion and cannot be used; what is wrong was noted.
     Unusable,
-}
-
-/// What the caller knows about a document.
-pub(crate) struct About {
-    /// The place of the document.
-    pub(crate) at: At,
 }
 
 /// An assertion without its identity, which depends on the documents before it.
@@ -107,46 +96,54 @@ pub(crate) fn subjects_of(root: &Node) -> Vec<(&'static str, At)> {
         "assert",
     ];
     let rest = SUBJECTS.iter().filter(|key| !order.contains(key)).copied();
-    order
+    let mut found: Vec<(&'static str, At)> = order
         .into_iter()
         .chain(rest)
         .filter_map(|subject| {
             let entry = entries.iter().find(|entry| entry.key.text == subject)?;
-            let empty = entry.value.is_null() || entry.value.kind == Kind::List(Vec::new());
-            (!empty).then_some((subject, entry.key.at))
+            (!entry.value.is_null()).then_some((subject, entry.key.at))
         })
-        .collect()
+        .collect();
+    // The Go tool passes over a trajectory without rules.
+    let without_rules = |subject: &str| {
+        let rules = root.get("trajectory").map(|rules| &rules.kind);
+        subject == "trajectory" && rules == Some(&Kind::List(Vec::new()))
+    };
+    if found.len() > 1 {
+        found.retain(|(subject, _)| !without_rules(subject));
+    }
+    found
 }
 
-/// The key that was meant as a subject, and the subject, when a document has none; `Err` when it is no
-/// assertion.
-fn misspelt(root: &Node) -> Result<Option<(&str, &'static str)>, ()> {
+/// What a document without a subject was meant to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Meant {
+    /// Something else.
+    Nothing,
+    /// An assertion.
+    Assertion,
+    /// An assertion, and the subject is misspelt, which is told as an unknown key.
+    Misspelt,
+}
+
+/// What a document without a subject was meant to be, by its keys.
+fn meant(root: &Node) -> Meant {
     let Kind::Map(entries) = &root.kind else {
-        return Err(());
+        return Meant::Nothing;
     };
-    let near = entries.iter().find_map(|entry| {
+    let known = ["server", "setup", "client", "trace", "audit_log"];
+    let mut meant = Meant::Nothing;
+    for entry in entries {
         let key = entry.key.text.as_str();
-        let known = text::nearest(key, SUBJECTS.iter().copied())?;
-        let known = SUBJECTS.iter().find(|subject| **subject == known)?;
-        is_near(key, known).then_some((key, *known))
-    });
-    let is_meant = |key: &str| {
-        [
-            "server",
-            "setup",
-            "client",
-            "trace",
-            "audit_log",
-            "client_capabilities",
-        ]
-        .contains(&key)
-            || is_near(key, "server")
-            || is_near(key, "setup")
-    };
-    if near.is_some() || entries.iter().any(|entry| is_meant(&entry.key.text)) {
-        return Ok(near);
+        if SUBJECTS.contains(&key) || known.contains(&key) {
+            meant = meant.max(Meant::Assertion);
+        } else if SUBJECTS.iter().any(|subject| is_near(key, subject)) {
+            meant = Meant::Misspelt;
+        } else if known[..2].iter().any(|known| is_near(key, known)) {
+            meant = meant.max(Meant::Assertion);
+        }
     }
-    Err(())
+    meant
 }
 
 /// Whether a key is a slip of another one: one letter off, two when it is long.
@@ -158,19 +155,18 @@ fn is_near(key: &str, known: &str) -> bool {
 /// Lowers one document. Defaults of the settings file are already in it.
 pub(crate) fn lower(
     root: Node,
-    about: &About,
     reading: Reading,
     around: &Surroundings<'_>,
     compiled: &mut Compiled,
 ) -> (Found, Reading) {
     let mut lowering = Lowering::new(reading, around, compiled);
-    let found = lowering.document(root, about);
+    let found = lowering.document(root);
     (found, lowering.reading)
 }
 
 impl Lowering<'_> {
     /// One document.
-    fn document(&mut self, mut root: Node, about: &About) -> Found {
+    fn document(&mut self, mut root: Node) -> Found {
         if root.is_null() {
             return Found::Nothing;
         }
@@ -182,11 +178,12 @@ impl Lowering<'_> {
         }
         let mut subjects = subjects_of(&root);
         if subjects.is_empty() {
-            match misspelt(&root) {
-                Err(()) => return Found::Nothing,
-                Ok(near) => {
-                    let place = first_line(about.at, &self.reading.problems);
-                    self.problem(place, |origin| problems::no_subject(origin, near, SUBJECTS));
+            match (meant(&root), self.dialect()) {
+                (Meant::Nothing, _) => return Found::Nothing,
+                (Meant::Misspelt, Dialect::Native) => {}
+                (Meant::Misspelt, Dialect::Compat) | (Meant::Assertion, _) => {
+                    let place = first_line(root.at, &self.reading.problems);
+                    self.problem(place, |origin| problems::no_subject(origin, SUBJECTS));
                 }
             }
         }
@@ -203,12 +200,13 @@ impl Lowering<'_> {
             });
         }
         let http = root.get("http").cloned();
+        let at = first_line(root.at, &self.reading.problems);
         if let Some(defaults) = self.around.defaults {
             add_defaults(&mut root, defaults);
         }
         let raw = RawAssertion::read(root, &mut self.reading);
         let subject = subjects.first().copied();
-        match raw.and_then(|raw| self.parts(raw, about, subject, http)) {
+        match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
             Some(parts) => Found::Assertion(Box::new(parts)),
             None => Found::Unusable,
         }
@@ -218,17 +216,17 @@ impl Lowering<'_> {
     fn parts(
         &mut self,
         mut raw: RawAssertion,
-        about: &About,
+        place: At,
         chosen: Option<(&'static str, At)>,
         http: Option<Node>,
     ) -> Option<Parts> {
         let is_trajectory = matches!(chosen, Some(("trajectory", _)));
         let (server, (protocol, capabilities)) = if is_trajectory {
             let server = raw.server.take();
-            self.check_unused_server(server, about.at)
+            self.check_unused_server(server, place)
         } else {
             let server = raw.server.take();
-            self.server(server, about.at)
+            self.server(server, place)
         };
         let mut client = self.client(protocol, capabilities, raw.client.take());
         let setup = match raw.setup.take() {
@@ -285,16 +283,16 @@ impl Lowering<'_> {
         let (key, at) = chosen?;
         match key {
             "assert" => self.tool_subject(raw.assert.take()?),
-            "assert_tools" => self.tools_subject(raw.assert_tools.take()?),
-            "assert_initialize" => self.initialize_subject(raw.assert_initialize.take()?),
-            "assert_resources" => self.resources_subject(raw.assert_resources.take()?),
+            "assert_tools" => Some(self.tools_subject(raw.assert_tools.take()?)),
+            "assert_initialize" => Some(self.initialize_subject(raw.assert_initialize.take()?)),
+            "assert_resources" => Some(self.resources_subject(raw.assert_resources.take()?)),
             "assert_prompts" => self.prompts_subject(raw.assert_prompts.take()?),
             "assert_completion" => self.completion_subject(raw.assert_completion.take()?),
             "assert_sampling" => self.sampling_subject(raw.assert_sampling.take()?, client),
             "assert_elicitation" => {
                 self.elicitation_subject(raw.assert_elicitation.take()?, client)
             }
-            "assert_logging" => self.logging_subject(raw.assert_logging.take()?),
+            "assert_logging" => Some(self.logging_subject(raw.assert_logging.take()?)),
             "assert_notifications" => self.notifications_subject(raw.assert_notifications.take()?),
             "trajectory" => self.trajectory_subject(raw, at),
             "steps" => {
@@ -302,7 +300,7 @@ impl Lowering<'_> {
                 self.steps_subject(raw.steps.take()?, parallel)
             }
             "raw" => self.raw_subject(raw.raw.take()?),
-            "http" => self.http_subject(raw.http.take()?, http?),
+            "http" => Some(self.http_subject(raw.http.take()?, http?)),
             _ => None,
         }
     }
@@ -322,6 +320,7 @@ impl Lowering<'_> {
             (None, None) if self.dialect() == Dialect::Compat => TraceSource::Inline(Vec::new()),
             (None, None) => TraceSource::Missing,
         };
+        let is_empty = rules.is_empty();
         let mut wanted: Vec<Wanted> = Vec::with_capacity(rules.len());
         for Placed { value, at: place } in rules {
             if super::expectation::has_markers(&value.node) {
@@ -332,103 +331,9 @@ impl Lowering<'_> {
                 wanted.extend(self.rule(rule, place));
             }
         }
-        if wanted.is_empty() {
+        if is_empty {
             self.problem(at, |origin| problems::at_least_one(origin, "trajectory"));
         }
         Some((Subject::Trajectory(source), wanted))
     }
-
-    /// When and how often it runs.
-    fn control(&mut self, raw: RawAssertion) -> Control {
-        let RawAssertion {
-            name: _,
-            description: _,
-            tags: _,
-            server: _,
-            client: _,
-            setup: _,
-            assert,
-            assert_tools: _,
-            assert_initialize: _,
-            assert_resources: _,
-            assert_prompts: _,
-            assert_completion: _,
-            assert_sampling: _,
-            assert_elicitation: _,
-            assert_logging: _,
-            assert_notifications: _,
-            trajectory: _,
-            trace,
-            audit_log,
-            steps: _,
-            parallel,
-            raw: _,
-            http: _,
-            timeout,
-            skip,
-            skip_unless_env,
-            serial,
-            retries,
-        } = raw;
-        drop(assert);
-        let stray = [
-            ("trace", trace.map(|field| field.key)),
-            ("audit_log", audit_log.map(|field| field.key)),
-            ("parallel", parallel.map(|field| field.key)),
-        ];
-        for (key, at) in stray {
-            if let Some(at) = at {
-                let owner = if key == "parallel" {
-                    "steps"
-                } else {
-                    "trajectory"
-                };
-                self.problem(at, |origin| {
-                    problems::no_effect(origin, key, &format!("there is no `{owner}`"))
-                });
-            }
-        }
-        Control {
-            timeout: self.timeout(timeout),
-            skip: skip.and_then(|skip| match skip.value {
-                FlagOr::Flag(false) => None,
-                FlagOr::Flag(true) => Some("`skip: true`".into()),
-                FlagOr::Other(reason) => Some(reason.text),
-            }),
-            skip_unless_env: skip_unless_env
-                .map(|names| names.value.strings())
-                .unwrap_or_default()
-                .into_iter()
-                .filter(|name| !name.is_empty())
-                .collect(),
-            serial: serial.map(|serial| serial.value.text),
-            retries: retries.map(|retries| {
-                let Count(count) = retries.value;
-                u32::try_from(count).unwrap_or(u32::MAX)
-            }),
-        }
-    }
-
-    /// `timeout`; the Go tool passes over one that it cannot read.
-    fn timeout(&mut self, field: Option<Field<Text>>) -> Option<std::time::Duration> {
-        let field = field?;
-        let compat = self.dialect() == Dialect::Compat;
-        if compat && let Err(reason) = duration::parse(&field.value.text) {
-            let origin = self.reading.problems.origin(field.at);
-            let mut problem = problems::bad_duration(origin, &field.value.text, &reason);
-            problem.severity = Severity::Warning;
-            self.problems().add(problem);
-            return None;
-        }
-        self.duration(Some(field))
-    }
-}
-
-/// When and how often an assertion runs.
-struct Control {
-    timeout: Option<std::time::Duration>,
-    skip: Option<String>,
-    skip_unless_env: Vec<String>,
-    serial: Option<String>,
-    retries: Option<u32>,
 }

@@ -163,7 +163,7 @@ impl Lowering<'_> {
                 match (key.text.as_str(), &value.kind) {
                     ("action", Kind::Text(word, _)) => {
                         let at = value.at;
-                        action = self.action(&Text {
+                        action = self.answer_action(&Text {
                             text: word.clone(),
                             at,
                         });
@@ -187,7 +187,7 @@ impl Lowering<'_> {
     fn elicitation_reply(&mut self, raw: RawAnswer) -> ElicitationReply {
         let RawAnswer { action, content } = raw;
         let action = action.map_or(ElicitationAction::Accept, |action| {
-            self.action(&action.value)
+            self.answer_action(&action.value)
         });
         let content: Option<ValueTemplate> =
             content.map(|content| self.value_template(content.value.0));
@@ -195,7 +195,7 @@ impl Lowering<'_> {
     }
 
     /// What the user does. The Go tool takes every other word for `accept`.
-    fn action(&mut self, word: &Text) -> ElicitationAction {
+    fn answer_action(&mut self, word: &Text) -> ElicitationAction {
         let known = [
             ElicitationAction::Accept,
             ElicitationAction::Decline,

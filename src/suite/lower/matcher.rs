@@ -177,3 +177,24 @@ fn length(kind: Kind) -> Option<LengthRule> {
         Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => None,
     }
 }
+
+impl JsonType {
+    /// The word of a suite.
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, kind)| *kind)
+    }
+
+    /// The words of suites.
+    pub(super) const WORDS: [(&'static str, Self); 7] = [
+        ("null", Self::Null),
+        ("boolean", Self::Boolean),
+        ("integer", Self::Integer),
+        ("number", Self::Number),
+        ("string", Self::String),
+        ("array", Self::Array),
+        ("object", Self::Object),
+    ];
+}

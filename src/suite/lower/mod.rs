@@ -1,9 +1,13 @@
 //! Raw shapes to the model: patterns, paths, schemas and durations are compiled, names checked, exactly one
 //! subject chosen. Raw structs are taken apart in full, so that a new key cannot be forgotten here.
 
+mod answer;
+mod asked;
 pub(crate) mod assertion;
 mod client;
 mod completion;
+mod control;
+mod docker;
 pub(crate) mod duration;
 mod env;
 pub(crate) mod expectation;
@@ -13,11 +17,13 @@ mod names;
 mod notices;
 mod path;
 mod pattern;
+mod resources;
 mod schema;
 mod server;
 mod step;
 mod subject;
 mod trajectory;
+mod waiting;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -66,7 +72,7 @@ pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 pub(crate) struct Compiled {
     /// Regular expressions by their text.
     patterns: HashMap<String, Regex>,
-    /// JSONPaths by their text.
+    /// Paths by their text.
     paths: HashMap<String, JsonPath>,
 }
 

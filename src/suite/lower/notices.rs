@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Lowering, expectation::WantedList};
+use super::{Lowering, answer::WantedList};
 use crate::{
     observation::finding::FindingCode,
     suite::{
@@ -146,7 +146,9 @@ impl Lowering<'_> {
         });
         list.add("contains_level", contains_level, |field| {
             let texts = self.texts("contains_level", field)?;
-            texts.iter().for_each(|text| self.check_level(text));
+            for text in &texts {
+                self.check_level(text);
+            }
             let contains_level = texts.into_iter().map(|text| text.text).collect();
             part(LoggingWanted {
                 contains_level,

@@ -1,4 +1,4 @@
-//! JSONPaths: RFC 9535, and the Go tool's short form (`a.b[0]`, no `$.`, any characters in a key).
+//! Paths into JSON: RFC 9535, and the Go tool's short form (`a.b[0]`, no `$.`, any characters in a key).
 
 use serde_json_path::JsonPath;
 

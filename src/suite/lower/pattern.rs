@@ -31,16 +31,12 @@ impl Compiled {
 
 /// The last line of the library's message, which says what is wrong; the lines before draw the pattern.
 fn reason(error: &regex::Error) -> String {
-    match error {
-        regex::Error::CompiledTooBig(limit) => {
-            format!("compiled it would be larger than {limit} bytes")
-        }
-        _ => {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default().trim();
-            last.strip_prefix("error: ").unwrap_or(last).to_owned()
-        }
+    if let regex::Error::CompiledTooBig(limit) = error {
+        return format!("compiled it would be larger than {limit} bytes");
     }
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
 impl Lowering<'_> {
@@ -210,7 +206,7 @@ fn octal<'a>(after: &'a str, out: &mut String) -> &'a str {
         return rest;
     }
     let code = u32::from_str_radix(digits, 8).unwrap_or_default();
-    out.push_str(&format!("\\x{{{code:x}}}"));
+    out.extend(["\\x{", &format!("{code:x}"), "}"]);
     rest
 }
 

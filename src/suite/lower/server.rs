@@ -1,7 +1,5 @@
 //! The `server` block: what is started or connected to.
 
-use serde_json::Value;
-
 use super::{Lowering, ServerFrom};
 use crate::suite::{
     model::server::{
@@ -42,6 +40,7 @@ struct Started {
 
 /// The parts of the block that reach a url.
 struct Reached {
+    builtin: Option<Field<Text>>,
     url: Option<Field<Text>>,
     headers: Option<Field<TextTable>>,
     launch: Option<Field<RawLaunch>>,
@@ -91,6 +90,7 @@ impl Lowering<'_> {
             inherit_env,
         };
         let reached = Reached {
+            builtin,
             url,
             headers,
             launch,
@@ -109,11 +109,11 @@ impl Lowering<'_> {
                         )
                     });
                 }
-                self.url_target(transport, builtin, started, reached, place)
+                self.url_target(transport, started, reached, place)
             }
             Transport::Stdio => {
                 self.check_unreached(&reached);
-                self.stdio_target(builtin, docker, started, place)
+                self.stdio_target(reached.builtin, docker, started, place)
             }
         };
         let origin = self.reading.problems.origin(place);
@@ -142,6 +142,7 @@ impl Lowering<'_> {
     /// Tells keys that only a url has.
     fn check_unreached(&mut self, reached: &Reached) {
         let Reached {
+            builtin: _,
             url,
             headers,
             launch,
@@ -200,12 +201,12 @@ impl Lowering<'_> {
     fn url_target(
         &mut self,
         transport: UrlTransport,
-        builtin: Option<Field<Text>>,
         started: Started,
         reached: Reached,
         place: At,
     ) -> Target {
         let Reached {
+            builtin,
             url,
             headers,
             launch,
@@ -377,74 +378,5 @@ impl Lowering<'_> {
             secret: self.env_value(&secret?.value),
             scope: scope.map(|scope| scope.value.text),
         })
-    }
-
-    /// A container as it is written, once its keys are checked.
-    pub(in crate::suite) fn docker(&mut self, raw: TextOr<RawDocker>, at: At) -> Value {
-        match raw {
-            TextOr::Text(image) => Value::String(image.text),
-            TextOr::Map(docker) => self.docker_map(docker, at),
-        }
-    }
-
-    /// The map form of `docker`.
-    fn docker_map(&mut self, raw: RawDocker, at: At) -> Value {
-        let RawDocker {
-            image,
-            build,
-            prepare,
-            network,
-            memory,
-            cpus,
-            pids,
-            user,
-            env_file,
-            platform,
-            pull,
-            read_only,
-            workdir,
-            mounts,
-        } = raw;
-        if image.is_none() && build.is_none() {
-            self.problem(at, |origin| {
-                problems::missing_one_of(origin, &["image", "build"], "`docker`")
-            });
-        }
-        if let Some(pull) = &pull {
-            let known = ["always", "missing", "never"];
-            if !known.contains(&pull.value.text.as_str()) {
-                self.problem(pull.at, |origin| {
-                    problems::unknown_word(origin, &pull.value.text, "way to pull", &known)
-                });
-            }
-        }
-        let texts = [
-            ("image", image),
-            ("network", network),
-            ("memory", memory),
-            ("user", user),
-            ("env_file", env_file),
-            ("platform", platform),
-            ("pull", pull),
-            ("workdir", workdir),
-        ];
-        let others = [
-            ("build", build.map(|build| build.value.0.into_value())),
-            (
-                "prepare",
-                prepare.map(|prepare| prepare.value.0.into_value()),
-            ),
-            ("mounts", mounts.map(|mounts| mounts.value.0.into_value())),
-            ("cpus", cpus.map(|cpus| Value::Number(cpus.value))),
-            ("pids", pids.map(|pids| Value::from(pids.value.0))),
-            ("read_only", read_only.map(|flag| Value::Bool(flag.value))),
-        ];
-        texts
-            .into_iter()
-            .map(|(key, text)| (key, text.map(|text| Value::String(text.value.text))))
-            .chain(others)
-            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
-            .collect::<serde_json::Map<_, _>>()
-            .into()
     }
 }

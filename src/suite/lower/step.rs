@@ -74,12 +74,43 @@ impl Lowering<'_> {
                 StepOrder::Parallel => defined.extend(names),
             }
         }
-        defined.iter().for_each(|(name, at)| self.define(name, *at));
+        for (name, at) in defined {
+            self.define(&name, at);
+        }
         steps
     }
 
     /// One step.
-    fn step(&mut self, part: Part, raw: RawStep, at: At) -> Option<Step> {
+    fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<Step> {
+        let action = self.step_action(&mut raw, at);
+        let RawStep {
+            capture,
+            expect,
+            allow_error,
+            ..
+        } = raw;
+        let captures = match capture {
+            Some(capture) => self.captures(capture),
+            None => Vec::new(),
+        };
+        let allowed = allow_error.is_some_and(|allowed| allowed.value);
+        let spoken = if expect.is_some() || allowed {
+            Spoken::Of
+        } else {
+            Spoken::Not
+        };
+        let wanted = self.step_expect(part, expect, &captures, at);
+        Some(Step {
+            action: action?,
+            captures,
+            wanted,
+            on_tool_error: self.on_tool_error(part, spoken),
+            origin: self.reading.problems.origin(at),
+        })
+    }
+
+    /// The one thing that a step does.
+    fn step_action(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
         let RawStep {
             tool,
             args,
@@ -89,46 +120,42 @@ impl Lowering<'_> {
             set_level,
             subscribe,
             wait,
-            capture,
-            expect,
-            allow_error,
+            capture: _,
+            expect: _,
+            allow_error: _,
             parallel: _,
         } = raw;
-        let stray_args = args
-            .as_ref()
-            .filter(|_| tool.is_none())
-            .map(|args| args.key);
-        let found: Vec<(&str, Option<StepAction>)> = [
-            (
-                "tool",
-                tool.map(|tool| Some(StepAction::Tool(self.tool_call(tool, args)))),
-            ),
-            (
-                "read",
-                read.map(|uri| Some(StepAction::Read(self.template(uri.value)))),
-            ),
-            ("prompt", prompt.map(|prompt| self.prompt_step(prompt))),
-            ("ping", ping.map(|_| Some(StepAction::Ping))),
-            (
-                "set_level",
-                set_level.map(|level| Some(StepAction::SetLevel(self.level(level.value)))),
-            ),
-            (
-                "subscribe",
-                subscribe.map(|uri| Some(StepAction::Subscribe(self.template(uri.value)))),
-            ),
-            (
-                "wait",
-                wait.map(|wait| self.duration(Some(wait)).map(StepAction::Wait)),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(key, action)| action.map(|action| (key, action)))
-        .collect();
-        if let Some(args) = stray_args {
-            self.problem(args, |origin| {
+        let (has_tool, args) = (tool.is_some(), args.take());
+        if let Some(args) = args.as_ref().filter(|_| !has_tool) {
+            self.problem(args.key, |origin| {
                 problems::no_effect(origin, "args", "there is no `tool`")
             });
+        }
+        let mut found: Vec<(&str, Option<StepAction>)> = Vec::new();
+        if let Some(tool) = tool.take() {
+            let call = self.tool_call(tool, args);
+            found.push(("tool", Some(StepAction::Tool(call))));
+        }
+        if let Some(uri) = read.take() {
+            found.push(("read", Some(StepAction::Read(self.template(uri.value)))));
+        }
+        if let Some(prompt) = prompt.take() {
+            found.push(("prompt", self.prompt_step(prompt)));
+        }
+        if ping.take().is_some() {
+            found.push(("ping", Some(StepAction::Ping)));
+        }
+        if let Some(level) = set_level.take() {
+            let level = self.level(level.value);
+            found.push(("set_level", Some(StepAction::SetLevel(level))));
+        }
+        if let Some(uri) = subscribe.take() {
+            let uri = self.template(uri.value);
+            found.push(("subscribe", Some(StepAction::Subscribe(uri))));
+        }
+        if let Some(wait) = wait.take() {
+            let wait = self.duration(Some(wait));
+            found.push(("wait", wait.map(StepAction::Wait)));
         }
         let keys: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
         match keys[..] {
@@ -140,24 +167,7 @@ impl Lowering<'_> {
                 problems::conflicting_keys(origin, &keys, "a step")
             }),
         }
-        let captures = capture
-            .map(|capture| self.captures(capture))
-            .unwrap_or_default();
-        let has_expect = expect.is_some();
-        let wanted = self.step_expect(part, expect, &captures, at);
-        let spoken = if has_expect || allow_error.is_some_and(|allowed| allowed.value) {
-            Spoken::Of
-        } else {
-            Spoken::Not
-        };
-        let action = found.into_iter().next()?.1?;
-        Some(Step {
-            action,
-            captures,
-            wanted,
-            on_tool_error: self.on_tool_error(part, spoken),
-            origin: self.reading.problems.origin(at),
-        })
+        found.into_iter().next()?.1
     }
 
     /// What a tool error of a step means.

@@ -90,7 +90,7 @@ pub(crate) fn conflicting_keys(origin: Origin, keys: &[&str], owner: &str) -> Di
         origin,
         format!("{owner} takes one of {}, not several", listed(keys)),
     );
-    helped(problem, "write an assertion for each")
+    helped(problem, "keep one of them")
 }
 
 /// A key that does nothing here.
@@ -122,20 +122,13 @@ pub(crate) fn bad_number(origin: Origin, found: &str, expected: &str) -> Diagnos
 }
 
 /// A server and nothing to do with it.
-pub(crate) fn no_subject(
-    origin: Origin,
-    misspelt: Option<(&str, &str)>,
-    subjects: &[&str],
-) -> Diagnostic {
+pub(crate) fn no_subject(origin: Origin, subjects: &[&str]) -> Diagnostic {
     let problem = error(
         code::NO_SUBJECT,
         origin,
         "the document does not say what to assert".into(),
     );
-    match misspelt {
-        Some((found, near)) => helped(problem, format!("`{found}`: did you mean `{near}`?")),
-        None => helped(problem, format!("add one of {}", listed(subjects))),
-    }
+    helped(problem, format!("add one of {}", listed(subjects)))
 }
 
 /// More than one subject.

@@ -205,7 +205,7 @@ shape! {
     RawSnapshot, "`snapshot`" {
         /// The snapshot's name.
         name = "name": Text;
-        /// JSONPaths and regular expressions whose matches are left out.
+        /// Paths (`$…`) and regular expressions whose matches are left out.
         redact = "redact": Texts;
     }
 }

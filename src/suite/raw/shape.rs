@@ -1,7 +1,7 @@
 //! What a map of the format is made of, as data for the reference and the JSON Schema, and the macro by which
 //! a shape is written once.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A map of the format.
 #[derive(Debug)]
@@ -42,6 +42,22 @@ impl ShapeDoc {
             (key.shapes)(into);
         }
     }
+}
+
+/// The JSON Schema that refers to the definition of a map.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{}", definition(name)) })
+}
+
+/// The name of a map's definition: the Rust name without `Raw`.
+pub(crate) fn definition(name: &str) -> &str {
+    name.strip_prefix("Raw").unwrap_or(name)
+}
+
+/// A doc comment as one paragraph.
+pub(crate) fn paragraph(doc: &str) -> String {
+    let lines: Vec<&str> = doc.lines().map(str::trim).collect();
+    lines.join(" ").trim().to_owned()
 }
 
 /// Defines a map of the format: the struct, its list of keys, its reader and its documentation.
@@ -98,7 +114,7 @@ macro_rules! shape {
             }
 
             fn schema() -> serde_json::Value {
-                serde_json::json!({ "$ref": concat!("#/$defs/", stringify!($name)) })
+                $crate::suite::raw::shape::reference(stringify!($name))
             }
 
             fn shapes(into: &mut Vec<&'static $crate::suite::raw::ShapeDoc>) {

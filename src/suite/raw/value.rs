@@ -99,13 +99,7 @@ impl Readable for bool {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match &node.kind {
             Kind::Flag(flag, _) => Some(*flag),
-            Kind::Text(text, Style::Plain) => match flag_word(text) {
-                Some(flag) => Some(flag),
-                None => {
-                    reading.wrong_type(&node, &Self::words());
-                    None
-                }
-            },
+            Kind::Text(text, Style::Plain) if flag_word(text).is_some() => flag_word(text),
             Kind::Text(text, Style::Quoted) if matches!(text.as_str(), "true" | "false") => {
                 let origin = reading.problems.origin(node.at);
                 reading.problems.add(problems::quoted_flag(origin, text));

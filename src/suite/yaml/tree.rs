@@ -1,10 +1,10 @@
 //! Events of the YAML parser to trees, one for each document: keys that occur twice, aliases, merge keys and
 //! tags are settled here, and everything is bounded.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::collections::HashMap;
 
 use serde_saphyr::granit_parser::{
-    Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
+    ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
     options as parser_options,
 };
 
@@ -191,6 +191,12 @@ impl<'a> Builder<'a> {
         let offset = error.marker().byte_offset().unwrap_or(self.text.len());
         let width = self.text.get(offset..).and_then(|rest| rest.chars().next());
         let at = self.at(offset, offset + width.map_or(0, char::len_utf8));
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            self.fault(at, |origin| {
+                problems::yaml_limit(origin, "nested deeper than 100 levels")
+            });
+            return Err(Stop);
+        }
         let message = error.kind().to_string();
         self.fault(at, |origin| problems::yaml_syntax(origin, &message));
         Err(Stop)
@@ -224,8 +230,12 @@ impl<'a> Builder<'a> {
                     0,
                 )
             }
-            // Marks of the stream and comments are no values.
-            _ => Ok(()),
+            Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(..)
+            | Event::DocumentEnd
+            | Event::Anchor(..)
+            | _ => Ok(()),
         }
     }
 
@@ -389,20 +399,20 @@ impl<'a> Builder<'a> {
     /// The value of a scalar.
     fn scalar(
         &mut self,
-        text: &Cow<'a, str>,
+        text: &str,
         style: ScalarStyle,
         tag: Option<&Tag>,
         span: &EventSpan,
     ) -> Node {
         let at = self.place(span);
-        let quoted = || Ok(Kind::Text(text.as_ref().to_owned(), Style::Quoted));
+        let quoted = || Ok(Kind::Text(text.to_owned(), Style::Quoted));
         let kind = match tag.map(tag_name) {
             None if style == ScalarStyle::Plain => scalar::plain(text),
             None => quoted(),
             Some(name) => match name.as_str() {
                 "str" | "!" | "binary" | "timestamp" => quoted(),
                 "int" | "float" => match scalar::number(text) {
-                    Some(number) => Ok(Kind::Number(number, text.as_ref().to_owned())),
+                    Some(number) => Ok(Kind::Number(number, text.to_owned())),
                     None => scalar::plain(text),
                 },
                 "bool" | "null" => scalar::plain(text),

@@ -1,5 +1,11 @@
 //! Suites as people write them: what loads, and the exact text shown for what does not.
 
+mod go_suites;
+mod loading;
+mod meaning;
+mod problem_texts;
+mod schema;
+
 use std::{fs, path::PathBuf, sync::Arc};
 
 use super::{
@@ -7,11 +13,12 @@ use super::{
     discover::{LoadOptions, Loaded, load},
     lower::{ServerFrom, UnsetVariables},
     model::{Assertion, Entry},
+    problems::Problems,
 };
-use crate::words::{diagnostic::Colour, environment::Environment};
+use crate::words::{diagnostic::Colour, environment::Environment, source::SourceFile};
 
 /// A suite in a temporary folder.
-struct Sample {
+pub(super) struct Sample {
     folder: tempfile::TempDir,
     dialect: Dialect,
     environment: Environment,
@@ -79,17 +86,39 @@ impl Sample {
             })
             .collect()
     }
-}
 
-#[test]
-fn a_small_suite_loads() {
-    let sample = Sample::one(
-        "name: echo works\nserver: {command: srv, args: ['{{fixture}}', 5]}\nassert:\n  tool: echo\n  args: {message: hi}\n  expect:\n    not_error: true\n    contains: hi\n",
-    );
-    assert_eq!(sample.shown(), "");
-    let assertions = sample.assertions();
-    assert_eq!(assertions.len(), 1);
-    assert_eq!(assertions[0].case.id, "a.yaml::echo works");
-    assert_eq!(assertions[0].wanted.len(), 2);
-    assert!(assertions[0].uses_fixture);
+    /// Adds a file that is no text.
+    fn bytes(self, path: &str, bytes: &[u8]) -> Self {
+        fs::write(self.folder.path().join(path), bytes).unwrap();
+        self
+    }
+
+    /// Adds a symbolic link.
+    fn link(self, path: &str, target: &str) -> Self {
+        std::os::unix::fs::symlink(target, self.folder.path().join(path)).unwrap();
+        self
+    }
+
+    /// The code of the problem for which a path is refused as a whole.
+    fn refused(&self, path: &str) -> &'static str {
+        let options = LoadOptions {
+            dialect: self.dialect,
+            unset_variables: UnsetVariables::Warn,
+            server_from: ServerFrom::Suite,
+            environment: &self.environment,
+        };
+        load(&[PathBuf::from(path)], &options)
+            .unwrap_err()
+            .problem
+            .code
+    }
+
+    /// A collector of problems for a text.
+    fn problems(&self, text: &str) -> Problems {
+        let file = SourceFile {
+            path: "a.yaml".into(),
+            text: text.into(),
+        };
+        Problems::new(Arc::new(file), None)
+    }
 }

@@ -1,0 +1,119 @@
+//! `mcp-assert validate`: everything that is wrong with suites, without running them.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+};
+
+use crate::{
+    cli::validate::ValidateArgs,
+    commands::Context,
+    suite::{
+        Dialect,
+        discover::{LoadOptions, load},
+        lower::{ServerFrom, UnsetVariables},
+        model::{Entry, Suite},
+    },
+    words::{
+        diagnostic::{Colour, Severity},
+        exit::ExitCode,
+        text::count,
+    },
+};
+
+/// Says on stderr what is wrong, and on stdout how much.
+pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
+    let colour = context.colour.colour(colour_of_stderr(context));
+    let mut paths: Vec<PathBuf> = args
+        .suites
+        .iter()
+        .chain(&args.more_suites)
+        .cloned()
+        .collect();
+    if paths.is_empty() {
+        paths.push(PathBuf::from("evals"));
+    }
+    let options = LoadOptions {
+        dialect: if args.compat {
+            Dialect::Compat
+        } else {
+            Dialect::Native
+        },
+        unset_variables: if args.strict_env {
+            UnsetVariables::Refuse
+        } else {
+            UnsetVariables::Warn
+        },
+        server_from: if args.server.is_some() {
+            ServerFrom::Elsewhere
+        } else {
+            ServerFrom::Suite
+        },
+        environment: &context.environment,
+    };
+    let suite = match load(&paths, &options) {
+        Ok(loaded) => loaded.suite,
+        Err(error) => {
+            complain(&error.problem.render(colour));
+            return ExitCode::Invalid;
+        }
+    };
+    for problem in &suite.problems {
+        complain(&problem.render(colour));
+    }
+    for note in &suite.notes {
+        complain(&format!("note: {note}"));
+    }
+    conclude(&suite)
+}
+
+/// Prints the totals and decides the exit code.
+fn conclude(suite: &Suite) -> ExitCode {
+    let of = |severity| {
+        let problems = suite.problems.iter();
+        problems
+            .filter(|problem| problem.severity == severity)
+            .count()
+    };
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+    let usable = suite.entries.iter().filter(|entry| match entry {
+        Entry::Assertion(_) => true,
+        Entry::Invalid { .. } => false,
+    });
+    let totals = format!(
+        "{}, {} usable; {}, {}\n",
+        count(suite.entries.len(), "assertion"),
+        usable.count(),
+        count(errors, "problem"),
+        count(warnings, "warning"),
+    );
+    // A closed stdout is nobody to tell; the exit code says it too.
+    let _ = std::io::stdout().write_all(totals.as_bytes());
+    if errors > 0 {
+        ExitCode::Invalid
+    } else if suite.entries.is_empty() {
+        ExitCode::NothingSelected
+    } else {
+        ExitCode::Passed
+    }
+}
+
+/// Prints to stderr.
+fn complain(text: &str) {
+    // A closed stderr is nobody to tell.
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Whether colours suit stderr.
+fn colour_of_stderr(context: &Context) -> Colour {
+    let environment = &context.environment;
+    let refused = environment
+        .variable("NO_COLOR")
+        .is_some_and(|value| !value.is_empty())
+        || environment.variable("TERM") == Some("dumb");
+    if std::io::stderr().is_terminal() && !refused {
+        Colour::On
+    } else {
+        Colour::Off
+    }
+}

@@ -1,0 +1,118 @@
+//! When and how often an assertion runs.
+
+use std::time::Duration;
+
+use super::{Lowering, duration};
+use crate::{
+    suite::{
+        Dialect, problems,
+        raw::{
+            Field,
+            assertion::RawAssertion,
+            union::FlagOr,
+            value::{Count, Text},
+        },
+        yaml::At,
+    },
+    words::diagnostic::Severity,
+};
+
+/// When and how often an assertion runs.
+#[derive(Debug)]
+pub(super) struct Control {
+    /// Its own deadline.
+    pub(super) timeout: Option<Duration>,
+    /// Why it is never run.
+    pub(super) skip: Option<String>,
+    /// Variables without which it is skipped.
+    pub(super) skip_unless_env: Vec<String>,
+    /// Its group of one at a time.
+    pub(super) serial: Option<String>,
+    /// Attempts after a failure.
+    pub(super) retries: Option<u32>,
+}
+
+impl Lowering<'_> {
+    /// When and how often it runs.
+    pub(super) fn control(&mut self, raw: RawAssertion) -> Control {
+        let RawAssertion {
+            name: _,
+            description: _,
+            tags: _,
+            server: _,
+            client: _,
+            setup: _,
+            assert: _,
+            assert_tools: _,
+            assert_initialize: _,
+            assert_resources: _,
+            assert_prompts: _,
+            assert_completion: _,
+            assert_sampling: _,
+            assert_elicitation: _,
+            assert_logging: _,
+            assert_notifications: _,
+            trajectory: _,
+            trace,
+            audit_log,
+            steps: _,
+            parallel,
+            raw: _,
+            http: _,
+            timeout,
+            skip,
+            skip_unless_env,
+            serial,
+            retries,
+        } = raw;
+        self.check_stray([
+            ("trace", "trajectory", trace.map(|field| field.key)),
+            ("audit_log", "trajectory", audit_log.map(|field| field.key)),
+            ("parallel", "steps", parallel.map(|field| field.key)),
+        ]);
+        Control {
+            timeout: self.timeout(timeout),
+            skip: skip.and_then(|skip| match skip.value {
+                FlagOr::Flag(false) => None,
+                FlagOr::Flag(true) => Some("`skip: true`".into()),
+                FlagOr::Other(reason) => Some(reason.text),
+            }),
+            skip_unless_env: skip_unless_env
+                .map(|names| names.value.strings())
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .collect(),
+            serial: serial.map(|serial| serial.value.text),
+            retries: retries.map(|retries| {
+                let Count(count) = retries.value;
+                u32::try_from(count).unwrap_or(u32::MAX)
+            }),
+        }
+    }
+
+    /// Tells keys that do nothing without another one.
+    fn check_stray(&mut self, keys: [(&str, &str, Option<At>); 3]) {
+        for (key, owner, at) in keys {
+            if let Some(at) = at {
+                self.problem(at, |origin| {
+                    problems::no_effect(origin, key, &format!("there is no `{owner}`"))
+                });
+            }
+        }
+    }
+
+    /// `timeout`; the Go tool passes over one that it cannot read.
+    fn timeout(&mut self, field: Option<Field<Text>>) -> Option<Duration> {
+        let field = field?;
+        let compat = self.dialect() == Dialect::Compat;
+        if compat && let Err(reason) = duration::parse(&field.value.text) {
+            let origin = self.reading.problems.origin(field.at);
+            let mut problem = problems::bad_duration(origin, &field.value.text, &reason);
+            problem.severity = Severity::Warning;
+            self.problems().add(problem);
+            return None;
+        }
+        self.duration(Some(field))
+    }
+}

@@ -1,0 +1,160 @@
+//! Files, folders, documents, ids, settings.
+
+use super::Sample;
+use crate::suite::model::{Entry, server::Target};
+
+const GOOD: &str = "server: {command: srv}\nassert: {tool: x}\n";
+
+#[test]
+fn folders_are_walked_in_the_order_of_paths() {
+    let files = [
+        "b.yaml",
+        "a-b.yaml",
+        "a/x.yml",
+        "a/deep/er/y.YAML",
+        "fixtures/no.yaml",
+        "fixture/no.yaml",
+        "node_modules/no.yaml",
+        ".hidden/no.yaml",
+        "notes.txt",
+        "a0.yaml",
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, GOOD)).collect();
+    let sample = Sample::new(&files);
+    let ids: Vec<String> = sample
+        .assertions()
+        .iter()
+        .map(|one| one.case.id.clone())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "a-b.yaml::a-b.yaml",
+            "a/deep/er/y.YAML::y.YAML",
+            "a/x.yml::x.yml",
+            "a0.yaml::a0.yaml",
+            "b.yaml::b.yaml"
+        ]
+    );
+    let ids: Vec<String> = sample
+        .compat()
+        .assertions()
+        .iter()
+        .map(|one| one.case.id.clone())
+        .collect();
+    assert!(
+        ids.contains(&"fixtures/no.yaml::no.yaml".to_owned()),
+        "{ids:?}"
+    );
+    assert!(!ids.iter().any(|id| id.contains("deep")), "{ids:?}");
+}
+
+#[test]
+fn a_loop_of_links_ends_and_a_file_is_taken_once() {
+    let sample = Sample::new(&[("sub/a.yaml", GOOD)])
+        .link("sub/loop", "..")
+        .link("again.yaml", "sub/a.yaml");
+    assert_eq!(sample.assertions().len(), 1);
+}
+
+#[test]
+fn documents_have_ids_of_their_own() {
+    let sample = Sample::one(&format!(
+        "{GOOD}---\nname: n\n{GOOD}---\nname: n\n{GOOD}---\n# nothing\n---\nversion: 3\nservices: {{}}\n"
+    ));
+    let ids: Vec<String> = sample
+        .assertions()
+        .iter()
+        .map(|one| one.case.id.clone())
+        .collect();
+    assert_eq!(ids, ["a.yaml::a.yaml", "a.yaml::n", "a.yaml::n#2"]);
+    assert_eq!(sample.load().suite.notes.len(), 2);
+}
+
+#[test]
+fn a_broken_document_keeps_its_name_and_its_place() {
+    let sample = Sample::one(&format!(
+        "name: first\nassert: {{tool: [}}\n---\nname: second\n{GOOD}"
+    ));
+    let loaded = sample.load();
+    let names: Vec<(&str, bool)> = loaded
+        .suite
+        .entries
+        .iter()
+        .map(|entry| match entry {
+            Entry::Assertion(one) => (one.case.name.as_str(), true),
+            Entry::Invalid { case, .. } => (case.name.as_str(), false),
+        })
+        .collect();
+    assert_eq!(names, [("first", false), ("second", true)]);
+}
+
+#[test]
+fn settings_give_defaults_that_assertions_override_key_by_key() {
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "defaults:\n  timeout: 5s\n  server:\n    command: std\n    args: [a]\n    env: {A: '1'}\njobs: 3\ncompat: false\ntargets:\n  other: {command: other}\n",
+        ),
+        ("a.yaml", "assert: {tool: x}\n"),
+        (
+            "b.yaml",
+            "server: {command: own}\ntimeout: 1s\nassert: {tool: x}\n",
+        ),
+        ("c.yaml", "server: {cwd: sub}\nassert: {tool: x}\n"),
+        ("sub/mcp-assert.yaml", "jobs: 9\n"),
+    ]);
+    assert_eq!(sample.shown(), "");
+    let loaded = sample.load();
+    assert_eq!(loaded.settings.jobs, Some(3));
+    assert_eq!(loaded.settings.targets[0].name, "other");
+    let shown: Vec<String> = sample
+        .assertions()
+        .iter()
+        .map(|one| match &one.server.target {
+            Target::Process(launch) => format!(
+                "{} {} {} {:?}",
+                launch.command.as_ref().unwrap().text,
+                launch.args.len(),
+                launch.env.len(),
+                one.timeout.unwrap()
+            ),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(shown, ["std 1 1 5s", "own 0 1 1s", "std 1 1 5s"]);
+}
+
+#[test]
+fn problems_in_defaults_are_shown_in_the_settings_file() {
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "defaults: {server: {comand: s}, assert: {tool: x}}\njob: 3\n",
+        ),
+        ("a.yaml", "server: {command: s}\nassert: {tool: x}\n"),
+    ]);
+    let shown = sample.shown();
+    assert!(shown.contains("mcp-assert.yaml:1:21"), "{shown}");
+    assert!(shown.contains("unknown key `job`"), "{shown}");
+    assert!(shown.contains("not a key of `defaults`"), "{shown}");
+}
+
+#[test]
+fn ten_thousand_assertions_load_quickly_and_small() {
+    let sizes = [
+        ("Assertion", size_of::<crate::suite::model::Assertion>()),
+        (
+            "Wanted",
+            size_of::<crate::suite::model::expectation::Wanted>(),
+        ),
+        (
+            "Expectation",
+            size_of::<crate::suite::model::expectation::Expectation>(),
+        ),
+        ("Case", size_of::<crate::suite::model::Case>()),
+    ];
+    for (name, size) in sizes {
+        assert!(size <= 1_000, "{name} has {size} bytes");
+    }
+}

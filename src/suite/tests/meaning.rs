@@ -1,0 +1,267 @@
+//! What documents mean once they are lowered.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use proptest::prelude::{any, proptest};
+use serde_json::json;
+
+use super::Sample;
+use crate::suite::{
+    Dialect,
+    lower::expectation::resolve,
+    model::{
+        expectation::{Expectation, ValueRule, WantedState},
+        server::{ElicitationReplies, EnvPart, SamplingReply, Target},
+        subject::{OnToolError, PromptsCall, ResourcesAction, Subject},
+    },
+    template::Bindings,
+};
+
+/// The assertion of a document on a plain server.
+fn one(text: &str) -> std::sync::Arc<crate::suite::model::Assertion> {
+    let sample = Sample::one(&format!("server: {{command: s}}\n{text}"));
+    let mut assertions = sample.assertions();
+    assert_eq!(assertions.len(), 1);
+    assertions.remove(0)
+}
+
+/// The keys of its expectations, in their order.
+fn keys(text: &str) -> Vec<&'static str> {
+    one(text).wanted.iter().map(|wanted| wanted.key).collect()
+}
+
+#[test]
+fn nothing_expected_is_no_error_expected() {
+    let case = |text: &str, expected: &[&str]| assert_eq!(keys(text), expected, "{text}");
+    case("assert: {tool: x}", &["not_error"]);
+    case("assert: {tool: x, expect: {}}", &["not_error"]);
+    case("assert: {tool: x, expect: }", &["not_error"]);
+    case(
+        "assert: {tool: x, expect: {contains: a, not_error: true}}",
+        &["contains", "not_error"],
+    );
+    case("assert_tools: {}", &["not_error"]);
+    case(
+        "assert_sampling: {tool: x}",
+        &["not_error", "server_requests"],
+    );
+    case(
+        "assert_logging: {tool: x, expect: {min_messages: 1, contains_level: info}}",
+        &["min_messages", "contains_level"],
+    );
+    case(
+        "assert_resources: {subscribe: a, expect_notification: false}",
+        &["not_error", "expect_notification"],
+    );
+}
+
+#[test]
+fn the_go_tools_rules_come_back_on_request() {
+    let text = "server: {command: s}\nsetup: [{tool: a}]\nassert: {tool: x, args: {t: '{{user}}'}, expect: {is_error: false, unknown: 1, json_path: {$.a: {exists: true}}, net_delta: 1}}\nassert_prompts: {list: {}, get: {name: x}}\ntimeout: 30\n";
+    let assertions = Sample::one(text).compat().assertions();
+    let assertion = &assertions[0];
+    assert!(matches!(
+        assertion.subject,
+        Subject::Prompts(PromptsCall::List(_))
+    ));
+    assert_eq!(assertion.wanted.len(), 0);
+    assert_eq!(assertion.timeout, None);
+    assert_eq!(assertion.setup[0].on_tool_error, OnToolError::PassOver);
+    let text =
+        "server: {command: s}\nassert: {tool: x, expect: {json_path: {$.a: {exists: true}}}}\n";
+    let assertions = Sample::one(text).compat().assertions();
+    let WantedState::Ready(expectation) = &assertions[0].wanted[0].state else {
+        panic!("ready");
+    };
+    let Expectation::JsonPath(rules) = &**expectation else {
+        panic!("paths");
+    };
+    assert!(matches!(rules[0].rule, ValueRule::Loosely(_)));
+}
+
+#[test]
+fn expectations_with_markers_are_lowered_when_their_names_have_values() {
+    let assertion = one(
+        "setup: [{tool: a, capture: {id: $.id, text: $}}]\nassert: {tool: x, expect: {contains: ['id {{id}}', '{{text}}'], json_path: {'$.{{text}}': '{{id!}}'}, file_contains: {'{{fixture}}/a': '{{{{x}}'}}}",
+    );
+    assert!(assertion.uses_fixture);
+    let bindings = Bindings {
+        fixture: Some("/f".into()),
+        captured: BTreeMap::from([("id".into(), json!(7)), ("text".into(), json!("k{{id}}"))]),
+        ..Bindings::default()
+    };
+    let resolved: Vec<String> = assertion
+        .wanted
+        .iter()
+        .map(
+            |wanted| match resolve(wanted, &bindings, Dialect::Native).as_deref() {
+                Ok(Expectation::Contains(texts)) => texts.join(" | "),
+                Ok(Expectation::JsonPath(rules)) => match &rules[0].rule {
+                    ValueRule::Equals(value) => format!("{} = {value}", rules[0].written),
+                    other => format!("{other:?}"),
+                },
+                Ok(Expectation::FileContains(files)) => {
+                    format!("{} {}", files[0].path, files[0].texts[0])
+                }
+                other => format!("{other:?}"),
+            },
+        )
+        .collect();
+    assert_eq!(resolved, ["id 7 | k{{id}}", "$.k{{id}} = 7", "/f/a {{x}}"]);
+    let unbound = resolve(&assertion.wanted[0], &Bindings::default(), Dialect::Native);
+    assert_eq!(
+        unbound.map(|_| ()).unwrap_err(),
+        "`{{id}}` has no value here"
+    );
+}
+
+#[test]
+fn numbers_and_dates_stay_as_they_are_written() {
+    let assertion = one(
+        "assert: {tool: x, args: {d: 2024-01-01, f: 1.0, big: 340282366920938463463374607431768211456, hex: 0x10, on: yes, map: {1: a}}, expect: {contains: [42, true, 1.50]}}",
+    );
+    let Subject::Tool(call) = &assertion.subject else {
+        panic!("a tool");
+    };
+    assert_eq!(
+        call.args.value.to_string(),
+        r#"{"d":"2024-01-01","f":1.0,"big":340282366920938463463374607431768211456,"hex":16,"on":"yes","map":{"1":"a"}}"#
+    );
+    let WantedState::Ready(expectation) = &assertion.wanted[0].state else {
+        panic!("ready");
+    };
+    assert!(
+        matches!(&**expectation, Expectation::Contains(texts) if texts == &["42", "true", "1.50"])
+    );
+}
+
+#[test]
+fn anchors_and_merge_keys_work() {
+    let assertion =
+        one("setup:\n  - &s {tool: a, args: {x: 1}}\n  - <<: *s\n    tool: b\nassert: {tool: x}\n");
+    assert_eq!(assertion.setup.len(), 2);
+}
+
+#[test]
+fn waits_end_early_only_when_nothing_is_forbidden() {
+    let within = |text: &str| match &one(text).subject {
+        Subject::Notifications { patience, .. } | Subject::Logging { patience, .. } => {
+            (patience.within, patience.enough.is_some())
+        }
+        other => panic!("{other:?}"),
+    };
+    let short = Duration::from_millis(100);
+    assert_eq!(
+        within("assert_notifications: {tool: x, expect: {min_count: 1}}"),
+        (Duration::from_secs(1), true)
+    );
+    assert_eq!(
+        within("assert_notifications: {tool: x, expect: {max_count: 0}}"),
+        (short, false)
+    );
+    assert_eq!(
+        within("assert_notifications: {tool: x, within: 2s, expect: {min_count: 1}}"),
+        (Duration::from_secs(2), true)
+    );
+    assert_eq!(
+        within("assert: {tool: x, expect: {notifications: {methods: a}}}"),
+        (Duration::from_secs(1), true)
+    );
+    assert_eq!(
+        within("assert_logging: {tool: x, expect: {not_below: info}}"),
+        (short, false)
+    );
+}
+
+#[test]
+fn client_capabilities_have_all_their_forms() {
+    let client = |text: &str| {
+        let text = format!("client_capabilities: {text}");
+        one(&format!("client: {{{text}}}\nassert: {{tool: x}}"))
+            .client
+            .clone()
+    };
+    assert!(matches!(
+        &client("{sampling: [{text: a}, {reject: {code: 5, message: no}}]}")
+            .sampling
+            .unwrap()[..],
+        [
+            SamplingReply::Message { .. },
+            SamplingReply::Reject { code: 5, .. }
+        ]
+    ));
+    assert!(
+        matches!(client("{elicitation: {action: decline}}").elicitation, Some(ElicitationReplies::InOrder(list)) if list.len() == 1)
+    );
+    assert!(
+        matches!(client("{elicitation: {name: x, age: 3}}").elicitation, Some(ElicitationReplies::InOrder(list)) if list[0].content.as_ref().unwrap().value == json!({"name": "x", "age": 3}))
+    );
+    assert!(
+        matches!(client("{elicitation: {by_message: {'na.e': {content: {a: 1}}}}}").elicitation, Some(ElicitationReplies::ByMessage(list)) if list.len() == 1)
+    );
+    assert_eq!(
+        client("{roots: ['{{fixture}}', /a]}").roots.unwrap().len(),
+        2
+    );
+}
+
+#[test]
+fn servers_of_all_transports_load() {
+    let target = |server: &str| {
+        let sample = Sample::one(&format!("server: {server}\nassert: {{tool: x}}"));
+        let shown = sample.shown();
+        assert!(!shown.contains("error["), "{shown}");
+        sample.assertions()[0].server.target.clone()
+    };
+    assert!(
+        matches!(target("{builtin: conformance, args: [--x]}"), Target::Builtin { profile, args, .. } if profile == "conformance" && args.len() == 1)
+    );
+    assert!(
+        matches!(target("{transport: HTTP, url: 'http://x', headers: {Authorization: 'Bearer ${T:-x}'}}"), Target::Url { headers, .. } if headers[0].1.parts.len() == 2)
+    );
+    assert!(matches!(
+        target("{transport: sse, url: 'http://x', auth: {bearer: x}}"),
+        Target::Url { auth: Some(_), .. }
+    ));
+    assert!(matches!(
+        target(
+            "{transport: http, launch: {command: s, args: ['{{port}}'], ready: {log: up}, timeout: 5s}}"
+        ),
+        Target::Url {
+            launch: Some(_),
+            ..
+        }
+    ));
+    assert!(matches!(
+        target("{docker: 'img:1', command: s}"),
+        Target::Container { .. }
+    ));
+    assert!(
+        matches!(target("{docker: {image: i, network: none, pids: 5}, command: s}"), Target::Container { image, .. } if image == json!({"image": "i", "network": "none", "pids": 5}))
+    );
+    assert!(
+        matches!(target("{command: s, env: {A: 'x$$y', B: }, inherit_env: [PATH]}"), Target::Process(launch) if matches!(&launch.env[0].1.parts[0], EnvPart::Text(text) if text.text == "x$"))
+    );
+}
+
+#[test]
+fn lists_need_no_value() {
+    assert!(
+        matches!(&one("assert_resources: {list: }").subject, Subject::Resources(call) if matches!(call.action, Some(ResourcesAction::List(_))))
+    );
+    assert!(matches!(
+        &one("assert_prompts: {list: true}").subject,
+        Subject::Prompts(PromptsCall::List(_))
+    ));
+}
+
+proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_text_loads_or_is_told(text in any::<String>(), near in "(assert|tool|expect|name|[:,&*!|>{}\\[\\]'\"%@`#-]|\n|  | ){0,40}") {
+        for text in [text, near] {
+            let sample = Sample::one(&text);
+            let _ = sample.shown();
+        }
+    }
+}
