@@ -10,4 +10,8 @@ Example:
 
 Editors use it by the first line of a suite:
   # yaml-language-server: $schema=./mcp-assert.schema.json")]
-pub(crate) struct SchemaArgs {}
+pub(crate) struct SchemaArgs {
+    /// Print the reference of the format as Markdown instead
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}

@@ -90,7 +90,7 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Run(args) => run::run(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),
-        Command::Schema(_) => schema::schema().number(),
+        Command::Schema(args) => schema::schema(&args).number(),
         Command::Completions(args) => completions::completions(&args).number(),
         Command::Version => version::version().number(),
     }

@@ -111,15 +111,17 @@ fn settings_give_defaults_that_assertions_override_key_by_key() {
     let shown: Vec<String> = sample
         .assertions()
         .iter()
-        .map(|one| match &one.server.target {
-            Target::Process(launch) => format!(
+        .map(|one| {
+            let Target::Process(launch) = &one.server.target else {
+                panic!("a process");
+            };
+            format!(
                 "{} {} {} {:?}",
                 launch.command.as_ref().unwrap().text,
                 launch.args.len(),
                 launch.env.len(),
                 one.timeout.unwrap()
-            ),
-            other => format!("{other:?}"),
+            )
         })
         .collect();
     assert_eq!(shown, ["std 1 1 5s", "own 0 1 1s", "std 1 1 5s"]);

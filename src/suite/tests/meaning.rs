@@ -96,10 +96,12 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
         .map(
             |wanted| match resolve(wanted, &bindings, Dialect::Native).as_deref() {
                 Ok(Expectation::Contains(texts)) => texts.join(" | "),
-                Ok(Expectation::JsonPath(rules)) => match &rules[0].rule {
-                    ValueRule::Equals(value) => format!("{} = {value}", rules[0].written),
-                    other => format!("{other:?}"),
-                },
+                Ok(Expectation::JsonPath(rules)) => {
+                    let ValueRule::Equals(value) = &rules[0].rule else {
+                        panic!("an equality");
+                    };
+                    format!("{} = {value}", rules[0].written)
+                }
                 Ok(Expectation::FileContains(files)) => {
                     format!("{} {}", files[0].path, files[0].texts[0])
                 }
@@ -144,11 +146,14 @@ fn anchors_and_merge_keys_work() {
 
 #[test]
 fn waits_end_early_only_when_nothing_is_forbidden() {
-    let within = |text: &str| match &one(text).subject {
-        Subject::Notifications { patience, .. } | Subject::Logging { patience, .. } => {
-            (patience.within, patience.enough.is_some())
-        }
-        other => panic!("{other:?}"),
+    let within = |text: &str| {
+        let assertion = one(text);
+        let (Subject::Notifications { patience, .. } | Subject::Logging { patience, .. }) =
+            &assertion.subject
+        else {
+            panic!("a wait");
+        };
+        (patience.within, patience.enough.is_some())
     };
     let short = Duration::from_millis(100);
     assert_eq!(

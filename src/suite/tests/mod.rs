@@ -114,7 +114,7 @@ impl Sample {
     }
 
     /// A collector of problems for a text.
-    fn problems(&self, text: &str) -> Problems {
+    fn problems(text: &str) -> Problems {
         let file = SourceFile {
             path: "a.yaml".into(),
             text: text.into(),

@@ -5,8 +5,7 @@ use crate::suite::{reference, schema::json_schema};
 
 /// The documents of a text as JSON.
 fn documents(text: &str) -> Vec<serde_json::Value> {
-    let sample = Sample::one(text);
-    let mut problems = sample.problems(text);
+    let mut problems = Sample::problems(text);
     crate::suite::yaml::parse(text, crate::suite::yaml::Source::Suite, &mut problems)
         .into_iter()
         .filter_map(|document| document.root)
@@ -40,6 +39,19 @@ fn the_schema_refuses_what_the_loader_refuses() {
             assert!(!schema.is_valid(&document), "{text}");
         }
     }
+}
+
+#[test]
+fn the_reference_page_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, reference()).unwrap();
+    }
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        page == reference(),
+        "docs/reference.md is not what the program says: run this test with UPDATE_DOCS=1"
+    );
 }
 
 #[test]
