@@ -4,3 +4,4 @@ pub(crate) mod frame;
 pub(crate) mod message;
 pub(crate) mod method;
 pub(crate) mod revision;
+pub(crate) mod shape;

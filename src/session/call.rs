@@ -9,7 +9,7 @@ use super::{
     Observed, Session,
     correlation::Settled,
     exchange::{Ask, ProgressWish, Ticket},
-    inspect,
+    inspect::{self, Inspected},
     record::brief,
     reply::reply,
 };
@@ -22,6 +22,7 @@ use crate::{
     protocol::{
         message::RpcError,
         method::{LogLevel, Method},
+        revision::Revision,
     },
 };
 
@@ -129,7 +130,20 @@ impl Session {
                     return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
                 self.served(method, &settled.frame);
-                inspect::result(&mut self.exchange.dialogue, method, &result, &settled);
+                let dialogue = &mut self.exchange.dialogue;
+                let inspected = Inspected {
+                    method,
+                    result: &result,
+                    bytes: settled.bytes,
+                    frame: &settled.frame,
+                };
+                let named = result.get("protocolVersion").and_then(Value::as_str);
+                // The handshake is read as what it agrees on.
+                let revision = named
+                    .filter(|_| method == Method::Initialize)
+                    .and_then(Revision::from_name)
+                    .unwrap_or(dialogue.revision);
+                inspect::result(&mut dialogue.record, revision, inspected);
                 Body::Result(reply(method, result))
             }
         };

@@ -32,19 +32,15 @@ impl Session {
         if !declared || !self.is_usable() {
             return None;
         }
-        match self.list(method, Pages::All, deadline).await {
-            Ok(answer) => match answer.body {
-                Body::Result(reply) => {
-                    let items = reply.raw.get(method.list_member()?)?;
-                    items.as_array().cloned()
-                }
-                Body::ProtocolError(_) => None,
-            },
-            Err(_) => {
-                // What waited for this list would wait for the next one too.
-                self.usable = false;
-                None
-            }
-        }
+        let Ok(answer) = self.list(method, Pages::All, deadline).await else {
+            // What waited for this list would wait for the next one too.
+            self.usable = false;
+            return None;
+        };
+        let Body::Result(reply) = answer.body else {
+            return None;
+        };
+        let items = reply.raw.get(method.list_member()?)?;
+        items.as_array().cloned()
     }
 }

@@ -22,6 +22,7 @@ use crate::{
         message::{self, Id, Message, Response},
         method::{self, LogLevel, Method},
         revision::Revision,
+        shape::{self, FlawKind},
     },
 };
 
@@ -78,6 +79,8 @@ pub(super) struct Dialogue {
     pub(super) revision: Revision,
     /// The level set by `logging/setLevel`.
     pub(super) log_level: Option<LogLevel>,
+    /// Whether the server declared `logging`; taken for granted before the handshake.
+    pub(super) logs_declared: bool,
     /// Replies that are to be sent.
     pub(super) outbox: VecDeque<Vec<u8>>,
     /// An answer that fits no request came while exactly one was open.
@@ -121,6 +124,7 @@ impl Dialogue {
             life: Life::Beginning,
             revision,
             log_level: None,
+            logs_declared: true,
             outbox: VecDeque::new(),
             suspect: None,
             broken: None,
@@ -343,7 +347,7 @@ impl Dialogue {
                 });
             if let Some(finding) = nameless {
                 finding.code = FindingCode::AnswerToNotification;
-                finding.message = "an answer to a notification".to_owned();
+                "an answer to a notification".clone_into(&mut finding.message);
             }
         }
     }
@@ -418,8 +422,9 @@ impl Dialogue {
             "notifications/resources/list_changed" => self.list_changed("resources"),
             _ => None,
         };
-        if let Some((code, message)) = deviation {
-            self.record.note(code, message, heard.bytes);
+        match deviation {
+            Some((code, message)) => self.record.note(code, message, heard.bytes),
+            None => self.compare(&method, shape::notification(&method), &params, heard),
         }
         let seen = NotificationSeen {
             at_us: heard.at_us,
@@ -444,6 +449,12 @@ impl Dialogue {
                 "a log message of a level that does not exist".into(),
             ));
         };
+        if !self.logs_declared {
+            return Some((
+                FindingCode::CapabilityUndeclared,
+                "log messages come, and `logging` is not declared".into(),
+            ));
+        }
         let set = self.log_level?;
         (level < set).then(|| {
             (
@@ -455,6 +466,25 @@ impl Dialogue {
                 ),
             )
         })
+    }
+
+    /// Notes where parameters are not what the revision says.
+    fn compare(
+        &mut self,
+        method: &str,
+        record: Option<&shape::Record>,
+        params: &Value,
+        heard: Heard<'_>,
+    ) {
+        let flaws = record.map(|record| shape::check(record, self.revision, params));
+        for flaw in flaws.into_iter().flatten() {
+            let code = match flaw.kind {
+                FlawKind::Schema => FindingCode::Schema,
+                FlawKind::UnknownKind => FindingCode::UnknownContentType,
+            };
+            let message = format!("`{method}`: {}", flaw.message);
+            self.record.note(code, message, heard.bytes);
+        }
     }
 
     fn request(&mut self, id: &Id, method: String, params: Value, heard: Heard<'_>) {
@@ -477,6 +507,8 @@ impl Dialogue {
             self.record
                 .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
         }
+        let url_mode = params.get("mode").and_then(Value::as_str) == Some("url");
+        self.compare(&method, shape::request(&method, url_mode), &params, heard);
         let id = super::correlation::id_value(id);
         let sent = match reply.body {
             Ok(result) => message::answer(&id, result),

@@ -97,6 +97,10 @@ impl Session {
             revision,
             initialize: result,
         });
+        self.exchange.dialogue.logs_declared = self
+            .facts
+            .as_ref()
+            .is_some_and(|facts| facts.declares("logging"));
         self.exchange.dialogue.life = Life::Open;
         let initialized = message::notification("notifications/initialized", Value::Null);
         let sent = self

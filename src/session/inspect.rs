@@ -1,15 +1,219 @@
-//! What is wrong inside a usable result: findings, never verdicts.
+//! What is wrong inside a usable result: findings, never verdicts. The table of shapes, the data of images and
+//! audio, errors without words, and the second opinion of the official types.
 
+use base64::Engine;
 use serde_json::Value;
 
-use super::{correlation::Settled, dialogue::Dialogue};
-use crate::protocol::method::Method;
+use super::{
+    record::{Record, brief},
+    second_opinion,
+};
+use crate::{
+    observation::finding::FindingCode,
+    protocol::{
+        method::Method,
+        revision::Revision,
+        shape::{self, FlawKind},
+    },
+};
+
+/// Bytes of a frame up to which the official types are asked too.
+const LARGEST_SECOND: usize = 1024 * 1024;
+
+/// A usable result with what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Inspected<'a> {
+    /// The method that was called.
+    pub(super) method: Method,
+    /// The result.
+    pub(super) result: &'a Value,
+    /// The length of its frame.
+    pub(super) bytes: usize,
+    /// The beginning of its frame.
+    pub(super) frame: &'a str,
+}
 
 /// Looks at a usable result.
-pub(super) fn result(
-    _dialogue: &mut Dialogue,
-    _method: Method,
-    _result: &Value,
-    _settled: &Settled,
-) {
+pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_>) {
+    let frame = seen.frame.as_bytes();
+    for flaw in shape::check(shape::result(seen.method), revision, seen.result) {
+        let code = match flaw.kind {
+            FlawKind::Schema => FindingCode::Schema,
+            FlawKind::UnknownKind => FindingCode::UnknownContentType,
+        };
+        // The schemas of tools are looked at more closely where lists are.
+        if !flaw.message.contains("].inputSchema") && !flaw.message.contains("].outputSchema") {
+            let message = format!("`{}`: {}", seen.method.name(), flaw.message);
+            record.note(code, message, frame);
+        }
+    }
+    match seen.method {
+        Method::ToolsCall => tool(record, seen),
+        Method::ResourcesRead => {
+            for part in array(seen.result, "contents") {
+                blob(record, part, frame);
+            }
+        }
+        Method::PromptsGet => {
+            for message in array(seen.result, "messages") {
+                if let Some(content) = message.get("content") {
+                    block(record, content, frame);
+                }
+            }
+        }
+        Method::Initialize
+        | Method::Ping
+        | Method::ToolsList
+        | Method::ResourcesList
+        | Method::ResourceTemplatesList
+        | Method::ResourcesSubscribe
+        | Method::ResourcesUnsubscribe
+        | Method::PromptsList
+        | Method::CompletionComplete
+        | Method::LoggingSetLevel => {}
+    }
+    if seen.bytes <= LARGEST_SECOND
+        && let Some(reason) = second_opinion::refusal(seen.method, seen.result)
+    {
+        let message = format!(
+            "the official Rust types cannot read this answer to `{}`: {reason}",
+            seen.method.name()
+        );
+        record.note(FindingCode::TypedClientRejects, message, frame);
+    }
+}
+
+fn tool(record: &mut Record, seen: Inspected<'_>) {
+    let frame = seen.frame.as_bytes();
+    let content = array(seen.result, "content");
+    for one in content {
+        block(record, one, frame);
+    }
+    let is_error = seen.result.get("isError") == Some(&Value::Bool(true));
+    let speaks = content.iter().any(|one| {
+        let text = one.get("text").and_then(Value::as_str);
+        text.is_some_and(|text| !text.trim().is_empty())
+    });
+    if is_error && !speaks {
+        let message = "a tool error without any text";
+        record.note(FindingCode::ErrorWithoutText, message, frame);
+    }
+}
+
+fn block(record: &mut Record, block: &Value, frame: &[u8]) {
+    match block.get("type").and_then(Value::as_str) {
+        Some("image" | "audio") => data(record, block, "data", frame),
+        Some("resource") => {
+            if let Some(resource) = block.get("resource") {
+                blob(record, resource, frame);
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn blob(record: &mut Record, part: &Value, frame: &[u8]) {
+    data(record, part, "blob", frame);
+}
+
+/// Looks at base64 text and at what its first bytes say of the format.
+fn data(record: &mut Record, holder: &Value, member: &str, frame: &[u8]) {
+    let Some(text) = holder.get(member).and_then(Value::as_str) else {
+        return;
+    };
+    let Ok(bytes) = base64::engine::general_purpose::STANDARD.decode(text) else {
+        let message = format!("`{member}` is not base64: {}", brief(&Value::from(text)));
+        return record.note(FindingCode::BadBase64, message, frame);
+    };
+    let said = holder.get("mimeType").and_then(Value::as_str);
+    if let (Some(said), Some(format)) = (said, image_format(&bytes))
+        && said.starts_with("image/")
+        && !said.eq_ignore_ascii_case(format)
+        && !(format == "image/jpeg" && said.eq_ignore_ascii_case("image/jpg"))
+    {
+        let message = format!("`mimeType` says `{said}`, and the data is {format}");
+        record.note(FindingCode::MimeMismatch, message, frame);
+    }
+}
+
+/// The format that the first bytes of an image name.
+fn image_format(bytes: &[u8]) -> Option<&'static str> {
+    let riff = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+    let formats: [(bool, &str); 5] = [
+        (bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "image/png"),
+        (bytes.starts_with(b"\xFF\xD8\xFF"), "image/jpeg"),
+        (bytes.starts_with(b"GIF8"), "image/gif"),
+        (riff, "image/webp"),
+        (bytes.starts_with(b"BM"), "image/bmp"),
+    ];
+    let found = formats.into_iter().find(|(fits, _)| *fits);
+    found.map(|(_, format)| format)
+}
+
+fn array<'a>(value: &'a Value, member: &str) -> &'a [Value] {
+    let items = value.get(member).and_then(Value::as_array);
+    items.map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{FindingCode as F, Inspected, Method, Revision, result};
+    use crate::session::record::Record;
+
+    fn codes(method: Method, value: &Value) -> Vec<F> {
+        let mut record = Record::default();
+        let seen = Inspected {
+            method,
+            result: value,
+            bytes: 0,
+            frame: "",
+        };
+        result(&mut record, Revision::V2025_11_25, seen);
+        record.findings.iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn tool_results_are_looked_into() {
+        let case = |value: Value, wanted: &[F]| {
+            assert_eq!(codes(Method::ToolsCall, &value), wanted, "{value}");
+        };
+        let png = "iVBORw0KGgo=";
+        let image =
+            |data: &str, mime: &str| json!({"type": "image", "data": data, "mimeType": mime});
+        case(json!({"content": [image(png, "image/png")]}), &[]);
+        case(
+            json!({"content": [image("%%%", "image/png")]}),
+            &[F::BadBase64],
+        );
+        case(
+            json!({"content": [image("/9j/4AA=", "image/png")]}),
+            &[F::MimeMismatch],
+        );
+        case(json!({"content": [image("/9j/4AA=", "image/jpg")]}), &[]);
+        case(
+            json!({"content": [], "isError": true}),
+            &[F::ErrorWithoutText],
+        );
+        case(
+            json!({"content": [{"type": "text", "text": "no"}], "isError": true}),
+            &[],
+        );
+        let hologram = json!({"type": "hologram"});
+        case(
+            json!({"content": [{"type": "text", "text": "x"}, hologram]}),
+            &[F::UnknownContentType, F::TypedClientRejects],
+        );
+        case(
+            json!({"content": [], "isError": "yes"}),
+            &[F::Schema, F::TypedClientRejects],
+        );
+    }
+
+    #[test]
+    fn binary_resources_are_base64() {
+        let blob = json!({"contents": [{"uri": "x:1", "blob": "!"}]});
+        assert_eq!(codes(Method::ResourcesRead, &blob), [F::BadBase64]);
+    }
 }

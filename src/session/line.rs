@@ -90,18 +90,14 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     };
     let line = match serde_json::from_str(&text) {
         Ok(value) => Line::Json(value),
-        Err(error) => match unreadable(&text, &error) {
-            Line::TooDeep if text.contains("\"inputSchema\"") => {
-                match serde_json::from_str(&pruned(&text)) {
-                    Ok(value) => {
-                        mended.push(DEEP_SCHEMA);
-                        Line::Json(value)
-                    }
-                    Err(_) => Line::TooDeep,
-                }
-            }
-            other => other,
-        },
+        Err(error) => unreadable(&text, &error),
+    };
+    let line = match without_deep_schemas(&line, &text) {
+        Some(value) => {
+            mended.push(DEEP_SCHEMA);
+            Line::Json(value)
+        }
+        None => line,
     };
     if !matches!(line, Line::Json(_)) {
         // Noise may hold any bytes; only what was read as a message needed mending.
@@ -141,9 +137,18 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Line {
     ))
 }
 
-/// A list of tools without what lies too deep: the rest of such a list is as usable as ever, since only its
+/// A list of tools that is nested too deeply, read without what lies too deep: the rest of such a list is as usable as ever, since only its
 /// schemas can nest. Other frames are left alone, because what is left out there may be what is asserted.
-fn pruned(text: &str) -> String {
+fn without_deep_schemas(line: &Line, text: &str) -> Option<Value> {
+    let listed = matches!(line, Line::TooDeep) && text.contains("\"inputSchema\"");
+    if !listed {
+        return None;
+    }
+    serde_json::from_str(&pruned(text)?).ok()
+}
+
+/// A JSON text whose containers end at [`KEPT_LEVELS`]; `None` when its brackets do not close.
+fn pruned(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut depth = 0_usize;
     let mut in_text = false;
@@ -172,10 +177,8 @@ fn pruned(text: &str) -> String {
             _ => {}
         }
     }
-    if depth == 0 {
-        kept.push_str(&text[from..]);
-    }
-    kept
+    kept.push_str(&text[from..]);
+    (depth == 0).then_some(kept)
 }
 
 /// Whether a line is a header that precedes a message in LSP's framing.

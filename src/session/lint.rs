@@ -60,16 +60,15 @@ fn tool(record: &mut Record, tool: &Value) {
         );
         record.note_bare(FindingCode::BadName, message);
     }
-    match tool.get("inputSchema") {
-        Some(written) => schema(
+    if let Some(written) = tool.get("inputSchema") {
+        schema(
             record,
             &format!("`inputSchema` of `{}`", cut(name)),
             written,
-        ),
-        None => {
-            let message = format!("`inputSchema` of `{}` is missing", cut(name));
-            record.note_bare(FindingCode::BadToolSchema, message);
-        }
+        );
+    } else {
+        let message = format!("`inputSchema` of `{}` is missing", cut(name));
+        record.note_bare(FindingCode::BadToolSchema, message);
     }
     if let Some(written) = tool.get("outputSchema") {
         schema(

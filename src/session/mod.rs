@@ -20,6 +20,7 @@ mod progress;
 mod raw;
 mod record;
 mod reply;
+mod second_opinion;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -199,7 +199,9 @@ impl Session {
             acted.notifications.start = from.unwrap_or(acted.notifications.start);
             answer = Some(acted);
         }
-        if let (Some(patience), Some(seen)) = (&call.patience, answer.take()) {
+        if let Some(patience) = &call.patience
+            && let Some(seen) = answer.take()
+        {
             self.then_wait(seen, patience, deadline).await?;
             answer = self.seen.answer.take();
         }

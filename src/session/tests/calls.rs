@@ -1,11 +1,28 @@
 //! What subjects do, and what is seen of them.
 
-use serde_json::json;
+use std::{sync::Arc, time::Duration};
 
-use super::server::{Stage, class, codes, echo, hands, on_call, result, said, text};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::server::{
+    Act, DEADLINE, OK, Plot, Stage, class, codes, echo, hands, hands_with, line, on_call, result,
+    said, text, tool,
+};
 use crate::{
-    observation::answer::Body,
-    suite::model::subject::{ListCall, Subject},
+    observation::{Observation, answer::Body, finding::FindingCode},
+    suite::{
+        model::{
+            server::{ClientBehaviour, SamplingReply},
+            subject::{
+                Capture, CapturePath, CaptureSource, CompletionCall, Enough, ListCall, OnToolError,
+                Patience, PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction,
+                ResourcesCall, Step, StepAction, StepOrder, Subject,
+            },
+        },
+        template::ValueTemplate,
+    },
+    words::source::{Origin, SourceFile, Span},
 };
 
 #[tokio::test(start_paused = true)]
@@ -58,7 +75,7 @@ async fn assertions_take_turns_on_one_session() {
 
 #[tokio::test(start_paused = true)]
 async fn all_pages_of_a_list_are_merged_and_one_page_is_left_as_it_is() {
-    let plot = |method: &str, _: usize, message: &serde_json::Value| match method {
+    let plot = |method: &str, _: usize, message: &Value| match method {
         "initialize" => vec![hands()],
         "tools/list" => {
             let schema = json!({"type": "object"});
@@ -93,4 +110,422 @@ async fn all_pages_of_a_list_are_merged_and_one_page_is_left_as_it_is() {
     };
     assert_eq!(reply.raw["nextCursor"], "3");
     assert_eq!(reply.pages.len(), 1);
+}
+
+/// A server whose prompts, resources and tools work, and that tells the client what it does.
+fn helpful() -> Plot {
+    Box::new(|method, _, message| {
+        let params = &message["params"];
+        let update = || {
+            told(
+                "notifications/resources/updated",
+                &json!({"uri": "test://a"}),
+            )
+        };
+        match method {
+            "initialize" => vec![hands()],
+            "ping" | "logging/setLevel" | "resources/unsubscribe" => vec![result(&json!({}))],
+            "resources/subscribe" => vec![result(&json!({})), update()],
+            "resources/read" => vec![result(&json!({"contents": [
+                {"uri": params["uri"], "text": "content"},
+            ]}))],
+            "resources/list" => vec![result(&json!({"resources": [
+                {"uri": "test://a", "name": "a"},
+            ]}))],
+            "prompts/get" => vec![result(&json!({"messages": [
+                {"role": "user", "content": {"type": "text", "text": params["arguments"]["who"]}},
+            ]}))],
+            "completion/complete" => vec![result(&json!({"completion": {
+                "values": [params["argument"]["value"], params["context"]["arguments"]["a"]],
+            }}))],
+            "tools/call" => match params["name"].as_str() {
+                Some("log") => vec![
+                    told(
+                        "notifications/message",
+                        &json!({"level": "info", "data": "one"}),
+                    ),
+                    said("logged"),
+                    Act::Pause(Duration::from_millis(20)),
+                    told(
+                        "notifications/message",
+                        &json!({"level": "error", "data": "two"}),
+                    ),
+                ],
+                Some("id") => vec![said(r#"{"id": 17}"#)],
+                Some("fail") => vec![result(&json!({
+                    "content": [{"type": "text", "text": "went wrong"}], "isError": true,
+                }))],
+                Some("ask") => vec![line(
+                    r#"{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{"maxTokens":9,"messages":[]}}"#,
+                )],
+                _ => vec![said(&params["arguments"].to_string())],
+            },
+            // The client's answer to the question of `ask`; the call that waits has id 2.
+            "" if message["id"] == "q" => vec![line(&format!(
+                r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[{}]}}}}"#,
+                message["result"]["content"]
+            ))],
+            _ => Vec::new(),
+        }
+    })
+}
+
+fn told(method: &str, params: &Value) -> Act {
+    line(&format!(
+        r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#
+    ))
+}
+
+fn template(value: Value) -> ValueTemplate {
+    ValueTemplate { value }
+}
+
+async fn answer_text(subject: &Subject) -> String {
+    let mut stage = Stage::new(helpful());
+    let seen = stage.perform(subject).await;
+    assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+    assert_eq!(codes(&seen), []);
+    seen.answer.unwrap().reply().unwrap().text.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_completions_and_resources_are_asked_for() {
+    let get = Subject::Prompts(PromptsCall::Get {
+        name: text("greet"),
+        arguments: template(json!({"who": "you"})),
+    });
+    assert_eq!(answer_text(&get).await, "you");
+    let complete = Subject::Completion(CompletionCall {
+        reference: template(json!({"type": "ref/prompt", "name": "greet"})),
+        argument: template(json!({"name": "who", "value": "y"})),
+        context: Some(template(json!({"a": "c"}))),
+    });
+    assert_eq!(
+        answer_text(&complete).await,
+        r#"{"completion":{"values":["y","c"]}}"#
+    );
+    let read = Subject::Resources(ResourcesCall {
+        subscribe: None,
+        action: Some(ResourcesAction::Read(text("test://a"))),
+        unsubscribe: None,
+        patience: None,
+    });
+    assert_eq!(answer_text(&read).await, "content");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_waits_for_its_update_and_ends() {
+    let subject = Subject::Resources(ResourcesCall {
+        subscribe: Some(text("test://a")),
+        action: Some(ResourcesAction::List(ListCall::default())),
+        unsubscribe: Some(text("test://a")),
+        patience: Some(Patience {
+            within: Duration::from_secs(1),
+            enough: Some(Enough {
+                methods: vec!["notifications/resources/updated".into()],
+                ..Enough::default()
+            }),
+        }),
+    });
+    let began = Instant::now();
+    let mut stage = Stage::new(helpful());
+    let seen = stage.perform(&subject).await;
+    assert!(
+        began.elapsed() < Duration::from_millis(100),
+        "it ends early"
+    );
+    let answer = seen.answer.unwrap();
+    assert_eq!(answer.notifications, 0..1);
+    assert!(answer.reply().unwrap().text.contains("test://a"));
+    let (_, received) = stage.close().await;
+    let methods: Vec<_> = received
+        .iter()
+        .map(|sent| sent["method"].as_str())
+        .collect();
+    assert_eq!(
+        methods[2..],
+        [
+            Some("resources/subscribe"),
+            Some("resources/list"),
+            Some("resources/unsubscribe"),
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn log_messages_are_waited_for() {
+    let wait = |enough| Patience {
+        within: Duration::from_millis(500),
+        enough,
+    };
+    let case = async |patience, messages: usize, longest: u64| {
+        let subject = Subject::Logging {
+            level: Some(text("info")),
+            call: Some(tool("log", json!({}))),
+            patience,
+        };
+        let began = Instant::now();
+        let seen = Stage::new(helpful()).perform(&subject).await;
+        assert!(began.elapsed() <= Duration::from_millis(longest));
+        assert_eq!(seen.answer.unwrap().notifications.len(), messages);
+    };
+    let one = Enough {
+        count: 1,
+        ..Enough::default()
+    };
+    case(wait(Some(one)), 1, 5).await;
+    let error = Enough {
+        levels: vec!["error".into()],
+        ..Enough::default()
+    };
+    case(wait(Some(error)), 2, 50).await;
+    case(wait(None), 2, 510).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_the_deadline_cuts_short_is_no_answer() {
+    let subject = Subject::Notifications {
+        call: tool("echo", json!({})),
+        patience: Patience {
+            within: Duration::from_secs(60),
+            enough: None,
+        },
+    };
+    let seen = Stage::new(helpful()).perform(&subject).await;
+    assert_eq!(class(&seen), "timeout (subject)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn samples_come_from_the_client() {
+    let client = ClientBehaviour {
+        sampling: Some(vec![SamplingReply::Message {
+            text: text("a sample"),
+            model: "mock".into(),
+            stop_reason: "endTurn".into(),
+        }]),
+        ..ClientBehaviour::default()
+    };
+    let mut stage = Stage::with(helpful(), &client);
+    let subject = Subject::Sampling(tool("ask", json!({})));
+    let seen = stage.perform(&subject).await;
+    assert_eq!(codes(&seen), []);
+    let answer = seen.answer.unwrap();
+    assert_eq!(answer.reply().unwrap().text, "a sample");
+    assert_eq!(answer.server_requests, 0..1);
+    assert_eq!(seen.server_requests[0].params["maxTokens"], 9);
+    let (_, received) = stage.close().await;
+    assert_eq!(
+        received[0]["params"]["capabilities"],
+        json!({"sampling": {}})
+    );
+}
+
+fn step(action: StepAction) -> Step {
+    Step {
+        action,
+        captures: Vec::new(),
+        wanted: Vec::new(),
+        on_tool_error: OnToolError::Stop,
+        origin: origin(),
+    }
+}
+
+fn ping() -> Step {
+    step(StepAction::Ping)
+}
+
+fn origin() -> Origin {
+    Origin {
+        file: Arc::new(SourceFile {
+            path: "suite.yaml".into(),
+            text: String::new(),
+        }),
+        span: Span::default(),
+    }
+}
+
+fn capture(name: &str, path: &str) -> Capture {
+    Capture {
+        name: name.into(),
+        source: CaptureSource::Either,
+        path: Some(CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
+        written: path.into(),
+        origin: origin(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn captured_values_reach_the_subject() {
+    let mut first = step(StepAction::Tool(tool("id", json!({}))));
+    first.captures = vec![capture("id", "$.id")];
+    let setup = [
+        first,
+        step(StepAction::Ping),
+        step(StepAction::Read(text("test://{{id}}"))),
+        step(StepAction::SetLevel(text("info"))),
+        step(StepAction::Subscribe(text("test://a"))),
+        step(StepAction::Wait(Duration::from_millis(10))),
+        step(StepAction::Prompt {
+            name: text("greet"),
+            arguments: template(json!({"who": "you"})),
+        }),
+    ];
+    let subject = Subject::Tool(tool("echo", json!({"text": "{{id}}", "typed": "{{id!}}"})));
+    let mut stage = Stage::new(helpful());
+    let seen = stage.perform_after(&setup, &subject).await;
+    assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+    let text = &seen.answer.as_ref().unwrap().reply().unwrap().text;
+    assert_eq!(text, r#"{"text":"17","typed":17}"#);
+    assert_eq!(stage.bindings.captured["id"], json!(17));
+    assert_eq!(seen.steps.len(), 7);
+    assert_eq!(seen.steps[0].label, "tool `id`");
+    assert!(seen.steps[5].answer.is_none(), "a wait has no answer");
+    let read = seen.steps[2].answer.as_ref().unwrap().reply().unwrap();
+    assert_eq!(read.raw["contents"][0]["uri"], "test://17");
+    assert!(seen.timings.subject <= seen.timings.setup);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_fails_ends_the_assertion() {
+    let case = async |step: Step, wanted: &str, message: &str| {
+        let setup = [ping(), step];
+        let seen = Stage::new(helpful()).perform_after(&setup, &echo()).await;
+        assert_eq!(class(&seen), wanted);
+        let disruption = seen.disruption.unwrap();
+        assert_eq!(disruption.message, message);
+        assert_eq!(disruption.step, Some(1));
+        assert!(seen.steps[1].answer.is_some(), "what came is kept");
+    };
+    case(
+        step(StepAction::Tool(tool("fail", json!({})))),
+        "step (setup)",
+        "tool `fail` answered with a tool error: went wrong",
+    )
+    .await;
+    let mut missing = step(StepAction::Tool(tool("id", json!({}))));
+    missing.captures = vec![capture("name", "$.name")];
+    case(
+        missing,
+        "step (setup)",
+        "`name` cannot be captured from `$.name`: nothing is there",
+    )
+    .await;
+    let mut allowed = step(StepAction::Tool(tool("fail", json!({}))));
+    allowed.on_tool_error = OnToolError::GoOn;
+    let seen = Stage::new(helpful())
+        .perform_after(&[allowed], &echo())
+        .await;
+    assert_eq!(class(&seen), "result");
+}
+
+#[tokio::test(start_paused = true)]
+async fn parallel_steps_are_all_in_flight_and_each_gets_its_answer() {
+    let steps: Vec<Step> = (0..3)
+        .map(|number| step(StepAction::Tool(tool("echo", json!({"n": number})))))
+        .collect();
+    let subject = Subject::Steps {
+        steps,
+        order: StepOrder::Parallel,
+    };
+    let mut waiting: Vec<String> = Vec::new();
+    let plot = Box::new(move |method: &str, _: usize, message: &Value| {
+        if method == "initialize" {
+            return vec![hands()];
+        }
+        if method != "tools/call" {
+            return Vec::new();
+        }
+        let text = message["params"]["arguments"]["n"].to_string();
+        waiting.push(
+            OK.replace("@id", &message["id"].to_string())
+                .replace("hi", &text),
+        );
+        if waiting.len() < 3 {
+            return Vec::new();
+        }
+        waiting.iter().rev().map(|answer| line(answer)).collect()
+    });
+    let seen = Stage::new(plot).perform(&subject).await;
+    assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+    assert_eq!(codes(&seen), []);
+    let texts: Vec<_> = seen
+        .steps
+        .iter()
+        .map(|step| step.answer.as_ref().unwrap().reply().unwrap().text.as_str())
+        .collect();
+    assert_eq!(texts, ["0", "1", "2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn raw_frames_go_out_and_come_back_as_they_are() {
+    let raw = |send, handshake| {
+        Subject::Raw(RawExchange {
+            send,
+            handshake,
+            within: Duration::from_millis(200),
+        })
+    };
+    let json = |value| RawFrame::Json(template(value));
+    let began = Instant::now();
+    let chosen = json(json!({"jsonrpc": "2.0", "id": "my id", "method": "ping"}));
+    let mut stage = Stage::new(helpful());
+    let seen = stage.perform(&raw(vec![chosen], RawHandshake::Made)).await;
+    assert_eq!(
+        seen.answer.unwrap().reply().unwrap().text,
+        r#"{"jsonrpc":"2.0","id":"my id","result":{}}"#
+    );
+    assert!(
+        began.elapsed() < Duration::from_millis(100),
+        "it ends with the answer"
+    );
+
+    let malformed = RawFrame::Text(text("{\"jsonrpc\": \"2.0\", oops"));
+    let refuse = |_: &str, _: usize, _: &Value| {
+        vec![line(
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#,
+        )]
+    };
+    let mut stage = Stage::new(Box::new(refuse));
+    let seen = stage
+        .perform(&raw(vec![malformed], RawHandshake::Omitted))
+        .await;
+    assert_eq!(class(&seen), "result");
+    assert!(
+        began.elapsed() < Duration::from_millis(100),
+        "it ends with the answer"
+    );
+    let (_, received) = stage.close().await;
+    assert_eq!(received.len(), 1, "no handshake was made");
+
+    let silent = json(json!({"jsonrpc": "2.0", "id": 5, "method": "void"}));
+    let mut stage = Stage::new(on_call(Vec::new()));
+    let seen = stage.perform(&raw(vec![silent], RawHandshake::Made)).await;
+    assert_eq!(seen.answer.unwrap().reply().unwrap().text, "");
+    assert!(began.elapsed() >= Duration::from_millis(200));
+    assert!(stage.session.is_usable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_catalog_is_what_is_declared_and_changes_are_noticed() {
+    let plot = |method: &str, count: usize, _: &Value| match method {
+        "initialize" => vec![hands_with(&json!({"tools": {}, "prompts": {}}))],
+        "tools/list" => {
+            let name = if count == 0 { "a" } else { "b" };
+            let schema = json!({"type": "object"});
+            vec![result(
+                &json!({"tools": [{"name": name, "inputSchema": schema}]}),
+            )]
+        }
+        "prompts/list" => vec![result(&json!({"prompts": []}))],
+        _ => Vec::new(),
+    };
+    let mut stage = Stage::new(Box::new(plot));
+    stage.perform(&Subject::Tools(ListCall::default())).await;
+    let (catalog, remainder) = stage.session.catalog(Instant::now() + DEADLINE).await;
+    assert_eq!(catalog.tool_names(), ["b"]);
+    assert_eq!(catalog.prompts, Some(Vec::new()));
+    assert_eq!(catalog.resources, None);
+    let mut late = Observation::default();
+    remainder.add_to(&mut late);
+    assert_eq!(codes(&late), [FindingCode::ListChangedSilently]);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::server::{
-    Act, Plot, Stage, bytes, class, codes, echo, hands, hands_with, line, on_call, result, said,
+    Act, OK, Plot, Stage, bytes, class, codes, echo, hands, hands_with, line, on_call, result, said,
 };
 use crate::{
     observation::{
@@ -58,8 +58,6 @@ fn answer(id: &str) -> Act {
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[]}}}}"#
     ))
 }
-
-const OK: &str = r#"{"jsonrpc":"2.0","id":@id,"result":{"content":[{"type":"text","text":"hi"}]}}"#;
 
 /// The usable answer with something put in its place.
 fn bent(from: &str, to: &str) -> Act {
@@ -387,7 +385,7 @@ fn first(answer: Vec<Act>) -> Plot {
 
 #[tokio::test(start_paused = true)]
 async fn handshakes() {
-    let facts = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {}});
+    let facts = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}});
     let plot = first(vec![result(&facts)]);
     let violation = "violation (handshake)";
     play(
@@ -398,7 +396,7 @@ async fn handshakes() {
         End::AtOnce,
     )
     .await;
-    let facts = json!({"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {}});
+    let facts = json!({"protocolVersion": "2026-07-28", "capabilities": {}, "serverInfo": {"name": "x", "version": "1"}});
     let plot = first(vec![result(&facts)]);
     play(
         "a stateless one",
@@ -408,7 +406,8 @@ async fn handshakes() {
         End::AtOnce,
     )
     .await;
-    let facts = json!({"protocolVersion": "2025-06-18", "serverInfo": {}});
+    let facts =
+        json!({"protocolVersion": "2025-06-18", "serverInfo": {"name": "x", "version": "1"}});
     let plot = first(vec![result(&facts)]);
     play(
         "init-no-capabilities",

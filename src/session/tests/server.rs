@@ -21,6 +21,10 @@ use crate::{
 /// The deadline of every scene.
 pub(super) const DEADLINE: Duration = Duration::from_secs(3);
 
+/// A usable answer of a tool.
+pub(super) const OK: &str =
+    r#"{"jsonrpc":"2.0","id":@id,"result":{"content":[{"type":"text","text":"hi"}]}}"#;
+
 /// One thing a server does. `@id` in a line stands for the id of the request.
 #[derive(Debug, Clone)]
 pub(super) enum Act {

@@ -1,0 +1,170 @@
+//! The shapes of messages by revision: which members they have, which of them are required, and of what type.
+//! A table of our own, compared with the published schemas by a test. Only what a server sends.
+
+mod check;
+mod content;
+mod lifecycle;
+mod lists;
+mod notifications;
+mod requests;
+#[cfg(test)]
+mod schemas;
+
+pub(crate) use self::check::{FlawKind, check};
+use super::{
+    method::Method,
+    revision::Revision::{self, V2024_11_05},
+};
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shape {
+    /// Anything.
+    Any,
+    /// A string.
+    Text,
+    /// A boolean.
+    Flag,
+    /// A number.
+    Number,
+    /// A number from 0 to 1.
+    Ratio,
+    /// An integer.
+    Integer,
+    /// An integer or null.
+    IntegerOrNull,
+    /// An id or a progress token: a string or an integer.
+    Token,
+    /// An object with any members.
+    Object,
+    /// This string.
+    Const(&'static str),
+    /// One of these strings.
+    Words(&'static [&'static str]),
+    /// An array of these.
+    List(&'static Self),
+    /// An object whose values are these.
+    Map(&'static Self),
+    /// An object with known members.
+    Record(&'static Record),
+    /// One of some records, told apart by their `type`.
+    Kinds(&'static [Kind]),
+    /// One of some records, told apart by the member that only one of them has.
+    Either(&'static [(&'static str, &'static Record)]),
+    /// One of these, or from a revision on an array of them.
+    OneOrMany(&'static Self, Revision),
+}
+
+/// An object with known members; others are allowed.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// The name in the schema.
+    pub(crate) name: &'static str,
+    /// The members.
+    pub(crate) members: &'static [Member],
+}
+
+/// One of a closed set of records.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// Its `type`.
+    pub(crate) tag: &'static str,
+    /// Its members.
+    pub(crate) record: &'static Record,
+    /// The first revision that has it.
+    pub(crate) since: Revision,
+}
+
+/// A member of a record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What its value may be.
+    pub(crate) shape: Shape,
+    /// Whether it may be missing.
+    pub(crate) need: Need,
+    /// The first revision that has it.
+    pub(crate) since: Revision,
+}
+
+/// Whether a member may be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It must be there.
+    Required,
+    /// It may be missing.
+    Optional,
+    /// It must be there before this revision.
+    RequiredBefore(Revision),
+}
+
+const fn required(name: &'static str, shape: Shape) -> Member {
+    Member {
+        name,
+        shape,
+        need: Need::Required,
+        since: V2024_11_05,
+    }
+}
+
+const fn optional(name: &'static str, shape: Shape) -> Member {
+    Member {
+        name,
+        shape,
+        need: Need::Optional,
+        since: V2024_11_05,
+    }
+}
+
+impl Member {
+    const fn since(self, since: Revision) -> Self {
+        Self { since, ..self }
+    }
+
+    /// Whether it must be there in this revision.
+    pub(crate) fn is_required(&self, revision: Revision) -> bool {
+        match self.need {
+            Need::Required => true,
+            Need::Optional => false,
+            Need::RequiredBefore(other) => revision < other,
+        }
+    }
+}
+
+/// The result of a method.
+pub(crate) fn result(method: Method) -> &'static Record {
+    match method {
+        Method::Initialize => &lifecycle::INITIALIZE_RESULT,
+        Method::Ping
+        | Method::ResourcesSubscribe
+        | Method::ResourcesUnsubscribe
+        | Method::LoggingSetLevel => &lifecycle::RESULT,
+        Method::ToolsList => &lists::LIST_TOOLS_RESULT,
+        Method::ToolsCall => &content::CALL_TOOL_RESULT,
+        Method::ResourcesList => &lists::LIST_RESOURCES_RESULT,
+        Method::ResourceTemplatesList => &lists::LIST_RESOURCE_TEMPLATES_RESULT,
+        Method::ResourcesRead => &content::READ_RESOURCE_RESULT,
+        Method::PromptsList => &lists::LIST_PROMPTS_RESULT,
+        Method::PromptsGet => &content::GET_PROMPT_RESULT,
+        Method::CompletionComplete => &lists::COMPLETE_RESULT,
+    }
+}
+
+/// The parameters of a notification; `None` where nothing is required of them.
+pub(crate) fn notification(method: &str) -> Option<&'static Record> {
+    notifications::ALL
+        .iter()
+        .find(|(name, _)| *name == method)
+        .map(|(_, params)| *params)
+}
+
+/// The parameters of a server's request; `None` where nothing is required of them.
+pub(crate) fn request(method: &str, url_mode: bool) -> Option<&'static Record> {
+    match (method, url_mode) {
+        ("sampling/createMessage", _) => Some(&requests::CREATE_MESSAGE),
+        ("elicitation/create", false) => Some(&requests::ELICIT_FORM),
+        ("elicitation/create", true) => Some(&requests::ELICIT_URL),
+        _ => None,
+    }
+}
