@@ -20,7 +20,8 @@ pub(crate) fn render(report: &RunReport) -> String {
         // One result at a time: the tree of all of them would be many times the text.
         for (at, line) in format!("{:#}", result(record, &detail)).lines().enumerate() {
             text.push_str(if at == 0 { "  " } else { "\n  " });
-            text.push_str(line);
+            // A workflow's log would take `##[` for a command, even inside a string.
+            text.push_str(&line.replace("##[", "#\\u0023["));
         }
     }
     text.push_str(if report.records.is_empty() {
