@@ -245,7 +245,7 @@ impl Recorder {
             disruption: outcome.disruption.as_ref().map(|it| DisruptionRecord {
                 kind: it.kind.word().to_owned(),
                 phase: it.phase.word().to_owned(),
-                message: self.cleaner.line(&it.message),
+                message: self.cleaner.text(&it.message),
                 step: it.step,
                 frame: it.frame.as_ref().map(|frame| self.cleaner.text(frame)),
                 help: it.help.as_ref().map(|help| self.cleaner.line(help)),

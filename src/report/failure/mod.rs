@@ -162,13 +162,18 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord) {
         .step
         .map(|step| format!(", setup step {}", step + 1))
         .unwrap_or_default();
+    let message = disruption.message.trim_end();
+    let (first, more) = message.split_once('\n').unwrap_or((message, ""));
     page.push(
         Tone::Message,
         format!(
             "  {} in phase {}{step}: {}",
-            disruption.kind, disruption.phase, disruption.message
+            disruption.kind,
+            disruption.phase,
+            head(&one_line(first), LONGEST_LINE)
         ),
     );
+    page.quote(Tone::Plain, more);
     if let Some(help) = &disruption.help {
         page.field(Tone::Hint, "help", help);
     }
@@ -207,6 +212,8 @@ fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
     match (&mismatch.expected, &mismatch.actual) {
         (Some(expected), Some(actual)) => comparison::show(page, expected, actual),
         (Some(expected), None) => page.field(Tone::Expected, "value", expected),
+        // A short value stands in the sentence already.
+        (None, Some(actual)) if mismatch.seen.contains(actual) => {}
         (None, Some(actual)) => page.field(Tone::Actual, "actual", actual),
         (None, None) => {}
     }
