@@ -36,6 +36,39 @@ impl Ask {
     }
 }
 
+/// The verdict where a flood may have hidden something: what was forbidden and came is certain; that something
+/// did not come is not.
+pub(super) fn amid_flood(
+    forbidden: Vec<Mismatch>,
+    absent: &[Mismatch],
+    forbids: Forbids,
+) -> Verdict {
+    if !forbidden.is_empty() {
+        return Verdict::Missed(forbidden);
+    }
+    if absent.is_empty() && forbids == Forbids::Nothing {
+        return Verdict::Held;
+    }
+    hidden_by_flood()
+}
+
+/// The verdict when what would tell may be among what was not kept.
+pub(super) fn hidden_by_flood() -> Verdict {
+    Verdict::Unknowable(
+        "the server sent more notifications or requests than are kept; the rest is not known"
+            .to_owned(),
+    )
+}
+
+/// Whether an expectation wants something not to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Forbids {
+    /// It does.
+    Something,
+    /// It does not.
+    Nothing,
+}
+
 /// Joins the verdicts on the parts of one expectation: a mismatch is certain whatever else cannot be told.
 pub(super) fn all(parts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let mut mismatches = Vec::new();

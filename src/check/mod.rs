@@ -37,8 +37,13 @@ use self::{
     results::Bound,
 };
 use crate::{
-    observation::{Observation, answer::Answer, catalog::Catalog, finding::Finding},
-    outcome::verdict::Verdict,
+    observation::{
+        Observation,
+        answer::{Answer, Body},
+        catalog::Catalog,
+        finding::Finding,
+    },
+    outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::Expectation,
 };
 
@@ -141,6 +146,20 @@ fn asked(expectation: &Expectation) -> Ask {
         Expectation::Trajectory(rule) => trajectory::ask(rule),
         Expectation::Not(inner) => negation::ask(inner),
     }
+}
+
+/// The mismatch when the answer is a JSON-RPC error that no expectation speaks of: bounds on time, files or
+/// notifications may hold all the same, and the call failed.
+pub(crate) fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Option<Mismatch> {
+    let Some(Body::ProtocolError(error)) = seen.answer.as_ref().map(|answer| &answer.body) else {
+        return None;
+    };
+    let is_error = |one: &Expectation| matches!(one, Expectation::Error(_));
+    let is_asked = wanted.iter().any(|one| {
+        is_error(one)
+            || matches!(one, Expectation::Not(inner) if inner.iter().any(|(_, one)| is_error(one)))
+    });
+    (!is_asked).then(|| view::refused(&Ask::new("not_error", "a result"), error))
 }
 
 /// What an answer does against what its tool declares: deviations that can only be seen with the catalog.

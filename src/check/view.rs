@@ -5,6 +5,7 @@ use crate::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen,
         answer::{Answer, Body, Reply},
+        finding::FindingCode,
     },
     outcome::verdict::{Mismatch, Verdict},
     protocol::message::RpcError,
@@ -96,6 +97,23 @@ fn telling_of_tool_error(mut mismatch: Mismatch, reply: &Reply) -> Mismatch {
         });
     }
     mismatch
+}
+
+/// Whether the server sent more than was kept.
+pub(super) fn is_flooded(seen: &Observation) -> bool {
+    seen.findings
+        .iter()
+        .any(|finding| finding.code == FindingCode::NotificationFlood)
+}
+
+/// The notifications from the beginning to the end of the subject, those of setup steps included; what came
+/// later belongs to no assertion.
+pub(super) fn notifications_so_far(seen: &Observation) -> &[NotificationSeen] {
+    let end = seen
+        .answer
+        .as_ref()
+        .map(|answer| 0..answer.notifications.end);
+    within(&seen.notifications, end.as_ref())
 }
 
 /// The notifications that belong to the subject; all of them when it had no answer of its own.

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use crate::{
-    check::{ask::Ask, go, phrase},
+    check::{
+        ask::{self, Ask, Forbids},
+        go, phrase, view,
+    },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{LogLevel, LoggingWanted},
@@ -71,67 +74,68 @@ fn number(number: u64) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), "log message")
 }
 
-/// The log messages of the whole session, those of setup steps included, as the Go tool counts them; for
-/// `not_below` those from the subject on, when the level was set.
+/// The log messages up to the end of the subject, those of setup steps included, as the Go tool counts them;
+/// for `not_below` those from the subject on, when the level was set.
 pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
-    let messages: Vec<&NotificationSeen> = seen
-        .notifications
+    let messages: Vec<&NotificationSeen> = view::notifications_so_far(seen)
         .iter()
         .filter(|one| one.method == MESSAGE)
         .collect();
-    let mut mismatches = counts(wanted, &messages);
-    for level in &wanted.contains_level {
-        let is_there = messages
-            .iter()
-            .any(|one| level_of(one) == Some(level.as_str()));
-        if !is_there {
-            mismatches.push(Mismatch {
-                actual: shown(&messages),
-                ..ask_level(level).miss(summary(&messages))
-            });
-        }
+    let absent = absent(wanted, &messages);
+    let count = messages.len() as u64;
+    let most = wanted.max_messages.filter(|most| count > *most);
+    let too_many = most.map(|most| miscounted(&ask_most(most), &messages));
+    let low = wanted.not_below.and_then(|level| below(level, seen));
+    let forbidden: Vec<Mismatch> = [too_many, low].into_iter().flatten().collect();
+    if !view::is_flooded(seen) {
+        return Verdict::from_mismatches([absent, forbidden].concat());
     }
-    let absent = wanted
+    let open = wanted.max_messages.is_none() && wanted.not_below.is_none();
+    let forbids = if open {
+        Forbids::Nothing
+    } else {
+        Forbids::Something
+    };
+    ask::amid_flood(forbidden, &absent, forbids)
+}
+
+/// What is wanted and did not come.
+fn absent(wanted: &LoggingWanted, messages: &[&NotificationSeen]) -> Vec<Mismatch> {
+    let count = messages.len() as u64;
+    let least = wanted.min_messages.filter(|least| count < *least);
+    let mut mismatches: Vec<Mismatch> = least
+        .map(|least| miscounted(&ask_least(least), messages))
+        .into_iter()
+        .collect();
+    let levels = wanted.contains_level.iter().filter(|level| {
+        !messages
+            .iter()
+            .any(|one| level_of(one) == Some(level.as_str()))
+    });
+    mismatches.extend(levels.map(|level| miscounted(&ask_level(level), messages)));
+    let data = wanted
         .contains_data
         .iter()
         .filter(|data| !messages.iter().any(|one| has_data(one, data)));
-    for data in absent {
-        mismatches.push(Mismatch {
-            actual: shown(&messages),
-            hint: in_another_case(data, &messages),
-            ..ask_data(data).miss(summary(&messages))
-        });
-    }
-    if let Some(level) = wanted.not_below {
-        mismatches.extend(below(level, seen));
-    }
-    Verdict::from_mismatches(mismatches)
+    mismatches.extend(data.map(|data| Mismatch {
+        hint: in_another_case(data, messages),
+        ..miscounted(&ask_data(data), messages)
+    }));
+    mismatches
 }
 
-fn counts(wanted: &LoggingWanted, messages: &[&NotificationSeen]) -> Vec<Mismatch> {
-    let seen = messages.len() as u64;
-    let least = wanted
-        .min_messages
-        .filter(|least| seen < *least)
-        .map(ask_least);
-    let most = wanted
-        .max_messages
-        .filter(|most| seen > *most)
-        .map(ask_most);
-    [least, most]
-        .into_iter()
-        .flatten()
-        .map(|ask| Mismatch {
-            actual: shown(messages),
-            ..ask.miss(summary(messages))
-        })
-        .collect()
+/// A mismatch that lists what came.
+fn miscounted(ask: &Ask, messages: &[&NotificationSeen]) -> Mismatch {
+    Mismatch {
+        actual: shown(messages),
+        ..ask.miss(summary(messages))
+    }
 }
 
 /// The first message below a level, or of a level that does not exist.
 fn below(level: LogLevel, seen: &Observation) -> Option<Mismatch> {
     let ask = ask_not_below(level);
-    super::view::notifications(seen)
+    view::notifications(seen)
         .iter()
         .filter(|one| one.method == MESSAGE)
         .find_map(|one| {

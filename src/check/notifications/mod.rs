@@ -4,7 +4,10 @@
 use serde_json::Value;
 
 use crate::{
-    check::{ask::Ask, phrase, view},
+    check::{
+        ask::{self, Ask, Forbids},
+        phrase, view,
+    },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{NotificationsWanted, Presence},
@@ -98,7 +101,30 @@ fn number(number: u64) -> String {
 /// What the server told during the call.
 pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) -> Verdict {
     let told = view::notifications(seen);
-    let mut mismatches = counts(wanted, told);
+    let absent = absent(wanted, told);
+    let forbidden = forbidden(wanted, told);
+    if !view::is_flooded(seen) {
+        return Verdict::from_mismatches([absent, forbidden].concat());
+    }
+    let open = wanted.max_count.is_none()
+        && wanted.not_methods.is_empty()
+        && wanted.not_contains_data.is_empty();
+    let forbids = if open {
+        Forbids::Nothing
+    } else {
+        Forbids::Something
+    };
+    ask::amid_flood(forbidden, &absent, forbids)
+}
+
+/// What is wanted and did not come.
+fn absent(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
+    let count = told.len() as u64;
+    let least = wanted.min_count.filter(|least| count < *least);
+    let mut mismatches: Vec<Mismatch> = least
+        .map(|least| miscounted(&ask_least(least), told))
+        .into_iter()
+        .collect();
     let methods: Vec<&str> = told.iter().map(|one| one.method.as_str()).collect();
     for method in &wanted.methods {
         if !methods.contains(&method.as_str()) {
@@ -109,6 +135,23 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
             });
         }
     }
+    mismatches.extend(out_of_order(&wanted.in_order, &methods));
+    let missing = wanted
+        .contains_data
+        .iter()
+        .filter(|data| holder(data, told).is_none());
+    mismatches.extend(missing.map(|data| miscounted(&ask_data(data), told)));
+    mismatches
+}
+
+/// What is not wanted and came.
+fn forbidden(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
+    let count = told.len() as u64;
+    let most = wanted.max_count.filter(|most| count > *most);
+    let mut mismatches: Vec<Mismatch> = most
+        .map(|most| miscounted(&ask_most(most), told))
+        .into_iter()
+        .collect();
     for method in &wanted.not_methods {
         if let Some(found) = told.iter().find(|one| one.method == *method) {
             mismatches.push(Mismatch {
@@ -117,26 +160,29 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
             });
         }
     }
-    mismatches.extend(out_of_order(&wanted.in_order, &methods));
-    mismatches.extend(data(wanted, told));
-    Verdict::from_mismatches(mismatches)
+    for data in &wanted.not_contains_data {
+        if let Some(found) = holder(data, told) {
+            mismatches.push(Mismatch {
+                actual: Some(shown(found)),
+                ..ask_no_data(data).miss(format!("there is a {}", phrase::quoted(&found.method)))
+            });
+        }
+    }
+    mismatches
 }
 
-fn counts(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
-    let seen = told.len() as u64;
-    let least = wanted
-        .min_count
-        .filter(|least| seen < *least)
-        .map(ask_least);
-    let most = wanted.max_count.filter(|most| seen > *most).map(ask_most);
-    [least, most]
-        .into_iter()
-        .flatten()
-        .map(|ask| Mismatch {
-            actual: all_shown(told),
-            ..ask.miss(summary(told))
-        })
-        .collect()
+/// A mismatch that lists what came.
+fn miscounted(ask: &Ask, told: &[NotificationSeen]) -> Mismatch {
+    Mismatch {
+        actual: all_shown(told),
+        ..ask.miss(summary(told))
+    }
+}
+
+/// The first notification with a text in its parameters.
+fn holder<'a>(data: &str, told: &'a [NotificationSeen]) -> Option<&'a NotificationSeen> {
+    told.iter()
+        .find(|one| renderings(one).iter().any(|form| form.contains(data)))
 }
 
 fn out_of_order(wanted: &[String], methods: &[&str]) -> Option<Mismatch> {
@@ -155,37 +201,6 @@ fn out_of_order(wanted: &[String], methods: &[&str]) -> Option<Mismatch> {
             format!("{} does not come", phrase::quoted(broken))
         })
     })
-}
-
-fn data(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
-    if wanted.contains_data.is_empty() && wanted.not_contains_data.is_empty() {
-        return Vec::new();
-    }
-    let written: Vec<Vec<String>> = told.iter().map(renderings).collect();
-    let holder = |data: &String| {
-        written
-            .iter()
-            .position(|forms| forms.iter().any(|form| form.contains(data.as_str())))
-    };
-    let absent = wanted
-        .contains_data
-        .iter()
-        .filter(|data| holder(data).is_none());
-    let mut mismatches: Vec<Mismatch> = absent
-        .map(|data| Mismatch {
-            actual: all_shown(told),
-            ..ask_data(data).miss(summary(told))
-        })
-        .collect();
-    for data in &wanted.not_contains_data {
-        if let Some(found) = holder(data).and_then(|index| told.get(index)) {
-            mismatches.push(Mismatch {
-                actual: Some(shown(found)),
-                ..ask_no_data(data).miss(format!("there is a {}", phrase::quoted(&found.method)))
-            });
-        }
-    }
-    mismatches
 }
 
 /// The forms in which texts are looked for in parameters: as JSON in the order of the server and in
@@ -262,36 +277,40 @@ pub(super) fn ask_updated(wanted: Presence, uri: Option<&str>) -> Ask {
     )
 }
 
-/// `expect_notification`: whether the resource was told to have changed. The server may tell so from the
-/// subscription on, which is before the answer that is looked at.
+/// `expect_notification`: whether the resource was told to have changed. One that must come may come as early
+/// as in a setup step, which may be what subscribes; one that must not, must not come with the subject.
 pub(super) fn updated(wanted: Presence, uri: Option<&str>, seen: &Observation) -> Verdict {
     let ask = ask_updated(wanted, uri);
-    let told: Vec<&NotificationSeen> = seen
-        .notifications
-        .iter()
-        .filter(|one| one.method == UPDATED)
-        .collect();
+    let all = match wanted {
+        Presence::Present => view::notifications_so_far(seen),
+        Presence::Absent => view::notifications(seen),
+    };
+    let told: Vec<&NotificationSeen> = all.iter().filter(|one| one.method == UPDATED).collect();
     let of_it = told.iter().find(|one| {
         let named = one.params.get("uri").and_then(Value::as_str);
         uri.is_none() || named == uri
     });
+    let flooded = view::is_flooded(seen);
     match (wanted, of_it) {
+        (_, None) if flooded => ask::hidden_by_flood(),
         (Presence::Present, Some(_)) | (Presence::Absent, None) => Verdict::Held,
         (Presence::Absent, Some(found)) => Verdict::Missed(vec![Mismatch {
             actual: Some(shown(found)),
             ..ask.miss("there is one")
         }]),
         (Presence::Present, None) => Verdict::Missed(vec![Mismatch {
-            hint: told.first().map(|other| {
-                let named = other.params.get("uri").and_then(Value::as_str);
-                match named {
-                    Some(named) => format!("one came for {}", phrase::quoted(named)),
-                    None => "one came without a `uri`".to_owned(),
-                }
-            }),
-            actual: all_shown(&seen.notifications),
-            ..ask.miss(summary(&seen.notifications))
+            hint: told.first().map(|other| named(other)),
+            actual: all_shown(all),
+            ..ask.miss(summary(all))
         }]),
+    }
+}
+
+/// Which resource an update is about.
+fn named(update: &NotificationSeen) -> String {
+    match update.params.get("uri").and_then(Value::as_str) {
+        Some(uri) => format!("one came for {}", phrase::quoted(uri)),
+        None => "one came without a `uri`".to_owned(),
     }
 }
 

@@ -5,7 +5,10 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use crate::{
-    check::{ask::Ask, json, number, phrase, view},
+    check::{
+        ask::{self, Ask},
+        json, number, phrase, view,
+    },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::ProgressWanted,
@@ -90,6 +93,9 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
     if own.len() as u64 >= least {
         return Verdict::Held;
     }
+    if view::is_flooded(seen) {
+        return ask::hidden_by_flood();
+    }
     let foreign = all_of(seen).count().saturating_sub(own.len());
     let hint = (foreign > 0)
         .then(|| format!("{foreign} came with another progress token than the request carried"));
@@ -110,6 +116,10 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         Ok(own) => own,
         Err(unknowable) => return unknowable,
     };
+    if view::is_flooded(seen) && (wanted.monotonic.is_some() || wanted.last_equals_total.is_some())
+    {
+        return ask::hidden_by_flood();
+    }
     let count = wanted.min.map(|least| at_least("progress", least, seen));
     let values: Vec<Option<&Number>> = own
         .iter()
@@ -153,7 +163,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
                 None => format!("{}, without a total", listed()),
             })
         });
-    super::ask::all([count, monotonic, ended].into_iter().flatten())
+    ask::all([count, monotonic, ended].into_iter().flatten())
 }
 
 #[cfg(test)]

@@ -37,7 +37,14 @@ fn ask_one(wanted: &ServerRequestWanted) -> Ask {
 /// `server_requests`: what the server asked of the client during the call.
 pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation) -> Verdict {
     let asked = view::server_requests(seen);
-    ask::all(wanted.iter().map(|one| look(one, asked)))
+    ask::all(wanted.iter().map(|one| {
+        let verdict = look(one, asked);
+        let certain = one.count.is_none() && verdict == Verdict::Held;
+        if view::is_flooded(seen) && !certain {
+            return ask::hidden_by_flood();
+        }
+        verdict
+    }))
 }
 
 fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
