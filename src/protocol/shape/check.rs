@@ -56,7 +56,7 @@ impl Checking {
                 Some(value) => self.at(member.name, |checking| checking.shape(member.shape, value)),
                 None if member.is_required(self.revision) => {
                     self.at(member.name, |checking| {
-                        checking.flaw(FlawKind::Schema, "is missing")
+                        checking.flaw(FlawKind::Schema, "is missing");
                     });
                 }
                 None => {}
@@ -147,14 +147,12 @@ impl Checking {
         let known = kinds
             .iter()
             .find(|kind| kind.since <= self.revision && tag.as_str() == Some(kind.tag));
-        match known {
-            Some(kind) => self.record(kind.record, value),
-            None => {
-                let tag = crate::words::text::head(&tag.to_string(), 40);
-                let message = format!("is of type {tag}, which {} does not have", self.revision);
-                self.flaw(FlawKind::UnknownKind, &message);
-            }
+        if let Some(kind) = known {
+            return self.record(kind.record, value);
         }
+        let tag = crate::words::text::head(&tag.to_string(), 40);
+        let message = format!("is of type {tag}, which {} does not have", self.revision);
+        self.flaw(FlawKind::UnknownKind, &message);
     }
 
     fn either(&mut self, records: &[(&str, &Record)], value: &Value) {

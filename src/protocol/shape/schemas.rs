@@ -66,7 +66,7 @@ impl Definitions {
                 "object" => self.object(schema),
                 other => other.to_owned(),
             },
-            _ => "any".into(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => "any".into(),
         }
     }
 
@@ -96,12 +96,11 @@ impl Definitions {
             });
             return object_form(members.collect());
         }
-        match &schema["additionalProperties"] {
-            Value::Object(item) if !item.is_empty() => {
-                format!("map({})", self.form(&schema["additionalProperties"]))
-            }
-            _ => "object".into(),
+        let others = &schema["additionalProperties"];
+        if others.as_object().is_some_and(|item| !item.is_empty()) {
+            return format!("map({})", self.form(others));
         }
+        "object".into()
     }
 
     fn merged(&self, parts: &[Value]) -> String {

@@ -108,6 +108,11 @@ async fn bytes_on_stdout() {
         End::AtOnce,
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn lines_that_are_cut_or_mixed() {
+    let pass = |name, acts, findings, ends| call(name, acts, "result", findings, ends);
     let cut = vec![bytes(OK.as_bytes()), Act::Exit(ExitStatus::Code(0))];
     pass(
         "no-trailing-newline",
@@ -565,8 +570,7 @@ async fn lists_without_end_end() {
     };
     let repeat = |_| json!({"tools": [], "nextCursor": "A"});
     case(repeat, 1, F::CursorLoop).await;
-    let turns =
-        |count: usize| json!({"tools": [], "nextCursor": if count % 2 == 0 { "A" } else { "B" }});
+    let turns = |count: usize| json!({"tools": [], "nextCursor": if count.is_multiple_of(2) { "A" } else { "B" }});
     case(turns, 2, F::CursorLoop).await;
     let empty = |_| json!({"tools": [], "nextCursor": ""});
     case(empty, 1, F::EmptyCursor).await;

@@ -1,0 +1,152 @@
+//! Answers: which request they belong to, and whether they have one body.
+
+use serde_json::Value;
+
+use super::{Break, Dialogue, Heard};
+use crate::{
+    observation::{disruption::DisruptionKind, finding::FindingCode},
+    protocol::message::Response,
+    session::{
+        correlation::{Fit, Settled},
+        record::{brief, shown},
+    },
+};
+
+const NAMELESS: &str = "an answer without an id";
+
+impl Dialogue {
+    pub(super) fn response(&mut self, response: Response, heard: Heard<'_>) {
+        let fit = match &response.id {
+            Some(id) => self.requests.fit(id),
+            None => Fit::Unknown,
+        };
+        match fit {
+            Fit::Open(at) => self.settle(at, response, heard),
+            Fit::Retyped(at) => {
+                let message = "the answer's id is not written as the request's was";
+                self.record.note(FindingCode::IdType, message, heard.bytes);
+                self.settle(at, response, heard);
+            }
+            Fit::Answered => {
+                let message = "a second answer to a request; the first one counts";
+                self.record
+                    .note(FindingCode::DuplicateAnswer, message, heard.bytes);
+            }
+            Fit::Cancelled => {
+                let message = "an answer to a request that was cancelled";
+                self.record
+                    .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
+            }
+            Fit::Unknown => self.stray(&response, heard),
+        }
+    }
+
+    /// An answer that nobody waits for.
+    fn stray(&mut self, response: &Response, heard: Heard<'_>) {
+        let alone = self.requests.open().is_empty();
+        let (code, message) = match (&response.id, &response.error) {
+            (Some(id), _) => (
+                FindingCode::UnknownId,
+                format!("an answer to id {id}, which was never asked"),
+            ),
+            (None, Some(error)) => (
+                FindingCode::NullId,
+                format!("an answer without an id: {}", brief(error)),
+            ),
+            (None, None) if alone => (
+                FindingCode::AnswerToNotification,
+                "an answer to a notification".to_owned(),
+            ),
+            (None, None) => (FindingCode::NullId, NAMELESS.to_owned()),
+        };
+        self.record.note(code, message.clone(), heard.bytes);
+        if let Some(transcript) = &mut self.transcript {
+            transcript.nameless += usize::from(response.id.is_none());
+        } else if let ([_], None) = (self.requests.open(), &self.suspect) {
+            self.suspect = Some(Break {
+                kind: DisruptionKind::Violation,
+                message,
+                frame: shown(heard.bytes),
+            });
+        }
+    }
+
+    /// The right answer came after one without an id: that one was for a notification.
+    fn acquit(&mut self) {
+        if self
+            .suspect
+            .take()
+            .is_some_and(|suspect| suspect.message == NAMELESS)
+        {
+            let nameless =
+                self.record.findings.iter_mut().find(|finding| {
+                    finding.code == FindingCode::NullId && finding.message == NAMELESS
+                });
+            if let Some(finding) = nameless {
+                finding.code = FindingCode::AnswerToNotification;
+                "an answer to a notification".clone_into(&mut finding.message);
+            }
+        }
+    }
+
+    fn settle(&mut self, at: usize, mut response: Response, heard: Heard<'_>) {
+        self.one_body(&mut response, heard);
+        if let Some(open) = self.requests.open().get(at) {
+            self.progress.answered(&open.id);
+        }
+        let notifications = self.record.notifications.len();
+        let server_requests = self.record.server_requests.len();
+        self.requests.settle(at, |open| Settled {
+            response,
+            at_us: heard.at_us,
+            sent_us: open.sent_us,
+            bytes: heard.bytes.len(),
+            frame: shown(heard.bytes),
+            notifications,
+            server_requests,
+        });
+        self.acquit();
+    }
+
+    /// An answer has a result or an error. A member that is null beside one that is not counts as absent.
+    fn one_body(&mut self, response: &mut Response, heard: Heard<'_>) {
+        let (code, message) = match (&response.result, &response.error) {
+            (Some(result), Some(error)) => {
+                let nulls = (result.is_null(), error.is_null());
+                match nulls {
+                    (false, true) => response.error = None,
+                    (true, false) => response.result = None,
+                    (true, true) | (false, false) => {}
+                }
+                let message = "the answer has both `result` and `error`";
+                (FindingCode::ResultAndError, message)
+            }
+            (None, None) => {
+                let message = "the answer has neither `result` nor `error`";
+                (FindingCode::NeitherResultNorError, message)
+            }
+            (Some(_), None) => return,
+            (None, Some(error)) => return self.error_object(error, heard),
+        };
+        self.record.note(code, message, heard.bytes);
+        if response.result.is_some() == response.error.is_some() {
+            self.break_off(DisruptionKind::Violation, message.into(), heard.bytes);
+        }
+    }
+
+    fn error_object(&mut self, error: &Value, heard: Heard<'_>) {
+        if !error
+            .get("code")
+            .is_some_and(|code| code.is_i64() || code.is_u64())
+        {
+            let message = "the error's `code` is missing or no integer";
+            self.record
+                .note(FindingCode::ErrorCode, message, heard.bytes);
+        }
+        if !error.get("message").is_some_and(Value::is_string) {
+            let message = "the error's `message` is missing or no text";
+            self.record
+                .note(FindingCode::ErrorMessage, message, heard.bytes);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The state of a session between two lines: requests that wait, what was recorded, what is to be sent. Pure:
+//! lines go in, replies come out; `exchange` moves them and watches the time.
+
+mod answers;
+mod told;
+mod transcript;
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+pub(in crate::session) use self::transcript::Transcript;
+use super::{
+    client::Client,
+    correlation::Correlation,
+    line::{self, Line},
+    progress::Progress,
+    record::{Record, brief, shown},
+};
+use crate::{
+    observation::{disruption::DisruptionKind, finding::FindingCode},
+    protocol::{
+        frame::LineEnd,
+        message::{Id, Message},
+        method::{LogLevel, Method},
+        revision::Revision,
+    },
+};
+
+const LSP_FRAMING: &str =
+    "the server frames messages with `Content-Length` headers; MCP frames are lines";
+
+/// How far the session's life came, as the client sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    /// `notifications/initialized` was not sent yet.
+    Beginning,
+    /// It was, or there is no handshake.
+    Open,
+}
+
+/// Why no answer can be used any more.
+#[derive(Debug, Clone)]
+pub(super) struct Break {
+    /// What kind of thing went wrong.
+    pub(super) kind: DisruptionKind,
+    /// In one line.
+    pub(super) message: String,
+    /// The frame at fault.
+    pub(super) frame: String,
+}
+
+/// A received line with its place in time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heard<'a> {
+    /// The line.
+    pub(super) bytes: &'a [u8],
+    /// How it ended.
+    pub(super) end: LineEnd,
+    /// Microseconds since the job began.
+    pub(super) at_us: u64,
+}
+
+/// The state.
+#[derive(Debug)]
+pub(super) struct Dialogue {
+    /// Requests and answers.
+    pub(super) requests: Correlation,
+    /// What this assertion saw.
+    pub(super) record: Record,
+    /// The client's side.
+    pub(super) client: Client,
+    /// Progress tokens.
+    pub(super) progress: Progress,
+    /// Whether the handshake is over.
+    pub(super) life: Life,
+    /// The revision both speak; before the handshake the one asked for.
+    pub(super) revision: Revision,
+    /// The level set by `logging/setLevel`.
+    pub(super) log_level: Option<LogLevel>,
+    /// Whether the server declared `logging`; taken for granted before the handshake.
+    pub(super) logs_declared: bool,
+    /// Replies that are to be sent.
+    pub(super) outbox: VecDeque<Vec<u8>>,
+    /// An answer that fits no request came while exactly one was open.
+    pub(super) suspect: Option<Break>,
+    /// No answer can be used any more.
+    pub(super) broken: Option<Break>,
+    /// The capabilities that `list_changed` notifications came for since their list was fetched.
+    changed: Vec<&'static str>,
+    /// Every received frame, when the frames are what is observed; then nothing breaks the session.
+    pub(super) transcript: Option<Transcript>,
+}
+
+impl Dialogue {
+    /// A session that has not begun.
+    pub(super) fn new(client: Client, revision: Revision) -> Self {
+        Self {
+            requests: Correlation::default(),
+            record: Record::default(),
+            client,
+            progress: Progress::default(),
+            life: Life::Beginning,
+            revision,
+            log_level: None,
+            logs_declared: true,
+            outbox: VecDeque::new(),
+            suspect: None,
+            broken: None,
+            changed: Vec::new(),
+            transcript: None,
+        }
+    }
+
+    /// Whether the server said that this list changed since it was fetched last; forgotten by asking.
+    pub(super) fn forget_change(&mut self, method: Method) -> bool {
+        let before = self.changed.len();
+        self.changed
+            .retain(|capability| method.capability() != Some(*capability));
+        self.changed.len() != before
+    }
+
+    /// Takes one received line.
+    pub(super) fn hear(&mut self, heard: Heard<'_>) {
+        let bytes = heard.bytes;
+        let reading = line::read(bytes);
+        for (code, message) in reading.mended {
+            self.record.note(code, message, bytes);
+        }
+        if !matches!(reading.line, Line::Blank) {
+            self.record.hear(bytes, heard.at_us);
+            if let Some(transcript) = &mut self.transcript {
+                transcript.add(bytes);
+            }
+        }
+        match reading.line {
+            Line::Blank => self
+                .record
+                .note(FindingCode::BlankLine, "an empty line on stdout", b""),
+            Line::Json(value) => {
+                if heard.end == LineEnd::Missing {
+                    let message = "the stream ended without a newline after this frame";
+                    self.record
+                        .note(FindingCode::NoFinalNewline, message, bytes);
+                }
+                self.value(value, heard);
+            }
+            Line::Noise => {
+                let message = "a line on stdout is no JSON-RPC message";
+                self.record.note(FindingCode::StdoutNoise, message, bytes);
+            }
+            Line::LspHeader => {
+                self.record
+                    .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
+            }
+            Line::Broken(reason) => {
+                let message = format!("a frame is no JSON: {reason}");
+                self.record
+                    .note(FindingCode::NotJson, message.clone(), bytes);
+                self.break_off(DisruptionKind::Violation, message, bytes);
+            }
+            Line::TooDeep => {
+                let message = "a frame is nested deeper than 127 levels, the bound of this tool";
+                self.record.note(FindingCode::TooDeep, message, bytes);
+                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+            }
+        }
+    }
+
+    /// Takes the beginning of a line that is longer than what is read.
+    pub(super) fn hear_too_long(&mut self, head: &[u8], length: usize, at_us: u64) {
+        self.record.hear(head, at_us);
+        let message = "a line is longer than 64 MiB, the bound of this tool";
+        self.record.note(
+            FindingCode::LineTooLong,
+            format!("{message}: {length} bytes so far"),
+            head,
+        );
+        self.break_off(DisruptionKind::Transport, message.into(), head);
+    }
+
+    /// The time is over and this much of a line has come without its newline.
+    pub(super) fn unfinished(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let (code, message) = if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
+            (FindingCode::LspFraming, LSP_FRAMING)
+        } else {
+            let message = "the last line has no newline at its end, so it is no frame yet";
+            (FindingCode::NoFinalNewline, message)
+        };
+        self.record.note(code, message, bytes);
+    }
+
+    /// A request goes out.
+    pub(super) fn asked(&mut self, id: Id, method: &str, sent_us: u64) {
+        self.requests.opened(id, method, sent_us);
+    }
+
+    /// The only answer that is due will not come in a usable form. Without a request that waits it is a
+    /// finding, and that is noted already.
+    fn break_off(&mut self, kind: DisruptionKind, message: String, frame: &[u8]) {
+        let due = self.transcript.is_none() && !self.requests.open().is_empty();
+        if due && self.broken.is_none() {
+            self.broken = Some(Break {
+                kind,
+                message,
+                frame: shown(frame),
+            });
+        }
+    }
+
+    fn value(&mut self, value: Value, heard: Heard<'_>) {
+        let Value::Array(messages) = value else {
+            return self.message(value, heard);
+        };
+        if !self.revision.has_batches() {
+            let message = format!("a batch of messages, which {} does not have", self.revision);
+            self.record.note(FindingCode::Batch, message, heard.bytes);
+        }
+        if messages.is_empty() {
+            let message = "an empty array";
+            self.record
+                .note(FindingCode::NotAMessage, message, heard.bytes);
+        }
+        for message in messages {
+            self.message(message, heard);
+        }
+    }
+
+    fn message(&mut self, value: Value, heard: Heard<'_>) {
+        let version = match value.get("jsonrpc") {
+            Some(Value::String(version)) if version == "2.0" => None,
+            Some(other) => Some((
+                FindingCode::JsonrpcVersion,
+                format!("`jsonrpc` is {} instead of \"2.0\"", brief(other)),
+            )),
+            None => Some((
+                FindingCode::JsonrpcMissing,
+                "`jsonrpc` is missing".to_owned(),
+            )),
+        };
+        let message = Message::from_value(value);
+        if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
+            self.record.note(code, text, heard.bytes);
+        }
+        match message {
+            Message::Request { id, method, params } => self.request(&id, method, params, heard),
+            Message::Notification { method, params } => self.notification(method, params, heard),
+            Message::Response(response) => self.response(response, heard),
+            Message::Other => {
+                let message = "valid JSON, but no JSON-RPC message";
+                self.record
+                    .note(FindingCode::NotAMessage, message, heard.bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What the server says and asks of its own accord: notifications and requests.
+
+use serde_json::Value;
+
+use super::{Dialogue, Heard, Life};
+use crate::{
+    observation::{Declared, NotificationSeen, ServerRequestSeen, finding::FindingCode},
+    protocol::{
+        message::{self, Id},
+        method::{self, LogLevel},
+        shape::{self, FlawKind},
+    },
+    session::correlation::id_value,
+};
+
+impl Dialogue {
+    pub(super) fn notification(&mut self, method: String, params: Value, heard: Heard<'_>) {
+        let deviation = match method.as_str() {
+            "notifications/progress" => self.progress.check(&params),
+            "notifications/message" => self.log_message(&params),
+            "notifications/tools/list_changed" => self.list_changed("tools"),
+            "notifications/prompts/list_changed" => self.list_changed("prompts"),
+            "notifications/resources/list_changed" => self.list_changed("resources"),
+            _ => None,
+        };
+        match deviation {
+            Some((code, message)) => self.record.note(code, message, heard.bytes),
+            None => self.compare(&method, shape::notification(&method), &params, heard),
+        }
+        let seen = NotificationSeen {
+            at_us: heard.at_us,
+            method,
+            params,
+        };
+        self.record.notification(seen, heard.bytes.len());
+    }
+
+    fn list_changed(&mut self, capability: &'static str) -> Option<(FindingCode, String)> {
+        if !self.changed.contains(&capability) {
+            self.changed.push(capability);
+        }
+        None
+    }
+
+    fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {
+        let written = params.get("level").and_then(Value::as_str);
+        let Some(level) = written.and_then(LogLevel::from_name) else {
+            return Some((
+                FindingCode::LogLevelUnknown,
+                "a log message of a level that does not exist".into(),
+            ));
+        };
+        if !self.logs_declared {
+            return Some((
+                FindingCode::CapabilityUndeclared,
+                "log messages come, and `logging` is not declared".into(),
+            ));
+        }
+        let set = self.log_level?;
+        (level < set).then(|| {
+            (
+                FindingCode::LogBelowLevel,
+                format!(
+                    "a log message of level {} below {}",
+                    level.name(),
+                    set.name()
+                ),
+            )
+        })
+    }
+
+    /// Notes where parameters are not what the revision says.
+    fn compare(
+        &mut self,
+        method: &str,
+        record: Option<&shape::Record>,
+        params: &Value,
+        heard: Heard<'_>,
+    ) {
+        let flaws = record.map(|record| shape::check(record, self.revision, params));
+        for flaw in flaws.into_iter().flatten() {
+            let code = match flaw.kind {
+                FlawKind::Schema => FindingCode::Schema,
+                FlawKind::UnknownKind => FindingCode::UnknownContentType,
+            };
+            let message = format!("`{method}`: {}", flaw.message);
+            self.record.note(code, message, heard.bytes);
+        }
+    }
+
+    pub(super) fn request(&mut self, id: &Id, method: String, params: Value, heard: Heard<'_>) {
+        if self.life == Life::Beginning && method != "ping" {
+            let message = format!(
+                "`{}` before `notifications/initialized`",
+                brief_name(&method)
+            );
+            self.record
+                .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
+        }
+        let reply = self.client.reply(&method, &params);
+        if reply.declared == Declared::No {
+            let message = match method::needs_client_capability(&method) {
+                Some(capability) => {
+                    format!("`{method}` although the client did not declare `{capability}`")
+                }
+                None => format!("`{}`, which no client serves", brief_name(&method)),
+            };
+            self.record
+                .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
+        }
+        let url_mode = params.get("mode").and_then(Value::as_str) == Some("url");
+        self.compare(&method, shape::request(&method, url_mode), &params, heard);
+        let id = id_value(id);
+        let sent = match reply.body {
+            Ok(result) => message::answer(&id, result),
+            Err(refusal) => message::refusal(&id, refusal.code, &refusal.message),
+        };
+        self.outbox.push_back(sent.to_string().into_bytes());
+        let seen = ServerRequestSeen {
+            at_us: heard.at_us,
+            method,
+            params,
+            declared: reply.declared,
+            reply: sent,
+        };
+        self.record.server_request(seen, heard.bytes.len());
+    }
+}
+
+/// A method as the server wrote it, cut.
+fn brief_name(method: &str) -> String {
+    crate::words::text::head(method, 60)
+}

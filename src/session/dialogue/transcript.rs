@@ -1,0 +1,23 @@
+//! Every frame of a raw exchange, where the frames themselves are what is observed.
+
+use crate::protocol::frame::LONGEST_BYTES;
+
+/// The frames of a raw exchange, bounded in bytes.
+#[derive(Debug, Default)]
+pub(in crate::session) struct Transcript {
+    /// The frames as text.
+    pub(in crate::session) frames: Vec<String>,
+    /// Answers that carry no id: a server's way to answer what it cannot read.
+    pub(in crate::session) nameless: usize,
+    bytes: usize,
+}
+
+impl Transcript {
+    pub(super) fn add(&mut self, frame: &[u8]) {
+        self.bytes = self.bytes.saturating_add(frame.len());
+        if self.bytes <= LONGEST_BYTES {
+            self.frames
+                .push(String::from_utf8_lossy(frame).into_owned());
+        }
+    }
+}
