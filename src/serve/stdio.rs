@@ -25,9 +25,9 @@ pub(crate) struct Input {
     before: OFlags,
 }
 
-/// Our stdout. It is closed for good when it is dropped.
+/// Our stdout. A shutdown closes it for good.
 pub(crate) struct Output {
-    /// Something until it is dropped.
+    /// Something until it is shut down.
     stream: Option<Box<dyn AsyncWrite + Unpin>>,
     before: OFlags,
 }
@@ -96,15 +96,11 @@ impl Drop for Input {
     }
 }
 
+/// The end of the process closes stdout, so that its reader never sees one without the other.
 impl Drop for Output {
     fn drop(&mut self) {
-        self.stream = None;
+        // A stream that is gone has nothing to be put back.
         let _ = fcntl_setfl(io::stdout(), self.before);
-        if let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") {
-            // Descriptor 1 is a second hold on the pipe: the reader sees its end only when that
-            // one is gone too. If it stays, the end of the process closes it.
-            let _ = rustix::stdio::dup2_stdout(nowhere);
-        }
     }
 }
 
@@ -132,6 +128,11 @@ impl AsyncWrite for Output {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream()?.poll_shutdown(context)
+        std::task::ready!(self.stream()?.poll_shutdown(context))?;
+        self.stream = None;
+        // Descriptor 1 is a second hold on the pipe: its reader sees the end only when that one is
+        // gone too.
+        let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
+        Poll::Ready(rustix::stdio::dup2_stdout(nowhere).map_err(io::Error::from))
     }
 }

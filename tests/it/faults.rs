@@ -1,6 +1,7 @@
 //! Faults that only a process of its own can make, and the journal of a server that made them.
 
 use std::{
+    fmt::Write,
     io::{BufRead, BufReader, Read},
     os::unix::process::ExitStatusExt,
     path::Path,
@@ -293,6 +294,8 @@ The last column says what a good tester reports for a call of `test_simple_text`
 deviation is reported beside the outcome.
 ";
 
+const TABLE: &str = "| id | does | place | reported |\n|---|---|---|---|";
+
 fn reference() -> String {
     let list = Project::new().run(&["serve", "--list", "--json"]).json();
     let mut page = INTRODUCTION.to_owned();
@@ -301,17 +304,18 @@ fn reference() -> String {
         let text = |name: &str| fault[name].as_str().unwrap().replace('|', "\\|");
         if text("group") != group {
             group = text("group");
-            page +=
-                &format!("\n## {group}\n\n| id | does | place | reported |\n|---|---|---|---|\n");
+            write!(page, "\n## {group}\n\n{TABLE}\n").unwrap();
         }
-        page += &format!(
-            "| `{}{}` | {} | `{}` | {} |\n",
+        writeln!(
+            page,
+            "| `{}{}` | {} | `{}` | {} |",
             text("id"),
             text("argument"),
             text("does"),
             text("place"),
             text("class"),
-        );
+        )
+        .unwrap();
     }
     page
 }

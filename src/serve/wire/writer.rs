@@ -162,7 +162,12 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                         return Ok(());
                     }
                 },
-                Emit::CloseStdout => drop(self.output.take()),
+                Emit::CloseStdout => {
+                    if let Some(mut output) = self.output.take() {
+                        // What cannot be closed goes with the process.
+                        let _ = output.shutdown().await;
+                    }
+                }
                 Emit::Spawn(arguments) => {
                     if let Err(error) = spawn(&arguments) {
                         let text = format!("the child cannot start: {error}\n");
