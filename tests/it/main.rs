@@ -9,6 +9,7 @@
 
 mod architecture;
 mod command_line;
+mod compat;
 mod faults;
 mod harness;
 mod published_servers;

@@ -1,0 +1,410 @@
+//! Green with the Go tool, although it should not be.
+
+use super::{case, embedded, run_in};
+use crate::harness::Project;
+
+#[test]
+fn notifications_reach_the_assertion() {
+    embedded(
+        "
+name: log messages
+assert_logging:
+  set_level: debug
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: hello}, count: 2}
+  expect: {min_messages: 2, contains_level: [info], contains_data: [hello]}
+---
+name: too few log messages
+assert_logging:
+  set_level: debug
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: hello}}
+  expect: {min_messages: 2}
+---
+name: any notification
+assert_notifications:
+  tool: emit
+  args: {method: notifications/tools/list_changed}
+  expect: {min_count: 1, methods: [notifications/tools/list_changed]}
+---
+name: an update of a resource
+assert_resources:
+  subscribe: test://watched-resource
+  read: test://watched-resource
+  expect_notification: true
+",
+        &[],
+        &["PASS", "FAIL", "PASS", "PASS"],
+    );
+}
+
+#[test]
+fn a_notification_that_must_not_come_is_seen() {
+    embedded(
+        "
+name: none at all
+assert_notifications:
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: secret}}
+  expect: {max_count: 0}
+---
+name: not this method
+assert_notifications:
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: secret}}
+  expect: {not_methods: [notifications/message]}
+---
+name: not this text
+assert_notifications:
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: secret}}
+  expect: {not_contains_data: [secret]}
+---
+name: not after the answer either
+assert_notifications:
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: late}, after_reply: true}
+  expect: {max_count: 0}
+---
+name: none comes
+assert_notifications:
+  tool: echo
+  args: {message: quiet}
+  expect: {max_count: 0}
+",
+        &[],
+        &["FAIL", "FAIL", "FAIL", "FAIL", "PASS"],
+    );
+}
+
+#[test]
+fn progress_is_asked_for_and_counted() {
+    embedded(
+        "
+name: progress comes
+assert:
+  tool: test_tool_with_progress
+  capture_progress: true
+  expect: {min_progress: 1}
+---
+name: more than comes
+assert:
+  tool: test_tool_with_progress
+  capture_progress: true
+  expect: {min_progress: 1000}
+",
+        &[],
+        &["PASS", "FAIL"],
+    );
+}
+
+#[test]
+fn a_misspelt_key_is_a_problem() {
+    let seen = embedded(
+        "
+name: misspelt
+assert:
+  tool: echo
+  args: {message: hello}
+  expect: {containz: [zzz]}
+",
+        &[],
+        &["ERROR"],
+    );
+    assert_eq!(seen.ran.code, 2);
+    assert!(seen.details().contains("containz"), "{}", seen.details());
+    assert!(seen.details().contains("contains"), "{}", seen.details());
+}
+
+#[test]
+fn no_expectation_means_no_error() {
+    const SUITE: &str = "
+name: empty expectations of a tool error
+assert:
+  tool: reply
+  args: {text: broken, isError: true}
+  expect: {}
+---
+name: no expectations of a tool error
+assert:
+  tool: reply
+  args: {text: broken, isError: true}
+---
+name: no expectations of a result
+assert:
+  tool: reply
+  args: {text: fine}
+";
+    embedded(SUITE, &[], &["FAIL", "FAIL", "PASS"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS"]);
+}
+
+#[test]
+fn false_is_the_opposite_of_true() {
+    const SUITE: &str = "
+name: is_error false of a tool error
+assert: {tool: reply, args: {text: x, isError: true}, expect: {is_error: false}}
+---
+name: not_error false of a result
+assert: {tool: reply, args: {text: x}, expect: {not_error: false}}
+---
+name: not_error false of a tool error
+assert: {tool: reply, args: {text: x, isError: true}, expect: {not_error: false}}
+---
+name: is_error false of a result
+assert: {tool: reply, args: {text: x}, expect: {is_error: false}}
+";
+    embedded(SUITE, &[], &["FAIL", "FAIL", "PASS", "PASS"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS", "PASS"]);
+}
+
+#[test]
+fn a_step_that_answers_with_a_tool_error_stops_the_assertion() {
+    const SUITE: &str = "
+name: a broken step
+setup:
+  - tool: reply
+    args: {text: the step broke, isError: true}
+assert: {tool: echo, args: {message: hello}, expect: {contains: [hello]}}
+---
+name: a step that may break
+setup:
+  - tool: reply
+    args: {text: the step broke, isError: true}
+    allow_error: true
+assert: {tool: echo, args: {message: hello}, expect: {contains: [hello]}}
+";
+    let seen = embedded(SUITE, &[], &["ERROR", "PASS"]);
+    assert!(
+        seen.details().contains("the step broke"),
+        "{}",
+        seen.details()
+    );
+    embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
+}
+
+#[test]
+fn every_subject_runs_its_setup_and_sees_what_it_captured() {
+    embedded(
+        "
+name: a completion after a broken step
+setup:
+  - tool: reply
+    args: {text: broken, isError: true}
+assert_completion:
+  ref: {type: ref/prompt, name: test_prompt_with_arguments}
+  argument: {name: arg1, value: ''}
+---
+name: a captured value in a uri and in an expectation
+setup:
+  - tool: reply
+    args: {text: '{\"id\": \"1984\"}'}
+    capture: {id: $.id}
+assert_resources:
+  read: test://template/{{id}}/data
+  expect: {contains: ['{{id}}']}
+---
+name: a captured value in the data of a log message
+setup:
+  - tool: reply
+    args: {text: '{\"word\": \"owl\"}'}
+    capture: {word: $.word}
+assert_logging:
+  set_level: debug
+  tool: emit
+  args: {method: notifications/message, params: {level: info, data: 'an {{word}}'}}
+  expect: {contains_data: ['an owl']}
+",
+        &[],
+        &["ERROR", "PASS", "PASS"],
+    );
+}
+
+#[test]
+fn every_document_of_a_file_runs() {
+    embedded(
+        "
+name: first
+assert: {tool: echo, args: {message: hello}, expect: {contains: [hello]}}
+---
+name: second
+assert: {tool: echo, args: {message: hello}, expect: {contains: [goodbye]}}
+",
+        &[],
+        &["PASS", "FAIL"],
+    );
+}
+
+#[test]
+fn files_in_any_depth_and_of_either_case_are_read() {
+    const FAILS: &str =
+        "assert: {tool: echo, args: {message: hello}, expect: {contains: [goodbye]}}";
+    let project = Project::new()
+        .file("evals/mcp-assert.yaml", super::EMBEDDED)
+        .file("evals/sub/deep/deeper/c.yaml", FAILS)
+        .file("evals/UP.YAML", FAILS)
+        .file("evals/z.yml", FAILS);
+    assert_eq!(run_in(&project, &[]).statuses(), ["FAIL", "FAIL", "FAIL"]);
+}
+
+#[test]
+fn two_subjects_in_one_document_are_a_problem() {
+    const SUITE: &str = "
+name: two at once
+assert: {tool: echo, args: {message: hello}, expect: {contains: [goodbye]}}
+assert_prompts: {list: {}}
+";
+    let seen = embedded(SUITE, &[], &["ERROR"]);
+    assert_eq!(seen.ran.code, 2);
+    assert!(
+        seen.details().contains("assert_prompts"),
+        "{}",
+        seen.details()
+    );
+    embedded(SUITE, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn expectations_hold_wherever_they_stand() {
+    let project = Project::with_suite(
+        "
+name: progress without the switch
+assert: {tool: echo, args: {message: hello}, expect: {min_progress: 99}}
+---
+name: a file that a step changed before a prompt
+setup:
+  - tool: write_file
+    args: {path: kept.txt, text: changed}
+assert_prompts:
+  get: {name: test_simple_prompt}
+  expect: {file_unchanged: [kept.txt]}
+---
+name: a file that nothing changed before a prompt
+assert_prompts:
+  get: {name: test_simple_prompt}
+  expect: {file_unchanged: [kept.txt]}
+",
+    )
+    .file(
+        "evals/mcp-assert.yaml",
+        "defaults: {server: {builtin: conformance, args: [--files, '{{fixture}}']}}\n",
+    )
+    .file("data/kept.txt", "original");
+    let seen = run_in(&project, &["--fixture", "data"]);
+    assert_eq!(
+        seen.statuses(),
+        ["FAIL", "FAIL", "PASS"],
+        "{}",
+        seen.details()
+    );
+}
+
+#[test]
+fn an_update_that_must_not_come_is_seen() {
+    embedded(
+        "
+name: an update comes
+assert_resources:
+  subscribe: test://watched-resource
+  read: test://watched-resource
+  expect_notification: false
+---
+name: nobody subscribed
+assert_resources:
+  read: test://static-text
+  expect_notification: false
+",
+        &[],
+        &["FAIL", "PASS"],
+    );
+}
+
+#[test]
+fn content_that_is_no_text_is_looked_at() {
+    embedded(
+        "
+name: an image
+assert:
+  tool: reply
+  args: {content: [{type: image, data: aGVsbG8gd29ybGQ=, mimeType: image/png}]}
+  expect: {not_contains: [aGVsbG8]}
+---
+name: structured content
+assert:
+  tool: reply
+  args: {text: fine, structuredContent: {password: hunter2}}
+  expect: {not_contains: [hunter2]}
+---
+name: what an image must be
+assert:
+  tool: reply
+  args: {content: [{type: image, data: aGVsbG8gd29ybGQ=, mimeType: image/png}]}
+  expect: {content: [{type: image, mimeType: image/png, min_bytes: 11}], not_empty: true}
+",
+        &[],
+        &["FAIL", "FAIL", "PASS"],
+    );
+}
+
+#[test]
+fn json_paths_tell_types_and_indexes_apart() {
+    const SUITE: &str = "
+name: a number is no text
+assert: {tool: reply, args: {text: '{\"n\": 1}'}, expect: {json_path: {n: '1'}}}
+---
+name: a flag is no text
+assert: {tool: reply, args: {text: '{\"n\": true}'}, expect: {json_path: {n: 'true'}}}
+---
+name: null is no text
+assert: {tool: reply, args: {text: '{\"n\": null}'}, expect: {json_path: {n: '<nil>'}}}
+---
+name: the second index counts
+assert: {tool: reply, args: {text: '{\"a\": [[1, 2]]}'}, expect: {json_path: {'a[0][1]': 2}}}
+";
+    embedded(SUITE, &[], &["FAIL", "FAIL", "FAIL", "PASS"]);
+    let seen = embedded(
+        "
+name: no index
+assert: {tool: reply, args: {text: '{\"a\": [1, 2]}'}, expect: {json_path: {'a[1abc]': 2}}}
+",
+        &[],
+        &["ERROR"],
+    );
+    assert_eq!(seen.ran.code, 2);
+    embedded(
+        "
+name: the old comparison
+assert: {tool: reply, args: {text: '{\"n\": 1}'}, expect: {json_path: {n: '1'}}}
+",
+        &["--compat"],
+        &["PASS"],
+    );
+}
+
+#[test]
+fn a_net_delta_is_exact() {
+    const SUITE: &str = "
+name: a fraction more
+assert: {tool: reply, args: {text: '{\"net_delta\": 2.9}'}, expect: {net_delta: 2}}
+---
+name: the same number
+assert: {tool: reply, args: {text: '{\"net_delta\": 2.0}'}, expect: {net_delta: 2}}
+";
+    embedded(SUITE, &[], &["FAIL", "PASS"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
+}
+
+#[test]
+fn a_timeout_that_cannot_be_read_is_a_problem() {
+    for timeout in ["abc", "30", "-5s"] {
+        let seen = case(
+            &format!(
+                "server: {{builtin: conformance}}\ntimeout: {timeout}\nassert: {{tool: echo}}\n"
+            ),
+            &[],
+            &["ERROR"],
+        );
+        assert_eq!(seen.ran.code, 2, "{timeout}");
+        assert!(seen.details().contains("timeout"), "{}", seen.details());
+    }
+}

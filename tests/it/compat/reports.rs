@@ -1,0 +1,147 @@
+//! What a run says.
+
+use super::run_in;
+use crate::harness::Project;
+
+#[cfg(unix)]
+#[test]
+fn the_last_words_of_a_server_are_shown() {
+    let project = Project::with_suite(
+        "
+name: no key
+server: {command: sh, args: [-c, 'echo missing API key FOO_TOKEN >&2; exit 7']}
+assert: {tool: echo}
+",
+    );
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stdout.contains("missing API key FOO_TOKEN"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains('7'), "the exit code: {}", ran.stdout);
+}
+
+#[test]
+fn every_mismatch_is_told_with_its_place() {
+    let long = format!("{}needle{}", "hay ".repeat(100), " hay".repeat(100));
+    let project = Project::with_suite(&format!(
+        "
+name: two mismatches
+server: {{builtin: conformance}}
+assert:
+  tool: reply
+  args: {{text: '{long}'}}
+  expect:
+    contains: [nowhere]
+    equals: '{}'
+---
+name: an error in full
+server: {{builtin: conformance}}
+assert:
+  tool: error
+  args: {{layer: rpc, code: -32050, message: refused, data: {{why: quota}}}}
+",
+        long.replace("needle", "noodle")
+    ));
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1);
+    for wanted in [
+        "nowhere",
+        "noodle",
+        "needle",
+        "evals/a.yaml:8",
+        "evals/a.yaml:9",
+        "-32050",
+        "refused",
+        "quota",
+    ] {
+        assert!(
+            ran.stdout.contains(wanted),
+            "{wanted} is not in\n{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn json_is_all_there_is_on_standard_output() {
+    let suite = |wanted: &str| {
+        format!(
+            "name: a\nserver: {{builtin: conformance}}\nassert: {{tool: reply, args: {{text: one}}, expect: {{equals: {wanted}}}}}\n"
+        )
+    };
+    let project = Project::with_suite(&suite("one"));
+    assert_eq!(run_in(&project, &["--save-baseline", "b.json"]).ran.code, 0);
+    let project = project.file("evals/a.yaml", suite("two"));
+    let seen = run_in(&project, &["--baseline", "b.json"]);
+    assert_eq!((seen.statuses(), seen.ran.code), (vec!["FAIL"], 1));
+}
+
+#[test]
+fn what_is_no_terminal_gets_no_colours_and_no_progress() {
+    let project = Project::with_suite(
+        "server: {builtin: conformance}\nassert: {tool: echo, expect: {contains: [nothing of it]}}\n",
+    );
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1);
+    for stream in [&ran.stdout, &ran.stderr] {
+        assert!(!stream.contains(['\u{1b}', '\r']), "{stream:?}");
+    }
+}
+
+#[test]
+fn junit_names_reasons_files_and_trials() {
+    let project = Project::with_suite(
+        "
+name: passes
+server: {builtin: conformance}
+assert: {tool: echo}
+---
+name: skipped
+skip: waiting for spring
+server: {builtin: conformance}
+assert: {tool: echo}
+",
+    );
+    let ran = project.run(&[
+        "run",
+        "--suite",
+        "evals",
+        "--trials",
+        "2",
+        "--junit",
+        "junit.xml",
+    ]);
+    assert_eq!(ran.code, 0);
+    let report = project.read("junit.xml");
+    for wanted in ["waiting for spring", "a.yaml", "timestamp=", "time="] {
+        assert!(report.contains(wanted), "{wanted} is not in\n{report}");
+    }
+    let names: Vec<&str> = report
+        .split("<testcase name=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    let unique: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!((names.len(), unique.len()), (4, 4), "{names:?}");
+}
+
+#[test]
+fn assertions_of_one_name_are_told_apart() {
+    let one = "name: same\nserver: {builtin: conformance}\nassert: {tool: echo}\n";
+    let project = Project::with_suite(&[one; 2].join("---\n")).file("evals/b.yaml", one);
+    let seen = run_in(&project, &["--save-baseline", "b.json"]);
+    assert_eq!(seen.statuses(), ["PASS"; 3]);
+    let ids: std::collections::BTreeSet<&str> = seen
+        .outcomes
+        .iter()
+        .map(|outcome| outcome["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), 3, "{ids:?}");
+    let baseline = project.read("b.json");
+    for id in ids {
+        assert!(baseline.contains(id), "{id} is not in\n{baseline}");
+    }
+}
