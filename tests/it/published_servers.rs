@@ -76,3 +76,162 @@ fn every_example_is_green() {
         assert_eq!(outcomes.len(), documents(&suite), "{suite}");
     }
 }
+
+/// The wrong expectations of `tests/examples-red`: server, assertion, and what its failure says.
+const WRONG: &[(&str, &str, &str)] = &[
+    ("everything", "another text", "the text is `Echo: hello`"),
+    (
+        "everything",
+        "a tool error taken for success",
+        "the tool answered with the error",
+    ),
+    (
+        "everything",
+        "a tool error taken for a protocol error",
+        "Tool no-such-tool not found",
+    ),
+    (
+        "everything",
+        "a protocol error taken for a tool error",
+        "the JSON-RPC error -32602",
+    ),
+    ("everything", "another code", "the error is -32602"),
+    ("everything", "a number taken for a text", "the number `36`"),
+    (
+        "everything",
+        "an image that is not there",
+        "the string `\"text\"`",
+    ),
+    ("everything", "base64 that is there", "it is there"),
+    ("everything", "more progress than there is", "2 came"),
+    (
+        "everything",
+        "notifications that come although none should",
+        "there is one",
+    ),
+    ("everything", "one answer too many", "the number `1`"),
+    ("everything", "a flag that is false", "the boolean `false`"),
+    (
+        "everything",
+        "a tool that never asks for a sample",
+        "it asked none",
+    ),
+    (
+        "everything",
+        "another form",
+        "Please provide inputs for the following fields:",
+    ),
+    (
+        "filesystem",
+        "a digit changed in a large number",
+        "the number `9007199254740993`",
+    ),
+    ("filesystem", "null where nothing is", "nothing is there"),
+    (
+        "filesystem",
+        "a file that did change",
+        "its content changed",
+    ),
+    ("filesystem", "a change nobody allowed", "it was added"),
+    ("filesystem", "another content", "it has other content"),
+    (
+        "filesystem",
+        "nothing is expected of a tool error",
+        "the tool answered with the error `ENOENT",
+    ),
+    ("filesystem", "too few entries", "there are 4"),
+    ("memory", "another entity", "the string `\"Ada\"`"),
+    ("memory", "a relation that is there", "an array of 1 item"),
+    (
+        "memory",
+        "a graph that was written to",
+        "its content changed",
+    ),
+    ("memory", "an error that is none", "the call succeeded"),
+    (
+        "memory",
+        "another kind of resource",
+        "`\"application/json\"`",
+    ),
+    (
+        "memory",
+        "an unknown resource taken for an empty one",
+        "-32602",
+    ),
+    ("time", "another difference", "the string `\"+5.75h\"`"),
+    ("time", "a false taken for a text", "the boolean `false`"),
+    (
+        "time",
+        "a protocol error taken for a tool error",
+        "the JSON-RPC error -32602",
+    ),
+    (
+        "time",
+        "an error taken for success",
+        "the tool answered with the error",
+    ),
+    (
+        "time",
+        "a pattern that does not match",
+        "nothing in the text does",
+    ),
+    ("time", "three tools", "there are 2"),
+    (
+        "git",
+        "the order of commits",
+        "does not follow `Message: start`",
+    ),
+    ("git", "a clean tree", "it is not in the text"),
+    (
+        "git",
+        "a commit of nothing taken for success",
+        "the tool answered with the error",
+    ),
+    ("git", "a file that exists", "a file of 6 bytes is there"),
+];
+
+/// Steps that cannot succeed, so that their assertions are errors: server, assertion, and what is said.
+const BROKEN: &[(&str, &str, &str)] = &[
+    (
+        "filesystem",
+        "a step that fails",
+        "tool `read_text_file` answered with a tool error",
+    ),
+    (
+        "git",
+        "a branch that was never made",
+        "tool `git_checkout` answered with a tool error",
+    ),
+];
+
+#[test]
+fn every_wrong_copy_is_red_for_its_own_reason() {
+    if !installed() {
+        return;
+    }
+    for server in SERVERS {
+        let suite = format!("tests/examples-red/{server}");
+        let (outcomes, code) = outcomes(&suite);
+        assert_eq!((outcomes.len(), code), (documents(&suite), 1), "{suite}");
+        for outcome in &outcomes {
+            let name = outcome["name"].as_str().unwrap();
+            let told = |rows: &[(&str, &str, &str)]| {
+                rows.iter()
+                    .any(|row| row.0 == server && row.1 == name && says(outcome, row.2))
+            };
+            let right = match outcome["kind"].as_str() {
+                Some("fail") => told(WRONG),
+                Some("error") => told(BROKEN),
+                _ => false,
+            };
+            assert!(outcome["status"] == "FAIL" && right, "{suite}: {outcome:#}");
+        }
+    }
+}
+
+/// Whether the detail of an outcome holds this text.
+fn says(outcome: &Value, text: &str) -> bool {
+    outcome["detail"]
+        .as_str()
+        .is_some_and(|detail| detail.contains(text))
+}
