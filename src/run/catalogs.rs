@@ -42,7 +42,8 @@ impl Catalogs {
             }
             State::Claimed | State::Known(_) => false,
         });
-        claimed.then_some(Claim {
+        // Made only when it is one: a claim that is dropped takes back what is known.
+        claimed.then(|| Claim {
             sender,
             delivered: false,
         })
@@ -112,5 +113,6 @@ mod tests {
             .deliver(Some(Arc::new(Catalog::default())));
         assert!(catalogs.known("a").await.is_some());
         assert!(catalogs.claim("a").await.is_none());
+        assert!(catalogs.known("a").await.is_some());
     }
 }
