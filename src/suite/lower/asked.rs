@@ -12,9 +12,9 @@ use crate::suite::{
     },
     raw::{
         Field,
-        expect::RawServerRequest,
+        asked::RawAsked,
         subject::{RawElicitation, RawSampling},
-        value::{Deferred, OneOrMany},
+        value::Deferred,
     },
     template::Template,
     yaml::{At, Key},
@@ -83,7 +83,7 @@ impl Lowering<'_> {
     /// not look.
     fn request_wanted(
         &mut self,
-        field: Option<Field<Deferred<OneOrMany<RawServerRequest>>>>,
+        field: Option<Field<Deferred<RawAsked>>>,
         method: &'static str,
         at: At,
     ) -> Option<Wanted> {

@@ -12,10 +12,8 @@ use crate::{
         problems::Problems,
         raw::{
             Readable, Reading,
-            expect::{
-                RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule, RawServerRequest,
-            },
-            value::OneOrMany,
+            asked::RawAsked,
+            expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule},
         },
         template::{Bindings, ValueTemplate, text_has_markers},
         yaml::{At, Entry, Key, Kind, Node},
@@ -81,8 +79,8 @@ impl Lowering<'_> {
                 .collect();
         }
         if let Family::Request(method) = family {
-            let raw = OneOrMany::<RawServerRequest>::read(value, &mut self.reading);
-            let expectation = raw.map(|raw| self.server_requests(raw, Some(method)));
+            let raw = RawAsked::read(value, &mut self.reading);
+            let expectation = raw.map(|raw| self.server_requests(raw.0, Some(method)));
             return expectation
                 .map(|found| self.wanted(key, At::default(), found))
                 .into_iter()

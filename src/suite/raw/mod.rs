@@ -2,6 +2,7 @@
 //! key is defined once; its reader, its entry in the reference and in the JSON Schema come from that. What the
 //! values mean is settled by `suite::lower`.
 
+pub(crate) mod asked;
 pub(crate) mod assertion;
 pub(crate) mod client;
 pub(crate) mod expect;

@@ -1,8 +1,9 @@
 //! The subjects of assertions.
 
 use super::{
+    asked::RawAsked,
     client::RawElicitations,
-    expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawServerRequest},
+    expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect},
     shape::shape,
     step::RawPromptCall,
     union::MapOrNothing,
@@ -142,7 +143,7 @@ shape! {
         /// What must hold for the tool's result.
         expect = "expect": Deferred<RawExpect>;
         /// What the server must have asked; `method` may be left out.
-        expect_request = "expect_request": Deferred<OneOrMany<RawServerRequest>>;
+        expect_request = "expect_request": Deferred<RawAsked>;
     }
 }
 
@@ -158,7 +159,7 @@ shape! {
         /// What must hold for the tool's result.
         expect = "expect": Deferred<RawExpect>;
         /// What the server must have asked; `method` may be left out.
-        expect_request = "expect_request": Deferred<OneOrMany<RawServerRequest>>;
+        expect_request = "expect_request": Deferred<RawAsked>;
     }
 }
 
