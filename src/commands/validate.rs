@@ -1,9 +1,6 @@
 //! `mcp-assert validate`: everything that is wrong with suites, without running them.
 
-use std::{
-    io::{IsTerminal, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use crate::{
     cli::validate::ValidateArgs,
@@ -14,16 +11,12 @@ use crate::{
         lower::{ServerFrom, UnsetVariables},
         model::{Entry, Suite},
     },
-    words::{
-        diagnostic::{Colour, Severity},
-        exit::ExitCode,
-        text::count,
-    },
+    words::{diagnostic::Severity, exit::ExitCode, text::count},
 };
 
 /// Says on stderr what is wrong, and on stdout how much.
 pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
-    let colour = context.colour.colour(colour_of_stderr(context));
+    let colour = context.stderr_colour();
     let mut paths: Vec<PathBuf> = args
         .suites
         .iter()
@@ -102,18 +95,4 @@ fn conclude(suite: &Suite) -> ExitCode {
 fn complain(text: &str) {
     // A closed stderr is nobody to tell.
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
-}
-
-/// Whether colours suit stderr.
-fn colour_of_stderr(context: &Context) -> Colour {
-    let environment = &context.environment;
-    let refused = environment
-        .variable("NO_COLOR")
-        .is_some_and(|value| !value.is_empty())
-        || environment.variable("TERM") == Some("dumb");
-    if std::io::stderr().is_terminal() && !refused {
-        Colour::On
-    } else {
-        Colour::Off
-    }
 }

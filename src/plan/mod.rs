@@ -194,6 +194,9 @@ fn server_for(
     target: Option<&Server>,
     over: Option<&ServerOverride>,
 ) -> Arc<Server> {
+    if let (None, None) = (target, over) {
+        return Arc::clone(&assertion.server);
+    }
     let mut server = target.unwrap_or(&assertion.server).clone();
     if matches!(assertion.subject, Subject::Trajectory(_)) {
         return Arc::new(server);

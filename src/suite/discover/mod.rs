@@ -118,12 +118,18 @@ fn shown(path: &Path, environment: &Environment) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
+/// A file with the path it is read by.
+struct Located {
+    path: PathBuf,
+    file: FoundFile,
+}
+
 /// What is known while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
     suite: Suite,
     compiled: Compiled,
-    seen_files: HashSet<PathBuf>,
+    seen_files: HashSet<u64>,
     ids: HashMap<String, u32>,
     names: HashMap<String, (Arc<SourceFile>, usize)>,
 }
@@ -192,7 +198,7 @@ impl Loading<'_> {
             vec![walk::single(base)]
         };
         for file in files {
-            if !self.seen_files.insert(file.canonical.clone()) {
+            if !self.seen_files.insert(file.identity) {
                 continue;
             }
             let shown = if is_folder {
@@ -200,7 +206,12 @@ impl Loading<'_> {
             } else {
                 shown(path, self.options.environment)
             };
-            self.file(&file, shown, settings, dialect);
+            let path = if is_folder {
+                base.join(&file.relative)
+            } else {
+                base.to_path_buf()
+            };
+            self.file(&Located { path, file }, shown, settings, dialect);
         }
     }
 
@@ -213,8 +224,8 @@ impl Loading<'_> {
     }
 
     /// Adds all documents of one file.
-    fn file(&mut self, found: &FoundFile, shown: String, settings: &Settings, dialect: Dialect) {
-        let is_settings = SETTINGS.contains(&found.name());
+    fn file(&mut self, found: &Located, shown: String, settings: &Settings, dialect: Dialect) {
+        let is_settings = SETTINGS.contains(&found.file.name());
         let text = match read_text(&found.path, &shown) {
             Ok(text) => text,
             Err(problem) => {
@@ -255,7 +266,7 @@ impl Loading<'_> {
     /// Adds one document.
     fn document(
         &mut self,
-        found: &FoundFile,
+        found: &Located,
         document: Document,
         reading: Reading,
         settings: &Settings,
@@ -270,7 +281,7 @@ impl Loading<'_> {
         let tags = root.as_ref().map(tags_of).unwrap_or_default();
         let name = name
             .filter(|name| !name.trim().is_empty())
-            .unwrap_or_else(|| found.name().to_owned());
+            .unwrap_or_else(|| found.file.name().to_owned());
         let subject = root
             .as_ref()
             .and_then(|root| assertion::subjects_of(root).first().copied())
@@ -320,7 +331,7 @@ impl Loading<'_> {
     /// Lowers one document in its surroundings.
     fn lower(
         &mut self,
-        found: &FoundFile,
+        found: &Located,
         root: Node,
         reading: Reading,
         settings: &Settings,
@@ -342,8 +353,8 @@ impl Loading<'_> {
     }
 
     /// Gives a case its id, and tells a name that was used before.
-    fn identify(&mut self, found: &FoundFile, mut case: Case) -> Arc<Case> {
-        let id = format!("{}::{}", found.relative, case.name);
+    fn identify(&mut self, found: &Located, mut case: Case) -> Arc<Case> {
+        let id = format!("{}::{}", found.file.relative, case.name);
         let uses = self.ids.entry(id.clone()).or_insert(0);
         *uses += 1;
         case.id = if *uses == 1 {
@@ -352,7 +363,7 @@ impl Loading<'_> {
             format!("{id}#{uses}")
         };
         let start = case.origin.span.start;
-        if case.name == found.name() {
+        if case.name == found.file.name() {
             // Not a name that somebody chose: the file's.
             return Arc::new(case);
         }
@@ -373,10 +384,10 @@ impl Loading<'_> {
     }
 
     /// A file that cannot be read is an assertion that cannot be observed.
-    fn unusable_file(&mut self, found: &FoundFile, file: &Arc<SourceFile>, problem: Diagnostic) {
+    fn unusable_file(&mut self, found: &Located, file: &Arc<SourceFile>, problem: Diagnostic) {
         let case = Case {
             id: String::new(),
-            name: found.name().to_owned(),
+            name: found.file.name().to_owned(),
             origin: Origin {
                 file: Arc::clone(file),
                 span: Span::default(),

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     fs,
+    hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
 };
 
@@ -17,12 +18,10 @@ const PASSED_OVER: [&str; 3] = ["fixtures", "fixture", "node_modules"];
 /// A file that may hold assertions.
 #[derive(Debug)]
 pub(super) struct FoundFile {
-    /// Where it is.
-    pub(super) path: PathBuf,
     /// Its path from the suite, with `/`.
     pub(super) relative: String,
-    /// The same file whatever links lead to it.
-    pub(super) canonical: PathBuf,
+    /// A number for the file itself, the same whatever links lead to it.
+    pub(super) identity: u64,
 }
 
 impl FoundFile {
@@ -45,6 +44,13 @@ pub(super) struct Walk {
     seen: HashSet<PathBuf>,
 }
 
+/// A number for a path; that two of a suite share one is as good as impossible.
+fn identity(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Whether a file's name ends in `.yaml` or `.yml`, in any case.
 pub(super) fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
@@ -57,8 +63,7 @@ pub(super) fn single(path: &Path) -> FoundFile {
     let name = path.file_name().unwrap_or_default();
     FoundFile {
         relative: name.to_string_lossy().into_owned(),
-        canonical: fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
-        path: path.to_path_buf(),
+        identity: identity(&fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())),
     }
 }
 
@@ -143,9 +148,8 @@ impl Walk {
         } else if is_yaml(&path) {
             let canonical = folder.canonical.join(entry.file_name());
             self.files.push(FoundFile {
-                path,
                 relative,
-                canonical,
+                identity: identity(&canonical),
             });
         }
     }
@@ -165,9 +169,8 @@ impl Walk {
             self.subfolder(folder, &path, name, (&relative, canonical));
         } else if is_yaml(&path) {
             self.files.push(FoundFile {
-                path,
                 relative,
-                canonical,
+                identity: identity(&canonical),
             });
         }
     }

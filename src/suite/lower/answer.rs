@@ -230,7 +230,9 @@ impl Lowering<'_> {
     /// The texts of a key without their places.
     pub(super) fn strings(&mut self, key: &str, field: Field<Texts>) -> Option<Vec<String>> {
         let texts = self.texts(key, field)?;
-        Some(texts.into_iter().map(|text| text.text).collect())
+        let mut strings: Vec<String> = texts.into_iter().map(|text| text.text).collect();
+        strings.shrink_to_fit();
+        Some(strings)
     }
 
     /// `error`

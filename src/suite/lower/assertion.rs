@@ -38,8 +38,8 @@ pub(crate) enum Found {
 
 /// An assertion without its identity, which depends on the documents before it.
 pub(crate) struct Parts {
-    server: Server,
-    client: ClientBehaviour,
+    server: Arc<Server>,
+    client: Arc<ClientBehaviour>,
     setup: Vec<Step>,
     subject: Subject,
     wanted: Vec<Wanted>,
@@ -207,7 +207,12 @@ impl Lowering<'_> {
         let raw = RawAssertion::read(root, &mut self.reading);
         let subject = subjects.first().copied();
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
-            Some(parts) => Found::Assertion(Box::new(parts)),
+            Some(mut parts) => {
+                // Lists collected from larger things keep their room.
+                parts.wanted.shrink_to_fit();
+                parts.setup.shrink_to_fit();
+                Found::Assertion(Box::new(parts))
+            }
             None => Found::Unusable,
         }
     }
@@ -238,8 +243,8 @@ impl Lowering<'_> {
         let (_, at) = chosen?;
         let (subject, wanted) = lowered?;
         Some(Parts {
-            server,
-            client,
+            server: self.compiled.server(server),
+            client: self.compiled.client(client),
             setup,
             subject,
             wanted,
@@ -267,7 +272,6 @@ impl Lowering<'_> {
         };
         let server = Server {
             target: Target::None,
-            origin: self.reading.problems.origin(at),
         };
         (server, side)
     }

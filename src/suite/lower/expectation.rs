@@ -174,10 +174,10 @@ impl Lowering<'_> {
         Wanted {
             key,
             origin: self.reading.problems.origin(name.at.until(value.at)),
-            state: WantedState::Templated(Unresolved {
+            state: WantedState::Templated(Box::new(Unresolved {
                 family,
                 value: ValueTemplate::new(value.into_value()),
-            }),
+            })),
         }
     }
 

@@ -28,6 +28,7 @@ mod waiting;
 use std::{
     collections::{BTreeSet, HashMap},
     path::Path,
+    sync::Arc,
 };
 
 use regex::Regex;
@@ -36,7 +37,10 @@ use serde_json_path::JsonPath;
 use crate::{
     suite::{
         Dialect,
-        model::expectation::{Expectation, Wanted, WantedState},
+        model::{
+            expectation::{Expectation, Wanted, WantedState},
+            server::{ClientBehaviour, Server},
+        },
         problems::{self, Problems},
         raw::{Field, Reading, value::Text},
         yaml::{At, Node},
@@ -74,6 +78,28 @@ pub(crate) struct Compiled {
     patterns: HashMap<String, Regex>,
     /// Paths by their text.
     paths: HashMap<String, JsonPath>,
+    /// Servers by all that is written of them.
+    servers: HashMap<String, Arc<Server>>,
+    /// The client of all assertions that say nothing about it.
+    client: Arc<ClientBehaviour>,
+}
+
+impl Compiled {
+    /// The server, shared with those that are the same.
+    fn server(&mut self, server: Server) -> Arc<Server> {
+        let written = format!("{:?}", server.target);
+        let shared = self.servers.entry(written);
+        Arc::clone(shared.or_insert_with(|| Arc::new(server)))
+    }
+
+    /// The client, shared when it is the usual one.
+    fn client(&self, client: ClientBehaviour) -> Arc<ClientBehaviour> {
+        if client.is_usual() {
+            Arc::clone(&self.client)
+        } else {
+            Arc::new(client)
+        }
+    }
 }
 
 /// What lowering knows beside the raw shapes.

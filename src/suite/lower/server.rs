@@ -116,8 +116,7 @@ impl Lowering<'_> {
                 self.stdio_target(reached.builtin, docker, started, place)
             }
         };
-        let origin = self.reading.problems.origin(place);
-        (Server { target, origin }, (protocol, client_capabilities))
+        (Server { target }, (protocol, client_capabilities))
     }
 
     /// The transport of a word, in any case.

@@ -28,7 +28,7 @@ pub(crate) enum WantedState {
     Ready(Box<Expectation>),
     /// Its value holds `{{…}}`: rendered when the bindings of the job are complete, then lowered by
     /// `suite::lower::expectation`.
-    Templated(Unresolved),
+    Templated(Box<Unresolved>),
 }
 
 /// An expectation whose value holds `{{…}}`.

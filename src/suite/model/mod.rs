@@ -61,10 +61,10 @@ pub(crate) struct Case {
 pub(crate) struct Assertion {
     /// Identity, place and labels.
     pub(crate) case: Arc<Case>,
-    /// How the server is reached.
-    pub(crate) server: Server,
+    /// How the server is reached; assertions that write the same share it.
+    pub(crate) server: Arc<Server>,
     /// What the client can do for the server, and the revision it asks for.
-    pub(crate) client: ClientBehaviour,
+    pub(crate) client: Arc<ClientBehaviour>,
     /// Calls before the subject.
     pub(crate) setup: Vec<Step>,
     /// What it does.

@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::{
     protocol::revision::Revision,
     suite::template::{Template, ValueTemplate},
-    words::source::Origin,
 };
 
 /// The `server` block after merging the settings' default.
@@ -16,8 +15,6 @@ use crate::{
 pub(crate) struct Server {
     /// What is started or connected to.
     pub(crate) target: Target,
-    /// The place of the block (or of the document when it has none).
-    pub(crate) origin: Origin,
 }
 
 /// The ways to reach a server.
@@ -245,6 +242,22 @@ impl ElicitationAction {
 }
 
 impl ClientBehaviour {
+    /// Whether it declares nothing and asks for no revision.
+    pub(crate) fn is_usual(&self) -> bool {
+        let Self {
+            revision,
+            roots,
+            sampling,
+            elicitation,
+            tasks,
+        } = self;
+        *revision == RevisionWanted::Auto
+            && roots.is_none()
+            && sampling.is_none()
+            && elicitation.is_none()
+            && tasks.is_none()
+    }
+
     /// This behaviour, and what it leaves open from another one.
     pub(crate) fn or(&self, other: &Self) -> Self {
         Self {

@@ -184,6 +184,7 @@ fn client_capabilities_have_all_their_forms() {
         let text = format!("client_capabilities: {text}");
         one(&format!("client: {{{text}}}\nassert: {{tool: x}}"))
             .client
+            .as_ref()
             .clone()
     };
     assert!(matches!(
