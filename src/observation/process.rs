@@ -58,11 +58,12 @@ impl Exit {
 
 impl fmt::Display for Exit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ending = match self.ending {
-            Ending::ByItself => "by itself",
-            Ending::StdinClosed => "after its stdin was closed",
-            Ending::Terminated => "after SIGTERM from us",
-            Ending::Killed => "after SIGKILL from us",
+        let ending = match (self.ending, self.status) {
+            (Ending::ByItself, _) => "by itself",
+            (Ending::StdinClosed, _) => "after its stdin was closed",
+            (Ending::Terminated, ExitStatus::Code(_)) => "after SIGTERM from us",
+            (Ending::Killed, ExitStatus::Code(_)) => "after SIGKILL from us",
+            (Ending::Terminated | Ending::Killed, ExitStatus::Signal(_)) => "sent by us",
         };
         write!(formatter, "{}, {ending}", self.status)?;
         match self.orphans {

@@ -1,18 +1,24 @@
 //! A few lines of a suite with the bytes that matter, as data, and their drawing with a caret. Columns are
-//! counted as a terminal shows them. Where the caret points is decided by whoever made the outcome.
+//! counted as a terminal shows them. The span is chosen by whoever made the outcome.
 
 use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
-use crate::words::{source::Origin, text::clean};
+use crate::words::{
+    source::{Origin, Position},
+    text::clean,
+};
 
 /// Lines shown of an expectation that is longer.
 const MOST_LINES: usize = 6;
 
+/// Lines shown before the caret when its line is not among the first.
+const LINES_BEFORE: usize = 2;
+
 /// Characters shown of a longer line.
 const MOST_COLUMNS: usize = 160;
 
-/// Lines of a suite, cleaned, and what the caret underlines in the first of them.
+/// Lines of a suite, cleaned, and what the caret underlines in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Excerpt {
@@ -20,7 +26,9 @@ pub(crate) struct Excerpt {
     pub(crate) first_line: usize,
     /// The lines.
     pub(crate) lines: Vec<String>,
-    /// Columns before the caret in the first line.
+    /// The line above the caret, from 0.
+    pub(crate) caret_line: usize,
+    /// Columns before the caret.
     pub(crate) indent: usize,
     /// Columns underlined, at least 1.
     pub(crate) width: usize,
@@ -28,9 +36,22 @@ pub(crate) struct Excerpt {
     pub(crate) left_out: usize,
 }
 
+/// What the caret underlines: bytes of one line.
+struct Target {
+    /// The line, from the first one that the span touches.
+    line: usize,
+    start: usize,
+    end: usize,
+}
+
 impl Excerpt {
-    /// The lines that a span touches; the caret underlines its part of the first one.
-    pub(crate) fn of(origin: &Origin, show: impl Fn(&str) -> String) -> Self {
+    /// The lines that a span touches, and the place of the caret. It underlines the span's part of its first
+    /// line, or the later line that holds `focus`: the one item of a list, the one path of a map.
+    pub(crate) fn of(
+        origin: &Origin,
+        focus: Option<&str>,
+        show: impl Fn(&str) -> String,
+    ) -> (Self, Position) {
         let text = origin.file.text.as_str();
         let start = boundary(text, origin.span.start);
         let end = boundary(text, origin.span.end).max(start);
@@ -38,35 +59,55 @@ impl Excerpt {
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
         let touched: Vec<&str> = text[line_start..line_end].lines().collect();
-        let first_end = text[start..]
-            .find('\n')
-            .map_or(text.len(), |at| start + at)
-            .min(end);
+        let target = focus
+            .and_then(|focus| focused(&touched, focus))
+            .unwrap_or_else(|| Target {
+                line: 0,
+                start: start - line_start,
+                end: (end - line_start).min(touched.first().map_or(0, |line| line.len())),
+            });
+        let line = touched.get(target.line).copied().unwrap_or_default();
+        let (before, under) = (
+            line.get(..target.start).unwrap_or_default(),
+            line.get(target.start..target.end).unwrap_or_default(),
+        );
         let tidy = |part: &str| show(&clean(&part.replace('\t', "    ")));
-        Self {
-            first_line: origin.position().line,
-            lines: touched
-                .iter()
-                .take(MOST_LINES)
-                .map(|line| cut(&tidy(line.trim_end())))
-                .collect(),
-            indent: tidy(&text[line_start..start]).width().min(MOST_COLUMNS),
-            width: tidy(text[start..first_end].trim_end())
-                .width()
-                .clamp(1, MOST_COLUMNS),
-            left_out: touched.len().saturating_sub(MOST_LINES),
-        }
+        let first = if target.line < MOST_LINES {
+            0
+        } else {
+            target.line - LINES_BEFORE
+        };
+        let lines: Vec<String> = touched
+            .iter()
+            .skip(first)
+            .take(MOST_LINES)
+            .map(|line| cut(&tidy(line.trim_end())))
+            .collect();
+        let number = origin.position().line;
+        let excerpt = Self {
+            first_line: number + first,
+            left_out: touched.len().saturating_sub(first + lines.len()),
+            lines,
+            caret_line: target.line - first,
+            indent: tidy(before).width().min(MOST_COLUMNS),
+            width: tidy(under.trim_end()).width().clamp(1, MOST_COLUMNS),
+        };
+        let position = Position {
+            line: number + target.line,
+            column: before.chars().count() + 1,
+        };
+        (excerpt, position)
     }
 
-    /// The lines with their numbers in a gutter, and the line of the caret after the first.
+    /// The lines with their numbers in a gutter, the caret below its line.
     pub(crate) fn draw(&self) -> Vec<String> {
         let last = self.first_line.saturating_add(self.lines.len());
-        let gutter = last.to_string().len();
+        let gutter = last.saturating_sub(1).to_string().len();
         let mut drawn = Vec::new();
         for (offset, line) in self.lines.iter().enumerate() {
             let number = self.first_line.saturating_add(offset);
             drawn.push(format!("{number:>gutter$} | {line}").trim_end().to_owned());
-            if offset == 0 {
+            if offset == self.caret_line {
                 let room = (line.width().max(1)).saturating_sub(self.indent).max(1);
                 let caret = "^".repeat(self.width.clamp(1, room));
                 let indent = " ".repeat(self.indent.min(MOST_COLUMNS));
@@ -78,6 +119,33 @@ impl Excerpt {
         }
         drawn
     }
+}
+
+/// The line after the first that holds the words, not as a part of longer ones; without its list mark.
+fn focused(lines: &[&str], focus: &str) -> Option<Target> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let holds = |line: &str| {
+        line.match_indices(focus).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + focus.len()..]);
+            let grown_before = focus.starts_with(is_word) && before.ends_with(is_word);
+            let grown_after = focus.ends_with(is_word) && after.starts_with(is_word);
+            !grown_before && !grown_after
+        })
+    };
+    if focus.trim().is_empty() {
+        return None;
+    }
+    let (line, text) = lines
+        .iter()
+        .enumerate()
+        .skip(1)
+        .find(|(_, line)| holds(line))?;
+    let inner = text.trim_start().trim_start_matches("- ");
+    Some(Target {
+        line,
+        start: text.len() - inner.len(),
+        end: text.trim_end().len(),
+    })
 }
 
 /// The nearest character boundary at or before an offset.
@@ -106,6 +174,10 @@ mod tests {
     use crate::words::source::{Origin, SourceFile, Span};
 
     fn drawn(text: &str, part: &str) -> String {
+        focused(text, part, None)
+    }
+
+    fn focused(text: &str, part: &str, focus: Option<&str>) -> String {
         let start = text.find(part).unwrap();
         let origin = Origin {
             file: Arc::new(SourceFile {
@@ -117,7 +189,10 @@ mod tests {
                 end: start + part.len(),
             },
         };
-        Excerpt::of(&origin, str::to_owned).draw().join("\n")
+        let (excerpt, position) = Excerpt::of(&origin, focus, str::to_owned);
+        let line = excerpt.first_line + excerpt.caret_line;
+        assert_eq!(line, position.line);
+        excerpt.draw().join("\n")
     }
 
     #[test]
@@ -152,5 +227,31 @@ mod tests {
         let drawn = drawn(&text, &text.clone());
         assert_eq!(drawn.lines().count(), 8);
         assert!(drawn.ends_with("| …"));
+    }
+
+    #[test]
+    fn the_caret_stands_below_the_item_that_is_meant() {
+        let text = "expect:\n  contains:\n    - hello\n    - hello you\n  x: 1\n";
+        let span = "contains:\n    - hello\n    - hello you";
+        insta::assert_snapshot!(focused(text, span, Some("hello you")), @r"
+        2 |   contains:
+        3 |     - hello
+        4 |     - hello you
+          |       ^^^^^^^^^
+        ");
+        insta::assert_snapshot!(focused(text, span, Some("hell")), @r"
+        2 |   contains:
+          |   ^^^^^^^^^
+        3 |     - hello
+        4 |     - hello you
+        ");
+        let long = format!("a:\n{}  $.b: 1\n  $.c: 2\n", "  $.x: 0\n".repeat(20));
+        insta::assert_snapshot!(focused(&long, long.trim_end(), Some("$.b")), @r"
+        20 |   $.x: 0
+        21 |   $.x: 0
+        22 |   $.b: 1
+           |   ^^^^^^
+        23 |   $.c: 2
+        ");
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     observation::{Timings, finding::FindingSeverity},
-    outcome::{EarlierAttempt, Failure, Outcome, Status, event::Event},
+    outcome::{EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch},
     protocol::frame::{Direction, Frame},
     report::{
         End, Problem, ProblemSeverity, RunReport,
@@ -280,14 +280,16 @@ impl Recorder {
     }
 
     fn mismatch(&self, failure: &Failure) -> MismatchRecord {
-        let position = failure.origin.position();
         let mismatch = &failure.mismatch;
+        let (excerpt, position) = Excerpt::of(&failure.origin, focus(mismatch), |part| {
+            self.cleaner.mask(part)
+        });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
         MismatchRecord {
             key: mismatch.key.to_owned(),
             line: position.line,
             column: position.column,
-            excerpt: Excerpt::of(&failure.origin, |part| self.cleaner.mask(part)),
+            excerpt,
             step: failure.step.as_ref().map(|it| self.cleaner.line(it)),
             headline: self.cleaner.line(&mismatch.headline()),
             wanted: self.cleaner.text(&mismatch.wanted),
@@ -318,6 +320,19 @@ impl Recorder {
             })
             .collect();
         (kept, left_out)
+    }
+}
+
+/// The words by which the item of a list or map is found in the suite: its path, else the only text that the
+/// sentence quotes.
+fn focus(mismatch: &Mismatch) -> Option<&str> {
+    if let Some(path) = &mismatch.path {
+        return Some(path);
+    }
+    let mut parts = mismatch.wanted.split('`');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(_), Some(quoted), Some(_), None) => Some(quoted),
+        _ => None,
     }
 }
 

@@ -95,7 +95,7 @@ fn other_processes_are_explained() {
     unknowable: the server wrote 70000 bytes to stderr, of which the last 7 are kept
     stderr: expected stderr to match `^ok$`, it is not there
       hint: it would match in another case: with `(?i)` it finds `OK`
-    exit: expected the server to end with exit code 0, it ended with SIGTERM, after SIGTERM from us
+    exit: expected the server to end with exit code 0, it ended with SIGTERM, sent by us
       hint: a stdio server should end when its stdin is closed
     exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, after its stdin was closed; it left 2 processes behind
     exit: expected the server not to end cleanly, it ended with exit code 0, by itself

@@ -104,21 +104,29 @@ impl Detail {
     }
 }
 
-/// The text, without a final line end; empty for an outcome that is not red.
+/// The text, without a final line end; empty for an outcome that is not red, unless its frames were asked for.
 pub(crate) fn text(record: &Record, detail: &Detail) -> String {
     let lines = lines(record, detail);
     let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     texts.join("\n")
 }
 
-/// The lines of the text; none for an outcome that is not red.
+/// The lines of the text; none for an outcome that is not red, unless its frames were asked for.
 pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
     let mut page = Page::default();
-    let (true, Some(evidence)) = (record.status.is_red(), &record.evidence) else {
+    let Some(evidence) = &record.evidence else {
         return page.lines;
     };
+    let asked_for = detail.frames == Frames::All && !evidence.wire.is_empty();
+    if !record.status.is_red() && !asked_for {
+        return page.lines;
+    }
     page.push(
-        Tone::Title,
+        if record.status.is_red() {
+            Tone::Title
+        } else {
+            Tone::Message
+        },
         format!(
             "{} {} ({}:{})",
             record.status.word(),
@@ -164,12 +172,18 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord) {
         .unwrap_or_default();
     let message = disruption.message.trim_end();
     let (first, more) = message.split_once('\n').unwrap_or((message, ""));
+    // A suite that is invalid never came to a phase, and `start` says its own.
+    let silent = ["invalid", "unsupported", &disruption.phase].contains(&disruption.kind.as_str());
+    let phase = if silent {
+        String::new()
+    } else {
+        format!(" during {}", disruption.phase)
+    };
     page.push(
         Tone::Message,
         format!(
-            "  {} in phase {}{step}: {}",
+            "  {}{phase}{step}: {}",
             disruption.kind,
-            disruption.phase,
             head(&one_line(first), LONGEST_LINE)
         ),
     );

@@ -9,6 +9,9 @@ use crate::{
     words::text::{count, head},
 };
 
+/// Phases shorter than this, in microseconds, are not worth a word.
+const LEAST_SHOWN_US: u64 = 100;
+
 /// Characters shown of a line of stderr.
 const LONGEST_STDERR_LINE: usize = 300;
 
@@ -34,18 +37,24 @@ pub(super) fn show(page: &mut Page, record: &Record, evidence: &Evidence, detail
     if let Some(exit) = &evidence.exit {
         page.field(Tone::Plain, "ended", exit);
     }
+    let spent = spent(record.phases);
     match detail.times {
-        Times::Shown => page.field(
+        Times::Shown if !spent.is_empty() => page.field(
             Tone::Faint,
             "phases",
-            &format!("{}; reached {}", spent(record.phases), evidence.phase),
+            &format!("{spent}; reached {}", evidence.phase),
         ),
-        Times::Hidden => page.field(Tone::Faint, "reached", &evidence.phase),
+        Times::Shown | Times::Hidden => page.field(Tone::Faint, "reached", &evidence.phase),
     }
-    show_stderr(page, evidence, detail.stderr_lines);
+    let started = record.phases.start > 0;
+    if !evidence.stderr.trim_end().is_empty() {
+        show_stderr(page, evidence, detail.stderr_lines);
+    } else if evidence.disruption.is_some() && started {
+        page.field(Tone::Faint, "stderr", "nothing was written");
+    }
 }
 
-/// The time of each phase that took any.
+/// The time of each phase that took long enough to be told.
 fn spent(phases: Phases) -> String {
     let Phases {
         place,
@@ -62,14 +71,10 @@ fn spent(phases: Phases) -> String {
         ("subject", subject),
     ]
     .into_iter()
-    .filter(|(_, micros)| *micros > 0)
+    .filter(|(_, micros)| *micros >= LEAST_SHOWN_US)
     .map(|(name, micros)| format!("{name} {}", milliseconds(micros)))
     .collect();
-    if shown.is_empty() {
-        "none measured".to_owned()
-    } else {
-        shown.join(", ")
-    }
+    shown.join(", ")
 }
 
 /// `1.2 ms`.
@@ -77,16 +82,9 @@ fn milliseconds(micros: u64) -> String {
     format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100)
 }
 
-/// The last lines of stderr, or that there were none.
+/// The last lines of stderr.
 fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
-    let text = evidence.stderr.trim_end();
-    if text.is_empty() {
-        if evidence.disruption.is_some() {
-            page.field(Tone::Faint, "stderr", "nothing was written");
-        }
-        return;
-    }
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = evidence.stderr.trim_end().lines().collect();
     let shown = &lines[lines.len().saturating_sub(most)..];
     let title = match (evidence.stderr_whole, shown.len() == lines.len()) {
         (true, true) => "  stderr".to_owned(),
