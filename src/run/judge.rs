@@ -8,7 +8,7 @@ use crate::{
     observation::{
         Observation, StepPart, StepSeen,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::{Finding, FindingCode},
+        finding::{Finding, FindingCode, note},
     },
     outcome::{
         Failure, Status,
@@ -62,6 +62,8 @@ pub(super) fn judge(
     seen: &Observation,
     rules: Rules,
 ) -> Judgement {
+    let declared = against_declarations(seen);
+    let seen = declared.as_ref().unwrap_or(seen);
     let mut bench = Bench {
         bindings,
         rules,
@@ -82,9 +84,18 @@ pub(super) fn judge(
             }
         }
     }
+    let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+    if bench.is_green()
+        && let Some(mismatch) = check::unasked_error(&wanted, seen)
+    {
+        bench.failures.push(Failure {
+            origin: job.assertion.subject_origin.clone(),
+            step: None,
+            mismatch,
+        });
+    }
     let mut findings = seen.findings.clone();
     if bench.is_green() {
-        let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
         findings.extend(check::vacuity::findings(
             &job.assertion.subject,
             &wanted,
@@ -106,6 +117,24 @@ pub(super) fn judge(
         disruption: bench.disruption,
         findings,
     }
+}
+
+/// The observation with what the answers do against the declarations of their tools, where they do.
+fn against_declarations(seen: &Observation) -> Option<Observation> {
+    let catalog = seen.catalog.as_deref()?;
+    let steps = seen.steps.iter().filter_map(|step| step.answer.as_ref());
+    let found: Vec<Finding> = steps
+        .chain(&seen.answer)
+        .flat_map(|answer| check::findings_of_answer(answer, catalog))
+        .collect();
+    if found.is_empty() {
+        return None;
+    }
+    let mut seen = seen.clone();
+    for finding in found {
+        note(&mut seen.findings, finding.code, finding.message, None);
+    }
+    Some(seen)
 }
 
 /// The step of the suite that a step seen belongs to.

@@ -15,3 +15,4 @@ mod faults;
 mod harness;
 mod published_servers;
 mod serve;
+mod verdicts;

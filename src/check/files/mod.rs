@@ -40,6 +40,9 @@ impl Texts {
 
     /// What the texts want of the file.
     fn clause<S: AsRef<str>>(self, texts: &[S]) -> String {
+        if texts.is_empty() {
+            return "the file to be there".to_owned();
+        }
         match self {
             Self::Contained => format!("the file to contain {}", phrase::list(texts, "and")),
             Self::NotContained => format!(
@@ -68,16 +71,18 @@ pub(super) fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
 
 /// `file_contains`, `file_not_contains`, `file_equals`: files and what they hold.
 pub(super) fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
-    ask::all(files.iter().flat_map(|file| {
-        file.texts
-            .iter()
-            .map(move |text| one_text(how, &file.path, text, seen))
+    ask::all(files.iter().map(|file| {
+        if file.texts.is_empty() {
+            return one_text(how, &file.path, None, seen);
+        }
+        let texts = file.texts.iter().map(String::as_str);
+        ask::all(texts.map(|text| one_text(how, &file.path, Some(text), seen)))
     }))
 }
 
-/// One text against one file.
-fn one_text(how: Texts, path: &str, text: &str, seen: &Observation) -> Verdict {
-    let ask = Ask::new(how.key(), how.clause(&[text]));
+/// One text against one file; without a text the file must be there.
+fn one_text(how: Texts, path: &str, text: Option<&str>, seen: &Observation) -> Verdict {
+    let ask = Ask::new(how.key(), how.clause(text.as_slice()));
     let state = match look(path, seen) {
         Ok(file) => &file.after,
         Err(unknowable) => return unknowable,
@@ -96,13 +101,16 @@ fn one_text(how: Texts, path: &str, text: &str, seen: &Observation) -> Verdict {
         FileState::Directory => missed(ask.miss("it is a directory")),
         FileState::Unreadable(reason) => missed(ask.miss(format!("it cannot be read: {reason}"))),
         FileState::Digest { sha256, length } => match how {
-            Texts::Equal if is_digest_of(text, sha256, *length) => Verdict::Held,
+            _ if text.is_none() => Verdict::Held,
+            Texts::Equal if text.is_some_and(|text| is_digest_of(text, sha256, *length)) => {
+                Verdict::Held
+            }
             Texts::Equal => missed(ask.miss(format!("it has other content ({length} bytes)"))),
             Texts::Contained | Texts::NotContained => Verdict::Unknowable(format!(
                 "`{path}` is too long to be searched ({length} bytes)"
             )),
         },
-        FileState::Content(bytes) => match unlike(how, &ask, text, bytes) {
+        FileState::Content(bytes) => match text.and_then(|text| unlike(how, &ask, text, bytes)) {
             Some(mismatch) => missed(mismatch),
             None => Verdict::Held,
         },

@@ -75,6 +75,7 @@ fn only(patterns: &[&str]) -> Expectation {
 #[test]
 fn files_that_are_as_wanted_hold() {
     hold(&[
+        (Expectation::FileContains(texts(&[])), after(digest("x"))),
         (
             Expectation::FileContains(texts(&["ell", "o"])),
             after(content("hello")),
@@ -127,6 +128,8 @@ fn other_content_is_explained() {
         ..says("done")
     };
     insta::assert_snapshot!(report(&[
+        (Expectation::FileContains(texts(&[])), after(FileState::Absent)),
+        (Expectation::FileNotContains(texts(&[])), after(FileState::Absent)),
         (Expectation::FileContains(texts(&["Hello", "x"])), after(content("say hello"))),
         (Expectation::FileContains(texts(&["x"])), after(FileState::Absent)),
         (Expectation::FileContains(texts(&["x"])), near),
@@ -140,6 +143,8 @@ fn other_content_is_explained() {
         (Expectation::FileEquals(texts(&["hello"])), after(content("hello\n"))),
         (Expectation::FileEquals(texts(&["hello"])), after(digest("hallo"))),
     ]), @r#"
+    file_contains: a.txt: expected the file to be there, there is no such file
+    file_not_contains: a.txt: expected the file to be there, there is no such file
     file_contains: a.txt: expected the file to contain `Hello`, it is not in the file (9 bytes)
       hint: the text has it in another case: `hello`
     file_contains: a.txt: expected the file to contain `x`, it is not in the file (9 bytes)

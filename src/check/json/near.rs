@@ -119,8 +119,11 @@ pub(super) fn similar_name<'a>(
     };
     let plain = bare(wanted);
     names.clone().find(|name| bare(name) == plain).or_else(|| {
-        let short = |name: &&str| name.len() <= 64;
-        (wanted.len() <= 64).then(|| text::nearest(wanted, names.filter(short).take(MOST)))?
+        let comparable = |name: &str| (4..=64).contains(&name.len());
+        comparable(wanted).then(|| {
+            let close = names.filter(|name| comparable(name)).take(MOST);
+            text::nearest(wanted, close)
+        })?
     })
 }
 

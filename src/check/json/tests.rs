@@ -242,26 +242,26 @@ fn a_missing_field_is_explained() {
         case("$.other", "null"),
         case("$.items[?@.a == 2]", "1"),
     ]), @r#"
-        json_path: $.username: expected `"x"`, nothing is there
-          hint: there is `$.userName`
-        json_path: $.user_name: expected `"x"`, nothing is there
-          hint: there is `$.userName`
-        json_path: $.id: expected `7`, nothing is there
-          hint: it is one level deeper: `$.data.id`
-        json_path: $.data.ids: expected `7`, nothing is there
-          hint: there is `$.data.id`
-        json_path: $.items[3].a: expected `1`, nothing is there
-          hint: `$.items` has 1 item
-        json_path: $.items.a: expected `1`, nothing is there
-          hint: `$.items` is an array of 1 item: `$.items[0].a` is in its items
-        json_path: $.inner.k: expected `1`, nothing is there
-          hint: `$.inner` is a string that holds JSON, not JSON
-        json_path: $.data.id.x: expected `1`, nothing is there
-          hint: `$.data.id` is an integer
-        json_path: $.other: expected `null`, nothing is there
-          hint: `$` has `userName`, `data`, `items` and `inner`
-        json_path: $.items[?@.a == 2]: expected `1`, nothing is there
-        "#);
+    json_path: $.username: expected `"x"`, nothing is there
+      hint: there is `$.userName`
+    json_path: $.user_name: expected `"x"`, nothing is there
+      hint: there is `$.userName`
+    json_path: $.id: expected `7`, nothing is there
+      hint: it is one level deeper: `$.data.id`
+    json_path: $.data.ids: expected `7`, nothing is there
+      hint: `$.data` has `id`
+    json_path: $.items[3].a: expected `1`, nothing is there
+      hint: `$.items` has 1 item
+    json_path: $.items.a: expected `1`, nothing is there
+      hint: `$.items` is an array of 1 item: `$.items[0].a` is in its items
+    json_path: $.inner.k: expected `1`, nothing is there
+      hint: `$.inner` is a string that holds JSON, not JSON
+    json_path: $.data.id.x: expected `1`, nothing is there
+      hint: `$.data.id` is an integer
+    json_path: $.other: expected `null`, nothing is there
+      hint: `$` has `userName`, `data`, `items` and `inner`
+    json_path: $.items[?@.a == 2]: expected `1`, nothing is there
+    "#);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn a_text_that_is_no_json_is_explained() {
     structured: expected structured content with `$.a`: `1`, the answer has no structured content
       hint: the text is JSON: `json_path` looks there
     structured: $.b: expected `1`, nothing is there
-      hint: there is `$.a`
+      hint: `$` has `a`
     "#);
 }
 
