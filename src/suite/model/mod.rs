@@ -2,6 +2,7 @@
 //! Made by `suite::lower`; read by `plan`, `session` (subjects only) and `check` (expectations only).
 
 pub(crate) mod expectation;
+mod log_level;
 pub(crate) mod server;
 pub(crate) mod subject;
 
