@@ -1,6 +1,7 @@
 //! One thin file per verb: options in, calls, exit code out. This file reads the process's arguments and
 //! environment, once, and picks the verb.
 
+mod action;
 mod completions;
 mod environment;
 mod run;
@@ -9,12 +10,13 @@ mod serve;
 mod validate;
 mod version;
 
-use std::sync::Arc;
+use std::{ffi::OsStr, io::Write, path::Path, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::{
     cli::{Cli, Command, When, arguments},
+    deliver::workflow_log::WorkflowLog,
     words::{diagnostic::Colour, environment::Environment, exit::ExitCode},
 };
 
@@ -42,6 +44,22 @@ impl Context {
             .is_some_and(|value| !value.is_empty() && value != "false")
     }
 
+    /// Whether our output goes into the log of a GitHub workflow, which obeys certain lines.
+    fn is_in_workflow(&self) -> bool {
+        self.environment.variable("GITHUB_ACTIONS") == Some("true")
+    }
+
+    /// Writes problems, notes and refusals to stderr.
+    fn say(&self, text: &str) {
+        let mut plain = std::io::stderr();
+        // A closed stderr is nobody to tell.
+        let _ = if self.is_in_workflow() {
+            WorkflowLog::new(plain).write_all(text.as_bytes())
+        } else {
+            plain.write_all(text.as_bytes())
+        };
+    }
+
     /// The same for stderr.
     fn stderr_colour(&self) -> Colour {
         self.colour
@@ -61,6 +79,13 @@ pub(crate) fn main() -> u8 {
     let mut command = Cli::command();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
+    if Path::new(&program).file_name() == Some(OsStr::new(action::NAME)) {
+        let context = Context {
+            environment: Arc::new(environment::read()),
+            colour: When::Auto,
+        };
+        return action::action(&words.collect::<Vec<_>>(), &context);
+    }
     let typed = std::iter::once(program).chain(arguments::normalise(words, &command));
     let parsed = command
         .try_get_matches_from_mut(typed)

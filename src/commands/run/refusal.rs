@@ -1,7 +1,5 @@
 //! Why a run was not made, in one diagnostic.
 
-use std::io::Write;
-
 use crate::{
     commands::Context,
     words::{
@@ -54,8 +52,10 @@ impl Refusal {
             help: self.help,
         }
         .render(context.stderr_colour());
-        // A closed stderr is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "{drawn}");
+        context.say(&format!(
+            "{drawn}
+"
+        ));
         self.code
     }
 }

@@ -1,27 +1,24 @@
 //! What `run` shows while it works: result lines on stdout, progress, problems and notes on stderr. With `--json`
 //! stdout is kept for the array.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use crate::{
     cli::run::RunArgs,
     commands::Context,
-    deliver::stdout::Stdout,
+    deliver::{stdout::Stdout, workflow_log::WorkflowLog},
     terminal::{
         live::{Live, LiveOptions, Progress, Results},
         theme::Theme,
     },
-    words::{
-        diagnostic::{Colour, Diagnostic},
-        text::clean,
-    },
+    words::{diagnostic::Diagnostic, text::clean},
 };
 
 /// The two streams and their dress.
 #[derive(Debug)]
 pub(super) struct Screen {
+    context: Context,
     stdout: Stdout,
-    stderr_colour: Colour,
     live: LiveOptions,
 }
 
@@ -32,8 +29,12 @@ impl Screen {
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = std::io::stderr().is_terminal() && !plain_terminal && !context.is_in_ci();
         Self {
-            stdout: Stdout::new(),
-            stderr_colour: context.stderr_colour(),
+            stdout: if context.is_in_workflow() && !takes_stdout {
+                Stdout::over(WorkflowLog::new(std::io::stdout()))
+            } else {
+                Stdout::new()
+            },
+            context: context.clone(),
             live: LiveOptions {
                 results: if takes_stdout {
                     Results::Silent
@@ -72,16 +73,14 @@ impl Screen {
 
     /// A problem of the suite, drawn with its place.
     pub(super) fn problem(&self, problem: &Diagnostic) {
-        Self::say(&format!("{}\n\n", problem.render(self.stderr_colour)));
+        self.context.say(&format!(
+            "{}\n\n",
+            problem.render(self.context.stderr_colour())
+        ));
     }
 
     /// Something that was passed over.
     pub(super) fn note(&self, note: &str) {
-        Self::say(&format!("note: {}\n", clean(note)));
-    }
-
-    fn say(text: &str) {
-        // A closed stderr is nobody to tell.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        self.context.say(&format!("note: {}\n", clean(note)));
     }
 }
