@@ -17,6 +17,10 @@ pub(super) const KEPT_NOTIFICATIONS: usize = 10_000;
 /// Server requests that are kept; the rest is answered and counted.
 const KEPT_REQUESTS: usize = 1_000;
 
+/// Announcements of changed lists in one assertion that are a storm: a client that obeys each would list again
+/// and again.
+const STORM: u64 = 100;
+
 /// Bytes of notifications and server requests that are kept.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
@@ -36,6 +40,8 @@ pub(super) struct Record {
     /// Deviations.
     pub(super) findings: Vec<Finding>,
     kept_bytes: usize,
+    /// How often a list was said to have changed.
+    list_changes: u64,
     last: Vec<u8>,
     last_at_us: u64,
     heard: bool,
@@ -91,6 +97,13 @@ impl Record {
 
     /// Keeps a notification, or counts it.
     pub(super) fn notification(&mut self, seen: NotificationSeen, bytes: usize) {
+        if seen.method.ends_with("/list_changed") {
+            self.list_changes += 1;
+            if self.list_changes > STORM {
+                let message = format!("lists were said to have changed more than {STORM} times");
+                self.add(FindingCode::NotificationFlood, message, None);
+            }
+        }
         if self.notifications.len() < KEPT_NOTIFICATIONS && self.fits(bytes) {
             self.notifications.push(seen);
         } else {
@@ -160,6 +173,28 @@ mod tests {
         assert_eq!(record.findings.len(), 1);
         assert_eq!(record.findings[0].code, FindingCode::NotificationFlood);
         assert_eq!(record.findings[0].times, 15_000);
+    }
+
+    #[test]
+    fn a_storm_of_changed_lists_is_one_finding() {
+        let storm = |count: u64| {
+            let mut record = Record::default();
+            for at_us in 0..count {
+                let seen = NotificationSeen {
+                    at_us,
+                    method: "notifications/tools/list_changed".into(),
+                    params: Value::Null,
+                };
+                record.notification(seen, 60);
+            }
+            record
+                .findings
+                .iter()
+                .map(|finding| finding.times)
+                .sum::<u64>()
+        };
+        assert_eq!(storm(100), 0);
+        assert_eq!(storm(1_000), 900);
     }
 
     #[test]
