@@ -15,6 +15,7 @@ use super::{
     reuse, trajectory,
 };
 use crate::{
+    check,
     isolate::process::{Patience, Process, ProcessSpec, StartFailure},
     observation::{
         Observation,
@@ -127,7 +128,7 @@ impl Attempted {
         }
         live.used_by.push(job.assertion.case.id.clone());
         if self.observation.disruption.is_none() {
-            fetch_catalog(&mut live, job, shared).await;
+            fetch_catalog(&mut live, job, shared, &mut self.observation).await;
         }
         self.live = Some(live);
         self.observation.files = looked?;
@@ -199,8 +200,18 @@ impl Attempted {
         }
         if let Some(key) = reuse::target_key(job).filter(|_| calls_tools(&job.assertion.subject)) {
             self.observation.catalog = shared.catalogs.known(&key).await;
+            self.compare_with_catalog();
         }
         self
+    }
+
+    /// Notes what the answer does against what its tool declares.
+    fn compare_with_catalog(&mut self) {
+        let seen = &mut self.observation;
+        if let (Some(answer), Some(catalog)) = (&seen.answer, &seen.catalog) {
+            let found = check::findings_of_answer(answer, catalog);
+            seen.findings.extend(found);
+        }
     }
 
     fn complete(&mut self, ended: Ended) {
@@ -248,8 +259,9 @@ impl Live {
 }
 
 /// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked
-/// what they prove. What the server does about it belongs to no assertion.
-async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared) {
+/// what they prove. What the server does about it belongs to no assertion; what it still says about answers given
+/// before does.
+async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
     if !live.session.is_usable()
         || reuse::asks_of_process(job)
         || !calls_tools(&job.assertion.subject)
@@ -264,7 +276,10 @@ async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared) {
     };
     let deadline = Instant::now() + CATALOG_TIME;
     tokio::select! {
-        (catalog, _) = live.session.catalog(deadline) => claim.deliver(Some(Arc::new(catalog))),
+        (catalog, remainder) = live.session.catalog(deadline) => {
+            remainder.belated().add_to(seen);
+            claim.deliver(Some(Arc::new(catalog)));
+        }
         () = shared.options.interrupt.cancelled() => {}
     }
 }

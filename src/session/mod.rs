@@ -38,7 +38,7 @@ use crate::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
         answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::Finding,
+        finding::{Finding, FindingCode},
     },
     protocol::{frame::Frame, revision::Revision},
     suite::{
@@ -177,6 +177,21 @@ impl Session {
 }
 
 impl Remainder {
+    /// Only what is about answers that had been given: the rest is about what was asked since.
+    pub(crate) fn belated(self) -> Self {
+        let about_answers = |finding: &Finding| {
+            [
+                FindingCode::DuplicateAnswer,
+                FindingCode::ProgressAfterAnswer,
+            ]
+            .contains(&finding.code)
+        };
+        Self {
+            findings: self.findings.into_iter().filter(about_answers).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds what came late to the observation it belongs to.
     pub(crate) fn add_to(self, seen: &mut Observation) {
         seen.notifications.extend(self.notifications);
