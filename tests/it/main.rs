@@ -11,6 +11,7 @@
 mod architecture;
 mod command_line;
 mod compat;
+mod fault_matrix;
 mod faults;
 mod harness;
 mod published_servers;

@@ -74,7 +74,7 @@ impl Server {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let status = std::process::Command::new("kill")
+        let status = Command::new("kill")
             .args([signal, &self.child.id().to_string()])
             .status()
             .unwrap();
