@@ -62,7 +62,7 @@ pub(crate) struct ProcessSpec {
     pub(crate) args: Vec<String>,
     /// The directory it starts in; relative paths of programs start here too.
     pub(crate) directory: PathBuf,
-    /// Its whole environment; the marks of the job and its owner are added.
+    /// Its whole environment, of equal names the last one; the marks of the job and its owner are added.
     pub(crate) env: Vec<(String, String)>,
     /// Where programs are looked for when `env` has no `PATH`: the caller's own.
     pub(crate) search_path: String,
@@ -285,14 +285,22 @@ impl Pipes {
         else {
             return Err(io::Error::other("a pipe is missing"));
         };
-        let stderr = pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?;
+        // That they are pipes is known, so they are not asked.
+        let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(stderr)?)?;
         Ok(Self {
-            stdin: pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?,
-            stdout: pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?,
+            stdin: pipe::Sender::from_owned_fd_unchecked(prompt(stdin)?)?,
+            stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(stdout)?)?,
             stderr: Arc::new(Stderr::new(stderr)),
             watch: Arc::new(Watch::new(pid)?),
         })
     }
+}
+
+/// Makes a pipe answer at once that there is nothing, instead of waiting.
+fn prompt(pipe: impl Into<OwnedFd>) -> io::Result<OwnedFd> {
+    let pipe = pipe.into();
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Ok(pipe)
 }
 
 /// The command as the system is asked for it. A whole environment and a whole path let the standard library

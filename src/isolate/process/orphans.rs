@@ -29,19 +29,25 @@ const SETTLING: Duration = Duration::from_secs(1);
 
 /// Ends what the job of this mark and group left behind; how many had to be ended.
 pub(super) async fn end_of_job(marker: &str, group: Pid) -> usize {
-    settle().await;
+    if !settle().await {
+        return 0;
+    }
     end(|| of_job(marker, group)).await
 }
 
 /// A process that just replaces its program has no environment for a moment, so that nobody can tell whose it
-/// is: waits for that moment to pass.
-async fn settle() {
+/// is: waits for that moment to pass. Whether there is anybody at all.
+async fn settle() -> bool {
     let begin = Instant::now();
     let unclear = |pid: &Pid| {
         table::status(*pid).is_some_and(|status| !status.settled && !status.ended)
             && table::environment(*pid).is_some_and(|block| block.is_empty())
     };
-    while family::adopted().iter().any(unclear) && begin.elapsed() < SETTLING {
+    loop {
+        let adopted = family::adopted();
+        if !adopted.iter().any(unclear) || begin.elapsed() > SETTLING {
+            return !adopted.is_empty();
+        }
         sleep(STEP).await;
     }
 }
@@ -91,14 +97,14 @@ fn signal(pid: Pid, signal: Signal) {
     let _ = kill_process(pid, signal);
 }
 
-/// Adopted children that belong to the job, and those whose own run is dead.
+/// Adopted children that belong to the job.
 fn of_job(marker: &str, group: Pid) -> Vec<Pid> {
     let group = group.as_raw_nonzero().get();
     let mut found = family::adopted();
     found.retain(|pid| {
-        table::environment(*pid).is_some_and(|block| {
-            table::variable(&block, MARKER) == Some(marker) || is_of_dead_run(&block)
-        }) || table::status(*pid).is_some_and(|status| status.group == group)
+        table::environment(*pid)
+            .is_some_and(|block| table::variable(&block, MARKER) == Some(marker))
+            || table::status(*pid).is_some_and(|status| status.group == group)
     });
     found
 }

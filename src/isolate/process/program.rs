@@ -174,7 +174,8 @@ fn no_directory(spec: &ProcessSpec, reason: &str) -> StartFailure {
 
 /// Where the server itself would look, else where we do.
 fn search_path(spec: &ProcessSpec) -> &str {
-    let own = spec.env.iter().find(|(name, _)| name == "PATH");
+    let mut env = spec.env.iter();
+    let own = env.rfind(|(name, _)| name == "PATH");
     let path = own.map_or(spec.search_path.as_str(), |(_, path)| path);
     if path.is_empty() { USUAL_PATH } else { path }
 }

@@ -410,6 +410,11 @@ async fn a_program_without_a_path_in_its_environment_is_found_on_the_callers() {
     spec.env = vec![("PATH".to_owned(), "/nowhere".to_owned())];
     let failure = refusal(&spec).await;
     assert!(matches!(failure, StartFailure::NotFound { .. }));
+    let path = ("PATH".to_owned(), spec.search_path.clone());
+    spec.env.push(path);
+    let (mut process, mut link) = start(&spec).await;
+    assert_eq!(line(&mut link).await, "ok", "the last one of a name counts");
+    close(&mut process, &mut link, SHORT).await;
     spec.env.clear();
     let (mut process, mut link) = start(&spec).await;
     assert_eq!(line(&mut link).await, "ok");
