@@ -112,8 +112,12 @@ assert:
         &["ERROR"],
     );
     assert_eq!(seen.ran.code, 2);
-    assert!(seen.details().contains("containz"), "{}", seen.details());
-    assert!(seen.details().contains("contains"), "{}", seen.details());
+    assert!(seen.details().contains("`containz`"), "{}", seen.details());
+    let told = &seen.ran.stderr;
+    assert!(
+        told.contains("evals/a.yaml:6") && told.contains("`contains`"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -405,6 +409,10 @@ fn a_timeout_that_cannot_be_read_is_a_problem() {
             &["ERROR"],
         );
         assert_eq!(seen.ran.code, 2, "{timeout}");
-        assert!(seen.details().contains("timeout"), "{}", seen.details());
+        assert!(
+            seen.ran.stderr.contains("evals/a.yaml:2"),
+            "{}",
+            seen.ran.stderr
+        );
     }
 }

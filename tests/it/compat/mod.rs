@@ -99,7 +99,7 @@ while IFS= read -r line; do serve; done
 }
 
 /// Runs a suite of one file on a [`shell_server`] and compares the status of each of its assertions.
-fn scripted(arms: &str, yaml: &str, wanted: &[&str]) {
+fn scripted(arms: &str, yaml: &str, wanted: &[&str]) -> Seen {
     let project = Project::with_suite(yaml)
         .file("server.sh", shell_server(arms))
         .file(
@@ -114,6 +114,7 @@ fn scripted(arms: &str, yaml: &str, wanted: &[&str]) {
         seen.details(),
         seen.ran.stderr
     );
+    seen
 }
 
 #[test]

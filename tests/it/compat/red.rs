@@ -355,12 +355,25 @@ assert: {tool: echo, args: {message: x}, expect: {file_not_exists: [moved.txt]}}
 #[test]
 fn a_stray_answer_is_not_taken_for_the_handshake() {
     scripted(
-        r#"start) for stray in 0 1 2; do printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$stray"; done ;;
+        r#"start) for stray in 0 2 3; do printf '{"jsonrpc":"2.0","id":%s,"result":{}}\n' "$stray"; done ;;
     *tools/call*) answer '{"content":[{"type":"text","text":"here"}]}' ;;"#,
         "
 name: the server is reached
 assert: {tool: any, expect: {equals: here}}
 ",
         &["PASS"],
+    );
+    let seen = scripted(
+        r#"*'"method":"initialize"'*) answer '{"banner":"hello"}' ;;"#,
+        "
+name: an answer that is no handshake is shown
+assert: {tool: any}
+",
+        &["ERROR"],
+    );
+    let told = seen.details();
+    assert!(
+        told.contains("protocolVersion") && told.contains("banner"),
+        "{told}"
     );
 }
