@@ -545,7 +545,7 @@ async fn notifications_with_flaws() {
         &[F::LogLevelUnknown],
     )
     .await;
-    let mut storm: Vec<Act> = (0..11_000)
+    let mut storm: Vec<Act> = (0..1_000)
         .map(|_| notification("notifications/tools/list_changed", &json!({})))
         .collect();
     storm.push(said("hi"));
