@@ -259,8 +259,8 @@ impl Live {
 }
 
 /// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked
-/// what they prove. What the server does about it belongs to no assertion; what it still says about answers given
-/// before does.
+/// what they prove. What its lists are like belongs to no assertion; what else comes meanwhile is late news of
+/// the subject, and would be heard at the end otherwise.
 async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
     if !live.session.is_usable()
         || reuse::asks_of_process(job)
@@ -277,7 +277,7 @@ async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mu
     let deadline = Instant::now() + CATALOG_TIME;
     tokio::select! {
         (catalog, remainder) = live.session.catalog(deadline) => {
-            remainder.belated().add_to(seen);
+            remainder.add_to(seen);
             claim.deliver(Some(Arc::new(catalog)));
         }
         () = shared.options.interrupt.cancelled() => {}

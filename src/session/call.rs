@@ -130,7 +130,6 @@ impl Session {
                     return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
                 self.served(method, &settled.frame);
-                let dialogue = &mut self.exchange.dialogue;
                 let inspected = Inspected {
                     method,
                     result: &result,
@@ -142,8 +141,8 @@ impl Session {
                 let revision = named
                     .filter(|_| method == Method::Initialize)
                     .and_then(Revision::from_name)
-                    .unwrap_or(dialogue.revision);
-                inspect::result(&mut dialogue.record, revision, inspected);
+                    .unwrap_or(self.exchange.dialogue.revision);
+                inspect::result(self.notes(), revision, inspected);
                 Body::Result(reply(method, result))
             }
         };
@@ -162,7 +161,7 @@ impl Session {
 
     fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {
         let message = format!("the answer to {what} cannot be used: {reason}");
-        let record = &mut self.exchange.dialogue.record;
+        let record = self.notes();
         record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
         let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
         disruption.with_frame(frame)
@@ -179,7 +178,7 @@ impl Session {
                 method.name(),
                 brief(&error.raw)
             );
-            let record = &mut self.exchange.dialogue.record;
+            let record = self.notes();
             record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
         }
     }
@@ -196,7 +195,7 @@ impl Session {
             "`{}` is served, and `{capability}` is not declared",
             method.name()
         );
-        let record = &mut self.exchange.dialogue.record;
+        let record = self.notes();
         record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
     }
 }

@@ -4,15 +4,17 @@
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Remainder, Session, list::Pages};
+use super::{Remainder, Session, list::Pages, record::Record};
 use crate::{
     observation::{answer::Body, catalog::Catalog},
     protocol::method::Method,
 };
 
 impl Session {
-    /// Fetches what the server declares to list. What was noticed on the way stands apart from any observation.
+    /// Fetches what the server declares to list. What is noticed about the lists belongs to no assertion; what
+    /// the server said meanwhile belongs to the one before, and is handed out.
     pub(crate) async fn catalog(&mut self, deadline: Instant) -> (Catalog, Remainder) {
+        self.aside = Some(Record::default());
         let catalog = Catalog {
             tools: self.declared_list(Method::ToolsList, deadline).await,
             prompts: self.declared_list(Method::PromptsList, deadline).await,
@@ -21,7 +23,10 @@ impl Session {
                 .declared_list(Method::ResourceTemplatesList, deadline)
                 .await,
         };
-        (catalog, self.remainder())
+        self.aside = None;
+        let mut remainder = self.remainder();
+        remainder.wire.clear();
+        (catalog, remainder)
     }
 
     async fn declared_list(&mut self, method: Method, deadline: Instant) -> Option<Vec<Value>> {

@@ -81,23 +81,22 @@ impl Session {
     }
 }
 
-/// The finding that explains best why no answer came: the last one about a frame that should have been it, else
-/// the last one that the specification forbids.
+/// The finding that explains best why no answer came: about a frame that should have been it, the most telling
+/// first; else the last one that the specification forbids.
 fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
-    let frame = |finding: &&Finding| {
-        [
-            FindingCode::NoFinalNewline,
-            FindingCode::LspFraming,
-            FindingCode::NotJson,
-            FindingCode::NotAMessage,
-            FindingCode::UnknownId,
-            FindingCode::NullId,
-            FindingCode::DuplicateAnswer,
-            FindingCode::StdoutNoise,
-        ]
-        .contains(&finding.code)
-    };
-    findings.iter().rev().find(frame).or_else(|| {
+    let telling = [
+        FindingCode::LspFraming,
+        FindingCode::NoFinalNewline,
+        FindingCode::NotJson,
+        FindingCode::UnknownId,
+        FindingCode::NullId,
+        FindingCode::DuplicateAnswer,
+        FindingCode::NotAMessage,
+        FindingCode::StdoutNoise,
+        FindingCode::NotificationFlood,
+    ];
+    let of_code = |code: FindingCode| findings.iter().rev().find(move |one| one.code == code);
+    telling.into_iter().find_map(of_code).or_else(|| {
         findings
             .iter()
             .rev()

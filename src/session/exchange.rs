@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     observation::process::ExitStatus,
-    protocol::message::{self, Id},
+    protocol::{
+        frame::LineEnd,
+        message::{self, Id},
+    },
     transport::link::{Link, Received},
 };
 
@@ -25,6 +28,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// How long a cancelled server is listened to.
 const LINGER: Duration = Duration::from_millis(100);
+
+/// How long no line has come when a line without its end is worth telling of.
+const QUIET: Duration = Duration::from_millis(50);
 
 /// Lines that are taken before other tasks get their turn.
 const LINES_A_TURN: usize = 256;
@@ -86,6 +92,7 @@ pub(super) struct Exchange {
     closed: bool,
     suspect_until: Option<Instant>,
     deaf: Option<(String, Instant)>,
+    last_line: Option<Instant>,
 }
 
 impl Exchange {
@@ -99,6 +106,7 @@ impl Exchange {
             closed: false,
             suspect_until: None,
             deaf: None,
+            last_line: None,
         }
     }
 
@@ -214,7 +222,11 @@ impl Exchange {
 
     /// Notes what has come of a line whose end has not.
     pub(super) fn note_unfinished(&mut self) {
-        self.dialogue.unfinished(self.link.unfinished());
+        // In the middle of a flood the last line is always unfinished.
+        let quiet = self.last_line.is_none_or(|at| at.elapsed() >= QUIET);
+        if quiet {
+            self.dialogue.unfinished(self.link.unfinished());
+        }
     }
 
     /// Gives up what waits: tells the server, and listens for a short time. The handshake cannot be cancelled.
@@ -241,6 +253,11 @@ impl Exchange {
         self.link.close();
         while !self.closed && Instant::now() < deadline {
             match timeout_at(deadline, self.link.receive()).await {
+                // Who is told to end may end in the middle of a line.
+                Ok(Received::Line {
+                    end: LineEnd::Missing,
+                    ..
+                }) => {}
                 Ok(received) => self.take(received),
                 Err(_) => return,
             }
@@ -299,6 +316,7 @@ impl Exchange {
     }
 
     fn take(&mut self, received: Received) {
+        self.last_line = Some(Instant::now());
         match received {
             Received::Line { bytes, end, at_us } => self.dialogue.hear(Heard {
                 bytes: &bytes,

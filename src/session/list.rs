@@ -4,12 +4,13 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Session, call::Call, lint, reply::merged};
+use super::{Observed, Session, call::Call, lint, record::Record, reply::merged};
 use crate::{
     observation::{
         answer::{Answer, Body, Reply},
@@ -20,6 +21,9 @@ use crate::{
 
 /// Pages that are fetched of one list.
 const MOST_PAGES: usize = 1_000;
+
+/// The longest that the second look at a list may take.
+const SECOND_LOOK: Duration = Duration::from_millis(500);
 
 /// Bytes of items after which no further page is fetched.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -102,6 +106,29 @@ impl Session {
         Ok(whole)
     }
 
+    /// Fetches a list once more after it was observed, to see whether it stays what it was. That this fails, or
+    /// takes long, is nobody's fault.
+    pub(super) async fn list_again(&mut self, method: Method, deadline: Instant) {
+        let soon = deadline.min(Instant::now() + SECOND_LOOK);
+        let Some(before) = self.lists.lists.get(&method).cloned() else {
+            return;
+        };
+        self.aside = Some(Record::default());
+        let again = self.list(method, Pages::All, soon).await;
+        let aside = self.aside.take();
+        self.lists.lists.insert(method, before);
+        if again.is_err() {
+            self.usable = false;
+        }
+        let changes = aside.into_iter().flat_map(|aside| aside.findings);
+        for finding in changes.filter(|finding| finding.code == FindingCode::ListChangedSilently) {
+            self.exchange
+                .dialogue
+                .record
+                .note_bare(finding.code, finding.message);
+        }
+    }
+
     /// Notes what is wrong with a whole list, and whether it changed without a word.
     fn look_at(&mut self, method: Method, reply: &Reply) {
         let member = method.list_member().unwrap_or_default();
@@ -111,7 +138,7 @@ impl Session {
         };
         let told = self.exchange.dialogue.forget_change(method);
         let change = self.lists.compare(method, items);
-        let record = &mut self.exchange.dialogue.record;
+        let record = self.notes();
         lint::items(record, method, items);
         if let (Some(change), false) = (change, told) {
             let message = format!(
@@ -145,7 +172,7 @@ impl Walk {
     /// Keeps a page and says which cursor is next.
     fn turn(&mut self, session: &mut Session, page: Value) -> Option<String> {
         let method = self.method.name();
-        let record = &mut session.exchange.dialogue.record;
+        let record = session.notes();
         let next = page.get("nextCursor").and_then(Value::as_str);
         let next = next.map(str::to_owned);
         if let Some(cursor) = &next {

@@ -32,13 +32,13 @@ use std::mem;
 use tokio::time::Instant;
 
 pub(crate) use self::exchange::Exited;
-use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
+use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
         answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::{Finding, FindingCode},
+        finding::Finding,
     },
     protocol::{frame::Frame, revision::Revision},
     suite::{
@@ -71,6 +71,8 @@ pub(crate) struct Session {
     /// What the assertion that is being performed saw so far.
     seen: Observation,
     lists: list::Listed,
+    /// Where findings about answers go while what is asked belongs to no assertion.
+    aside: Option<Record>,
     usable: bool,
 }
 
@@ -99,6 +101,7 @@ impl Session {
             handshake: None,
             seen: Observation::default(),
             lists: list::Listed::default(),
+            aside: None,
             usable: true,
         }
     }
@@ -160,6 +163,14 @@ impl Session {
         }
     }
 
+    /// Where findings about answers go.
+    fn notes(&mut self) -> &mut Record {
+        match &mut self.aside {
+            Some(aside) => aside,
+            None => &mut self.exchange.dialogue.record,
+        }
+    }
+
     fn begin_phase(&mut self, phase: Phase) {
         self.seen.reached = phase;
     }
@@ -177,21 +188,6 @@ impl Session {
 }
 
 impl Remainder {
-    /// Only what is about answers that had been given: the rest is about what was asked since.
-    pub(crate) fn belated(self) -> Self {
-        let about_answers = |finding: &Finding| {
-            [
-                FindingCode::DuplicateAnswer,
-                FindingCode::ProgressAfterAnswer,
-            ]
-            .contains(&finding.code)
-        };
-        Self {
-            findings: self.findings.into_iter().filter(about_answers).collect(),
-            ..Self::default()
-        }
-    }
-
     /// Adds what came late to the observation it belongs to.
     pub(crate) fn add_to(self, seen: &mut Observation) {
         seen.notifications.extend(self.notifications);

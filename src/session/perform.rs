@@ -89,8 +89,11 @@ impl Session {
                 self.tool(call, bindings, deadline).await?
             }
             Subject::Tools(call) => {
-                self.listing(Method::ToolsList, call, bindings, deadline)
-                    .await?
+                let listed = self
+                    .listing(Method::ToolsList, call, bindings, deadline)
+                    .await?;
+                self.list_again(Method::ToolsList, deadline).await;
+                listed
             }
             Subject::Initialize => {
                 // The handshake was made already; its answer is what is looked at.

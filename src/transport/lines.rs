@@ -76,9 +76,13 @@ impl Lines {
         self.end = (self.end + count).min(self.buffer.len());
     }
 
-    /// What was read of a line whose newline has not come.
+    /// What was read of a line whose newline has not come; nothing while complete lines wait.
     pub(super) fn unfinished(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        let waiting = &self.buffer[self.start..self.end];
+        if self.skipping || memchr(b'\n', waiting).is_some() {
+            return &[];
+        }
+        waiting
     }
 
     /// The next complete line, if there is one.

@@ -10,7 +10,7 @@ use super::server::{
     said, text, tool,
 };
 use crate::{
-    observation::{Observation, answer::Body, finding::FindingCode},
+    observation::{answer::Body, finding::FindingCode},
     suite::{
         model::{
             server::{ClientBehaviour, SamplingReply},
@@ -506,26 +506,67 @@ async fn raw_frames_go_out_and_come_back_as_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_catalog_is_what_is_declared_and_changes_are_noticed() {
-    let plot = |method: &str, count: usize, _: &Value| match method {
+async fn a_catalog_is_what_is_declared() {
+    let plot = |method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands_with(&json!({"tools": {}, "prompts": {}}))],
-        "tools/list" => {
-            let name = if count == 0 { "a" } else { "b" };
-            let schema = json!({"type": "object"});
-            vec![result(
-                &json!({"tools": [{"name": name, "inputSchema": schema}]}),
-            )]
-        }
+        "tools/call" => vec![said("hi")],
+        "tools/list" => vec![
+            told("notifications/late", &json!({})),
+            result(&json!({"tools": [{"name": "a b"}]})),
+        ],
         "prompts/list" => vec![result(&json!({"prompts": []}))],
         _ => Vec::new(),
     };
     let mut stage = Stage::new(Box::new(plot));
-    stage.perform(&Subject::Tools(ListCall::default())).await;
+    let mut seen = stage.perform(&echo()).await;
     let (catalog, remainder) = stage.session.catalog(Instant::now() + DEADLINE).await;
-    assert_eq!(catalog.tool_names(), ["b"]);
+    assert_eq!(catalog.tool_names(), ["a b"]);
     assert_eq!(catalog.prompts, Some(Vec::new()));
     assert_eq!(catalog.resources, None);
-    let mut late = Observation::default();
-    remainder.add_to(&mut late);
-    assert_eq!(codes(&late), [FindingCode::ListChangedSilently]);
+    remainder.add_to(&mut seen);
+    assert_eq!(
+        codes(&seen),
+        [],
+        "what is wrong with lists is not the call's"
+    );
+    assert_eq!(seen.notifications.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_changes_without_a_word_is_noticed() {
+    let case = async |changed: &'static str, word: bool, wanted: &[FindingCode]| {
+        let plot = move |method: &str, count: usize, _: &Value| match method {
+            "initialize" => vec![hands()],
+            "tools/list" => {
+                let first = r#"[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}]"#;
+                let tools = if count == 0 { first } else { changed };
+                let tools: Value = serde_json::from_str(tools).unwrap();
+                let mut acts = vec![result(&json!({ "tools": tools }))];
+                if word && count == 0 {
+                    acts.push(told("notifications/tools/list_changed", &json!({})));
+                }
+                acts
+            }
+            _ => Vec::new(),
+        };
+        let mut stage = Stage::new(Box::new(plot));
+        let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+        assert_eq!(codes(&seen), wanted, "{changed}");
+        assert!(
+            seen.answer
+                .unwrap()
+                .reply()
+                .unwrap()
+                .text
+                .contains(r#""a""#)
+        );
+        assert!(stage.session.is_usable());
+    };
+    let silently = &[FindingCode::ListChangedSilently];
+    let same = r#"[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}]"#;
+    let other_order = r#"[{"name":"b","inputSchema":{"type":"object"}},{"name":"a","inputSchema":{"type":"object"}}]"#;
+    case(same, false, &[]).await;
+    case(other_order, false, silently).await;
+    case("[]", false, silently).await;
+    case("[]", true, &[]).await;
 }
