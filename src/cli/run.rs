@@ -88,7 +88,7 @@ pub(crate) struct RunArgs {
     /// Write the whole run as run.json
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) report_json: Option<PathBuf>,
-    /// Write a report: json, run-json, junit, markdown or badge; `-` as path is stdout
+    /// Write a report: json (the whole run), results, junit, markdown or badge; `-` as path is stdout
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(crate) reports: Vec<String>,
     /// Compare with this baseline; a regression makes the run red

@@ -114,9 +114,9 @@ pub(crate) enum End {
 /// The formats a run can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Format {
-    /// `json`: the array that `run --json` prints, one object for each outcome.
+    /// `results`: the array that `run --json` prints, one object for each outcome.
     Json,
-    /// `run-json`: the whole run, to be read again.
+    /// `json`: the whole run (`run.json`), to be read again.
     RunJson,
     /// `junit`: XML as CI systems read it.
     Junit,
@@ -139,8 +139,8 @@ impl Format {
     /// The word in `--report FORMAT=PATH`.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Self::Json => "json",
-            Self::RunJson => "run-json",
+            Self::Json => "results",
+            Self::RunJson => "json",
             Self::Junit => "junit",
             Self::Markdown => "markdown",
             Self::Badge => "badge",

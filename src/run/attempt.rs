@@ -100,12 +100,12 @@ impl Attempted {
                 live.session.set_clock(clock);
                 live.place.reset().await?;
                 self.bindings.fixture = live.place.fixture_path();
+                let dialect = shared.options.rules.dialect;
+                live.place.look_before(job, &self.bindings, dialect);
                 live
             }
             None => self.start(job, shared, Started { clock, teller }).await?,
         };
-        live.place
-            .look_before(job, &self.bindings, shared.options.rules.dialect);
         teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
         let script = Script {
@@ -143,13 +143,10 @@ impl Attempted {
         started: Started<'_>,
     ) -> Result<Live, Disruption> {
         let begun = StdInstant::now();
-        let place = Place::new(
-            job,
-            shared.options.fixture.as_ref(),
-            &shared.options.environment,
-        )
-        .await?;
+        let options = &shared.options;
+        let mut place = Place::new(job, options.fixture.as_ref(), &options.environment).await?;
         self.bindings.fixture = place.fixture_path();
+        place.look_before(job, &self.bindings, options.rules.dialect);
         self.observation.timings.place = begun.elapsed();
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
@@ -262,10 +259,7 @@ impl Live {
 /// what they prove. What its lists are like belongs to no assertion; what else comes meanwhile is late news of
 /// the subject, and would be heard at the end otherwise.
 async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
-    if !live.session.is_usable()
-        || reuse::asks_of_process(job)
-        || !calls_tools(&job.assertion.subject)
-    {
+    if !live.session.is_usable() || reuse::would_show(job) || !calls_tools(&job.assertion.subject) {
         return;
     }
     let Some(key) = reuse::target_key(job) else {

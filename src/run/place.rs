@@ -20,7 +20,10 @@ use crate::{
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::expectation::{Expectation, Wanted},
+        model::{
+            expectation::{Expectation, Wanted},
+            subject::{Step, Subject},
+        },
         template::Bindings,
     },
     words::environment::Environment,
@@ -113,11 +116,7 @@ impl Place {
                 (path, FileSeen { before, after })
             })
             .collect();
-        let asked = job
-            .assertion
-            .wanted
-            .iter()
-            .any(|wanted| wanted.key == "only_changed");
+        let asked = wanted_of(job).any(|wanted| matches!(wanted.key, "not" | "only_changed"));
         let changed = match self.copy.as_ref().filter(|_| asked) {
             Some(copy) => Some(copy.changes().await.map_err(|problem| {
                 let message = format!(
@@ -150,11 +149,34 @@ fn paths(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Vec<String> {
     paths.into_iter().collect()
 }
 
+/// The expectations that may name files, those of steps included.
 fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
-    job.assertion
-        .wanted
+    let steps: &[Step] = match &job.assertion.subject {
+        Subject::Steps { steps, .. } => steps,
+        Subject::Tool(_)
+        | Subject::Tools(_)
+        | Subject::Initialize
+        | Subject::Resources(_)
+        | Subject::Prompts(_)
+        | Subject::Completion(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Logging { .. }
+        | Subject::Notifications { .. }
+        | Subject::Trajectory(_)
+        | Subject::Raw(_)
+        | Subject::Http(_) => &[],
+    };
+    let of_steps = job
+        .assertion
+        .setup
         .iter()
-        .filter(|wanted| wanted.key.starts_with("file_") || wanted.key == "not")
+        .chain(steps)
+        .flat_map(|step| &step.wanted);
+    let all = job.assertion.wanted.iter().chain(of_steps);
+    all.filter(|wanted| {
+        wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
+    })
 }
 
 fn collect(expectation: &Expectation, paths: &mut BTreeSet<String>) {

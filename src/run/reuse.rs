@@ -39,6 +39,16 @@ pub(super) fn asks_of_process(work: &RunJob) -> bool {
         .any(|wanted| matches!(wanted.key, "exit" | "stderr" | "findings" | "not"))
 }
 
+/// Whether a question after the subject could show in what the assertion looks at: the process's stderr and end. A
+/// declared output schema is worth it all the same.
+pub(super) fn would_show(work: &RunJob) -> bool {
+    let wants = |keys: &[&str]| {
+        let wanted = &work.assertion.wanted;
+        wanted.iter().any(|wanted| keys.contains(&wanted.key))
+    };
+    wants(&["exit", "stderr"]) && !wants(&["output_schema"])
+}
+
 /// What makes two jobs talk to the same server in the same way.
 pub(super) fn target_key(work: &RunJob) -> Option<String> {
     match &work.server.target {
