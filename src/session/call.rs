@@ -129,20 +129,9 @@ impl Session {
                 if let Some(reason) = method.unusable(&result) {
                     return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
-                self.served(method, &settled.frame);
-                let inspected = Inspected {
-                    method,
-                    result: &result,
-                    bytes: settled.bytes,
-                    frame: &settled.frame,
-                };
-                let named = result.get("protocolVersion").and_then(Value::as_str);
-                // The handshake is read as what it agrees on.
-                let revision = named
-                    .filter(|_| method == Method::Initialize)
-                    .and_then(Revision::from_name)
-                    .unwrap_or(self.exchange.dialogue.revision);
-                inspect::result(self.notes(), revision, inspected);
+                if self.aside.is_none() {
+                    self.inspect(method, &result, &settled);
+                }
                 Body::Result(reply(method, result))
             }
         };
@@ -157,6 +146,24 @@ impl Session {
             tool: pending.tool,
             arguments: pending.arguments,
         })
+    }
+
+    /// Looks into a result that is somebody's.
+    fn inspect(&mut self, method: Method, result: &Value, settled: &Settled) {
+        self.served(method, &settled.frame);
+        // The handshake is read as what it agrees on.
+        let named = result.get("protocolVersion").and_then(Value::as_str);
+        let revision = named
+            .filter(|_| method == Method::Initialize)
+            .and_then(Revision::from_name)
+            .unwrap_or(self.exchange.dialogue.revision);
+        let inspected = Inspected {
+            method,
+            result,
+            bytes: settled.bytes,
+            frame: &settled.frame,
+        };
+        inspect::result(&mut self.exchange.dialogue.record, revision, inspected);
     }
 
     fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {

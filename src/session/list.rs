@@ -138,8 +138,10 @@ impl Session {
         };
         let told = self.exchange.dialogue.forget_change(method);
         let change = self.lists.compare(method, items);
+        if self.aside.is_none() {
+            lint::items(&mut self.exchange.dialogue.record, method, items);
+        }
         let record = self.notes();
-        lint::items(record, method, items);
         if let (Some(change), false) = (change, told) {
             let message = format!(
                 "the list of `{}` {change} without a `list_changed` notification",

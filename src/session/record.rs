@@ -118,6 +118,11 @@ impl Record {
         }
     }
 
+    /// Whether further notifications are only counted.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.notifications.len() >= KEPT_NOTIFICATIONS
+    }
+
     /// Keeps a request of the server, or counts it.
     pub(super) fn server_request(&mut self, seen: ServerRequestSeen, bytes: usize) {
         if self.server_requests.len() < KEPT_REQUESTS && self.fits(bytes) {

@@ -12,7 +12,8 @@ pub(crate) const CAPACITY: usize = 64 * 1024;
 
 /// The server's end.
 pub(crate) struct Peer {
-    input: BufReader<DuplexStream>,
+    /// `None` once it does not read any more.
+    input: Option<BufReader<DuplexStream>>,
     output: DuplexStream,
 }
 
@@ -36,7 +37,7 @@ fn connect(gone: Option<Gone>) -> (Link, Peer) {
         clock: JobClock::start(),
     });
     let peer = Peer {
-        input: BufReader::new(peer_input),
+        input: Some(BufReader::new(peer_input)),
         output: peer_output,
     };
     (link, peer)
@@ -46,7 +47,7 @@ impl Peer {
     /// The next line the client sent, without its end; `None` when it closed.
     pub(crate) async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let count = self.input.read_line(&mut line).await.unwrap();
+        let count = self.input.as_mut()?.read_line(&mut line).await.unwrap();
         (count > 0).then(|| line.trim_end_matches('\n').to_owned())
     }
 
@@ -58,5 +59,10 @@ impl Peer {
     /// Ends what the server writes; it still reads.
     pub(crate) async fn end(&mut self) {
         self.output.shutdown().await.unwrap();
+    }
+
+    /// Reads no more; it still writes.
+    pub(crate) fn turn_deaf(&mut self) {
+        self.input = None;
     }
 }

@@ -257,3 +257,68 @@ impl Dialogue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{Client, Dialogue, Heard, Id, LineEnd, Revision};
+    use crate::suite::model::server::ClientBehaviour;
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0_i64..4).prop_map(Value::from),
+            prop_oneof![Just("1"), Just("2.0"), Just("ping"), Just("x")].prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                inner.prop_map(|value| json!({"code": value, "progressToken": value})),
+            ]
+        })
+    }
+
+    fn any_message() -> impl Strategy<Value = String> {
+        let method = prop_oneof![
+            Just("notifications/progress"),
+            Just("notifications/message"),
+            Just("notifications/tools/list_changed"),
+            Just("sampling/createMessage"),
+            Just("elicitation/create"),
+            Just("roots/list"),
+            Just("odd"),
+        ];
+        let members = proptest::collection::vec(0_usize..6, 0..6);
+        (members, method, any_json(), any_json()).prop_map(|(members, method, one, other)| {
+            let mut message = serde_json::Map::new();
+            for member in members {
+                match member {
+                    0 => message.insert("jsonrpc".into(), "2.0".into()),
+                    1 => message.insert("id".into(), one.clone()),
+                    2 => message.insert("method".into(), method.into()),
+                    3 => message.insert("params".into(), other.clone()),
+                    4 => message.insert("result".into(), one.clone()),
+                    _ => message.insert("error".into(), other.clone()),
+                };
+            }
+            Value::Object(message).to_string()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_messages_are_taken(lines in proptest::collection::vec(any_message(), 0..12)) {
+            let client = Client::new(&ClientBehaviour::default());
+            let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
+            dialogue.asked(Id::Number("1".into()), "tools/call", 0);
+            for line in &lines {
+                dialogue.hear(Heard { bytes: line.as_bytes(), end: LineEnd::Newline, at_us: 0 });
+            }
+            // Every request of the server is answered once.
+            prop_assert_eq!(dialogue.outbox.len(), dialogue.record.server_requests.len());
+        }
+    }
+}

@@ -219,6 +219,39 @@ async fn processes_that_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_reads_no_more_is_not_waited_for() {
+    let plot = first(vec![hands(), Act::CloseInput]);
+    let (seen, end) = act(&echo(), plot).await;
+    assert_eq!(class(&seen), "transport (subject)");
+    assert_eq!(end, End::AfterGrace);
+    assert_eq!(
+        seen.disruption.unwrap().message,
+        "`tools/call` of `echo` could not be sent: the server closed its input"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_are_legal_where_the_revision_has_them() {
+    let plot = Box::new(|method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![result(&json!({
+            "protocolVersion": "2025-03-26",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "old", "version": "1"},
+        }))],
+        "tools/call" => vec![line(&format!("[{OK}]"))],
+        _ => Vec::new(),
+    });
+    play(
+        "batch-reply at 2025-03-26",
+        plot,
+        "result",
+        &[],
+        End::AtOnce,
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn answers_that_cannot_be_used() {
     let violation =
         |name, acts, findings, ends| call(name, acts, "violation (subject)", findings, ends);

@@ -36,6 +36,8 @@ pub(super) enum Act {
     Pause(Duration),
     /// Its output ends, and it lives on.
     CloseOutput,
+    /// It reads no more, and lives on.
+    CloseInput,
     /// It ends.
     Exit(ExitStatus),
 }
@@ -161,6 +163,10 @@ async fn serve(mut peer: Peer, mut plot: Plot, tell: oneshot::Sender<ExitStatus>
                 }
                 Act::Pause(time) => tokio::time::sleep(time).await,
                 Act::CloseOutput => peer.end().await,
+                Act::CloseInput => {
+                    peer.turn_deaf();
+                    tokio::time::sleep(2 * DEADLINE).await;
+                }
                 Act::Exit(status) => {
                     drop(peer);
                     let _ = tell.send(status);
