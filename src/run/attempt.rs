@@ -9,6 +9,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
+    catalogs::Claim,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
     place::Place,
@@ -265,16 +266,33 @@ async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mu
     let Some(key) = reuse::target_key(job) else {
         return;
     };
-    let Some(claim) = shared.catalogs.claim(&key).await else {
+    let Some(claim) = claim(job, shared, &key).await else {
         return;
     };
     let deadline = Instant::now() + CATALOG_TIME;
     tokio::select! {
         (catalog, remainder) = live.session.catalog(deadline) => {
             remainder.add_to(seen);
-            claim.deliver(Some(Arc::new(catalog)));
+            // A session that broke over it knows nothing; the next one may do better.
+            if live.session.is_usable() {
+                claim.deliver(Some(Arc::new(catalog)));
+            }
         }
         () = shared.options.interrupt.cancelled() => {}
+    }
+}
+
+/// The right to fetch the catalog, if nobody has it or is at it. An assertion that cannot be judged without it waits
+/// for the one who is, and takes over from one who fails.
+async fn claim(job: &RunJob, shared: &Shared, key: &str) -> Option<Claim> {
+    loop {
+        let claim = shared.catalogs.claim(key).await;
+        if claim.is_some()
+            || !reuse::needs_catalog(job)
+            || shared.catalogs.known(key).await.is_some()
+        {
+            return claim;
+        }
     }
 }
 

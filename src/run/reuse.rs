@@ -33,20 +33,23 @@ pub(super) fn key(work: &RunJob) -> Option<String> {
 /// Whether the assertion is about the process: how it ends, and all that it ever wrote or did wrong, belong to one
 /// assertion.
 pub(super) fn asks_of_process(work: &RunJob) -> bool {
-    work.assertion
-        .wanted
-        .iter()
-        .any(|wanted| matches!(wanted.key, "exit" | "stderr" | "findings" | "not"))
+    wants(work, &["exit", "stderr", "findings", "not"])
 }
 
 /// Whether a question after the subject could show in what the assertion looks at: the process's stderr and end. A
 /// declared output schema is worth it all the same.
 pub(super) fn would_show(work: &RunJob) -> bool {
-    let wants = |keys: &[&str]| {
-        let wanted = &work.assertion.wanted;
-        wanted.iter().any(|wanted| keys.contains(&wanted.key))
-    };
-    wants(&["exit", "stderr"]) && !wants(&["output_schema"])
+    wants(work, &["exit", "stderr"]) && !needs_catalog(work)
+}
+
+/// Whether the assertion cannot be judged without knowing what the server declares.
+pub(super) fn needs_catalog(work: &RunJob) -> bool {
+    wants(work, &["output_schema"])
+}
+
+fn wants(work: &RunJob, keys: &[&str]) -> bool {
+    let wanted = &work.assertion.wanted;
+    wanted.iter().any(|wanted| keys.contains(&wanted.key))
 }
 
 /// What makes two jobs talk to the same server in the same way.
