@@ -150,7 +150,7 @@ impl Checking {
         if let Some(kind) = known {
             return self.record(kind.record, value);
         }
-        let tag = crate::words::text::head(&tag.to_string(), 40);
+        let tag = beginning(&tag.to_string());
         let message = format!("is of type {tag}, which {} does not have", self.revision);
         self.flaw(FlawKind::UnknownKind, &message);
     }
@@ -175,7 +175,7 @@ impl Checking {
         if length > 0 {
             self.path.push('.');
         }
-        self.path.push_str(&crate::words::text::head(name, 60));
+        self.path.push_str(&beginning(name));
         inside(self);
         self.path.truncate(length);
     }
@@ -192,6 +192,11 @@ impl Checking {
         };
         self.flaws.push(Flaw { kind, message });
     }
+}
+
+/// As much of a server's own name for something as a message can bear.
+fn beginning(name: &str) -> String {
+    name.chars().take(60).collect()
 }
 
 /// Whether a number has no fraction, however it is written.
