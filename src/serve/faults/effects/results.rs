@@ -96,8 +96,8 @@ pub(in crate::serve::faults) fn not_a_number(reply: &mut Reply, _: Moment<'_>) {
 
 pub(in crate::serve::faults) fn big_integers(reply: &mut Reply, _: Moment<'_>) {
     let long = reply.splice_value(b"1234567890123456789012345678901234567890".to_vec());
-    put_extra(reply, "above_63_bits", json!(9_223_372_036_854_775_809_u64));
-    put_extra(reply, "forty_digits", long);
+    let both = json!({"above_63_bits": 9_223_372_036_854_775_809_u64, "forty_digits": long});
+    put_extra(reply, "integers", both);
 }
 
 pub(in crate::serve::faults) fn deep_value(reply: &mut Reply, moment: Moment<'_>) {
