@@ -12,17 +12,16 @@ use super::{
     catalogs::Claim,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
+    live::{Ended, Live, ending_findings},
     place::Place,
     reuse, trajectory,
 };
 use crate::{
     check,
-    isolate::process::{Patience, Process, ProcessSpec, StartFailure},
+    isolate::process::{Process, ProcessSpec, StartFailure},
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::{FindingCode, note},
-        process::{Ending, Exit, StderrTail},
     },
     plan::job::RunJob,
     session::{Script, Session},
@@ -36,15 +35,6 @@ use crate::{
 
 /// How long a server may take to list what it has.
 const CATALOG_TIME: Duration = Duration::from_secs(5);
-
-/// A server with the session on it.
-pub(super) struct Live {
-    session: Session,
-    process: Process,
-    place: Place,
-    /// Assertions that used it before.
-    used_by: Vec<String>,
-}
 
 /// What an attempt brought, and what of it is still to be ended.
 pub(super) struct Attempted {
@@ -86,35 +76,81 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
 }
 
 impl Attempted {
-    /// The place, the server, the session and the subject, in this order.
+    /// The place, the server, the session and the subject, in this order. A shared server that turns out to be
+    /// dead is replaced: that it ended is no verdict on this assertion.
     async fn observe(
         &mut self,
         job: &RunJob,
         shared: &Shared,
         teller: Teller<'_>,
     ) -> Result<(), Disruption> {
-        let clock = JobClock::start();
-        let deadline = Instant::now() + job.timeout;
-        teller.phase(Phase::Place);
-        let mut live = match shared.take_live(job).await {
-            Some(mut live) => {
-                live.session.set_clock(clock);
-                live.place.reset().await?;
-                self.bindings.fixture = live.place.fixture_path();
-                let dialect = shared.options.rules.dialect;
-                live.place.look_before(job, &self.bindings, dialect);
-                live
-            }
-            None => self.start(job, shared, Started { clock, teller }).await?,
+        let started = Started {
+            clock: JobClock::start(),
+            teller,
+            deadline: Instant::now() + job.timeout,
         };
-        teller.phase(Phase::Handshake);
+        teller.phase(Phase::Place);
+        if let Some(live) = self.waiting_server(job, shared, started.clock).await {
+            self.perform(live, job, shared, started).await?;
+            let crash = |seen: &Disruption| seen.kind == DisruptionKind::Crash;
+            let crashed = self.observation.disruption.as_ref().is_some_and(crash);
+            let Some(dead) = self.live.take_if(|_| crashed) else {
+                return Ok(());
+            };
+            self.note_replaced(&dead);
+            dead.close(shared).await;
+        }
+        let live = self.start(job, shared, started).await?;
+        self.perform(live, job, shared, started).await
+    }
+
+    /// The server that waits for its next assertion, if it can take this one.
+    async fn waiting_server(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        clock: JobClock,
+    ) -> Option<Live> {
+        let mut live = shared.take_live(job).await?;
+        if live.process.status().is_some() || live.place.reset().await.is_err() {
+            self.note_replaced(&live);
+            live.close(shared).await;
+            return None;
+        }
+        live.session.set_clock(clock);
+        self.bindings.fixture = live.place.fixture_path();
+        let dialect = shared.options.rules.dialect;
+        live.place.look_before(job, &self.bindings, dialect);
+        Some(live)
+    }
+
+    /// Says that the assertion got a fresh server although it was to share one, and forgets what the old one said.
+    fn note_replaced(&mut self, dead: &Live) {
+        let with = dead.used_by.first().map_or("", String::as_str);
+        self.notes.push(format!(
+            "the server shared with `{with}` could not be used any more; a fresh one was started"
+        ));
+        self.bindings.captured.clear();
+        self.shared_server = None;
+        self.observation = Observation::default();
+    }
+
+    /// The session and the subject on a server.
+    async fn perform(
+        &mut self,
+        mut live: Live,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<(), Disruption> {
+        started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
         let script = Script {
             setup: &job.assertion.setup,
             subject: &job.assertion.subject,
         };
         let performed = tokio::select! {
-            seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
+            seen = live.session.perform(script, &mut self.bindings, started.deadline) => Some(seen),
             () = shared.options.interrupt.cancelled() => None,
         };
         self.observation = performed.unwrap_or_else(interrupted);
@@ -188,7 +224,7 @@ impl Attempted {
                 shared.keep_live(key, live).await;
             } else {
                 let begun = StdInstant::now();
-                let ended = live.end(shared.patience(), &mut self.observation).await;
+                let ended = live.end(shared, &mut self.observation).await;
                 self.observation.timings.close = begun.elapsed();
                 self.complete(ended);
             }
@@ -221,39 +257,11 @@ impl Attempted {
 }
 
 /// What a start needs besides the job.
+#[derive(Clone, Copy)]
 struct Started<'a> {
     clock: JobClock,
     teller: Teller<'a>,
-}
-
-/// How a server ended.
-struct Ended {
-    exit: Exit,
-    stderr: StderrTail,
-    note: Option<String>,
-}
-
-impl Live {
-    /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
-    async fn end(mut self, patience: Patience, seen: &mut Observation) -> Ended {
-        self.process.ask();
-        let deadline = Instant::now() + patience.closed + patience.terminated;
-        let (remainder, exit) =
-            tokio::join!(self.session.close(deadline), self.process.end(patience));
-        remainder.add_to(seen);
-        let stderr = self.process.stderr();
-        Ended {
-            exit,
-            stderr,
-            note: self.place.close().await,
-        }
-    }
-
-    /// Ends a server that nobody waits for any more.
-    pub(super) async fn close(self) {
-        self.end(Patience::default(), &mut Observation::default())
-            .await;
-    }
+    deadline: Instant,
 }
 
 /// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked
@@ -313,38 +321,6 @@ fn calls_tools(subject: &Subject) -> bool {
         | Subject::Trajectory(_)
         | Subject::Raw(_)
         | Subject::Http(_) => false,
-    }
-}
-
-/// What the way a server ended says about it.
-fn ending_findings(exit: &Exit, seen: &mut Observation) {
-    let findings = &mut seen.findings;
-    match exit.ending {
-        Ending::StdinClosed => {}
-        Ending::ByItself => {
-            if seen.disruption.is_none() {
-                let message = format!(
-                    "the server ended while the session was open: {}",
-                    exit.status
-                );
-                note(findings, FindingCode::ExitedEarly, message, None);
-            }
-        }
-        Ending::Terminated => {
-            let message = "the server lived on after its stdin was closed; SIGTERM ended it";
-            note(findings, FindingCode::IgnoresStdinEnd, message, None);
-        }
-        Ending::Killed => {
-            let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
-            note(findings, FindingCode::IgnoresTermination, message, None);
-        }
-    }
-    if exit.orphans > 0 {
-        let message = format!(
-            "{} outlived the server and had to be ended",
-            crate::words::text::count(exit.orphans, "process").replace("processs", "processes")
-        );
-        note(findings, FindingCode::Orphans, message, None);
     }
 }
 

@@ -3,30 +3,27 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use tokio::sync::{Mutex, mpsc};
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinSet,
+};
 
 use super::{
     Narration, RunOptions, Servers, WireKept,
-    attempt::{self, Attempted, Live},
+    attempt::{self, Attempted},
     catalogs::Catalogs,
     judge::{Judgement, judge},
+    live::Live,
     reuse,
     scheduler::Message,
 };
 use crate::{
-    isolate::process::Patience,
     observation::{Observation, answer::Body, disruption::Phase},
     outcome::{
         CallShown, EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
     },
     plan::job::{Job, RunJob, Work},
-};
-
-/// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
-const HURRY: Patience = Patience {
-    closed: Duration::from_millis(500),
-    terminated: Duration::from_secs(1),
 };
 
 /// What the jobs of a run share.
@@ -50,24 +47,19 @@ impl Shared {
 
     /// The lane of a job: jobs that must not overlap.
     pub(super) fn lane(&self, work: &RunJob) -> Option<String> {
-        match self.shares(work) {
-            Some(key) => Some(format!("server {key}")),
-            None => work.lane.clone(),
-        }
+        let shared = || self.shares(work).map(|key| format!("server {key}"));
+        work.lane.clone().or_else(shared)
     }
 
     /// Ends every server that still waits.
-    pub(super) async fn close(&self) {
-        let waiting: Vec<Live> = self
-            .live
-            .lock()
-            .await
-            .drain()
-            .map(|(_, live)| live)
-            .collect();
-        for live in waiting {
-            live.close().await;
+    pub(super) async fn close(self: &Arc<Self>) {
+        let waiting = std::mem::take(&mut *self.live.lock().await);
+        let mut closing = JoinSet::new();
+        for live in waiting.into_values() {
+            let shared = Arc::clone(self);
+            closing.spawn(async move { live.close(&shared).await });
         }
+        while closing.join_next().await.is_some() {}
     }
 
     /// A server of the job's lane that waits for its next assertion.
@@ -84,17 +76,12 @@ impl Shared {
     /// The key of the server a job shares in this run.
     pub(super) fn shares(&self, job: &RunJob) -> Option<String> {
         match self.options.servers {
-            Servers::Reused => reuse::key(job),
+            // A lane of its own wins, so that no two lanes ever share a server.
+            Servers::Reused => reuse::key(job).map(|key| match &job.lane {
+                Some(lane) => format!("{lane} {key}"),
+                None => key,
+            }),
             Servers::Fresh => None,
-        }
-    }
-
-    /// How long a server may take to end; less when everything has to.
-    pub(super) fn patience(&self) -> Patience {
-        if self.options.interrupt.is_cancelled() {
-            HURRY
-        } else {
-            Patience::default()
         }
     }
 

@@ -5,6 +5,7 @@ mod catalogs;
 mod job;
 mod judge;
 pub(crate) mod launch;
+mod live;
 mod ordered;
 mod place;
 mod queue;

@@ -131,6 +131,11 @@ impl Session {
         self.hand_out()
     }
 
+    /// Whether the server closed its output, or ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.exchange.is_closed()
+    }
+
     /// Whether another assertion can be performed on this session.
     pub(crate) fn is_usable(&self) -> bool {
         self.usable && !self.exchange.is_closed()

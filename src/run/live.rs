@@ -1,0 +1,114 @@
+//! A started server with the session on it, and its end: closed while the next job runs, in a hurry when the run is
+//! interrupted. What is done with it is `attempt`'s.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::{job::Shared, place::Place};
+use crate::{
+    isolate::process::{Patience, Process},
+    observation::{
+        Observation,
+        finding::{FindingCode, note},
+        process::{Ending, Exit, StderrTail},
+    },
+    session::Session,
+};
+
+/// How long a process may live on after its stream ended, to count as ended by itself.
+const STREAM_TO_END: Duration = Duration::from_millis(500);
+
+/// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
+const HURRY: Patience = Patience {
+    closed: Duration::from_millis(500),
+    terminated: Duration::from_secs(1),
+};
+
+/// A server with the session on it.
+pub(super) struct Live {
+    pub(super) session: Session,
+    pub(super) process: Process,
+    pub(super) place: Place,
+    /// Assertions that used it before.
+    pub(super) used_by: Vec<String>,
+}
+
+/// How a server ended.
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) stderr: StderrTail,
+    pub(super) note: Option<String>,
+}
+
+impl Live {
+    /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
+    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> Ended {
+        if self.session.is_closed() && seen.disruption.is_none() {
+            // A stream that ended unasked is most often the end of the process, seen a moment early.
+            let _ = timeout(STREAM_TO_END, self.process.exited()).await;
+        }
+        self.process.ask();
+        let patience = Patience::default();
+        let deadline = Instant::now() + patience.closed + patience.terminated;
+        let (remainder, exit) = tokio::join!(
+            self.session.close(deadline),
+            end_of(&mut self.process, shared)
+        );
+        remainder.add_to(seen);
+        let stderr = self.process.stderr();
+        Ended {
+            exit,
+            stderr,
+            note: self.place.close().await,
+        }
+    }
+
+    /// Ends a server that nobody waits for any more.
+    pub(super) async fn close(self, shared: &Shared) {
+        self.end(shared, &mut Observation::default()).await;
+    }
+}
+
+/// Ends a process, in a hurry from the moment the run is interrupted.
+async fn end_of(process: &mut Process, shared: &Shared) -> Exit {
+    if !shared.options.interrupt.is_cancelled() {
+        tokio::select! {
+            exit = process.end(Patience::default()) => return exit,
+            () = shared.options.interrupt.cancelled() => {}
+        }
+    }
+    process.end(HURRY).await
+}
+
+/// What the way a server ended says about it.
+pub(super) fn ending_findings(exit: &Exit, seen: &mut Observation) {
+    let findings = &mut seen.findings;
+    match exit.ending {
+        Ending::StdinClosed => {}
+        Ending::ByItself => {
+            if seen.disruption.is_none() {
+                let message = format!(
+                    "the server ended while the session was open: {}",
+                    exit.status
+                );
+                note(findings, FindingCode::ExitedEarly, message, None);
+            }
+        }
+        Ending::Terminated => {
+            let message = "the server lived on after its stdin was closed; SIGTERM ended it";
+            note(findings, FindingCode::IgnoresStdinEnd, message, None);
+        }
+        Ending::Killed => {
+            let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
+            note(findings, FindingCode::IgnoresTermination, message, None);
+        }
+    }
+    if exit.orphans > 0 {
+        let message = format!(
+            "{} outlived the server and had to be ended",
+            crate::words::text::count(exit.orphans, "process").replace("processs", "processes")
+        );
+        note(findings, FindingCode::Orphans, message, None);
+    }
+}
