@@ -1,0 +1,470 @@
+//! Every fault of the embedded server against the runner: the status, the cause, the phase and the findings that
+//! the catalogue promises, at once where nothing can change it, and nothing left behind.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use serde_json::Value;
+
+use crate::{
+    harness::Project,
+    running::{Ended, Running},
+};
+
+/// The deadline where one is waited for.
+const SHORT_MS: u64 = 2_000;
+
+/// The deadline elsewhere: no machine is so busy that it is met.
+const LONG_MS: u64 = 60_000;
+
+/// The findings of each fault; those that are not here have none.
+const FINDINGS: &[(&str, &[&str])] = &[
+    ("stdout-banner", &["stdout-noise"]),
+    ("stdout-noise-between", &["stdout-noise"]),
+    ("stdout-noise-midline", &["not-json"]),
+    ("stdout-ansi", &["stdout-noise"]),
+    ("stdout-bom", &["byte-order-mark"]),
+    ("stdout-blank-lines", &["blank-line"]),
+    ("pretty-json", &["not-json", "stdout-noise"]),
+    ("lsp-framing", &["blank-line", "lsp-framing"]),
+    ("no-trailing-newline", &["exited-early", "no-final-newline"]),
+    ("no-trailing-newline:open", &["no-final-newline"]),
+    ("invalid-utf8", &["not-utf8"]),
+    ("nul-byte", &["stdout-noise"]),
+    ("huge-line:65MiB", &["line-too-long"]),
+    ("slow-start:1h", &["ignores-stdin-end"]),
+    ("exit-after-reply", &["exited-early"]),
+    ("ignore-stdin-eof", &["ignores-stdin-end"]),
+    ("ignore-sigterm", &["ignores-termination"]),
+    ("orphan-grandchild", &["orphans"]),
+    ("truncated-json", &["not-json"]),
+    ("not-json", &["stdout-noise"]),
+    ("json-null", &["not-a-message"]),
+    ("batch-reply", &["batch"]),
+    ("missing-jsonrpc", &["jsonrpc-missing"]),
+    ("jsonrpc-1.0", &["jsonrpc-version"]),
+    ("wrong-id", &["unknown-id"]),
+    ("null-id", &["null-id"]),
+    ("id-type-flip", &["id-type"]),
+    ("unknown-id", &["unknown-id"]),
+    ("duplicate-reply", &["duplicate-answer"]),
+    ("result-and-error", &["result-and-error"]),
+    ("neither", &["neither-result-nor-error"]),
+    ("error-no-code", &["error-code"]),
+    ("error-string-code", &["error-code"]),
+    ("reply-after-cancel", &["answer-after-cancel"]),
+    ("reply-to-notification", &["answer-to-notification"]),
+    ("init-wrong-version", &["unknown-revision"]),
+    ("init-no-capabilities", &["schema"]),
+    ("init-twice", &["duplicate-answer"]),
+    (
+        "request-before-initialized",
+        &["capability-not-declared", "request-before-initialized"],
+    ),
+    ("cap-lie-missing", &["capability-not-served"]),
+    ("cap-lie-extra", &["capability-undeclared"]),
+    ("unsolicited-sampling", &["capability-not-declared"]),
+    ("unsolicited-elicitation", &["capability-not-declared"]),
+    ("unsolicited-roots", &["capability-not-declared"]),
+    ("dup-tool-names", &["duplicate-name"]),
+    ("bad-tool-name", &["bad-name"]),
+    (
+        "no-input-schema",
+        &["bad-tool-schema", "typed-client-rejects"],
+    ),
+    ("schema-not-object", &["bad-tool-schema"]),
+    ("schema-invalid", &["bad-tool-schema"]),
+    ("schema-remote-ref", &["remote-reference"]),
+    ("schema-cycle", &["bad-tool-schema"]),
+    ("schema-deep", &["too-deep"]),
+    ("cursor-loop", &["cursor-loop", "duplicate-name"]),
+    ("cursor-repeat", &["cursor-loop"]),
+    ("cursor-empty", &["empty-cursor"]),
+    ("rug-pull", &["list-changed-silently"]),
+    ("unstable-order", &["list-changed-silently"]),
+    ("content-missing", &["schema"]),
+    ("content-null", &["schema"]),
+    (
+        "content-unknown-type",
+        &["typed-client-rejects", "unknown-content-type"],
+    ),
+    ("bad-base64", &["bad-base64"]),
+    ("mime-lie", &["mime-mismatch"]),
+    ("structured-mismatch", &["output-schema-mismatch"]),
+    ("structured-missing", &["structured-content-missing"]),
+    ("is-error-no-text", &["error-without-text"]),
+    ("nan-number", &["not-json"]),
+    ("deep-json", &["too-deep"]),
+    ("lone-surrogate", &["lone-surrogate"]),
+    ("progress-backwards", &["progress-not-growing"]),
+    ("progress-foreign-token", &["foreign-progress-token"]),
+    ("progress-after-reply", &["progress-after-answer"]),
+    ("progress-flood", &["notification-flood"]),
+    ("list-changed-storm", &["notification-flood"]),
+    ("log-bad-level", &["log-level-unknown"]),
+    ("log-below-level", &["log-below-level"]),
+];
+
+/// How the process of a fault ends.
+const ENDS: &[(&str, &str)] = &[
+    ("exit-before-init", "exit code 1, by itself"),
+    ("exit-before-init:7", "exit code 7, by itself"),
+    ("exit-mid-call", "exit code 1, by itself"),
+    ("abort", "SIGABRT, by itself"),
+    ("segv", "SIGSEGV, by itself"),
+    ("oom-cap", "SIGABRT, by itself"),
+    ("close-stdout", "exit code 0, after its stdin was closed"),
+];
+
+/// Arguments that change the class: fault, class, phase.
+const VARIANTS: &[(&str, &str, &str)] = &[
+    ("no-trailing-newline:open", "timeout + finding", "subject"),
+    ("huge-line:65MiB", "transport error", "subject"),
+    ("slow-start:1h", "timeout", "handshake"),
+    ("exit-before-init:7", "crash", "handshake"),
+    ("deep-json:100", "pass", "subject"),
+];
+
+/// A fault and what is to come of it.
+#[derive(Debug)]
+struct Case {
+    fault: String,
+    class: String,
+    phase: String,
+    group: String,
+}
+
+impl Case {
+    fn id(&self) -> &str {
+        self.fault.split(':').next().unwrap()
+    }
+
+    fn times_out(&self) -> bool {
+        self.class.starts_with("timeout")
+    }
+
+    fn deadline_ms(&self) -> u64 {
+        if self.times_out() { SHORT_MS } else { LONG_MS }
+    }
+
+    /// What is asked of a server that has the fault.
+    fn subject(&self) -> &'static str {
+        match (self.id(), self.group.as_str()) {
+            ("cap-lie-missing" | "cap-lie-extra", _) => {
+                "assert_prompts: {list: true, expect: {not_error: true}}"
+            }
+            ("out-of-order", _) => {
+                "parallel: true\nsteps:\n\
+                 - {tool: echo, args: {message: one}, expect: {structured: {$.message: one}}}\n\
+                 - {tool: echo, args: {message: two}, expect: {structured: {$.message: two}}}"
+            }
+            ("reply-after-cancel", _) => {
+                "assert: {tool: slow, args: {hang: true}, expect: {not_error: true}}"
+            }
+            ("log-below-level", _) => {
+                "assert_logging: {set_level: error, tool: test_simple_text, expect: {min_messages: 1}}"
+            }
+            ("tool-vanishes", _) => CALL,
+            (_, "lists") => "assert_tools: {expect: {not_error: true}}",
+            _ => CALL,
+        }
+    }
+
+    /// Status and cause in `run --json`.
+    fn outcome(&self) -> (&'static str, Option<&'static str>) {
+        let class = self.class.trim_end_matches(" + finding");
+        match (class, self.phase.as_str()) {
+            ("pass" | "pass+finding", _) => ("pass", None),
+            ("tool error", _) | ("protocol error", "subject") => ("fail", None),
+            ("protocol error", _) => ("error", Some("protocol-error")),
+            ("violation", _) => ("error", Some("violation")),
+            ("transport error", _) => ("error", Some("transport")),
+            ("crash", _) => ("error", Some("crash")),
+            ("timeout", _) => ("error", Some("timeout")),
+            other => panic!("a class that nothing is known of: {other:?}"),
+        }
+    }
+}
+
+const CALL: &str = "assert: {tool: test_simple_text, expect: {not_error: true}}";
+
+/// Every fault of the binary's own list, and the variants.
+fn cases() -> Vec<Case> {
+    let list = Project::new().run(&["serve", "--list", "--json"]).json();
+    let faults = list["faults"].as_array().unwrap();
+    let text = |fault: &Value, key: &str| fault[key].as_str().unwrap().to_owned();
+    let group = |id: &str| {
+        let fault = faults.iter().find(|fault| fault["id"] == id).unwrap();
+        text(fault, "group")
+    };
+    let variants = VARIANTS.iter().map(|(fault, class, phase)| Case {
+        fault: (*fault).to_owned(),
+        class: (*class).to_owned(),
+        phase: (*phase).to_owned(),
+        group: group(fault.split(':').next().unwrap()),
+    });
+    faults
+        .iter()
+        .map(|fault| Case {
+            fault: text(fault, "id"),
+            class: text(fault, "class"),
+            phase: text(fault, "phase"),
+            group: text(fault, "group"),
+        })
+        .chain(variants)
+        .collect()
+}
+
+/// Faults that show from the second list on: two assertions on one server.
+fn needs_two(case: &Case) -> bool {
+    ["rug-pull", "unstable-order"].contains(&case.id())
+}
+
+fn suite(cases: &[&Case]) -> String {
+    let mut yaml = String::new();
+    for case in cases {
+        let (fault, subject, timeout) = (&case.fault, case.subject(), case.deadline_ms());
+        let copies = if needs_two(case) { 2 } else { 1 };
+        for _ in 0..copies {
+            write!(
+                yaml,
+                "---\nname: '{fault}'\ntimeout: {timeout}ms\n\
+                 server: {{builtin: conformance, args: [--fault, '{fault}']}}\n{subject}\n"
+            )
+            .unwrap();
+        }
+    }
+    yaml
+}
+
+fn codes(outcome: &Value) -> BTreeSet<&str> {
+    let findings = outcome["findings"].as_array().unwrap();
+    findings
+        .iter()
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect()
+}
+
+/// What is wrong with an outcome; nothing when it is as promised.
+fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
+    let mut wrong = Vec::new();
+    let (kind, cause) = case.outcome();
+    if outcome["kind"] != kind || outcome["cause"].as_str() != cause {
+        wrong.push(format!(
+            "{} {}, not {kind} {cause:?}",
+            outcome["kind"], outcome["cause"]
+        ));
+    }
+    if kind == "error" && outcome["phase"] != case.phase {
+        wrong.push(format!("in phase {}", outcome["phase"]));
+    }
+    let wanted = FINDINGS
+        .iter()
+        .find(|(fault, _)| *fault == case.fault)
+        .map_or(&[][..], |(_, codes)| codes);
+    assert!(
+        !case.class.contains("finding") || !wanted.is_empty(),
+        "{}: the finding is not in the table above",
+        case.fault
+    );
+    if codes(outcome) != wanted.iter().copied().collect() {
+        wrong.push(format!("findings {:?}", codes(outcome)));
+    }
+    let took = outcome["duration_ms"].as_u64().unwrap();
+    if !case.times_out() && took > LONG_MS / 2 || took > case.deadline_ms() + 5_000 {
+        wrong.push(format!("only after {took} ms"));
+    }
+    if case.times_out() && took < SHORT_MS {
+        wrong.push(format!("before its deadline, after {took} ms"));
+    }
+    if let Some((_, end)) = ENDS.iter().find(|(fault, _)| *fault == case.fault) {
+        let seen = &record["evidence"]["exit"];
+        let told = outcome["detail"].as_str().unwrap().contains(end);
+        if seen != end || !told {
+            wrong.push(format!("ended with {seen}"));
+        }
+    }
+    let wants_frame = cause == Some("violation") && case.phase == "subject";
+    if wants_frame && record["evidence"]["disruption"]["frame"].is_null() {
+        wrong.push("shows no frame".to_owned());
+    }
+    (!wrong.is_empty()).then(|| format!("{}: {}\n{outcome:#}", case.fault, wrong.join("; ")))
+}
+
+/// No text of a server may steer whoever looks at a report.
+fn assert_clean(what: &str, text: &str) {
+    let raw = text
+        .chars()
+        .find(|one| one.is_control() && !matches!(one, '\n' | '\t'));
+    assert_eq!(raw, None, "a raw control character in {what}");
+}
+
+/// The same inside the strings of JSON, where escapes hide it.
+fn assert_clean_inside(what: &str, value: &Value) {
+    match value {
+        Value::String(text) => assert_clean(what, text),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| assert_clean_inside(what, item)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            assert_clean(what, key);
+            assert_clean_inside(what, value);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+const REPORTS: [&str; 7] = [
+    "--json",
+    "--report-json",
+    "run.json",
+    "--junit",
+    "junit.xml",
+    "--markdown",
+    "report.md",
+];
+
+fn run(project: &Project, more: &[&str]) -> Ended {
+    let mut arguments = vec!["run", "evals", "--jobs", "4"];
+    arguments.extend(REPORTS);
+    arguments.extend(more);
+    let ended = Running::start(project, &arguments).end();
+    ended.left_nothing();
+    for report in ["run.json", "junit.xml", "report.md"] {
+        assert_clean(report, &project.read(report));
+    }
+    assert_clean_inside("--json", &ended.json());
+    assert_clean_inside("run.json", &run_json(project));
+    ended
+}
+
+fn run_json(project: &Project) -> Value {
+    serde_json::from_str(&project.read("run.json")).unwrap()
+}
+
+#[test]
+fn every_misbehaviour_is_reported_as_what_it_is() {
+    let cases = cases();
+    let alone: Vec<&Case> = cases.iter().filter(|case| !needs_two(case)).collect();
+    let project = Project::with_suite(&suite(&alone));
+    let ended = run(&project, &[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let outcomes = ended.json();
+    let outcomes = outcomes.as_array().unwrap();
+    assert_eq!(outcomes.len(), alone.len());
+    let stored = run_json(&project);
+    let wrong: Vec<String> = alone
+        .iter()
+        .enumerate()
+        .filter_map(|(at, case)| deviation(case, &outcomes[at], &stored["assertions"][at]))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn lists_that_change_silently_are_told_to_who_lists_again() {
+    let cases = cases();
+    let twice: Vec<&Case> = cases.iter().filter(|case| needs_two(case)).collect();
+    assert_eq!(twice.len(), 2);
+    let project = Project::with_suite(&suite(&twice));
+    let ended = run(&project, &["--reuse-server"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let outcomes = ended.json();
+    for (at, case) in twice.iter().enumerate() {
+        let (first, second) = (&outcomes[2 * at], &outcomes[2 * at + 1]);
+        assert_eq!(codes(first), BTreeSet::new(), "{first:#}");
+        let deviation = deviation(case, second, &Value::Null);
+        assert_eq!(deviation, None);
+    }
+}
+
+#[test]
+fn what_is_legal_in_one_revision_or_wanted_by_nobody_changes_the_verdict() {
+    let suite = "\
+name: a batch where batches exist
+server: {builtin: conformance, args: [--fault, batch-reply], protocol: 2025-03-26}
+assert: {tool: test_simple_text, expect: {not_error: true, findings: none}}
+---
+name: structured content against its schema
+server: {builtin: conformance, args: [--fault, structured-mismatch]}
+assert: {tool: test_simple_text, expect: {output_schema: true}}
+---
+name: no structured content
+server: {builtin: conformance, args: [--fault, structured-missing]}
+assert: {tool: test_simple_text, expect: {output_schema: true}}
+---
+name: logs below the level
+server: {builtin: conformance, args: [--fault, log-below-level]}
+assert_logging: {set_level: error, tool: test_simple_text, expect: {not_below: error}}
+---
+name: every digit
+server: {builtin: conformance, args: [--fault, big-int]}
+assert:
+  tool: test_simple_text
+  expect: {structured: {$.integers.above_63_bits: 9223372036854775809, $.integers.forty_digits: 1234567890123456789012345678901234567890}}
+";
+    let project = Project::with_suite(suite);
+    let ended = run(&project, &[]);
+    let outcomes = ended.json();
+    let kinds: Vec<&str> = outcomes
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|outcome| outcome["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["pass", "fail", "fail", "fail", "pass"],
+        "{outcomes:#}"
+    );
+}
+
+#[test]
+fn hostile_text_is_shown_and_steers_nothing() {
+    let mut suite = String::new();
+    for fault in [
+        "terminal-escape",
+        "prompt-injection",
+        "stdout-ansi",
+        "nul-byte",
+        "invalid-utf8",
+        "lone-surrogate",
+        "stdout-noise-midline",
+    ] {
+        write!(
+            suite,
+            "---\nname: {fault}\nserver: {{builtin: conformance, args: [--fault, {fault}]}}\n\
+             assert: {{tool: test_simple_text, expect: {{equals: something else}}}}\n"
+        )
+        .unwrap();
+    }
+    let project = Project::with_suite(&suite);
+    run(&project, &["--trace"]);
+    let arguments = ["run", "evals", "--trace"];
+    let ended = Running::start(&project, &arguments).end();
+    ended.left_nothing();
+    assert_eq!(ended.code, Some(1));
+    for text in [&ended.stdout, &ended.stderr, &project.read("junit.xml")] {
+        assert_clean("the output", text);
+        let command = text.lines().find(|line| {
+            let line = line.trim_start();
+            line.starts_with("::") || line.starts_with("##[")
+        });
+        assert_eq!(command, None, "a workflow command");
+    }
+    assert!(ended.stdout.contains("::error"), "{}", ended.stdout);
+}
+
+#[test]
+fn with_strict_protocol_each_finding_is_red() {
+    let cases = cases();
+    let with_finding: Vec<&Case> = cases
+        .iter()
+        .filter(|case| case.class == "pass+finding" && !needs_two(case))
+        .collect();
+    let project = Project::with_suite(&suite(&with_finding));
+    let ended = run(&project, &["--strict-protocol"]);
+    let outcomes = ended.json();
+    for (case, outcome) in with_finding.iter().zip(outcomes.as_array().unwrap()) {
+        assert_eq!(outcome["kind"], "fail", "{}\n{outcome:#}", case.fault);
+    }
+}

@@ -1,0 +1,179 @@
+//! A run of the binary that is watched, signalled, and asked afterwards what it left on the machine.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, ChildStdout, Stdio},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use crate::harness::Project;
+
+/// Longer than anything that is waited for here may take on a busy machine.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A run that goes on. Its temporary folders are made in `tmp` of the project.
+pub(crate) struct Running {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    errors: JoinHandle<String>,
+    folder: std::path::PathBuf,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Its number.
+    pub(crate) pid: u32,
+    /// The rest of standard output.
+    pub(crate) stdout: String,
+    /// Standard error.
+    pub(crate) stderr: String,
+    /// The exit code; `None` for a signal.
+    pub(crate) code: Option<i32>,
+    /// Processes that carry its mark and live.
+    pub(crate) processes: Vec<String>,
+    /// What is in its folder for temporary things.
+    pub(crate) temporary: Vec<String>,
+}
+
+impl Running {
+    /// Starts the binary.
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
+        let folder = project.path().join("tmp");
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut child = project
+            .command(arguments)
+            .env("TMPDIR", &folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut stderr = child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            stderr.read_to_end(&mut text).unwrap();
+            String::from_utf8(text).expect("stderr is UTF-8")
+        });
+        Self {
+            child,
+            output,
+            errors,
+            folder,
+        }
+    }
+
+    /// The next line on standard output.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Waits until a file is there and has something in it.
+    pub(crate) fn until_file(&mut self, path: &Path) -> String {
+        let begun = Instant::now();
+        loop {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            if text.ends_with('\n') {
+                return text;
+            }
+            assert!(self.child.try_wait().unwrap().is_none(), "it ended early");
+            assert!(begun.elapsed() < LONG, "{} never came", path.display());
+            std::thread::yield_now();
+        }
+    }
+
+    /// The processes that it started and that live.
+    pub(crate) fn servers(&mut self) -> Vec<String> {
+        assert!(self.child.try_wait().unwrap().is_none(), "it ended early");
+        processes_of(self.child.id())
+    }
+
+    /// Sends a signal, such as `-INT`.
+    pub(crate) fn signal(&self, signal: &str) {
+        signal_to(self.child.id(), signal);
+    }
+
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
+        let mut stdout = Vec::new();
+        self.output.read_to_end(&mut stdout).unwrap();
+        let code = self.child.wait().unwrap().code();
+        Ended {
+            pid: self.child.id(),
+            stdout: String::from_utf8(stdout).expect("stdout is UTF-8"),
+            stderr: self.errors.join().unwrap(),
+            code,
+            processes: processes_of(self.child.id()),
+            temporary: names(&self.folder),
+        }
+    }
+}
+
+impl Ended {
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Asserts that nothing runs and nothing lies about any more.
+    pub(crate) fn left_nothing(&self) {
+        assert_eq!(self.processes, [""; 0], "processes that were left");
+        assert_eq!(self.temporary, [""; 0], "temporary files that were left");
+    }
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal_to(pid: u32, signal: &str) {
+    let status = std::process::Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// Living processes that a run of this number started, with what they are.
+pub(crate) fn processes_of(run: u32) -> Vec<String> {
+    let mark = format!("MCP_ASSERT_OWNER={run}:");
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    processes
+        .flatten()
+        .filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let environment = std::fs::read(entry.path().join("environ")).ok()?;
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable.starts_with(mark.as_bytes()))
+                .then(|| {
+                    let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                    format!(
+                        "{pid} {}",
+                        String::from_utf8_lossy(&words).replace('\0', " ")
+                    )
+                })
+        })
+        .collect()
+}
+
+/// Whether a process of this number lives.
+pub(crate) fn lives(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
