@@ -15,6 +15,7 @@ mod fault_matrix;
 mod faults;
 mod faults_matrix;
 mod harness;
+mod interrupts;
 mod published_servers;
 mod running;
 mod serve;

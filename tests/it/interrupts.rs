@@ -1,0 +1,204 @@
+//! Ctrl-C, SIGTERM and SIGKILL in the middle of a run: what is reported, how soon it is over, what is left.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{
+    harness::Project,
+    running::{Running, lives, processes_of, signal_to},
+};
+
+/// All of it has to be over within this.
+const SOON: Duration = Duration::from_secs(5);
+
+/// Two assertions that finish, then ones that never do, of servers that will not go either: they ignore the end of
+/// their input and SIGTERM, and have a child in a session of its own.
+fn suite() -> String {
+    let stubborn = "trap '' TERM INT; (setsid sleep 600 &); echo $$ >>started; \
+                    while :; do sleep 600; done";
+    let mut yaml = "\
+name: first
+server: {builtin: conformance}
+assert: {tool: test_simple_text}
+---
+name: second
+server: {builtin: conformance}
+assert: {tool: test_simple_text, expect: {equals: something else}}
+"
+    .to_owned();
+    for name in ["stuck", "stuck too", "stuck as well"] {
+        yaml += &format!(
+            "---\nname: {name}\nserver: {{command: sh, args: [-c, {stubborn:?}, '{{{{fixture}}}}']}}\n\
+             assert: {{tool: any, expect: {{not_error: true}}}}\n"
+        );
+    }
+    yaml + "---\nname: last\nserver: {builtin: conformance}\nassert: {tool: test_simple_text}\n"
+}
+
+fn project() -> Project {
+    Project::with_suite(&suite()).file("fixture/note.txt", "a note")
+}
+
+/// A run with one job stuck, after two that finished.
+fn stuck(project: &Project) -> Running {
+    let arguments = [
+        "run",
+        "evals",
+        "--jobs",
+        "1",
+        "--fixture",
+        "fixture",
+        "--junit",
+        "junit.xml",
+        "--report-json",
+        "run.json",
+    ];
+    let mut running = Running::start(project, &arguments);
+    running.until_file(&project.path().join("started"));
+    running
+}
+
+#[test]
+fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
+    for signal in ["-INT", "-TERM", "-INT"] {
+        let project = project();
+        let running = stuck(&project);
+        let begun = Instant::now();
+        running.signal(signal);
+        let ended = running.end();
+        let took = begun.elapsed();
+        assert_eq!(ended.code, Some(130), "{signal}: {}", ended.stderr);
+        assert!(took < SOON, "{signal}: {took:?}");
+        ended.left_nothing();
+        assert!(
+            ended.stdout.contains("interrupted"),
+            "{signal}: {}",
+            ended.stdout
+        );
+
+        let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+        assert_eq!(run["end"]["state"], "interrupted");
+        let assertions = run["assertions"].as_array().unwrap();
+        let status = |at: usize| assertions[at]["status"].as_str().unwrap();
+        assert_eq!(assertions.len(), 6);
+        assert_eq!(
+            [status(0), status(1), status(2), status(3), status(5)],
+            ["pass", "fail", "error", "skip", "skip"],
+            "{signal}"
+        );
+        assert_eq!(
+            assertions[2]["evidence"]["disruption"]["kind"],
+            "interrupted"
+        );
+        assert_eq!(assertions[5]["reason"], "not run: interrupted");
+        let junit = project.read("junit.xml");
+        assert!(junit.contains("name=\"second\""), "{junit}");
+        assert!(junit.contains("interrupted"), "{junit}");
+    }
+}
+
+#[test]
+fn json_on_stdout_is_whole_after_an_interrupt() {
+    let project = project();
+    let mut running = Running::start(
+        &project,
+        &[
+            "run",
+            "evals",
+            "--json",
+            "--jobs",
+            "4",
+            "--fixture",
+            "fixture",
+        ],
+    );
+    running.until_file(&project.path().join("started"));
+    running.signal("-INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(130));
+    ended.left_nothing();
+    assert_eq!(ended.json().as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn an_interrupt_while_a_server_closes_does_not_wait_for_it() {
+    let slow_to_end = "\
+name: will not end
+server: {builtin: conformance, args: [--fault, ignore-sigterm]}
+assert: {tool: test_simple_text}
+";
+    let project = Project::with_suite(slow_to_end);
+    let mut running = Running::start(&project, &["run", "evals", "--report", "junit=-"]);
+    // Nothing tells from outside that the server is being closed: the signal comes wherever it comes.
+    let pid = loop {
+        if let Some(server) = running.servers().first() {
+            break server.split(' ').next().unwrap().parse::<u32>().unwrap();
+        }
+    };
+    let begun = Instant::now();
+    running.signal("-INT");
+    let ended = running.end();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    ended.left_nothing();
+    assert!(!lives(pid));
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let project = project();
+    let running = stuck(&project);
+    running.signal("-INT");
+    let begun = Instant::now();
+    running.signal("-INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(130));
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert_eq!(ended.processes, [""; 0]);
+}
+
+#[test]
+fn the_next_run_ends_what_a_killed_one_left() {
+    for _ in 0..2 {
+        let project = project();
+        let mut running = stuck(&project);
+        let started = running.until_file(&project.path().join("started"));
+        let server: u32 = started.trim().parse().unwrap();
+        running.signal("-KILL");
+        let killed = running.end();
+        assert_eq!(killed.code, None);
+        assert!(lives(server), "nobody could end it");
+        assert!(!killed.temporary.is_empty(), "nobody could remove it");
+
+        let arguments = ["run", "evals", "--filter", "first"];
+        let next = Running::start(&project, &arguments).end();
+        assert_eq!(next.code, Some(0), "{}", next.stderr);
+        next.left_nothing();
+        let begun = Instant::now();
+        while lives(server) && begun.elapsed() < SOON {
+            std::thread::yield_now();
+        }
+        assert!(!lives(server));
+        assert_eq!(processes_of(killed.pid), [""; 0]);
+    }
+}
+
+#[test]
+fn an_interrupt_is_no_reason_to_touch_others() {
+    let others = project();
+    let other = stuck(&others);
+    let project = project();
+    let running = stuck(&project);
+    running.signal("-INT");
+    assert_eq!(running.end().code, Some(130));
+    let started = others.read("started");
+    let server: u32 = started.trim().parse().unwrap();
+    assert!(lives(server), "the other run's server was ended");
+    other.signal("-TERM");
+    let ended = other.end();
+    ended.left_nothing();
+    if lives(server) {
+        signal_to(server, "-KILL");
+        panic!("the server was left");
+    }
+}
