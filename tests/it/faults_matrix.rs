@@ -214,24 +214,16 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Faults that show from the second list on: two assertions on one server.
-fn needs_two(case: &Case) -> bool {
-    ["rug-pull", "unstable-order"].contains(&case.id())
-}
-
 fn suite(cases: &[&Case]) -> String {
     let mut yaml = String::new();
     for case in cases {
         let (fault, subject, timeout) = (&case.fault, case.subject(), case.deadline_ms());
-        let copies = if needs_two(case) { 2 } else { 1 };
-        for _ in 0..copies {
-            write!(
-                yaml,
-                "---\nname: '{fault}'\ntimeout: {timeout}ms\n\
-                 server: {{builtin: conformance, args: [--fault, '{fault}']}}\n{subject}\n"
-            )
-            .unwrap();
-        }
+        write!(
+            yaml,
+            "---\nname: '{fault}'\ntimeout: {timeout}ms\n\
+             server: {{builtin: conformance, args: [--fault, '{fault}']}}\n{subject}\n"
+        )
+        .unwrap();
     }
     yaml
 }
@@ -344,37 +336,20 @@ fn run_json(project: &Project) -> Value {
 #[test]
 fn every_misbehaviour_is_reported_as_what_it_is() {
     let cases = cases();
-    let alone: Vec<&Case> = cases.iter().filter(|case| !needs_two(case)).collect();
-    let project = Project::with_suite(&suite(&alone));
+    let all: Vec<&Case> = cases.iter().collect();
+    let project = Project::with_suite(&suite(&all));
     let ended = run(&project, &[]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let outcomes = ended.json();
     let outcomes = outcomes.as_array().unwrap();
-    assert_eq!(outcomes.len(), alone.len());
+    assert_eq!(outcomes.len(), all.len());
     let stored = run_json(&project);
-    let wrong: Vec<String> = alone
+    let wrong: Vec<String> = all
         .iter()
         .enumerate()
         .filter_map(|(at, case)| deviation(case, &outcomes[at], &stored["assertions"][at]))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-}
-
-#[test]
-fn lists_that_change_silently_are_told_to_who_lists_again() {
-    let cases = cases();
-    let twice: Vec<&Case> = cases.iter().filter(|case| needs_two(case)).collect();
-    assert_eq!(twice.len(), 2);
-    let project = Project::with_suite(&suite(&twice));
-    let ended = run(&project, &["--reuse-server"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let outcomes = ended.json();
-    for (at, case) in twice.iter().enumerate() {
-        let (first, second) = (&outcomes[2 * at], &outcomes[2 * at + 1]);
-        assert_eq!(codes(first), BTreeSet::new(), "{first:#}");
-        let deviation = deviation(case, second, &Value::Null);
-        assert_eq!(deviation, None);
-    }
 }
 
 #[test]
@@ -459,7 +434,7 @@ fn with_strict_protocol_each_finding_is_red() {
     let cases = cases();
     let with_finding: Vec<&Case> = cases
         .iter()
-        .filter(|case| case.class == "pass+finding" && !needs_two(case))
+        .filter(|case| case.class == "pass+finding")
         .collect();
     let project = Project::with_suite(&suite(&with_finding));
     let ended = run(&project, &["--strict-protocol"]);

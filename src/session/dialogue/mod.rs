@@ -18,7 +18,10 @@ use super::{
     record::{Record, brief, shown},
 };
 use crate::{
-    observation::{disruption::DisruptionKind, finding::FindingCode},
+    observation::{
+        disruption::DisruptionKind,
+        finding::{Finding, FindingCode},
+    },
     protocol::{
         frame::LineEnd,
         message::{Id, Message},
@@ -181,7 +184,8 @@ impl Dialogue {
 
     /// The time is over and this much of a line has come without its newline.
     pub(super) fn unfinished(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
+        let framed = |finding: &Finding| finding.code == FindingCode::LspFraming;
+        if bytes.is_empty() || self.record.findings.iter().any(framed) {
             return;
         }
         let (code, message) = if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
