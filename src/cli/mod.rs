@@ -2,6 +2,8 @@
 
 pub(crate) mod arguments;
 pub(crate) mod completions;
+#[cfg(test)]
+mod reference;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;

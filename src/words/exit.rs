@@ -5,7 +5,7 @@
 pub(crate) enum ExitCode {
     /// 0: everything asked for passed. A closed stdout pipe ends this way too.
     Passed,
-    /// 1: an assertion failed or could not be observed, the threshold was missed, or a regression was found.
+    /// 1: an assertion failed or could not be observed, or a regression was found.
     Failed,
     /// 2: the command line or a suite is invalid.
     Invalid,

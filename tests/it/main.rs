@@ -11,6 +11,7 @@
 mod architecture;
 mod command_line;
 mod compat;
+mod docs;
 mod fault_matrix;
 mod faults;
 mod faults_matrix;

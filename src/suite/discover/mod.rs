@@ -186,6 +186,10 @@ impl Loading<'_> {
                     .push(problems::unreadable(&shown, &reason));
             }
             for folder in walk.passed_over {
+                // The settings say what it is.
+                if settings.fixture.as_deref() == Some(base.join(&folder).as_path()) {
+                    continue;
+                }
                 let shown = self.shown_below(path, &folder);
                 self.suite.notes.push(format!(
                     "`{shown}` is passed over: its name says that it holds no assertions"

@@ -26,7 +26,7 @@ shape! {
         report = "report": Texts;
         /// The baseline to compare with.
         baseline = "baseline": Text;
-        /// The percentage that must pass.
+        /// The percentage that must pass. It is not looked at yet: all must pass.
         threshold = "threshold": Number;
         /// `true`: the verdicts of the Go tool of the same name.
         compat = "compat": bool;
