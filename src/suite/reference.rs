@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    observation::finding::FindingCode,
+    observation::finding::{FindingCode, FindingSeverity},
     suite::{
         problems,
         raw::{
@@ -33,9 +33,15 @@ pub(crate) fn reference() -> String {
     for (code, meaning) in problems::code::ALL {
         row(&mut out, &[&format!("`{code}`"), &paragraph(meaning)]);
     }
-    out.push_str("\n## Findings about a server\n\n| code | meaning |\n|---|---|\n");
+    out.push_str("\n## Findings about a server\n\n| code | severity | meaning |\n|---|---|---|\n");
     for code in FindingCode::ALL {
-        row(&mut out, &[&format!("`{code}`"), &paragraph(code.doc())]);
+        let severity = match code.severity() {
+            FindingSeverity::Note => "note",
+            FindingSeverity::Warning => "warning",
+            FindingSeverity::Error => "error",
+        };
+        let code_shown = format!("`{code}`");
+        row(&mut out, &[&code_shown, severity, &paragraph(code.doc())]);
     }
     out
 }

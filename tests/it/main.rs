@@ -19,5 +19,6 @@ mod harness;
 mod interrupts;
 mod published_servers;
 mod running;
+mod security;
 mod serve;
 mod verdicts;
