@@ -22,6 +22,7 @@ use crate::{
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
+        finding::{FindingCode, note},
     },
     plan::job::RunJob,
     session::{Script, Session},
@@ -46,6 +47,8 @@ pub(super) struct Attempted {
     pub(super) notes: Vec<String>,
     live: Option<Live>,
     place: Option<Place>,
+    /// How the server that was to be shared had ended.
+    died: Option<String>,
 }
 
 /// Makes an attempt. Everything that goes wrong is in its observation.
@@ -63,6 +66,7 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
         notes: Vec::new(),
         live: None,
         place: None,
+        died: None,
     };
     if let Subject::Trajectory(source) = &job.assertion.subject {
         trajectory::observe(source, job, &mut attempted);
@@ -97,11 +101,15 @@ impl Attempted {
             let Some(dead) = self.live.take_if(|_| crashed) else {
                 return Ok(());
             };
-            self.note_replaced(&dead);
-            dead.close(shared).await;
+            self.end_shared(dead, shared).await;
         }
         let live = self.start(job, shared, started).await?;
-        self.perform(live, job, shared, started).await
+        self.perform(live, job, shared, started).await?;
+        if let Some(message) = self.died.take() {
+            let findings = &mut self.observation.findings;
+            note(findings, FindingCode::ExitedEarly, message, None);
+        }
+        Ok(())
     }
 
     /// The server that waits for its next assertion, if it can take this one.
@@ -113,8 +121,7 @@ impl Attempted {
     ) -> Option<Live> {
         let mut live = shared.take_live(job).await?;
         if live.process.status().is_some() || live.place.reset().await.is_err() {
-            self.note_replaced(&live);
-            live.close(shared).await;
+            self.end_shared(live, shared).await;
             return None;
         }
         live.session.set_clock(clock);
@@ -124,12 +131,17 @@ impl Attempted {
         Some(live)
     }
 
-    /// Says that the assertion got a fresh server although it was to share one, and forgets what the old one said.
-    fn note_replaced(&mut self, dead: &Live) {
-        let with = dead.used_by.first().map_or("", String::as_str);
-        self.notes.push(format!(
-            "the server shared with `{with}` could not be used any more; a fresh one was started"
-        ));
+    /// Ends a shared server that cannot be used any more, and forgets what it said. That it ended by itself is
+    /// remembered: it must not be hidden by the fresh one.
+    async fn end_shared(&mut self, live: Live, shared: &Shared) {
+        let with = live.used_by.first().cloned().unwrap_or_default();
+        self.died = live.process.status().map(|status| {
+            format!(
+                "the server shared with `{with}` ended while the session was open: {status}; \
+                 a fresh one was started"
+            )
+        });
+        live.close(shared).await;
         self.bindings.captured.clear();
         self.shared_server = None;
         self.observation = Observation::default();
