@@ -252,7 +252,7 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
     let wanted = FINDINGS
         .iter()
         .find(|(fault, _)| *fault == case.fault)
-        .map_or(&[][..], |(_, codes)| codes);
+        .map_or(&[][..], |(_, findings)| findings);
     assert!(
         !case.class.contains("finding") || !wanted.is_empty(),
         "{}: the finding is not in the table above",
@@ -275,8 +275,8 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
             wrong.push(format!("ended with {seen}"));
         }
     }
-    let wants_frame = cause == Some("violation") && case.phase == "subject";
-    if wants_frame && record["evidence"]["disruption"]["frame"].is_null() {
+    let shows_frame = cause == Some("violation") && case.phase == "subject";
+    if shows_frame && record["evidence"]["disruption"]["frame"].is_null() {
         wrong.push("shows no frame".to_owned());
     }
     (!wrong.is_empty()).then(|| format!("{}: {}\n{outcome:#}", case.fault, wrong.join("; ")))

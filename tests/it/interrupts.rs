@@ -1,6 +1,9 @@
 //! Ctrl-C, SIGTERM and SIGKILL in the middle of a run: what is reported, how soon it is over, what is left.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -28,10 +31,12 @@ assert: {tool: test_simple_text, expect: {equals: something else}}
 "
     .to_owned();
     for name in ["stuck", "stuck too", "stuck as well"] {
-        yaml += &format!(
+        write!(
+            yaml,
             "---\nname: {name}\nserver: {{command: sh, args: [-c, {stubborn:?}, '{{{{fixture}}}}']}}\n\
              assert: {{tool: any, expect: {{not_error: true}}}}\n"
-        );
+        )
+        .unwrap();
     }
     yaml + "---\nname: last\nserver: {builtin: conformance}\nassert: {tool: test_simple_text}\n"
 }

@@ -9,6 +9,7 @@
 )]
 
 mod architecture;
+mod broken_servers;
 mod command_line;
 mod compat;
 mod docs;
@@ -19,6 +20,7 @@ mod harness;
 mod interrupts;
 mod published_servers;
 mod running;
+mod scheduling;
 mod security;
 mod serve;
 mod verdicts;

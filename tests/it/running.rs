@@ -1,7 +1,7 @@
 //! A run of the binary that is watched, signalled, and asked afterwards what it left on the machine.
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::Read,
     path::Path,
     process::{Child, ChildStdout, Stdio},
     thread::JoinHandle,
@@ -16,7 +16,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// A run that goes on. Its temporary folders are made in `tmp` of the project.
 pub(crate) struct Running {
     child: Child,
-    output: BufReader<ChildStdout>,
+    output: ChildStdout,
     errors: JoinHandle<String>,
     folder: std::path::PathBuf,
 }
@@ -50,7 +50,7 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let output = BufReader::new(child.stdout.take().unwrap());
+        let output = child.stdout.take().unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let errors = std::thread::spawn(move || {
             let mut text = Vec::new();
@@ -63,13 +63,6 @@ impl Running {
             errors,
             folder,
         }
-    }
-
-    /// The next line on standard output.
-    pub(crate) fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        line
     }
 
     /// Waits until a file is there and has something in it.

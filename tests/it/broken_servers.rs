@@ -1,0 +1,347 @@
+//! Servers that cannot start, do not answer, do not stop talking or will not go: what a user is told, how soon, and
+//! that nothing of them is left.
+
+use std::{fmt::Write, os::unix::fs::PermissionsExt};
+
+use serde_json::Value;
+
+use crate::{harness::Project, running::Running};
+
+/// Answers the handshake and the first call, whatever is asked, then goes on with what follows.
+const ANSWERS: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; };
+read -r ask; hi 1 '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}';
+read -r noted; read -r ask; hi 2 '{"content":[{"type":"text","text":"hi"}]}'; "#;
+
+/// The deadline where one is waited for.
+const SHORT_MS: u64 = 2_000;
+
+/// The deadline elsewhere; half of it is far from "at once", and no machine is so busy that it is met.
+const LONG_MS: u64 = 120_000;
+
+/// A server and what is to be said of it.
+struct Case {
+    /// What a user notices.
+    name: &'static str,
+    /// The server as YAML.
+    server: String,
+    /// Kind, cause, phase.
+    outcome: (&'static str, &'static str, &'static str),
+    /// What the text of a red outcome says.
+    says: &'static [&'static str],
+    /// Findings.
+    findings: &'static [&'static str],
+}
+
+fn sh(script: &str) -> String {
+    let script = Value::from(script);
+    format!("{{command: sh, args: [-c, {script}]}}")
+}
+
+fn red(
+    name: &'static str,
+    server: String,
+    outcome: (&'static str, &'static str),
+    says: &'static [&'static str],
+) -> Case {
+    Case {
+        name,
+        server,
+        outcome: ("error", outcome.0, outcome.1),
+        says,
+        findings: &[],
+    }
+}
+
+fn green(name: &'static str, script: &str, findings: &'static [&'static str]) -> Case {
+    Case {
+        name,
+        server: sh(script),
+        outcome: ("pass", "", ""),
+        says: &[],
+        findings,
+    }
+}
+
+impl Case {
+    fn with(mut self, findings: &'static [&'static str]) -> Self {
+        self.findings = findings;
+        self
+    }
+
+    fn times_out(&self) -> bool {
+        self.outcome.1 == "timeout"
+    }
+
+    fn check(&self, outcome: &Value) {
+        let told = format!("{}\n{outcome:#}", self.name);
+        let (kind, cause, phase) = self.outcome;
+        assert_eq!(outcome["kind"], kind, "{told}");
+        if kind == "error" {
+            assert_eq!(outcome["cause"], cause, "{told}");
+            assert_eq!(outcome["phase"], phase, "{told}");
+        }
+        let detail = outcome["detail"].as_str().unwrap();
+        for text in self.says {
+            assert!(detail.contains(text), "{text:?} is not said: {told}");
+        }
+        let mut codes: Vec<&str> = outcome["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["code"].as_str().unwrap())
+            .collect();
+        codes.dedup();
+        assert_eq!(codes, self.findings, "{told}");
+        let took = outcome["duration_ms"].as_u64().unwrap();
+        if self.times_out() {
+            assert!((SHORT_MS..SHORT_MS * 5).contains(&took), "{told}");
+        } else {
+            assert!(took < LONG_MS / 2, "{told}");
+        }
+    }
+}
+
+/// Runs all of them side by side and checks each.
+fn check_all(project: Project, cases: &[Case]) {
+    let mut yaml = String::new();
+    for case in cases {
+        let timeout = if case.times_out() { SHORT_MS } else { LONG_MS };
+        write!(
+            yaml,
+            "---\nname: {:?}\ntimeout: {timeout}ms\nserver: {}\n\
+             assert: {{tool: any, expect: {{not_error: true}}}}\n",
+            case.name, case.server
+        )
+        .unwrap();
+    }
+    let project = project.file("evals/a.yaml", yaml);
+    let arguments = ["run", "evals", "--json", "--jobs", "4"];
+    let ended = Running::start(&project, &arguments).end();
+    ended.left_nothing();
+    let outcomes = ended.json();
+    let outcomes = outcomes.as_array().unwrap();
+    assert_eq!(outcomes.len(), cases.len(), "{}", ended.stderr);
+    for (case, outcome) in cases.iter().zip(outcomes) {
+        case.check(outcome);
+    }
+}
+
+#[test]
+fn a_server_that_cannot_start_is_said_at_once_with_the_reason() {
+    let project = Project::new().file("server.sh", "#!/bin/sh\n");
+    let project = project.file("lost.py", "#!/no/such/python\n");
+    let path = project.path().join("lost.py");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let start = ("start", "start");
+    let command = |command: &str| format!("{{command: {command}}}");
+    check_all(
+        project,
+        &[
+            red(
+                "a program that is not there",
+                command("./no-such-server"),
+                start,
+                &["`./no-such-server` was not found"],
+            ),
+            red(
+                "a program that is not on the PATH",
+                command("no-such-server"),
+                start,
+                &["was not found on the PATH"],
+            ),
+            red(
+                "a file that is not executable",
+                command("./server.sh"),
+                start,
+                &["not marked as executable", "chmod +x"],
+            ),
+            red(
+                "a script whose interpreter is missing",
+                command("./lost.py"),
+                start,
+                &["`/no/such/python`"],
+            ),
+            red(
+                "a whole command line as command",
+                command("'sh -c exit'"),
+                start,
+                &["`args`"],
+            ),
+            red(
+                "a directory that is not there",
+                "{command: sh, cwd: nowhere}".to_owned(),
+                start,
+                &["nowhere"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_server_that_ends_early_is_a_crash_with_its_last_words() {
+    let crash = ("crash", "handshake");
+    check_all(
+        Project::new(),
+        &[
+            red(
+                "it lacks a setting",
+                sh("echo 'cannot find config.toml' >&2; exit 3"),
+                crash,
+                &["exit code 3", "cannot find config.toml"],
+            ),
+            red("it does nothing", sh("exit 0"), crash, &["exit code 0"]),
+            red(
+                "it prints its usage",
+                sh("echo 'usage: server FILE'; exit 2"),
+                crash,
+                &["exit code 2", "usage: server FILE"],
+            )
+            .with(&["stdout-noise"]),
+            red(
+                "it is killed by a signal",
+                sh("echo bad >&2; kill -SEGV $$"),
+                crash,
+                &["SIGSEGV", "bad"],
+            ),
+            red(
+                "it leaves a daemon with its pipes",
+                sh("(setsid sleep 600 &); exit 4"),
+                crash,
+                &["exit code 4"],
+            )
+            .with(&["orphans"]),
+            red(
+                "it ends instead of answering a call",
+                sh(&format!(
+                    "{}echo 'out of luck' >&2; exit 5",
+                    ANSWERS.rsplit_once("hi 2").unwrap().0
+                )),
+                ("crash", "subject"),
+                &["exit code 5", "out of luck"],
+            ),
+            red(
+                "it fills stderr and ends",
+                sh("head -c 3000000 /dev/zero | tr '\\0' x >&2; echo LAST >&2; exit 6"),
+                crash,
+                &["exit code 6", "LAST"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_cannot_answer() {
+    let timeout = ("timeout", "handshake");
+    let transport = ("transport", "handshake");
+    check_all(
+        Project::new(),
+        &[
+            red(
+                "it says nothing",
+                sh("exec sleep 600"),
+                timeout,
+                &["nothing was heard at all"],
+            )
+            .with(&["ignores-stdin-end"]),
+            red(
+                "it says what is wrong on stderr and waits",
+                sh("echo 'waiting for the database' >&2; cat >/dev/null"),
+                timeout,
+                &["waiting for the database"],
+            ),
+            red(
+                "it complains without end",
+                sh("yes 'no connection' >&2"),
+                timeout,
+                &["no connection"],
+            )
+            .with(&["ignores-stdin-end"]),
+            red(
+                "it notifies without end",
+                sh(r#"exec yes '{"jsonrpc":"2.0","method":"notifications/x"}'"#),
+                timeout,
+                &["`initialize`"],
+            )
+            .with(&["notification-flood", "ignores-stdin-end"]),
+            red(
+                "it writes one line without end",
+                sh("(tr '\\0' x </dev/zero); :"),
+                transport,
+                &["64 MiB"],
+            )
+            .with(&["line-too-long", "ignores-stdin-end"]),
+            red(
+                "it closes its output",
+                sh("exec >&-; cat >/dev/null"),
+                transport,
+                &["closed its output"],
+            ),
+            red(
+                "it writes bytes that mean nothing",
+                sh("printf '\\000\\001\\377\\033[2J\\n\\200\\n'; cat >/dev/null"),
+                timeout,
+                &["stdout-noise"],
+            )
+            .with(&["stdout-noise"]),
+        ],
+    );
+}
+
+#[test]
+fn a_server_that_closed_its_input_is_not_waited_for() {
+    let deaf = ANSWERS
+        .rsplit_once("read -r noted")
+        .unwrap()
+        .0
+        .replace("; hi 1", "; exec <&-; hi 1");
+    let case = red(
+        "it closes its input",
+        sh(&format!("{deaf}sleep 600")),
+        ("transport", "subject"),
+        &["closed its input"],
+    );
+    check_all(Project::new(), &[case.with(&["ignores-stdin-end"])]);
+}
+
+#[test]
+fn a_server_that_answers_has_answered_however_it_behaves_besides() {
+    let all = |before: &str, after: &str| format!("{before}{ANSWERS}{after}");
+    check_all(
+        Project::new(),
+        &[
+            green(
+                "fifty megabytes on stderr first",
+                &all(
+                    "head -c 50000000 /dev/zero | tr '\\0' x >&2; ",
+                    "cat >/dev/null",
+                ),
+                &["capability-undeclared"],
+            ),
+            green(
+                "bytes that mean nothing first",
+                &all("printf '\\000\\377\\033c\\n'; ", "cat >/dev/null"),
+                &["stdout-noise", "capability-undeclared"],
+            ),
+            green(
+                "a daemon that keeps its pipes",
+                &all("(setsid sleep 600 &); ", "cat >/dev/null"),
+                &["capability-undeclared", "orphans"],
+            ),
+            green(
+                "a child that outlives it",
+                &all("sleep 600 & ", "exit 0"),
+                &["capability-undeclared", "exited-early", "orphans"],
+            ),
+            green(
+                "it does not end with its input",
+                &all("", "while :; do sleep 600; done"),
+                &["capability-undeclared", "ignores-stdin-end"],
+            ),
+            green(
+                "it does not end with SIGTERM either",
+                &all("trap '' TERM; ", "while :; do sleep 600; done"),
+                &["capability-undeclared", "ignores-termination"],
+            ),
+        ],
+    );
+}

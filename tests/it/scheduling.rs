@@ -1,0 +1,274 @@
+//! What jobs share, repeat, wait for and leave out: --reuse-server, --retries, --trials, --fail-fast, --shard,
+//! `serial`, deadlines.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use serde_json::Value;
+
+use crate::{
+    harness::Project,
+    running::{Ended, Running},
+};
+
+fn run(project: &Project, more: &[&str]) -> Ended {
+    let mut arguments = vec!["run", "evals", "--json"];
+    arguments.extend(more);
+    let ended = Running::start(project, &arguments).end();
+    ended.left_nothing();
+    ended
+}
+
+/// A member of each outcome.
+fn each(ended: &Ended, key: &str) -> Vec<Value> {
+    let outcomes = ended.json();
+    let outcomes = outcomes.as_array().unwrap().iter();
+    outcomes.map(|outcome| outcome[key].clone()).collect()
+}
+
+/// Asks a server how often this process was called: each wants the number in brackets.
+fn counting(server: &str, wanted: &[u32]) -> String {
+    let documents: Vec<String> = wanted
+        .iter()
+        .enumerate()
+        .map(|(at, wanted)| {
+            format!(
+                "name: number {at}\nserver: {server}\n\
+                 assert: {{tool: counter, expect: {{structured: {{$.process: {wanted}}}}}}}\n"
+            )
+        })
+        .collect();
+    documents.join("---\n")
+}
+
+#[test]
+fn a_shared_server_is_one_process_and_results_keep_their_order() {
+    let server = "{builtin: conformance}";
+    let project = Project::with_suite(&counting(server, &[1, 2, 3, 9, 5]));
+    let shared = run(
+        &project,
+        &["--reuse-server", "--jobs", "4", "--report-json", "run.json"],
+    );
+    assert_eq!(
+        each(&shared, "kind"),
+        ["pass", "pass", "pass", "fail", "pass"],
+        "{}",
+        shared.stdout
+    );
+    let names: Vec<String> = (0..5).map(|at| format!("number {at}")).collect();
+    assert_eq!(each(&shared, "name"), names);
+    let stored: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+    assert_eq!(
+        stored["assertions"][3]["evidence"]["shared_server"],
+        "a.yaml::number 0, a.yaml::number 1, a.yaml::number 2"
+    );
+    let fresh = run(&project, &["--jobs", "4"]);
+    assert_eq!(
+        each(&fresh, "kind"),
+        ["pass", "fail", "fail", "fail", "fail"]
+    );
+}
+
+#[test]
+fn a_shared_server_that_dies_is_replaced_and_its_end_is_told() {
+    let dies_in_third = "{builtin: conformance, args: [--fault, 'tools/call@3=exit-mid-call:9']}";
+    let project = Project::with_suite(&counting(dies_in_third, &[1, 2, 1, 2, 1]));
+    let ended = run(&project, &["--reuse-server", "--jobs", "4"]);
+    assert_eq!(each(&ended, "kind"), ["pass"; 5], "{}", ended.stdout);
+    let findings = each(&ended, "findings");
+    for (at, findings) in findings.iter().enumerate() {
+        let codes: Vec<&str> = findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["code"].as_str().unwrap())
+            .collect();
+        let died = [2, 4].contains(&at);
+        let wanted: &[&str] = if died { &["exited-early"] } else { &[] };
+        assert_eq!(codes, wanted, "{at}: {findings:#}");
+    }
+    let message = findings[2][0]["message"].as_str().unwrap();
+    assert!(message.contains("exit code 9"), "{message}");
+
+    // One that dies in every call is a crash, whoever shared it.
+    let always = "{builtin: conformance, args: [--fault, 'tools/call=exit-mid-call:9']}";
+    let project = Project::with_suite(&counting(always, &[1, 1]));
+    let ended = run(&project, &["--reuse-server"]);
+    assert_eq!(each(&ended, "cause"), ["crash", "crash"]);
+}
+
+#[test]
+fn a_shared_server_that_hangs_is_not_given_to_the_next() {
+    let project = Project::with_suite(
+        "\
+name: hangs
+timeout: 1s
+server: {builtin: conformance}
+assert: {tool: slow, args: {hang: true}, expect: {not_error: true}}
+---
+name: the next
+server: {builtin: conformance}
+assert: {tool: counter, expect: {structured: {$.process: 1}}}
+",
+    );
+    let ended = run(&project, &["--reuse-server"]);
+    assert_eq!(each(&ended, "kind"), ["error", "pass"], "{}", ended.stdout);
+}
+
+#[test]
+fn a_shared_server_finds_its_fixture_as_new() {
+    let server = "{builtin: conformance, args: [--files, '{{fixture}}']}";
+    let project = Project::with_suite(&format!(
+        "\
+name: writes
+server: {server}
+assert: {{tool: write_file, args: {{path: new.txt, text: new}}, expect: {{file_contains: {{new.txt: new}}}}}}
+---
+name: writes over
+server: {server}
+assert: {{tool: write_file, args: {{path: old.txt, text: changed}}, expect: {{file_not_exists: [new.txt], only_changed: [old.txt]}}}}
+---
+name: finds it as it was
+server: {server}
+assert: {{tool: delete_file, args: {{path: gone.txt}}, expect: {{file_contains: {{old.txt: old}}, file_not_exists: [gone.txt]}}}}
+"
+    ))
+    .file("fixture/old.txt", "old")
+    .file("fixture/gone.txt", "gone");
+    for more in [&["--reuse-server"][..], &[]] {
+        let mut arguments = vec!["--fixture", "fixture"];
+        arguments.extend(more);
+        let ended = run(&project, &arguments);
+        assert_eq!(
+            each(&ended, "kind"),
+            ["pass"; 3],
+            "{more:?} {}",
+            ended.stdout
+        );
+    }
+    assert_eq!(project.read("fixture/old.txt"), "old");
+    assert!(project.path().join("fixture/gone.txt").exists());
+}
+
+#[test]
+fn a_pass_after_a_failure_is_flaky() {
+    let flaky = |state: &str| {
+        Project::with_suite(&format!(
+            "\
+name: fails first
+server: {{builtin: conformance, args: [--state, {state}]}}
+assert: {{tool: flaky, args: {{mode: first, n: 2, key: a}}, expect: {{not_error: true}}}}
+"
+        ))
+    };
+    let ended = run(&flaky("s.json"), &["--retries", "1"]);
+    assert_eq!(ended.code, Some(1));
+    for more in [&["--retries", "2"][..], &["--retries", "5"]] {
+        let ended = run(&flaky("s.json"), more);
+        assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+        let attempts = &each(&ended, "attempts")[0];
+        assert_eq!(attempts.as_array().unwrap().len(), 2);
+        assert_eq!(attempts[0]["kind"], "fail");
+    }
+    let ended = run(&flaky("s.json"), &["--retries", "2", "--fail-flaky"]);
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn trials_are_independent_repetitions() {
+    let project = Project::with_suite(&counting("{builtin: conformance}", &[1, 2]));
+    let ended = run(&project, &["--trials", "3", "--jobs", "4"]);
+    let trials: BTreeSet<(String, u64, String)> = ended
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|outcome| {
+            (
+                outcome["name"].as_str().unwrap().to_owned(),
+                outcome["trial"].as_u64().unwrap(),
+                outcome["kind"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    let wanted = (1..=3).flat_map(|trial| {
+        [("number 0", "pass"), ("number 1", "fail")]
+            .map(|(name, kind)| (name.to_owned(), trial, kind.to_owned()))
+    });
+    assert_eq!(trials, wanted.collect());
+}
+
+#[test]
+fn nothing_is_started_after_the_first_failure_with_fail_fast() {
+    let project = Project::with_suite(&counting("{builtin: conformance}", &[1, 7, 1, 1, 1]));
+    let ended = run(&project, &["--fail-fast", "--jobs", "1"]);
+    assert_eq!(ended.code, Some(1));
+    let kinds = each(&ended, "kind");
+    assert_eq!(kinds[..2], ["pass", "fail"]);
+    // The next one may have begun while the failed one was closing its server.
+    assert_eq!(kinds[3..], ["skip", "skip"], "{kinds:?}");
+}
+
+#[test]
+fn shards_are_all_of_it_and_nothing_twice() {
+    let project = Project::with_suite(&counting("{builtin: conformance}", &[1; 11]));
+    let names = |more: &[&str]| each(&run(&project, more), "name");
+    let mut union = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let part = names(&["--shard", shard]);
+        assert!((3..=4).contains(&part.len()), "{shard}: {part:?}");
+        union.extend(part);
+    }
+    let sorted = |mut names: Vec<Value>| {
+        names.sort_by_key(ToString::to_string);
+        names
+    };
+    assert_eq!(sorted(union), sorted(names(&[])));
+}
+
+#[test]
+fn a_serial_group_runs_one_at_a_time_even_over_different_servers() {
+    // Whoever finds the lock taken ends at once; it is given back when the server ends.
+    let server = |number: u32| {
+        format!(
+            r#"{{command: sh, args: [-c, 'mkdir lock || exit 9; "$0" serve; rmdir lock', "{{{{env.TOOL}}}}", "{number}"]}}"#
+        )
+    };
+    let mut suite = String::new();
+    for number in 0..8 {
+        let server = server(number % 2);
+        write!(
+            suite,
+            "---\nname: number {number}\nserial: lock\nserver: {server}\n\
+             assert: {{tool: slow, args: {{milliseconds: 20}}, expect: {{not_error: true}}}}\n"
+        )
+        .unwrap();
+    }
+    let suite = suite.replace("{{env.TOOL}}", crate::harness::BINARY);
+    let project = Project::with_suite(&suite);
+    let ended = run(&project, &["--jobs", "8"]);
+    assert_eq!(each(&ended, "kind"), ["pass"; 8], "{}", ended.stdout);
+}
+
+#[test]
+fn the_nearest_deadline_counts_and_all_are_scaled() {
+    let case = |written: &str, options: &[&str], least_ms: u64| {
+        let project = Project::with_suite(&format!(
+            "name: hangs\n{written}\nserver: {{builtin: conformance}}\n\
+             assert: {{tool: slow, args: {{hang: true}}, expect: {{not_error: true}}}}\n"
+        ));
+        let ended = run(&project, options);
+        assert_eq!(each(&ended, "cause"), ["timeout"], "{}", ended.stdout);
+        let took = each(&ended, "duration_ms")[0].as_u64().unwrap();
+        let wanted = least_ms..least_ms + 5_000;
+        assert!(wanted.contains(&took), "{written} {options:?}: {took} ms");
+    };
+    case("timeout: 600ms", &["--timeout", "60s"], 600);
+    case("", &["--timeout", "600ms"], 600);
+    case("timeout: 60s", &["--timeout-scale", "0.01"], 600);
+    case("", &["--timeout", "60s", "--timeout-scale", "0.01"], 600);
+    case(
+        "timeout: 300ms",
+        &["--timeout", "10ms", "--timeout-scale", "2"],
+        600,
+    );
+}
