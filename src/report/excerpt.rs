@@ -46,10 +46,11 @@ struct Target {
 
 impl Excerpt {
     /// The lines that a span touches, and the place of the caret. It underlines the span's part of its first
-    /// line, or the later line that holds `focus`: the one item of a list, the one path of a map.
+    /// line, or the later line that holds
+    /// one of `focus`, the first that is found: the one item of a list, the one path of a map.
     pub(crate) fn of(
         origin: &Origin,
-        focus: Option<&str>,
+        focus: &[String],
         show: impl Fn(&str) -> String,
     ) -> (Self, Position) {
         let text = origin.file.text.as_str();
@@ -60,7 +61,8 @@ impl Excerpt {
         let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
         let touched: Vec<&str> = text[line_start..line_end].lines().collect();
         let target = focus
-            .and_then(|focus| focused(&touched, focus))
+            .iter()
+            .find_map(|focus| focused(&touched, focus))
             .unwrap_or_else(|| Target {
                 line: 0,
                 start: start - line_start,
@@ -189,7 +191,8 @@ mod tests {
                 end: start + part.len(),
             },
         };
-        let (excerpt, position) = Excerpt::of(&origin, focus, str::to_owned);
+        let focus: Vec<String> = focus.into_iter().map(str::to_owned).collect();
+        let (excerpt, position) = Excerpt::of(&origin, &focus, str::to_owned);
         let line = excerpt.first_line + excerpt.caret_line;
         assert_eq!(line, position.line);
         excerpt.draw().join("\n")

@@ -281,7 +281,7 @@ impl Recorder {
 
     fn mismatch(&self, failure: &Failure) -> MismatchRecord {
         let mismatch = &failure.mismatch;
-        let (excerpt, position) = Excerpt::of(&failure.origin, focus(mismatch), |part| {
+        let (excerpt, position) = Excerpt::of(&failure.origin, &focus(mismatch), |part| {
             self.cleaner.mask(part)
         });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
@@ -323,17 +323,22 @@ impl Recorder {
     }
 }
 
-/// The words by which the item of a list or map is found in the suite: its path, else the only text that the
-/// sentence quotes.
-fn focus(mismatch: &Mismatch) -> Option<&str> {
-    if let Some(path) = &mismatch.path {
-        return Some(path);
-    }
+/// The words by which the item of a list or map is found in the suite: its path or the only text that the
+/// sentence quotes, else its key where the expectation is a map of several.
+fn focus(mismatch: &Mismatch) -> Vec<String> {
     let mut parts = mismatch.wanted.split('`');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(_), Some(quoted), Some(_), None) => Some(quoted),
+    let item = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        _ if mismatch.path.is_some() => mismatch.path.clone(),
+        (Some(_), Some(quoted), Some(_), None) => Some(quoted.to_owned()),
         _ => None,
-    }
+    };
+    let member = mismatch
+        .path
+        .as_deref()
+        .filter(|_| mismatch.key == "error")
+        .and_then(|path| path.split('.').nth(1));
+    let key = member.unwrap_or(mismatch.key);
+    item.into_iter().chain([format!("{key}:")]).collect()
 }
 
 fn phases(timings: &Timings) -> Phases {

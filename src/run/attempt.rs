@@ -17,7 +17,6 @@ use super::{
     reuse, trajectory,
 };
 use crate::{
-    check,
     isolate::process::{Process, ProcessSpec, StartFailure},
     observation::{
         Observation,
@@ -246,18 +245,8 @@ impl Attempted {
         }
         if let Some(key) = reuse::target_key(job).filter(|_| calls_tools(&job.assertion.subject)) {
             self.observation.catalog = shared.catalogs.known(&key).await;
-            self.compare_with_catalog();
         }
         self
-    }
-
-    /// Notes what the answer does against what its tool declares.
-    fn compare_with_catalog(&mut self) {
-        let seen = &mut self.observation;
-        if let (Some(answer), Some(catalog)) = (&seen.answer, &seen.catalog) {
-            let found = check::findings_of_answer(answer, catalog);
-            seen.findings.extend(found);
-        }
     }
 
     fn complete(&mut self, ended: Ended) {

@@ -24,6 +24,10 @@ use crate::{
         event::{Event, JobIndex},
     },
     plan::job::{Job, RunJob, Work},
+    suite::{
+        model::subject::{PromptsCall, ResourcesAction, Subject},
+        template::Template,
+    },
 };
 
 /// What the jobs of a run share.
@@ -258,11 +262,39 @@ fn earlier_attempt(
     }
 }
 
+/// What a subject sent, when that was no tool call.
+fn request(subject: &Subject) -> String {
+    let of = |method: &str, what: &Template| format!("{method} of `{}`", what.written());
+    match subject {
+        Subject::Tools(_) => "tools/list".to_owned(),
+        Subject::Initialize => "the handshake".to_owned(),
+        Subject::Resources(call) => match (&call.action, &call.subscribe) {
+            (Some(ResourcesAction::List(_)), _) => "resources/list".to_owned(),
+            (Some(ResourcesAction::Templates(_)), _) => "resources/templates/list".to_owned(),
+            (Some(ResourcesAction::Read(uri)), _) => of("resources/read", uri),
+            (None, Some(uri)) => of("resources/subscribe", uri),
+            (None, None) => subject.key().to_owned(),
+        },
+        Subject::Prompts(PromptsCall::List(_)) => "prompts/list".to_owned(),
+        Subject::Prompts(PromptsCall::Get { name, .. }) => of("prompts/get", name),
+        Subject::Completion(_) => "completion/complete".to_owned(),
+        Subject::Raw(_) => "the frames of `raw`".to_owned(),
+        Subject::Logging { .. } => "logging/setLevel".to_owned(),
+        Subject::Tool(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Notifications { .. }
+        | Subject::Trajectory(_)
+        | Subject::Steps { .. }
+        | Subject::Http(_) => subject.key().to_owned(),
+    }
+}
+
 /// The call whose answer was checked; the last step when the subject was not reached.
 fn call_shown(work: &RunJob, seen: &Observation) -> Option<CallShown> {
     let last_step = seen.steps.iter().rev().find(|step| step.answer.is_some());
     let (label, answer) = match (&seen.answer, last_step) {
-        (Some(answer), _) => (work.assertion.subject.key().to_owned(), answer),
+        (Some(answer), _) => (request(&work.assertion.subject), answer),
         (None, Some(step)) => (step.label.clone(), step.answer.as_ref()?),
         (None, None) => return None,
     };

@@ -141,6 +141,11 @@ impl Template {
         Self { text: text.into() }
     }
 
+    /// The text as the suite has it.
+    pub(crate) fn written(&self) -> &str {
+        &self.text
+    }
+
     /// The text with every marker replaced by its value.
     pub(crate) fn render(&self, bindings: &Bindings) -> Result<String, UnknownName> {
         bindings.text(&self.text)

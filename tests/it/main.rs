@@ -19,6 +19,7 @@ mod faults_matrix;
 mod harness;
 mod interrupts;
 mod published_servers;
+mod red;
 mod running;
 mod scheduling;
 mod security;

@@ -109,7 +109,7 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
         return Some(Mismatch {
             path: Some(format!("content[{index}]{}", difference.path)),
             expected: Some(phrase::laid_out(&rule.members)),
-            actual: Some(phrase::laid_out(block)),
+            actual: Some(phrase::laid_out(&json::part_of(&rule.members, block))),
             hint: near,
             ..ask.miss(
                 difference

@@ -28,14 +28,7 @@ pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
         .filter(|finding| finding.code != FindingCode::Vacuous && !allowed.contains(&finding.code))
         .map(|finding| Mismatch {
             actual: finding.frame.clone(),
-            hint: Some(
-                finding
-                    .code
-                    .doc()
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
+            hint: advice(finding.code),
             ..ask.miss(format!(
                 "there is {}: {}{}",
                 phrase::quoted(finding.code.code()),
@@ -49,6 +42,13 @@ pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
         })
         .collect();
     Verdict::from_mismatches(mismatches)
+}
+
+/// What the code's description adds to its first sentence, which the finding's message says already.
+fn advice(code: FindingCode) -> Option<String> {
+    let doc = code.doc().split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, more) = doc.split_once(". ")?;
+    Some(more.trim_end_matches('.').to_owned())
 }
 
 #[cfg(test)]

@@ -44,8 +44,8 @@ fn only_allowed_findings_hold() {
         (Expectation::Findings(vec![FindingCode::BlankLine]), noisy()),
     ]), @r#"
     findings: expected no protocol findings, there is `stdout-noise`: `hello` (2 times)
-      hint: A line on stdout that is no JSON-RPC message. stdout belongs to the protocol; logs go to stderr.
+      hint: stdout belongs to the protocol; logs go to stderr
     findings: expected no protocol findings but `blank-line`, there is `stdout-noise`: `hello` (2 times)
-      hint: A line on stdout that is no JSON-RPC message. stdout belongs to the protocol; logs go to stderr.
+      hint: stdout belongs to the protocol; logs go to stderr
     "#);
 }

@@ -28,6 +28,22 @@ pub(in crate::check) fn contains_part(wanted: &Value, seen: &Value) -> bool {
     agree(wanted, seen, Extent::Part)
 }
 
+/// Of the seen value what the wanted one speaks of, so that a comparison of both shows only what differs.
+pub(in crate::check) fn part_of(wanted: &Value, seen: &Value) -> Value {
+    match (wanted, seen) {
+        (Value::Object(wanted), Value::Object(members)) => members
+            .iter()
+            .filter_map(|(name, value)| Some((name.clone(), part_of(wanted.get(name)?, value))))
+            .collect(),
+        (Value::Array(wanted), Value::Array(items)) if wanted.len() == items.len() => wanted
+            .iter()
+            .zip(items)
+            .map(|(wanted, item)| part_of(wanted, item))
+            .collect(),
+        _ => seen.clone(),
+    }
+}
+
 /// Compares without recursion: what a server sent may be nested deeply.
 fn agree(wanted: &Value, seen: &Value, extent: Extent) -> bool {
     let mut open = vec![(wanted, seen)];

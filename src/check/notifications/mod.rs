@@ -243,9 +243,16 @@ pub(super) fn summary(told: &[NotificationSeen]) -> String {
     format!("{} came: {}", told.len(), phrase::list(&methods, "and"))
 }
 
+fn line(one: &NotificationSeen) -> String {
+    if one.params.is_null() {
+        return one.method.clone();
+    }
+    format!("{} {}", one.method, one.params)
+}
+
 /// A notification on one line.
 fn shown(one: &NotificationSeen) -> String {
-    text::head(&format!("{} {}", one.method, one.params), phrase::BY_ITSELF)
+    text::head(&line(one), phrase::BY_ITSELF)
 }
 
 /// The first notifications, one a line.
@@ -254,7 +261,7 @@ pub(super) fn all_shown(told: &[NotificationSeen]) -> Option<String> {
     let mut lines: Vec<String> = told
         .iter()
         .take(MOST)
-        .map(|one| text::head(&format!("{} {}", one.method, one.params), 200))
+        .map(|one| text::head(&line(one), 200))
         .collect();
     if told.len() > MOST {
         lines.push(format!("… {} more", told.len() - MOST));

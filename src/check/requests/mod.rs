@@ -21,10 +21,10 @@ pub(super) fn ask(wanted: &[ServerRequestWanted]) -> Ask {
 fn ask_one(wanted: &ServerRequestWanted) -> Ask {
     let method = phrase::quoted(&wanted.method);
     let requests = match wanted.count {
-        Some(0) => format!("no {method} request of the server"),
-        Some(1) => format!("one {method} request of the server"),
-        Some(number) => format!("{number} {method} requests of the server"),
-        None => format!("a {method} request of the server"),
+        Some(0) => format!("no request of the server for {method}"),
+        Some(1) => format!("one request of the server for {method}"),
+        Some(number) => format!("{number} requests of the server for {method}"),
+        None => format!("a request of the server for {method}"),
     };
     let params = wanted
         .params
@@ -60,8 +60,8 @@ fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
             actual: shown(asked),
             hint: near(&wanted.method, asked),
             ..ask.miss(match number {
-                0 => "it asked none".to_owned(),
-                number => format!("it asked {number}"),
+                0 => "it made none".to_owned(),
+                number => format!("it made {number}"),
             })
         }]);
     }
@@ -84,7 +84,7 @@ fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
         Some((one, difference)) if !enough => Verdict::Missed(vec![Mismatch {
             path: Some(format!("params{}", difference.path)),
             expected: Some(phrase::laid_out(params)),
-            actual: Some(phrase::laid_out(&one.params)),
+            actual: Some(phrase::laid_out(&json::part_of(params, &one.params))),
             hint: json::near_value(&difference),
             ..ask.miss(
                 difference
@@ -105,13 +105,20 @@ fn near(method: &str, asked: &[ServerRequestSeen]) -> Option<String> {
     text::nearest(method, methods).map(|near| format!("it asked {}", phrase::quoted(near)))
 }
 
+fn line(one: &ServerRequestSeen) -> String {
+    if one.params.is_null() {
+        return one.method.clone();
+    }
+    format!("{} {}", one.method, one.params)
+}
+
 /// The first requests, one a line.
 fn shown(asked: &[ServerRequestSeen]) -> Option<String> {
     const MOST: usize = 10;
     let lines: Vec<String> = asked
         .iter()
         .take(MOST)
-        .map(|one| text::head(&format!("{} {}", one.method, one.params), 200))
+        .map(|one| text::head(&line(one), 200))
         .collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

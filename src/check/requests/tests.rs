@@ -59,13 +59,13 @@ fn other_requests_are_explained() {
         (wanted(SAMPLE, Some(2), Some(json!({"maxTokens": 5}))), two()),
         (wanted(SAMPLE, None, Some(json!({"max_tokens": 5}))), two()),
     ]), @r#"
-    server_requests: expected a `sampling/createMessage` request of the server, it asked none
-    server_requests: expected a `sampling/createmessage` request of the server, it asked none
+    server_requests: expected a request of the server for `sampling/createMessage`, it made none
+    server_requests: expected a request of the server for `sampling/createmessage`, it made none
       hint: it asked `sampling/createMessage`
-    server_requests: expected one `sampling/createMessage` request of the server, it asked 2
-    server_requests: expected no `sampling/createMessage` request of the server, it asked 2
-    server_requests: params.maxTokens: expected 2 `sampling/createMessage` requests of the server with `{"maxTokens":5}`, found the number `6`
-    server_requests: params.max_tokens: expected a `sampling/createMessage` request of the server with `{"max_tokens":5}`, nothing is there
+    server_requests: expected one request of the server for `sampling/createMessage`, it made 2
+    server_requests: expected no request of the server for `sampling/createMessage`, it made 2
+    server_requests: params.maxTokens: expected 2 requests of the server for `sampling/createMessage` with `{"maxTokens":5}`, found the number `6`
+    server_requests: params.max_tokens: expected a request of the server for `sampling/createMessage` with `{"max_tokens":5}`, nothing is there
       hint: there is `maxTokens`
     "#);
 }

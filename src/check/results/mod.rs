@@ -62,6 +62,7 @@ pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Ve
             Err(reason) => {
                 return vec![Mismatch {
                     actual: Some(phrase::laid_out(&document)),
+                    hint: other_array(rule, &document),
                     ..ask.miss(reason)
                 }];
             }
@@ -123,6 +124,23 @@ fn array(rule: &ResultCount, document: &Value) -> Result<(usize, String), String
             phrase::kind(document)
         )),
     }
+}
+
+/// The array that was probably meant, when the object has exactly one.
+fn other_array(rule: &ResultCount, document: &Value) -> Option<String> {
+    let mut arrays = document
+        .as_object()
+        .filter(|_| rule.path.is_none())?
+        .iter()
+        .filter(|(_, value)| value.is_array());
+    let (name, _) = arrays.next()?;
+    if arrays.next().is_some() {
+        return None;
+    }
+    Some(format!(
+        "there is an array under {}: name it with `path`",
+        phrase::quoted(name)
+    ))
 }
 
 /// `net_delta`

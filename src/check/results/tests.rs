@@ -70,6 +70,7 @@ fn other_lengths_are_explained() {
     max_results: $: expected at most 1 result, there are 2
     min_results: $: expected at least 1 result, there are 0
     min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools` or `data`
+      hint: there is an array under `entries`: name it with `path`
     min_results: expected at least 1 result, the JSON is a string, not an array
     min_results: expected at least 1 result, the text is no JSON (expected ident at line 1 column 2)
     min_results: expected at least 1 result, the text is no JSON (expected value at line 1 column 1)

@@ -69,7 +69,7 @@ pub(in crate::check) fn args_contain(
     }
     let seen = match candidates.len() {
         1 => format!("it was called with {}", phrase::value(&first.args)),
-        number => format!("none of its {number} calls is"),
+        number => format!("none of its {number} calls has them"),
     };
     let listed: Vec<String> = candidates
         .iter()
@@ -77,9 +77,16 @@ pub(in crate::check) fn args_contain(
         .map(|(index, call)| format!("call {}: {}", index + 1, phrase::value(&call.args)))
         .collect();
     let difference = json::difference(args, &first.args, Extent::Part);
+    let (expected, actual) = match candidates.len() {
+        1 => (
+            Some(phrase::laid_out(args)),
+            phrase::laid_out(&json::part_of(args, &first.args)),
+        ),
+        _ => (None, listed.join("\n")),
+    };
     Verdict::Missed(vec![Mismatch {
-        expected: Some(phrase::laid_out(args)),
-        actual: Some(listed.join("\n")),
+        expected,
+        actual: Some(actual),
         hint: difference.map(|difference| {
             let near = json::near_value(&difference)
                 .map(|near| format!("; {near}"))

@@ -119,7 +119,11 @@ pub(super) fn trajectory(rule: &TrajectoryRule, seen: &Observation) -> Verdict {
             missed(
                 &ask,
                 calls,
-                format!("it was called {number} times"),
+                match number {
+                    0 => "it was not called".to_owned(),
+                    1 => "it was called once".to_owned(),
+                    number => format!("it was called {number} times"),
+                },
                 &[tool],
             )
         }
@@ -254,7 +258,7 @@ fn adjacent(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
         .find(|tool| calls_of(tool, calls).next().is_none());
     let seen = match absent {
         Some(tool) => format!("{} was not called", phrase::quoted(tool)),
-        None => "they were called, but not so".to_owned(),
+        None => "they were called, but not right after each other".to_owned(),
     };
     missed(ask, calls, seen, tools)
 }

@@ -137,7 +137,7 @@ fn other_calls_are_explained() {
     presence: expected calls of `read` and `saved`, `saved` never came
       hint: `save` was called
     absence: expected no call of `delete` or `edit`, call 2 is `edit`
-    args_contain: expected a call of `read` with `{"n":5}`, none of its 2 calls is
+    args_contain: expected a call of `read` with `{"n":5}`, none of its 2 calls has them
       hint: call 1: they differ at `n`: expected `5`, found the number `0`
     args_contain: expected the first call of `read` with `{"n":2}`, it was called with `{"n":0,"at":{"line":0,"column":1}}`
       hint: call 1: they differ at `n`: expected `2`, found the number `0`
@@ -160,7 +160,7 @@ fn other_numbers_and_ends_are_explained() {
     count: expected at least 3 calls of `read`, it was called 2 times
     count: expected at most 1 call of `read`, it was called 2 times
     never_after: expected no call of `read` after one of `edit`, `edit` is call 2, `read` call 3
-    adjacent: expected calls right after each other: `read`, `save` and `read`, they were called, but not so
+    adjacent: expected calls right after each other: `read`, `save` and `read`, they were called, but not right after each other
     outcome: expected every call of `save` to end with a result, call 4 ended with an error
     outcome: expected every call of `delete` to end with a result, it was not called
     within_ms: expected at most 299 ms from the first call to the last call, it took 300 ms

@@ -10,7 +10,7 @@ use crate::{
     outcome::Status,
     report::{
         cleaner::one_line,
-        record::{DisruptionRecord, Evidence, MismatchRecord, Record},
+        record::{DisruptionRecord, Evidence, FrameRecord, MismatchRecord, Record},
     },
     words::text::{count, head},
 };
@@ -118,6 +118,7 @@ pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
         return page.lines;
     };
     let asked_for = detail.frames == Frames::All && !evidence.wire.is_empty();
+    let frames = frames_shown(record, evidence, detail);
     if !record.status.is_red() && !asked_for {
         return page.lines;
     }
@@ -136,13 +137,20 @@ pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
         ),
     );
     if let Some(disruption) = &evidence.disruption {
-        show_disruption(&mut page, disruption);
+        let below = match frames {
+            Frames::None => &[],
+            Frames::Last | Frames::All => &evidence.wire[..],
+        };
+        show_disruption(&mut page, disruption, below);
     }
     for (index, mismatch) in evidence.mismatches.iter().take(MOST_MISMATCHES).enumerate() {
         if index > 0 || evidence.disruption.is_some() {
             page.push(Tone::Plain, String::new());
         }
-        show_mismatch(&mut page, &record.file, mismatch);
+        let before = index
+            .checked_sub(1)
+            .and_then(|index| evidence.mismatches.get(index));
+        show_mismatch(&mut page, &record.file, mismatch, before);
     }
     if let Some(more) = evidence.mismatches.len().checked_sub(MOST_MISMATCHES + 1) {
         page.push(
@@ -156,16 +164,27 @@ pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
     show_circumstances(&mut page, record, evidence);
     server::show(&mut page, record, evidence, detail);
     page.close();
-    if detail.frames == Frames::All
-        || (detail.frames == Frames::Last && record.status == Status::Error)
-    {
+    if frames != Frames::None {
         server::show_frames(&mut page, evidence, detail);
     }
     page.lines
 }
 
+/// Which frames this outcome shows: the last ones tell something only where the server is at fault.
+fn frames_shown(record: &Record, evidence: &Evidence, detail: &Detail) -> Frames {
+    let is_ours = |kind: &str| ["invalid", "unsupported"].contains(&kind);
+    let ours = evidence
+        .disruption
+        .as_ref()
+        .is_some_and(|disruption| is_ours(&disruption.kind));
+    match detail.frames {
+        Frames::Last if ours || record.status != Status::Error => Frames::None,
+        shown @ (Frames::None | Frames::Last | Frames::All) => shown,
+    }
+}
+
 /// Why the outcome could not be observed.
-fn show_disruption(page: &mut Page, disruption: &DisruptionRecord) {
+fn show_disruption(page: &mut Page, disruption: &DisruptionRecord, below: &[FrameRecord]) {
     let step = disruption
         .step
         .map(|step| format!(", setup step {}", step + 1))
@@ -191,13 +210,28 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord) {
     if let Some(help) = &disruption.help {
         page.field(Tone::Hint, "help", help);
     }
-    if let Some(frame) = &disruption.frame {
-        page.field(Tone::Actual, "frame", frame);
+    // Where no answer came the frame is only the last one heard, which stands among those shown below.
+    let last_heard = ["crash", "timeout", "transport"].contains(&disruption.kind.as_str());
+    match &disruption.frame {
+        Some(frame) if last_heard && below.iter().any(|shown| shown.text == *frame) => {}
+        Some(frame) if last_heard => page.field(Tone::Plain, "heard", frame),
+        Some(frame) => page.field(Tone::Actual, "frame", frame),
+        None => {}
     }
 }
 
-/// One expectation that did not hold.
-fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
+/// One expectation that did not hold; a value that stands under the one before is not shown again.
+fn show_mismatch(
+    page: &mut Page,
+    file: &str,
+    mismatch: &MismatchRecord,
+    before: Option<&MismatchRecord>,
+) {
+    let shown_before = before.is_some_and(|before| {
+        before.expected.is_none()
+            && before.actual == mismatch.actual
+            && before.step == mismatch.step
+    });
     let step = mismatch
         .step
         .as_ref()
@@ -228,6 +262,9 @@ fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
         (Some(expected), None) => page.field(Tone::Expected, "value", expected),
         // A short value stands in the sentence already.
         (None, Some(actual)) if mismatch.seen.contains(actual) => {}
+        (None, Some(actual)) if shown_before && actual.contains('\n') => {
+            page.field(Tone::Actual, "actual", "as above");
+        }
         (None, Some(actual)) => page.field(Tone::Actual, "actual", actual),
         (None, None) => {}
     }
@@ -238,7 +275,10 @@ fn show_mismatch(page: &mut Page, file: &str, mismatch: &MismatchRecord) {
 
 /// What was called, what else was seen, what the reader should know.
 fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
-    if let Some(call) = &evidence.call {
+    let of_steps = evidence.mismatches.iter().all(|it| it.step.is_some());
+    let elsewhere = of_steps && !evidence.mismatches.is_empty();
+    // The call is the subject's: beside mismatches of steps alone it would be taken for theirs.
+    if let Some(call) = evidence.call.as_ref().filter(|_| !elsewhere) {
         let arguments = call
             .arguments
             .as_ref()
