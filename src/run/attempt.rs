@@ -349,17 +349,21 @@ fn not_started(failure: &StartFailure) -> Disruption {
     }
 }
 
-fn process_spec(line: CommandLine, environment: &Environment) -> ProcessSpec {
-    let mut env: Vec<(String, String)> = match &line.inherit {
-        Inherit::All => environment.variables.clone().into_iter().collect(),
-        Inherit::Nothing => Vec::new(),
-        Inherit::Only(names) => names
-            .iter()
-            .filter_map(|name| Some((name.clone(), environment.variable(name)?.to_owned())))
-            .collect(),
+fn process_spec(line: CommandLine, environment: &Arc<Environment>) -> ProcessSpec {
+    let (inherited, mut env) = match &line.inherit {
+        Inherit::All => (Some(Arc::clone(environment)), Vec::new()),
+        Inherit::Nothing => (None, Vec::new()),
+        Inherit::Only(names) => {
+            let named = |name: &String| {
+                let value = environment.variable(name)?.to_owned();
+                Some((name.clone(), value))
+            };
+            (None, names.iter().filter_map(named).collect())
+        }
     };
     env.extend(line.env);
     ProcessSpec {
+        inherited,
         program: line.program,
         args: line.args,
         directory: line.directory.map_or_else(

@@ -38,6 +38,7 @@ use crate::{
         clock::JobClock,
         link::{Link, LinkParts},
     },
+    words::environment::Environment,
 };
 
 /// The environment variable by which the processes of a job are found again.
@@ -62,7 +63,9 @@ pub(crate) struct ProcessSpec {
     pub(crate) args: Vec<String>,
     /// The directory it starts in; relative paths of programs start here too.
     pub(crate) directory: PathBuf,
-    /// Its whole environment, of equal names the last one; the marks of the job and its owner are added.
+    /// The environment it takes over from its caller, shared because it is the same for thousands of starts.
+    pub(crate) inherited: Option<Arc<Environment>>,
+    /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
     pub(crate) env: Vec<(String, String)>,
     /// Where programs are looked for when `env` has no `PATH`: the caller's own.
     pub(crate) search_path: String,
@@ -312,6 +315,7 @@ fn command(spec: &ProcessSpec, path: &std::path::Path, marker: &str) -> Command 
         .args(&spec.args)
         .current_dir(&spec.directory)
         .env_clear()
+        .envs(spec.inherited.iter().flat_map(|around| &around.variables))
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .env(MARKER, marker)
         .env(owner::VARIABLE, Owner::this().to_text())

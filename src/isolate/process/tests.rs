@@ -34,6 +34,7 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         program: program.to_owned(),
         args: args.iter().copied().map(str::to_owned).collect(),
         directory: std::env::temp_dir(),
+        inherited: None,
         env: Vec::new(),
         search_path: std::env::var("PATH").unwrap_or_default(),
     }
