@@ -75,7 +75,6 @@ pub(super) fn telling(mut seen: Observation, notifications: &[(&str, Value)]) ->
     seen.notifications = notifications
         .iter()
         .map(|(method, params)| NotificationSeen {
-            at_us: 0,
             method: (*method).to_owned(),
             params: params.clone(),
         })

@@ -44,7 +44,7 @@ pub(crate) fn normalise(
                 out.push(format!("--{name}").into());
             }
             (Some(Kind::Switch | Kind::Value), Some(value)) => {
-                out.push(format!("--{name}={value}").into())
+                out.push(format!("--{name}={value}").into());
             }
             (Some(Kind::Value), None) => {
                 value_follows = true;
@@ -69,9 +69,14 @@ fn long_options(command: &Command) -> BTreeMap<String, Kind> {
     let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
     let mut add = |command: &Command| {
         for argument in command.get_arguments() {
-            let kind = match argument.get_action() {
-                ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count => Kind::Switch,
-                _ => Kind::Value,
+            let takes_none = matches!(
+                argument.get_action(),
+                ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count
+            );
+            let kind = if takes_none {
+                Kind::Switch
+            } else {
+                Kind::Value
             };
             for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
                 known.insert(name.to_owned(), kind);

@@ -24,10 +24,12 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// The destination of a path as typed: `-` is stdout.
-    pub(crate) fn from_path(path: &Path) -> Self {
+    /// The destination of a path as typed: `-` is stdout, and the workflow's own file is only appended to.
+    pub(crate) fn from_path(path: &Path, step_summary: Option<&str>) -> Self {
         if path == Path::new("-") {
             Self::Stdout
+        } else if step_summary.is_some_and(|own| path == Path::new(own)) {
+            Self::StepSummary(path.to_owned())
         } else {
             Self::File(path.to_owned())
         }
@@ -193,13 +195,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("summary.md");
         fs::write(&path, "theirs\n").unwrap();
-        deliver(&Destination::StepSummary(path.clone()), "ours\n").unwrap();
+        let destination = Destination::from_path(&path, path.to_str());
+        deliver(&destination, "ours\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\nours\n");
     }
 
     #[test]
     fn a_hyphen_is_stdout_and_a_closed_pipe_is_success() {
-        assert_eq!(Destination::from_path("-".as_ref()), Destination::Stdout);
+        assert_eq!(
+            Destination::from_path("-".as_ref(), None),
+            Destination::Stdout
+        );
         deliver(&Destination::Stdout, "nobody reads this").unwrap();
     }
 }

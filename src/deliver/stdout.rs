@@ -25,6 +25,7 @@ impl Stdout {
     }
 
     /// One whose reader is gone.
+    #[cfg(test)]
     pub(crate) fn closed() -> Self {
         Self { out: None }
     }

@@ -16,8 +16,6 @@ pub(crate) enum Phase {
     Setup,
     /// The subject itself.
     Subject,
-    /// Ending the server.
-    Close,
 }
 
 impl Phase {
@@ -29,7 +27,6 @@ impl Phase {
             Self::Handshake => "handshake",
             Self::Setup => "setup",
             Self::Subject => "subject",
-            Self::Close => "close",
         }
     }
 }

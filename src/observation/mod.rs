@@ -121,8 +121,6 @@ pub(crate) struct StepSeen {
 /// A notification of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct NotificationSeen {
-    /// Microseconds since the job began.
-    pub(crate) at_us: u64,
     /// Its method.
     pub(crate) method: String,
     /// Its parameters, null when absent.
@@ -141,16 +139,10 @@ pub(crate) enum Declared {
 /// A request of the server to the client, and how it was answered.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerRequestSeen {
-    /// Microseconds since the job began.
-    pub(crate) at_us: u64,
     /// Its method.
     pub(crate) method: String,
     /// Its parameters, null when absent.
     pub(crate) params: Value,
-    /// Whether the client had said that it can do this.
-    pub(crate) declared: Declared,
-    /// The answer as sent: the whole JSON-RPC message.
-    pub(crate) reply: Value,
 }
 
 /// One call in the log of a trajectory.

@@ -1,7 +1,6 @@
 //! What the run says about one assertion: verdicts, mismatches, statuses, outcomes, totals, events.
 
 pub(crate) mod event;
-pub(crate) mod summary;
 pub(crate) mod verdict;
 
 use std::{sync::Arc, time::Duration};
@@ -137,11 +136,6 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it passed only after a failed attempt.
-    pub(crate) fn is_flaky(&self) -> bool {
-        self.status == Status::Pass && !self.earlier.is_empty()
-    }
-
     /// The headline: the first failure or the disruption, or the reason of a skip; empty for a pass.
     pub(crate) fn detail(&self) -> String {
         if let Some(disruption) = &self.disruption {
@@ -159,20 +153,5 @@ impl Outcome {
             ([], Some(reason)) => reason.clone(),
             ([], None) => String::new(),
         }
-    }
-
-    /// A name that is unique in the run: the name, with target and trial in brackets where there are several.
-    pub(crate) fn display_name(&self, trials: u32) -> String {
-        let target = self
-            .target
-            .as_ref()
-            .map(|target| format!(" [{target}]"))
-            .unwrap_or_default();
-        let trial = if trials > 1 {
-            format!(" [trial {}]", self.trial)
-        } else {
-            String::new()
-        };
-        format!("{}{target}{trial}", self.case.name)
     }
 }

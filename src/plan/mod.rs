@@ -22,11 +22,8 @@ use crate::{
     words::environment::Environment,
 };
 
-/// The deadline of an assertion that names none.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-
 /// No deadline is longer: a moment so far away must still be a moment.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const LONGEST_TIMEOUT: Duration = Duration::from_hours(30 * 24);
 
 /// What was asked for on the command line and in the settings.
 #[derive(Debug)]
@@ -151,14 +148,12 @@ fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'
             options.server.as_ref(),
         );
         for trial in 1..=options.trials {
-            let work = match &reason {
-                Some(reason) => Work::Skip(reason.clone()),
-                None => {
-                    let mut work = run_job(assertion, Arc::clone(&server), options);
-                    work.client =
-                        target.map(|target| Box::new(assertion.client.or(&target.client)));
-                    Work::Run(work)
-                }
+            let work = if let Some(reason) = &reason {
+                Work::Skip(reason.clone())
+            } else {
+                let mut work = run_job(assertion, Arc::clone(&server), options);
+                work.client = target.map(|target| Box::new(assertion.client.or(&target.client)));
+                Work::Run(work)
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),

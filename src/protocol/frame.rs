@@ -15,13 +15,6 @@ pub(crate) enum Direction {
     Received,
 }
 
-/// The channel a frame travelled on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
-    /// The server's standard input or output.
-    Stdio,
-}
-
 /// How the line that carried a frame ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnd {
@@ -38,19 +31,15 @@ pub(crate) struct Frame {
     pub(crate) direction: Direction,
     /// Microseconds since the job began.
     pub(crate) at_us: u64,
-    /// The channel.
-    pub(crate) stream: Stream,
     /// The bytes; of a long frame the first and last [`KEPT_BYTES`].
     pub(crate) bytes: Vec<u8>,
     /// The frame's true length in bytes.
     pub(crate) length: usize,
-    /// How its line ended.
-    pub(crate) end: LineEnd,
 }
 
 impl Frame {
     /// Makes the record of a frame, keeping only both ends of a long one.
-    pub(crate) fn new(direction: Direction, at_us: u64, bytes: &[u8], end: LineEnd) -> Self {
+    pub(crate) fn new(direction: Direction, at_us: u64, bytes: &[u8]) -> Self {
         let kept = if bytes.len() <= 2 * KEPT_BYTES {
             bytes.to_vec()
         } else {
@@ -59,10 +48,8 @@ impl Frame {
         Self {
             direction,
             at_us,
-            stream: Stream::Stdio,
             bytes: kept,
             length: bytes.len(),
-            end,
         }
     }
 

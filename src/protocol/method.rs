@@ -35,6 +35,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// All of them.
+    #[cfg(test)]
     pub(crate) const ALL: [Self; 13] = [
         Self::Initialize,
         Self::Ping,

@@ -73,11 +73,6 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
-    /// Whether tools may declare an `outputSchema` and answer with `structuredContent`.
-    pub(crate) fn has_structured_content(self) -> bool {
-        self >= Self::V2025_06_18
-    }
-
     /// Whether servers of this revision declare this capability when they serve its methods.
     pub(crate) fn has_server_capability(self, capability: &str) -> bool {
         match capability {

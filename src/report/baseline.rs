@@ -108,6 +108,7 @@ impl Baseline {
     }
 
     /// How many assertions it knows.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.by_id.len() + self.by_name.len()
     }

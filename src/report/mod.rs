@@ -147,14 +147,6 @@ impl Format {
         }
     }
 
-    /// The format of that word.
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|format| format.word() == word)
-    }
-
     /// The run in this format.
     pub(crate) fn render(self, report: &RunReport) -> String {
         match self {

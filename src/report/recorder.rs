@@ -127,14 +127,6 @@ impl Recorder {
         }
     }
 
-    /// Adds what people should know of the run as a whole.
-    pub(crate) fn note(&mut self, note: &str) {
-        let note = self.cleaner.line(note);
-        if !self.report.notes.contains(&note) {
-            self.report.notes.push(note);
-        }
-    }
-
     /// Adds what is wrong in the suites.
     pub(crate) fn problem(&mut self, problem: &Diagnostic) {
         self.report.problems.push(Problem {

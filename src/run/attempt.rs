@@ -69,7 +69,7 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
     };
     if let Subject::Trajectory(source) = &job.assertion.subject {
         trajectory::observe(source, job, &mut attempted);
-    } else if let Err(disruption) = attempted.observe(job, shared, teller).await {
+    } else if let Err(disruption) = Box::pin(attempted.observe(job, shared, teller)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
         attempted.observation.reached = reached;
         attempted.observation.disruption = Some(disruption);
@@ -93,14 +93,14 @@ impl Attempted {
             deadline: Instant::now() + job.timeout,
         };
         teller.phase(Phase::Place);
-        if let Some(live) = self.waiting_server(job, shared, started.clock).await {
+        if let Some(live) = Box::pin(self.waiting_server(job, shared, started.clock)).await {
             self.perform(live, job, shared, started).await?;
             let crash = |seen: &Disruption| seen.kind == DisruptionKind::Crash;
             let crashed = self.observation.disruption.as_ref().is_some_and(crash);
             let Some(dead) = self.live.take_if(|_| crashed) else {
                 return Ok(());
             };
-            self.end_shared(dead, shared).await;
+            Box::pin(self.end_shared(dead, shared)).await;
         }
         let live = self.start(job, shared, started).await?;
         self.perform(live, job, shared, started).await?;
@@ -120,7 +120,7 @@ impl Attempted {
     ) -> Option<Live> {
         let mut live = shared.take_live(job).await?;
         if live.process.status().is_some() || live.place.reset().await.is_err() {
-            self.end_shared(live, shared).await;
+            Box::pin(self.end_shared(live, shared)).await;
             return None;
         }
         live.session.set_clock(clock);
@@ -199,15 +199,15 @@ impl Attempted {
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
         let begun = StdInstant::now();
-        let line = match command_line(&job.server.target, &self.bindings) {
-            Ok(line) => line,
+        let command = match command_line(&job.server.target, &self.bindings) {
+            Ok(command) => command,
             Err(disruption) => {
                 self.place = Some(place);
                 return Err(disruption);
             }
         };
-        self.command_line = Some(line.shown());
-        let spec = process_spec(line, &shared.options.environment);
+        self.command_line = Some(command.shown());
+        let spec = process_spec(command, &shared.options.environment);
         match Process::start(&spec, started.clock).await {
             Ok((process, link)) => {
                 let session = Session::new(link, job.client(), Some(Box::pin(process.end_watch())));
@@ -354,11 +354,11 @@ fn process_spec(line: CommandLine, environment: &Arc<Environment>) -> ProcessSpe
         Inherit::All => (Some(Arc::clone(environment)), Vec::new()),
         Inherit::Nothing => (None, Vec::new()),
         Inherit::Only(names) => {
-            let named = |name: &String| {
+            let pair = |name: &String| {
                 let value = environment.variable(name)?.to_owned();
                 Some((name.clone(), value))
             };
-            (None, names.iter().filter_map(named).collect())
+            (None, names.iter().filter_map(pair).collect())
         }
     };
     env.extend(line.env);

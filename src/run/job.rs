@@ -18,7 +18,7 @@ use super::{
     scheduler::Message,
 };
 use crate::{
-    observation::{Observation, answer::Body, disruption::Phase},
+    observation::{Observation, SessionFacts, answer::Body, disruption::Phase},
     outcome::{
         CallShown, EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
@@ -130,7 +130,7 @@ pub(super) async fn carry_out(index: JobIndex, job: &Job, shared: &Shared) -> Ou
         if last {
             shared.tell(Message::SlotFree(index));
         }
-        let seen = attempted.close(shared, work).await;
+        let seen = Box::pin(attempted.close(shared, work)).await;
         let judgement = judge(
             work,
             &seen.bindings,
@@ -219,7 +219,7 @@ fn outcome(
         server: observation
             .session
             .as_ref()
-            .and_then(|session| session.server())
+            .and_then(SessionFacts::server)
             .or(seen.command_line),
         revision: observation
             .session

@@ -207,7 +207,7 @@ impl Bench<'_> {
                         origin: wanted.origin.clone(),
                         step: step.map(str::to_owned),
                         mismatch,
-                    }))
+                    }));
             }
             Verdict::Unknowable(reason) => {
                 let message = format!("`{}` cannot be told: {reason}", wanted.key);
@@ -225,9 +225,12 @@ impl Bench<'_> {
     /// Makes findings red where the run is strict about them. An assertion that says by `findings` which it
     /// allows has spoken for itself.
     fn weigh(&mut self, job: &RunJob, findings: &[Finding], says_which: bool) {
-        let red = |finding: &&Finding| match finding.code {
-            FindingCode::Vacuous => self.rules.vacuity == Strictness::Red,
-            _ => self.rules.protocol == Strictness::Red && !says_which,
+        let red = |finding: &&Finding| {
+            if finding.code == FindingCode::Vacuous {
+                self.rules.vacuity == Strictness::Red
+            } else {
+                self.rules.protocol == Strictness::Red && !says_which
+            }
         };
         let failures: Vec<Failure> = findings
             .iter()
@@ -237,11 +240,10 @@ impl Bench<'_> {
                 step: None,
                 mismatch: Mismatch {
                     key: "findings",
-                    wanted: match finding.code {
-                        FindingCode::Vacuous => {
-                            "an assertion that can fail (--strict-vacuity)".to_owned()
-                        }
-                        _ => "no protocol finding (--strict-protocol)".to_owned(),
+                    wanted: if finding.code == FindingCode::Vacuous {
+                        "an assertion that can fail (--strict-vacuity)".to_owned()
+                    } else {
+                        "no protocol finding (--strict-protocol)".to_owned()
                     },
                     seen: format!("found `{}`: {}", finding.code, finding.message),
                     actual: finding.frame.clone(),

@@ -52,7 +52,7 @@ impl Live {
         let patience = Patience::default();
         let deadline = Instant::now() + patience.closed + patience.terminated;
         let (remainder, exit) = tokio::join!(
-            self.session.close(deadline),
+            Box::pin(self.session.close(deadline)),
             end_of(&mut self.process, shared)
         );
         remainder.add_to(seen);
@@ -74,11 +74,11 @@ impl Live {
 async fn end_of(process: &mut Process, shared: &Shared) -> Exit {
     if !shared.options.interrupt.is_cancelled() {
         tokio::select! {
-            exit = process.end(Patience::default()) => return exit,
+            exit = Box::pin(process.end(Patience::default())) => return exit,
             () = shared.options.interrupt.cancelled() => {}
         }
     }
-    process.end(HURRY).await
+    Box::pin(process.end(HURRY)).await
 }
 
 /// What the way a server ended says about it.

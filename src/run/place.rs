@@ -10,7 +10,7 @@ use std::{
 use crate::{
     isolate::{
         files,
-        fixture::{Fixture, FixtureCopy},
+        fixture::{Fixture, FixtureCopy, FixtureProblem},
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
@@ -46,12 +46,9 @@ impl Place {
     ) -> Result<Self, Disruption> {
         let copy = match fixture {
             Some(fixture) if job.assertion.uses_fixture => {
-                Some(fixture.copy().await.map_err(|problem| {
-                    Disruption::new(
-                        DisruptionKind::Place,
-                        Phase::Place,
-                        format!("the fixture could not be copied: {problem}"),
-                    )
+                let copied = fixture.copy().await;
+                Some(copied.map_err(|problem| {
+                    disrupted(Phase::Place, "the fixture could not be copied", &problem)
                 })?)
             }
             Some(_) | None => None,
@@ -76,13 +73,9 @@ impl Place {
         let Some(copy) = &self.copy else {
             return Ok(());
         };
-        copy.reset().await.map_err(|problem| {
-            Disruption::new(
-                DisruptionKind::Place,
-                Phase::Place,
-                format!("the fixture could not be reset: {problem}"),
-            )
-        })
+        copy.reset()
+            .await
+            .map_err(|problem| disrupted(Phase::Place, "the fixture could not be reset", &problem))
     }
 
     /// Remembers the files that the expectations name, as far as their names are known by now.
@@ -119,10 +112,8 @@ impl Place {
         let asked = wanted_of(job).any(|wanted| matches!(wanted.key, "not" | "only_changed"));
         let changed = match self.copy.as_ref().filter(|_| asked) {
             Some(copy) => Some(copy.changes().await.map_err(|problem| {
-                let message = format!(
-                    "the fixture's copy could not be compared with the original: {problem}"
-                );
-                Disruption::new(DisruptionKind::Place, Phase::Subject, message)
+                let what = "the fixture's copy could not be compared with the original";
+                disrupted(Phase::Subject, what, &problem)
             })?),
             None => None,
         };
@@ -135,6 +126,14 @@ impl Place {
         Some(format!(
             "the fixture's copy could not be removed: {problem}"
         ))
+    }
+}
+
+fn disrupted(phase: Phase, what: &str, problem: &FixtureProblem) -> Disruption {
+    let disruption = Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"));
+    match problem.help() {
+        Some(help) => disruption.with_help(help),
+        None => disruption,
     }
 }
 

@@ -18,12 +18,11 @@ impl Queue {
             self.ready.insert(job);
             return;
         };
-        match self.waiting.get_mut(lane) {
-            Some(waiting) => waiting.push_back(job),
-            None => {
-                self.waiting.insert(lane.to_owned(), VecDeque::new());
-                self.ready.insert(job);
-            }
+        if let Some(waiting) = self.waiting.get_mut(lane) {
+            waiting.push_back(job);
+        } else {
+            self.waiting.insert(lane.to_owned(), VecDeque::new());
+            self.ready.insert(job);
         }
     }
 
@@ -37,15 +36,12 @@ impl Queue {
         let Some(waiting) = self.waiting.get_mut(lane) else {
             return LaneState::Empty;
         };
-        match waiting.pop_front() {
-            Some(job) => {
-                self.ready.insert(job);
-                LaneState::GoesOn
-            }
-            None => {
-                self.waiting.remove(lane);
-                LaneState::Empty
-            }
+        if let Some(job) = waiting.pop_front() {
+            self.ready.insert(job);
+            LaneState::GoesOn
+        } else {
+            self.waiting.remove(lane);
+            LaneState::Empty
         }
     }
 

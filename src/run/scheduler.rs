@@ -143,7 +143,7 @@ impl<F: FnMut(Event)> Scheduler<F> {
             });
             let (plan, shared) = (Arc::clone(&self.plan), Arc::clone(&self.shared));
             let handle = self.tasks.spawn(async move {
-                let outcome = job::carry_out(index, &plan.jobs[index], &shared).await;
+                let outcome = Box::pin(job::carry_out(index, &plan.jobs[index], &shared)).await;
                 (index, Box::new(outcome))
             });
             self.jobs_of_tasks.insert(handle.id(), index);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
-use super::faults::engine::{Engine, Event, Sent};
+use super::faults::engine::Engine;
+use super::faults::event::{Event, Sent};
 use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Header, Journal};

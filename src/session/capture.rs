@@ -45,8 +45,6 @@ fn text_json(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use serde_json::{Value, json};
 
     use CaptureSource::{Either, Structured, Text};
@@ -55,18 +53,7 @@ mod tests {
     use crate::{
         observation::answer::Reply,
         suite::model::subject::{Capture, CapturePath, CaptureSource},
-        words::source::{Origin, SourceFile, Span},
     };
-
-    fn origin() -> Origin {
-        Origin {
-            file: Arc::new(SourceFile {
-                path: String::new(),
-                text: String::new(),
-            }),
-            span: Span::default(),
-        }
-    }
 
     fn take(source: CaptureSource, path: Option<&str>, reply: &Reply) -> Result<Value, String> {
         let wanted = Capture {
@@ -74,7 +61,6 @@ mod tests {
             source,
             path: path.map(|path| CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
             written: String::new(),
-            origin: origin(),
         };
         capture(&wanted, reply)
     }

@@ -48,7 +48,7 @@ use crate::{
         },
         template::Bindings,
     },
-    transport::{clock::JobClock, link::Link, wire::WireLog},
+    transport::{clock::JobClock, link::Link},
 };
 
 /// What an assertion does with a session.
@@ -63,7 +63,6 @@ pub(crate) struct Script<'a> {
 /// A connection to a server that assertions are performed on, one after another.
 pub(crate) struct Session {
     exchange: Exchange,
-    wanted: RevisionWanted,
     /// What the handshake said; `None` before it.
     facts: Option<SessionFacts>,
     /// The answer to the handshake, for the subject that is about it.
@@ -96,7 +95,6 @@ impl Session {
         let dialogue = Dialogue::new(Client::new(behaviour), asked);
         Self {
             exchange: Exchange::new(link, dialogue, exited),
-            wanted: behaviour.revision,
             facts: None,
             handshake: None,
             seen: Observation::default(),
@@ -139,11 +137,6 @@ impl Session {
     /// Whether another assertion can be performed on this session.
     pub(crate) fn is_usable(&self) -> bool {
         self.usable && !self.exchange.is_closed()
-    }
-
-    /// The record of all frames, for whoever gives up waiting for an observation.
-    pub(crate) fn wire_log(&mut self) -> WireLog {
-        self.exchange.link().log().clone()
     }
 
     /// The next assertion counts its time from here.

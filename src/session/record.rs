@@ -166,9 +166,8 @@ mod tests {
     #[test]
     fn floods_are_counted_and_not_kept() {
         let mut record = Record::default();
-        for at_us in 0..25_000 {
+        for _ in 0..25_000 {
             let seen = NotificationSeen {
-                at_us,
                 method: "notifications/x".into(),
                 params: Value::Null,
             };
@@ -184,9 +183,8 @@ mod tests {
     fn a_storm_of_changed_lists_is_one_finding() {
         let storm = |count: u64| {
             let mut record = Record::default();
-            for at_us in 0..count {
+            for _ in 0..count {
                 let seen = NotificationSeen {
-                    at_us,
                     method: "notifications/tools/list_changed".into(),
                     params: Value::Null,
                 };

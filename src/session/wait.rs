@@ -87,7 +87,6 @@ mod tests {
 
     fn seen(method: &str, params: Value) -> NotificationSeen {
         NotificationSeen {
-            at_us: 0,
             method: method.into(),
             params,
         }

@@ -31,6 +31,10 @@ pub(crate) struct Settings {
     /// Servers by name, in the order of the file.
     pub(crate) targets: Vec<NamedTarget>,
     /// What holds for every container, as written.
+    #[expect(
+        dead_code,
+        reason = "validated with the settings; containers are not started yet"
+    )]
     pub(crate) docker: Option<Value>,
     /// The folder copied fresh for every assertion.
     pub(crate) fixture: Option<PathBuf>,

@@ -167,18 +167,6 @@ impl ValueTemplate {
     pub(crate) fn render_with_keys(&self, bindings: &Bindings) -> Result<Value, UnknownName> {
         bindings.value(&self.value, Keys::Rendered)
     }
-
-    /// Whether a marker or an escape stands in it, keys included.
-    pub(crate) fn has_markers(value: &Value) -> bool {
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-            Value::String(text) => text_has_markers(text),
-            Value::Array(items) => items.iter().any(Self::has_markers),
-            Value::Object(members) => members
-                .iter()
-                .any(|(key, member)| text_has_markers(key) || Self::has_markers(member)),
-        }
-    }
 }
 
 /// Whether a marker or an escape stands in a text.

@@ -19,7 +19,7 @@ use super::{
     lines::{Lines, Piece},
     wire::WireLog,
 };
-use crate::protocol::frame::{Direction, Frame, LONGEST_BYTES, LineEnd, Stream};
+use crate::protocol::frame::{Direction, Frame, LONGEST_BYTES, LineEnd};
 
 /// How long the stream is still read after the server's process ended: a process it left behind may hold it open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -142,7 +142,7 @@ impl Link {
         self.outbox.extend_from_slice(frame);
         self.outbox.push(b'\n');
         let at_us = self.clock.at_us();
-        let recorded = Frame::new(Direction::Sent, at_us, frame, LineEnd::Newline);
+        let recorded = Frame::new(Direction::Sent, at_us, frame);
         self.log.record(recorded);
         poll_fn(|context| self.poll_send(context)).await
     }
@@ -165,6 +165,7 @@ impl Link {
     }
 
     /// Reads and records until nothing more comes, so that a server that writes while it ends can end.
+    #[cfg(test)]
     pub(crate) async fn drain(&mut self) {
         while self.receive().await != Received::Closed {}
     }
@@ -268,7 +269,7 @@ impl Link {
         let at_us = self.read_at_us;
         match piece {
             Piece::Line(bytes, end) => {
-                let recorded = Frame::new(Direction::Received, at_us, &bytes, end);
+                let recorded = Frame::new(Direction::Received, at_us, &bytes);
                 self.log.record(recorded);
                 Received::Line { bytes, end, at_us }
             }
@@ -276,10 +277,8 @@ impl Link {
                 self.log.record(Frame {
                     direction: Direction::Received,
                     at_us,
-                    stream: Stream::Stdio,
                     bytes: head.clone(),
                     length,
-                    end: LineEnd::Missing,
                 });
                 Received::TooLong {
                     length,

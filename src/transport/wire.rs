@@ -48,6 +48,7 @@ impl WireLog {
     }
 
     /// The last frame that was recorded, as text.
+    #[cfg(test)]
     pub(crate) fn last_text(&self) -> Option<String> {
         let recording = self.lock();
         let last = recording.last.back().or(recording.first.last());
@@ -63,6 +64,7 @@ impl WireLog {
 
 impl Recording {
     /// Frames of the middle that were not kept; they stood after the first [`KEPT_FRAMES`] at most.
+    #[cfg(test)]
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -97,10 +99,10 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::{KEPT_FRAMES, WireLog};
-    use crate::protocol::frame::{Direction, Frame, LineEnd};
+    use crate::protocol::frame::{Direction, Frame};
 
     fn frame(bytes: &[u8]) -> Frame {
-        Frame::new(Direction::Received, 0, bytes, LineEnd::Newline)
+        Frame::new(Direction::Received, 0, bytes)
     }
 
     #[test]

@@ -45,11 +45,6 @@ impl Secrets {
         }
         out
     }
-
-    /// Whether there is nothing to hide.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
 }
 
 #[cfg(test)]

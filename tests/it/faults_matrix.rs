@@ -239,10 +239,10 @@ fn codes(outcome: &Value) -> BTreeSet<&str> {
 /// What is wrong with an outcome; nothing when it is as promised.
 fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
     let mut wrong = Vec::new();
-    let (kind, cause) = case.outcome();
-    if outcome["kind"] != kind || outcome["cause"].as_str() != cause {
+    let (kind, reason) = case.outcome();
+    if outcome["kind"] != kind || outcome["cause"].as_str() != reason {
         wrong.push(format!(
-            "{} {}, not {kind} {cause:?}",
+            "{} {}, not {kind} {reason:?}",
             outcome["kind"], outcome["cause"]
         ));
     }
@@ -275,7 +275,7 @@ fn deviation(case: &Case, outcome: &Value, record: &Value) -> Option<String> {
             wrong.push(format!("ended with {seen}"));
         }
     }
-    let shows_frame = cause == Some("violation") && case.phase == "subject";
+    let shows_frame = reason == Some("violation") && case.phase == "subject";
     if shows_frame && record["evidence"]["disruption"]["frame"].is_null() {
         wrong.push("shows no frame".to_owned());
     }

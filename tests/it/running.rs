@@ -11,7 +11,7 @@ use std::{
 use crate::harness::Project;
 
 /// Longer than anything that is waited for here may take on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 /// A run that goes on. Its temporary folders are made in `tmp` of the project.
 pub(crate) struct Running {

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::{
     check::sample::{hold, report, says},
-    observation::{Declared, Observation, ServerRequestSeen},
+    observation::{Observation, ServerRequestSeen},
     suite::model::expectation::{Expectation, ServerRequestWanted},
 };
 
@@ -21,11 +21,8 @@ fn asked(requests: &[(&str, Value)]) -> Observation {
         server_requests: requests
             .iter()
             .map(|(method, params)| ServerRequestSeen {
-                at_us: 0,
                 method: (*method).to_owned(),
                 params: params.clone(),
-                declared: Declared::Yes,
-                reply: Value::Null,
             })
             .collect(),
         ..says("done")

@@ -75,7 +75,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     Ok(exit_code(
         &report,
         args,
-        Reds {
+        &Reds {
             invalid,
             regressions,
         },
@@ -89,7 +89,7 @@ struct Reds {
 }
 
 /// Of several causes the first of this order counts: interrupted, invalid, red.
-fn exit_code(report: &RunReport, args: &RunArgs, reds: Reds) -> ExitCode {
+fn exit_code(report: &RunReport, args: &RunArgs, reds: &Reds) -> ExitCode {
     let red = report.records.iter().any(|record| record.status.is_red());
     let flaky = args.fail_flaky
         && report

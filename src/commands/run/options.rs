@@ -16,7 +16,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        discover::{self, LoadOptions},
+        discover::{self, LoadOptions, Loaded},
         lower::{ServerFrom, UnsetVariables, duration},
         settings::{NamedTarget, Settings},
         template::Bindings,
@@ -24,7 +24,6 @@ use crate::{
     words::{
         diagnostic::{Diagnostic, Severity},
         environment::Environment,
-        exit::ExitCode,
         redact::Secrets,
         text::nearest,
     },
@@ -137,38 +136,7 @@ pub(super) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Ref
             .with_help("name one: `mcp-assert run --suite evals`"));
     }
     let environment = Arc::clone(&context.environment);
-    let given_elsewhere = args.server.is_some() || !args.targets.is_empty();
-    let server_from = if given_elsewhere {
-        ServerFrom::Elsewhere
-    } else {
-        ServerFrom::Suite
-    };
-    let load = |dialect| {
-        let options = LoadOptions {
-            dialect,
-            unset_variables: if args.strict_env {
-                UnsetVariables::Refuse
-            } else {
-                UnsetVariables::Warn
-            },
-            server_from,
-            environment: &environment,
-        };
-        discover::load(&suites, &options).map_err(|error| {
-            Refusal::invalid(error.to_string()).with_help("a suite is a folder or a YAML file")
-        })
-    };
-    let asked = if args.compat {
-        Dialect::Compat
-    } else {
-        Dialect::Native
-    };
-    let mut loaded = load(asked)?;
-    let mut dialect = asked;
-    if loaded.settings.compat && asked == Dialect::Native {
-        dialect = Dialect::Compat;
-        loaded = load(dialect)?;
-    }
+    let (loaded, dialect) = load(&suites, args, &environment)?;
     let targets = targets(args, &loaded.settings)?;
     let options = PlanOptions {
         filter: filter(args)?,
@@ -196,16 +164,61 @@ pub(super) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Ref
     }
     let plan = crate::plan::plan(&loaded.suite, &options);
     let fixture = fixture(args, &loaded.settings)?;
+    let mut notes = loaded.suite.notes;
+    if let Some(percent) = &loaded.settings.threshold {
+        notes.push(format!(
+            "`threshold: {percent}` is not applied: every assertion must pass"
+        ));
+    }
     Ok(Prepared {
         left_out: plan.left_out,
         plan,
         settings: loaded.settings,
         problems: loaded.suite.problems,
-        notes: loaded.suite.notes,
+        notes,
         fixture,
         environment,
         dialect,
     })
+}
+
+/// Reads the suites, in the dialect that the command line or the settings ask for.
+fn load(
+    suites: &[PathBuf],
+    args: &RunArgs,
+    environment: &Environment,
+) -> Result<(Loaded, Dialect), Refusal> {
+    let given_elsewhere = args.server.is_some() || !args.targets.is_empty();
+    let server_from = if given_elsewhere {
+        ServerFrom::Elsewhere
+    } else {
+        ServerFrom::Suite
+    };
+    let load = |dialect| {
+        let options = LoadOptions {
+            dialect,
+            unset_variables: if args.strict_env {
+                UnsetVariables::Refuse
+            } else {
+                UnsetVariables::Warn
+            },
+            server_from,
+            environment,
+        };
+        discover::load(suites, &options).map_err(|error| {
+            Refusal::invalid(error.to_string()).with_help("a suite is a folder or a YAML file")
+        })
+    };
+    let asked = if args.compat {
+        Dialect::Compat
+    } else {
+        Dialect::Native
+    };
+    let loaded = load(asked)?;
+    if loaded.settings.compat && asked == Dialect::Native {
+        return Ok((load(Dialect::Compat)?, Dialect::Compat));
+    }
+    Ok((loaded, asked))
 }
 
 fn usage(error: &impl std::fmt::Display) -> Refusal {
@@ -275,10 +288,11 @@ fn fixture(args: &RunArgs, settings: &Settings) -> Result<Option<Arc<Fixture>>, 
         return Ok(None);
     };
     let fixture = Fixture::open(folder).map_err(|problem| {
-        Refusal::new(
-            ExitCode::Invalid,
-            format!("the fixture cannot be used: {problem}"),
-        )
+        let refusal = Refusal::invalid(format!("the fixture cannot be used: {problem}"));
+        match problem.help() {
+            Some(help) => refusal.with_help(help),
+            None => refusal,
+        }
     })?;
     Ok(Some(Arc::new(fixture)))
 }

@@ -13,7 +13,7 @@ use crate::{
     report::{
         Format, RunReport,
         baseline::Baseline,
-        compare::{Scope, compare},
+        compare::{Comparison, Scope, compare},
         failure::{Detail, Frames},
     },
     terminal::closing,
@@ -34,6 +34,7 @@ impl Reports {
     /// Checks what was asked for and reads the baseline, before any server starts.
     pub(super) fn new(args: &RunArgs, prepared: &Prepared) -> Result<Self, Refusal> {
         let mut wanted = Vec::new();
+        let step_summary = prepared.environment.variable("GITHUB_STEP_SUMMARY");
         let named = [
             (Format::Junit, &args.junit),
             (Format::Markdown, &args.markdown),
@@ -43,7 +44,7 @@ impl Reports {
         for (format, path) in named {
             wanted.extend(
                 path.as_deref()
-                    .map(|path| (format, Destination::from_path(path))),
+                    .map(|path| (format, Destination::from_path(path, step_summary))),
             );
         }
         for text in args
@@ -51,7 +52,8 @@ impl Reports {
             .iter()
             .chain(prepared.settings.report.iter().map(|(text, _)| text))
         {
-            wanted.push(report(text)?);
+            let (format, path) = report(text)?;
+            wanted.push((format, Destination::from_path(path, step_summary)));
         }
         if args.json {
             wanted.push((Format::Json, Destination::Stdout));
@@ -109,7 +111,7 @@ impl Reports {
         let regressed = report
             .comparison
             .as_ref()
-            .is_some_and(|comparison| comparison.has_regressions());
+            .is_some_and(Comparison::has_regressions);
         let mut trouble = None;
         for (format, destination) in &self.wanted {
             let text = format.render(&report);
@@ -190,7 +192,7 @@ fn read_baseline(path: &Path, args: &RunArgs) -> Result<Option<(String, Baseline
 }
 
 /// Reads `FORMAT=PATH`.
-fn report(text: &str) -> Result<(Format, Destination), Refusal> {
+fn report(text: &str) -> Result<(Format, &Path), Refusal> {
     let words = || Format::ALL.iter().map(|format| format.word());
     let (word, path) = text
         .split_once('=')
@@ -212,5 +214,5 @@ fn report(text: &str) -> Result<(Format, Destination), Refusal> {
                 )),
             }
         })?;
-    Ok((*format, Destination::from_path(Path::new(path))))
+    Ok((*format, Path::new(path)))
 }

@@ -176,6 +176,7 @@ impl Process {
     }
 
     /// Its number.
+    #[cfg(test)]
     pub(crate) fn pid(&self) -> Pid {
         self.pid
     }

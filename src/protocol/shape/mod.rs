@@ -59,6 +59,10 @@ pub(crate) enum Shape {
 #[derive(Debug)]
 pub(crate) struct Record {
     /// The name in the schema.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "only the comparison with the schemas asks for it")
+    )]
     pub(crate) name: &'static str,
     /// The members.
     pub(crate) members: &'static [Member],

@@ -14,7 +14,7 @@ use crate::{
     outcome::{
         CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch,
     },
-    protocol::frame::{Direction, Frame, LineEnd},
+    protocol::frame::{Direction, Frame},
     report::{
         RunReport, Tool,
         recorder::{Keep, Recorder},
@@ -208,14 +208,8 @@ fn failed() -> Outcome {
 }
 
 fn frames() -> Vec<Frame> {
-    let frame = |direction, at_us, value: Value| {
-        Frame::new(
-            direction,
-            at_us,
-            value.to_string().as_bytes(),
-            LineEnd::Newline,
-        )
-    };
+    let frame =
+        |direction, at_us, value: Value| Frame::new(direction, at_us, value.to_string().as_bytes());
     vec![
         frame(
             Direction::Sent,
@@ -227,12 +221,7 @@ fn frames() -> Vec<Frame> {
             4_600,
             json!({"jsonrpc": "2.0", "id": 1, "result": {"note": UGLY}}),
         ),
-        Frame::new(
-            Direction::Received,
-            4_700,
-            &b"x".repeat(10_000),
-            LineEnd::Missing,
-        ),
+        Frame::new(Direction::Received, 4_700, &b"x".repeat(10_000)),
     ]
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::armed::Armed;
 use super::catalogue::Fault;
 use super::effects::{Deaf, Effect, Hold, Moment, lifecycle, lists, results};
+use super::event::{Event, Firing, Sent};
 use super::place::When;
 use super::reply::{Finished, Reply};
 use super::rule::Rule;
@@ -28,39 +29,6 @@ const DEAF_FOR: Duration = Duration::from_mins(10);
 
 const RELEASE: Ticket = 1;
 const GIVE_UP: Ticket = 2;
-
-/// A fault that happened, for the journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Firing {
-    /// The rule as it was written.
-    pub(crate) rule: String,
-    /// Its fault.
-    pub(crate) fault: Fault,
-    /// Which occurrence of the rule's place it was.
-    pub(crate) n: u64,
-    /// The request that it was about.
-    pub(crate) id: Option<Value>,
-}
-
-/// An answer that goes out, for the journal.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sent {
-    /// The id of the request.
-    pub(crate) id: Value,
-    /// The answer as faults left it.
-    pub(crate) message: Value,
-    /// How many bytes go out for it.
-    pub(crate) bytes: u64,
-}
-
-/// What happened since the journal last asked, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Event {
-    /// A rule fired.
-    Fired(Firing),
-    /// An answer goes out.
-    Sent(Sent),
-}
 
 /// A rule that will fire on the answer of a request, and which occurrence it was.
 #[derive(Debug, Clone, Copy)]

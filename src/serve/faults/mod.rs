@@ -8,6 +8,7 @@ mod armed;
 pub(crate) mod catalogue;
 mod effects;
 pub(crate) mod engine;
+pub(crate) mod event;
 pub(crate) mod file;
 pub(crate) mod orphan;
 pub(crate) mod place;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::catalogue::{Carrier, Fault};
-use super::engine::{Engine, Event};
 use super::rule::Rule;
+use super::{engine::Engine, event::Event};
 use crate::serve::State;
 use crate::serve::tap::{Emit, Ending, Frame, HandOn, Kind, Leave, Outlet, Stop};
 

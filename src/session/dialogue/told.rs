@@ -28,11 +28,7 @@ impl Dialogue {
             None if self.record.is_flooded() => {}
             None => self.compare(&method, shape::notification(&method), &params, heard),
         }
-        let seen = NotificationSeen {
-            at_us: heard.at_us,
-            method,
-            params,
-        };
+        let seen = NotificationSeen { method, params };
         self.record.notification(seen, heard.bytes.len());
     }
 
@@ -117,13 +113,7 @@ impl Dialogue {
             Err(refusal) => message::refusal(&id, refusal.code, &refusal.message),
         };
         self.outbox.push_back(sent.to_string().into_bytes());
-        let seen = ServerRequestSeen {
-            at_us: heard.at_us,
-            method,
-            params,
-            declared: reply.declared,
-            reply: sent,
-        };
+        let seen = ServerRequestSeen { method, params };
         self.record.server_request(seen, heard.bytes.len());
     }
 }

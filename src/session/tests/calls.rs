@@ -1,6 +1,6 @@
 //! What subjects do, and what is seen of them.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -22,7 +22,6 @@ use crate::{
         },
         template::ValueTemplate,
     },
-    words::source::{Origin, SourceFile, Span},
 };
 
 #[tokio::test(start_paused = true)]
@@ -326,22 +325,11 @@ fn step(action: StepAction) -> Step {
         captures: Vec::new(),
         wanted: Vec::new(),
         on_tool_error: OnToolError::Stop,
-        origin: origin(),
     }
 }
 
 fn ping() -> Step {
     step(StepAction::Ping)
-}
-
-fn origin() -> Origin {
-    Origin {
-        file: Arc::new(SourceFile {
-            path: "suite.yaml".into(),
-            text: String::new(),
-        }),
-        span: Span::default(),
-    }
 }
 
 fn capture(name: &str, path: &str) -> Capture {
@@ -350,7 +338,6 @@ fn capture(name: &str, path: &str) -> Capture {
         source: CaptureSource::Either,
         path: Some(CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
         written: path.into(),
-        origin: origin(),
     }
 }
 

@@ -57,8 +57,6 @@ pub(crate) struct Loaded {
     pub(crate) suite: Suite,
     /// What the settings file says; of several suites, the first one that has one.
     pub(crate) settings: Settings,
-    /// The folder the first suite's paths are relative to.
-    pub(crate) root: PathBuf,
 }
 
 /// A path that was asked for cannot be used at all.
@@ -80,7 +78,6 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         names: HashMap::new(),
     };
     let mut chosen: Option<Settings> = None;
-    let mut root = None;
     for path in paths {
         let base = options.environment.directory.join(path);
         let metadata = fs::metadata(&base).map_err(|error| LoadError {
@@ -98,7 +95,6 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         }
         let settings = loading.settings(&folder);
         loading.add(path, &base, &settings, metadata.is_dir());
-        root.get_or_insert(folder);
         if chosen.is_none() && settings.file.is_some() {
             chosen = Some(settings);
         }
@@ -106,7 +102,6 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen.unwrap_or_default(),
-        root: root.unwrap_or_default(),
     })
 }
 

@@ -141,7 +141,7 @@ impl Walk {
             }
         };
         if kind.is_symlink() {
-            self.link(folder, path, &name, relative);
+            self.link(folder, &path, &name, relative);
         } else if kind.is_dir() {
             let canonical = folder.canonical.join(entry.file_name());
             self.subfolder(folder, &path, &name, (&relative, canonical));
@@ -155,19 +155,19 @@ impl Walk {
     }
 
     /// Follows a link. One that leads nowhere matters only when it is named like a suite.
-    fn link(&mut self, folder: &Folder<'_>, path: PathBuf, name: &str, relative: String) {
-        let canonical = match fs::canonicalize(&path) {
+    fn link(&mut self, folder: &Folder<'_>, path: &Path, name: &str, relative: String) {
+        let canonical = match fs::canonicalize(path) {
             Ok(canonical) => canonical,
             Err(error) => {
-                if is_yaml(&path) {
+                if is_yaml(path) {
                     self.unreadable.push((relative, error.to_string()));
                 }
                 return;
             }
         };
         if canonical.is_dir() {
-            self.subfolder(folder, &path, name, (&relative, canonical));
-        } else if is_yaml(&path) {
+            self.subfolder(folder, path, name, (&relative, canonical));
+        } else if is_yaml(path) {
             self.files.push(FoundFile {
                 relative,
                 identity: identity(&canonical),

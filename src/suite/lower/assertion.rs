@@ -47,7 +47,6 @@ pub(crate) struct Parts {
     uses_fixture: bool,
     warnings: Vec<Diagnostic>,
     subject_origin: Origin,
-    dialect: Dialect,
 }
 
 impl Parts {
@@ -75,7 +74,6 @@ impl Parts {
             uses_fixture: self.uses_fixture,
             warnings: self.warnings,
             subject_origin: self.subject_origin,
-            dialect: self.dialect,
         }
     }
 }
@@ -252,7 +250,6 @@ impl Lowering<'_> {
             uses_fixture: self.uses_fixture,
             warnings: std::mem::take(&mut self.warnings),
             subject_origin: self.reading.problems.origin(at),
-            dialect: self.dialect(),
         })
     }
 

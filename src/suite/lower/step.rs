@@ -105,7 +105,6 @@ impl Lowering<'_> {
             captures,
             wanted,
             on_tool_error: self.on_tool_error(part, spoken),
-            origin: self.reading.problems.origin(at),
         })
     }
 
@@ -271,7 +270,6 @@ impl Lowering<'_> {
                     name: key.text,
                     source,
                     path: compiled,
-                    origin: self.reading.problems.origin(key.at.until(path.at)),
                     written,
                 })
             })

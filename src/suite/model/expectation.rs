@@ -142,7 +142,13 @@ pub(crate) enum Expectation {
     /// `findings`: no protocol findings but these.
     Findings(Vec<FindingCode>),
     /// `snapshot`: the answer is as stored; loads and validates, running it is an `Error` until snapshots come.
-    Snapshot(Value),
+    Snapshot(
+        #[expect(
+            dead_code,
+            reason = "validated with the suite; only the transport that runs it reads it"
+        )]
+        Value,
+    ),
     /// One rule of `trajectory`.
     Trajectory(TrajectoryRule),
     /// `not`: each of these does not hold.

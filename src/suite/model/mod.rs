@@ -13,7 +13,7 @@ use self::{
     subject::{Step, Subject},
 };
 use crate::{
-    suite::{Dialect, model::expectation::Wanted},
+    suite::model::expectation::Wanted,
     words::{diagnostic::Diagnostic, source::Origin},
 };
 
@@ -88,6 +88,4 @@ pub(crate) struct Assertion {
     pub(crate) warnings: Vec<Diagnostic>,
     /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
     pub(crate) subject_origin: Origin,
-    /// Whose rules apply.
-    pub(crate) dialect: Dialect,
 }

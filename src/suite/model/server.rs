@@ -40,6 +40,13 @@ pub(crate) enum Target {
         /// Sent with each request; never shown.
         headers: Vec<(String, EnvValue)>,
         /// What is started before, when the server is not there already.
+        #[cfg_attr(
+            not(test),
+            expect(
+                dead_code,
+                reason = "validated with the suite; only the transport that runs it reads it"
+            )
+        )]
         launch: Option<Box<UrlLaunch>>,
         /// How requests are authorised.
         auth: Option<Box<Auth>>,
@@ -47,6 +54,13 @@ pub(crate) enum Target {
     /// A container; loads and validates, running it is an `Error` until containers come.
     Container {
         /// The image, or what it is built from, as written.
+        #[cfg_attr(
+            not(test),
+            expect(
+                dead_code,
+                reason = "validated with the suite; only the transport that runs it reads it"
+            )
+        )]
         image: Value,
         /// What is started inside.
         launch: Launch,
@@ -57,6 +71,10 @@ pub(crate) enum Target {
 
 /// A server that listens on a port, started for the assertion.
 #[derive(Debug, Clone)]
+#[expect(
+    dead_code,
+    reason = "validated with the suite; only the transport that runs it reads it"
+)]
 pub(crate) struct UrlLaunch {
     /// The embedded server's profile, when it is the embedded one.
     pub(crate) builtin: Option<String>,
@@ -70,6 +88,10 @@ pub(crate) struct UrlLaunch {
 
 /// How to tell that a launched server is ready.
 #[derive(Debug, Clone)]
+#[expect(
+    dead_code,
+    reason = "validated with the suite; only the transport that runs it reads it"
+)]
 pub(crate) enum Ready {
     /// A line of its output in which this is found.
     Log(Regex),
@@ -81,6 +103,10 @@ pub(crate) enum Ready {
 
 /// How requests are authorised.
 #[derive(Debug, Clone)]
+#[expect(
+    dead_code,
+    reason = "validated with the suite; only the transport that runs it reads it"
+)]
 pub(crate) enum Auth {
     /// By a token.
     Bearer(EnvValue),

@@ -10,7 +10,6 @@ use crate::{
         model::expectation::Wanted,
         template::{Template, ValueTemplate},
     },
-    words::source::Origin,
 };
 
 /// The subject of an assertion. One YAML key, one variant.
@@ -60,7 +59,13 @@ pub(crate) enum Subject {
     /// `raw`: frames sent as written.
     Raw(RawExchange),
     /// `http`: one HTTP request; loads and validates, running it is an `Error` until that transport comes.
-    Http(Value),
+    Http(
+        #[expect(
+            dead_code,
+            reason = "validated with the suite; only the transport that runs it reads it"
+        )]
+        Value,
+    ),
 }
 
 impl Subject {
@@ -234,8 +239,6 @@ pub(crate) struct Step {
     pub(crate) wanted: Vec<Wanted>,
     /// What a tool error means.
     pub(crate) on_tool_error: OnToolError,
-    /// Its place.
-    pub(crate) origin: Origin,
 }
 
 /// What a step does.
@@ -284,8 +287,6 @@ pub(crate) struct Capture {
     pub(crate) path: Option<CapturePath>,
     /// The path as written.
     pub(crate) written: String,
-    /// Its place.
-    pub(crate) origin: Origin,
 }
 
 /// What a capture's path is applied to.

@@ -83,14 +83,6 @@ impl Problems {
         self.list.retain(|problem| problem.code != code);
     }
 
-    /// How many problems there are that make the document unusable.
-    pub(crate) fn errors(&self) -> usize {
-        self.list
-            .iter()
-            .filter(|problem| problem.severity == Severity::Error)
-            .count()
-    }
-
     /// Hands out what was noted, in the order of the file.
     pub(crate) fn take(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.list);

@@ -46,15 +46,6 @@ impl<T> Field<T> {
     pub(crate) fn place(&self) -> At {
         self.key.until(self.at)
     }
-
-    /// The same place with something made of the value.
-    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U) -> Field<U> {
-        Field {
-            value: make(self.value),
-            key: self.key,
-            at: self.at,
-        }
-    }
 }
 
 /// What reading needs beside the node.

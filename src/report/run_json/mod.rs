@@ -1,0 +1,179 @@
+//! The whole run as one file, `run.json`: what a shard hands on and a later report is made of. Sorted keys, one
+//! assertion a line, a digest over all before its end; read strictly, because it may come from strangers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::report::{
+    End, RunReport,
+    cleaner::{LONGEST_TEXT_BYTES, cut},
+    record::Record,
+};
+
+/// What stands in `format`.
+const FORMAT: &str = "mcp-assert/run";
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The longest file, in bytes.
+const LONGEST_FILE: usize = 64 * 1024 * 1024;
+
+/// Texts are not cut shorter than this.
+const SHORTEST_TEXT: usize = 128;
+
+/// From this length of a text on, cutting alone does not help, and only the last frames stay.
+const FEW_FRAMES_FROM: usize = 4 * 1024;
+
+/// The frames that stay then.
+const FEW_FRAMES: usize = 6;
+
+/// What begins the last member; texts hold no raw line end, so it stands there only.
+const END_MARK: &str = "\n\"end\":";
+
+/// The part of a run that is planned before it begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanFacts {
+    /// The digest of the plan, when there is one.
+    pub(crate) digest: Option<String>,
+    /// The shard, from 1; 0 when the run is whole.
+    pub(crate) shard: u32,
+    /// How many shards there are.
+    pub(crate) of: u32,
+    /// The ids that were to run, when the run is a shard.
+    pub(crate) ids: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormatFacts {
+    name: String,
+    version: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunFacts {
+    jobs: usize,
+    planned: usize,
+    trials: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimingFacts {
+    duration_us: u64,
+    started_unix_ms: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndFacts {
+    sha256: String,
+    state: End,
+}
+
+/// The run as `run.json`, with a final line end. Texts are cut further and further until it fits.
+pub(crate) fn render(report: &RunReport) -> String {
+    within(report, LONGEST_FILE)
+}
+
+fn within(report: &RunReport, longest: usize) -> String {
+    let mut limit = LONGEST_TEXT_BYTES;
+    loop {
+        let text = rendered(report, limit, longest);
+        if text.len() <= longest || limit <= SHORTEST_TEXT {
+            return text;
+        }
+        limit /= 2;
+    }
+}
+
+/// The file with texts of at most `limit` bytes; given up early when it is too long and can still shrink.
+fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
+    let mut text = "{\n\"assertions\":[".to_owned();
+    for (index, record) in report.records.iter().enumerate() {
+        text.push_str(if index == 0 { "\n" } else { ",\n" });
+        text.push_str(&line(record, limit));
+        if text.len() > longest && limit > SHORTEST_TEXT {
+            return text;
+        }
+    }
+    text.push_str("\n]");
+    let format = FormatFacts {
+        name: FORMAT.to_owned(),
+        version: VERSION,
+    };
+    let run = RunFacts {
+        jobs: report.jobs,
+        planned: report.planned,
+        trials: report.trials,
+    };
+    let timing = TimingFacts {
+        duration_us: report.duration_us,
+        started_unix_ms: report.started_unix_ms,
+    };
+    for (name, value) in [
+        ("comparison", sorted(&report.comparison)),
+        ("format", sorted(&format)),
+        ("notes", sorted(&report.notes)),
+        ("plan", sorted(&report.plan)),
+        ("problems", sorted(&report.problems)),
+        ("run", sorted(&run)),
+        ("source", sorted(&report.source)),
+        ("timing", sorted(&timing)),
+        ("tool", sorted(&report.tool)),
+    ] {
+        text.extend([",\n\"", name, "\":", &value]);
+    }
+    text.push(',');
+    let end = EndFacts {
+        sha256: digest(&text),
+        state: report.end,
+    };
+    text.push_str(END_MARK);
+    text.push_str(&sorted(&end));
+    text.push_str("\n}\n");
+    text
+}
+
+/// One assertion on one line.
+fn line(record: &Record, limit: usize) -> String {
+    if limit >= LONGEST_TEXT_BYTES {
+        return sorted(record);
+    }
+    let mut record = record.clone();
+    for text in record.long_texts() {
+        cut(text, limit);
+    }
+    if let Some(evidence) = &mut record.evidence
+        && limit <= FEW_FRAMES_FROM
+    {
+        let surplus = evidence.wire.len().saturating_sub(FEW_FRAMES);
+        evidence.wire.drain(..surplus);
+        evidence.wire_left_out = evidence.wire_left_out.saturating_add(surplus);
+    }
+    sorted(&record)
+}
+
+/// Compact JSON with sorted keys. Our own types always have such a form; a reader refuses `null`.
+fn sorted(value: &impl Serialize) -> String {
+    let mut value = serde_json::to_value(value).unwrap_or(Value::Null);
+    value.sort_all_objects();
+    value.to_string()
+}
+
+fn digest(text: &str) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digest = Sha256::digest(text.as_bytes());
+    digest
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
