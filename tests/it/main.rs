@@ -13,7 +13,6 @@ mod broken_servers;
 mod command_line;
 mod compat;
 mod docs;
-mod fault_matrix;
 mod faults;
 mod faults_matrix;
 mod harness;
