@@ -17,6 +17,7 @@ mod faults;
 mod faults_matrix;
 mod harness;
 mod interrupts;
+mod promises;
 mod published_servers;
 mod red;
 mod running;

@@ -112,6 +112,15 @@ fn started(prepared: &Prepared, work: &RunJob) -> String {
     )
 }
 
+/// What `--json` prints when nothing is run: readers get an array all the same.
+pub(super) fn nothing(args: &RunArgs, out: &mut Stdout) -> Result<(), Refusal> {
+    if args.json {
+        print(out, "[]\n")
+    } else {
+        Ok(())
+    }
+}
+
 fn print(out: &mut Stdout, text: &str) -> Result<(), Refusal> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

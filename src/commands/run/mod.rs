@@ -56,6 +56,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     }
     let invalid = prepared.is_invalid();
     if invalid && args.strict_load {
+        list::nothing(args, screen.stdout())?;
         return Err(Refusal::invalid(
             "nothing was run: the suite has problems (--strict-load)",
         ));
@@ -64,6 +65,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
         return list::list(&prepared, args, screen.stdout());
     }
     if prepared.plan.jobs.is_empty() {
+        list::nothing(args, screen.stdout())?;
         return Err(nothing_selected(&prepared));
     }
     if args.dry_run {

@@ -1,0 +1,213 @@
+//! What `run` promises of its streams, files and exit codes, each asked of the real binary.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+};
+
+use serde_json::Value;
+
+use crate::harness::{Project, Ran};
+
+const GOOD: &str =
+    "name: good\nserver: {builtin: minimal}\nassert_tools: {expect: {min_results: 1}}\n";
+const RED: &str =
+    "name: red\nserver: {builtin: minimal}\nassert_tools: {expect: {min_results: 99}}\n";
+const SKIPPED: &str = "name: later\nskip: not yet\nserver: {builtin: minimal}\nassert_tools: {}\n";
+
+/// Three files that are wrong, each in its own way.
+const WRONG: &[(&str, &str)] = &[
+    (
+        "evals/keys.yaml",
+        "name: keys\nserver: {builtin: minimal}\nasert: {tool: a}\nassert:\n  tool: a\n  expect:\n    containz: b\n    matches_regex: '('\n",
+    ),
+    ("evals/syntax.yaml", "name: [\n"),
+    (
+        "evals/values.yaml",
+        "name: values\nserver: {builtin: minimal}\ntimeout: 5\nassert: {tool: a, args: {id: '{{nothing}}'}, expect: {min_results: -1}}\n",
+    ),
+];
+
+fn with_wrong_files() -> Project {
+    WRONG
+        .iter()
+        .fold(Project::with_suite(GOOD), |project, (path, text)| {
+            project.file(path, text)
+        })
+}
+
+fn run(suite: &str, more: &[&str]) -> Ran {
+    let mut arguments = vec!["run", "evals"];
+    arguments.extend(more);
+    Project::with_suite(suite).run(&arguments)
+}
+
+#[test]
+fn all_problems_are_told_at_once_and_the_rest_runs() {
+    let ran = with_wrong_files().run(&["run", "evals", "--json"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    insta::assert_snapshot!("problems", ran.complaints());
+    let outcomes = ran.json();
+    let kind = |file: &str| {
+        let outcomes = outcomes.as_array().unwrap();
+        let of_file = outcomes.iter().find(|outcome| outcome["file"] == file);
+        of_file.map(|outcome| outcome["kind"].clone())
+    };
+    assert_eq!(kind("evals/a.yaml"), Some("pass".into()), "{outcomes:#}");
+    for (file, _) in WRONG {
+        assert_eq!(kind(file), Some("error".into()), "{outcomes:#}");
+    }
+}
+
+#[test]
+fn strict_load_runs_nothing() {
+    let ran = with_wrong_files().run(&["run", "evals", "--strict-load"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing was run"), "{}", ran.stderr);
+}
+
+#[test]
+fn each_end_has_its_exit_code() {
+    fn case(suite: &str, more: &[&str], code: i32, says: &str) {
+        let ran = run(suite, more);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, code, "{more:?}: {all}");
+        assert!(all.contains(says), "{more:?}: {all}");
+    }
+    case(GOOD, &[], 0, "1 assertion, 1 passed");
+    case(RED, &[], 1, "at least 99 results");
+    case("name: [\n", &[], 2, "evals/a.yaml:");
+    case(GOOD, &["--report", "junitt=x"], 2, "did you mean `junit`?");
+    case(GOOD, &["--baseline", "none.json"], 2, "does not exist");
+    case(GOOD, &["--junit", "evals/a.yaml/x.xml"], 3, "x.xml");
+    case(GOOD, &["--filter", "nobody"], 4, "left out all 1");
+    case(SKIPPED, &[], 0, "nothing was run");
+}
+
+#[test]
+fn json_is_all_that_stdout_has() {
+    let statuses = |suite: &str, more: &[&str]| {
+        let more = [&["--json"], more].concat();
+        let outcomes = run(suite, &more).json();
+        let outcomes = outcomes.as_array().unwrap().iter();
+        let words = outcomes.map(|outcome| outcome["status"].as_str().unwrap().to_owned());
+        words.collect::<Vec<_>>()
+    };
+    let all = format!("{GOOD}---\n{RED}---\n{SKIPPED}");
+    assert_eq!(statuses(&all, &[]), ["PASS", "FAIL", "SKIP"]);
+    assert_eq!(statuses(&all, &["--filter", "red"]), ["FAIL"]);
+    assert_eq!(statuses(&all, &["--filter", "nobody"]), [""; 0]);
+}
+
+#[test]
+fn what_would_run_is_listed_and_not_run() {
+    let all = format!("{RED}---\n{SKIPPED}");
+    let listed = run(&all, &["--list"]);
+    let rows = run(&all, &["--list", "--json"]).json();
+    let ids: Vec<&str> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(listed.stdout.lines().collect::<Vec<_>>(), ids);
+    assert_eq!(listed.code, 0);
+    assert_eq!(rows[0]["file"], "evals/a.yaml");
+    assert_eq!(
+        (&rows[0]["line"], &rows[0]["subject"]),
+        (&1.into(), &"assert_tools".into())
+    );
+    assert_eq!(
+        (&rows[0]["skip"], &rows[1]["skip"]),
+        (&Value::Null, &"not yet".into())
+    );
+    let dry = run(&all, &["--dry-run"]);
+    assert_eq!(dry.code, 0, "{}", dry.stderr);
+    assert!(
+        dry.stdout.contains("serve --profile minimal"),
+        "{}",
+        dry.stdout
+    );
+    assert!(dry.stdout.contains("skipped: not yet"), "{}", dry.stdout);
+}
+
+#[test]
+fn a_baseline_tells_regressions_and_may_be_renewed_in_place() {
+    let project = Project::with_suite(&GOOD.replace("good", "one"));
+    let renew = [
+        "run",
+        "evals",
+        "--baseline",
+        "base.json",
+        "--save-baseline",
+        "base.json",
+    ];
+    assert_eq!(project.run(&renew).code, 0);
+    let first = project.read("base.json");
+    assert!(serde_json::from_str::<Value>(&first).is_ok(), "{first}");
+    let project = project.file("evals/a.yaml", RED.replace("red", "one"));
+    let ran = project.run(&["run", "evals", "--baseline", "base.json"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(
+        ran.stdout.to_lowercase().contains("regress"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(project.read("base.json"), first);
+    assert_eq!(project.run(&renew).code, 1);
+    assert_ne!(project.read("base.json"), first);
+}
+
+#[test]
+fn every_report_is_written_and_can_be_read() {
+    let project = Project::with_suite(&format!("{GOOD}---\n{RED}---\n{SKIPPED}"));
+    let ran = project.run(&[
+        "run",
+        "evals",
+        "--junit",
+        "r.xml",
+        "--markdown",
+        "r.md",
+        "--badge",
+        "badge.json",
+        "--report-json",
+        "results.json",
+        "--report",
+        "json=deep/er/run.json",
+        "--report",
+        "junit=s.xml",
+    ]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let xml = project.read("r.xml");
+    let junit = quick_junit::Report::deserialize_from_str(&xml).unwrap();
+    assert_eq!((junit.tests, junit.failures), (3, 1));
+    assert!(project.read("s.xml").contains("<testsuites"));
+    assert!(project.read("r.md").contains("red"));
+    for path in ["badge.json", "results.json", "deep/er/run.json"] {
+        let text = project.read(path);
+        assert!(
+            serde_json::from_str::<Value>(&text).is_ok(),
+            "{path}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let suites: Vec<String> = (0..20)
+        .map(|n| GOOD.replace("good", &format!("n{n}")))
+        .collect();
+    let project = Project::with_suite(&suites.join("---\n"));
+    let mut command = project.command(&["run", "evals", "--jobs", "1"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut reader = BufReader::with_capacity(64, child.stdout.take().unwrap());
+    reader.read_line(&mut line).unwrap();
+    drop(reader);
+    assert!(line.starts_with("PASS"), "{line}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
