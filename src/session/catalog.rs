@@ -40,6 +40,7 @@ impl Session {
         let Ok(answer) = self.list(method, Pages::All, deadline).await else {
             // What waited for this list would wait for the next one too.
             self.usable = false;
+            self.gave_up = true;
             return None;
         };
         let Body::Result(reply) = answer.body else {

@@ -119,6 +119,7 @@ impl Session {
         self.lists.lists.insert(method, before);
         if again.is_err() {
             self.usable = false;
+            self.gave_up = true;
         }
         let changes = aside.into_iter().flat_map(|aside| aside.findings);
         for finding in changes.filter(|finding| finding.code == FindingCode::ListChangedSilently) {

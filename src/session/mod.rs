@@ -38,7 +38,7 @@ use crate::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
         answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::Finding,
+        finding::{Finding, FindingCode},
     },
     protocol::{frame::Frame, revision::Revision},
     suite::{
@@ -73,6 +73,9 @@ pub(crate) struct Session {
     /// Where findings about answers go while what is asked belongs to no assertion.
     aside: Option<Record>,
     usable: bool,
+    /// Whether a question that belongs to no assertion was cut short: its answer may still come, late and not asked
+    /// for any more, and that is our doing.
+    gave_up: bool,
 }
 
 /// What came after an observation was handed out: for the catalog, or while the server was being closed.
@@ -101,6 +104,7 @@ impl Session {
             lists: list::Listed::default(),
             aside: None,
             usable: true,
+            gave_up: false,
         }
     }
 
@@ -152,7 +156,7 @@ impl Session {
 
     /// What was recorded since the last observation.
     fn remainder(&mut self) -> Remainder {
-        let record = mem::take(&mut self.exchange.dialogue.record);
+        let record = self.take_record();
         Remainder {
             notifications: record.notifications,
             server_requests: record.server_requests,
@@ -173,8 +177,18 @@ impl Session {
         self.seen.reached = phase;
     }
 
+    /// What was recorded, without what is our own doing.
+    fn take_record(&mut self) -> Record {
+        let mut record = mem::take(&mut self.exchange.dialogue.record);
+        if self.gave_up {
+            let ours = FindingCode::AnswerAfterCancel;
+            record.findings.retain(|finding| finding.code != ours);
+        }
+        record
+    }
+
     fn hand_out(&mut self) -> Observation {
-        let record = mem::take(&mut self.exchange.dialogue.record);
+        let record = self.take_record();
         let mut seen = mem::take(&mut self.seen);
         seen.session.clone_from(&self.facts);
         seen.notifications = record.notifications;
