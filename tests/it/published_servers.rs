@@ -114,7 +114,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     (
         "everything",
         "a tool that never asks for a sample",
-        "it asked none",
+        "it made none",
     ),
     (
         "everything",
