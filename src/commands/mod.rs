@@ -5,6 +5,7 @@ mod action;
 mod completions;
 mod environment;
 mod run;
+mod running;
 mod schema;
 mod serve;
 mod validate;

@@ -4,9 +4,9 @@ use std::{io::Write, sync::Arc};
 
 use serde_json::json;
 
-use super::{options::Prepared, refusal::Refusal};
 use crate::{
     cli::run::RunArgs,
+    commands::running::{Prepared, Refusal},
     deliver::stdout::Stdout,
     plan::job::{Job, RunJob, Work},
     run::launch::command_line,

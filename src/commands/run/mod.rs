@@ -1,39 +1,17 @@
-//! `mcp-assert run`: load, plan, run, report. What each of these does lives in its room; here is their order and
-//! the exit code.
+//! `mcp-assert run`: load, plan, run, report. The first three are `running`'s; here is their order, what is printed
+//! instead of a run, and the exit code.
 
 mod list;
-mod options;
-mod refusal;
 mod reports;
-mod screen;
-mod signals;
 
-use std::{
-    cell::RefCell,
-    convert::Infallible,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+use self::reports::{Regressions, Reports};
+use super::{
+    Context,
+    running::{self, Prepared, Refusal, Screen},
 };
-
-use tokio_util::sync::CancellationToken;
-
-use self::{
-    options::Prepared,
-    refusal::Refusal,
-    reports::{Regressions, Reports},
-    screen::Screen,
-};
-use super::Context;
 use crate::{
     cli::run::RunArgs,
-    deliver::stdout::Stdout,
-    isolate,
-    outcome::event::Event,
-    report::{
-        End, RunReport, Tool,
-        recorder::{Keep, Recorder},
-    },
-    run::{self, Narration, RunEnd},
-    terminal::live::Live,
+    report::{End, RunReport, recorder::Passes},
     words::exit::ExitCode,
 };
 
@@ -47,7 +25,7 @@ pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<ExitCode, Refusal> {
-    let mut prepared = options::prepare(args, context)?;
+    let mut prepared = running::prepare(args, context)?;
     for problem in &prepared.problems {
         screen.problem(problem);
     }
@@ -72,7 +50,12 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
         return list::dry_run(&prepared, screen.stdout());
     }
     let reports = Reports::new(args, &prepared)?;
-    let report = execute(&mut prepared, args, &reports, &mut screen)?;
+    let passes = if reports.need_passes() {
+        Passes::Kept
+    } else {
+        Passes::Counted
+    };
+    let report = running::execute(&mut prepared, args, passes, &mut screen)?;
     let (report, regressions) = reports.deliver(report, &mut screen)?;
     Ok(exit_code(
         &report,
@@ -116,127 +99,4 @@ fn nothing_selected(prepared: &Prepared) -> Refusal {
     };
     Refusal::new(ExitCode::NothingSelected, message)
         .with_help("`mcp-assert run --list` without filters shows what there is")
-}
-
-/// Runs the plan and folds its events into the report, while the screen shows them.
-fn execute(
-    prepared: &mut Prepared,
-    args: &RunArgs,
-    reports: &Reports,
-    screen: &mut Screen,
-) -> Result<RunReport, Refusal> {
-    let begun = Instant::now();
-    let keep = if args.trace { Keep::All } else { Keep::Red };
-    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
-    if !reports.need_passes() {
-        recorder = recorder.counting_passes();
-    }
-    for problem in &prepared.problems {
-        recorder.problem(problem);
-    }
-    let plan = std::mem::take(&mut prepared.plan);
-    let interrupt = CancellationToken::new();
-    let mut options = prepared.run_options(args, interrupt.clone());
-    if screen.has_bars() {
-        options.narration = Narration::Phases;
-    }
-    let runtime = runtime(options.jobs, prepared.cores()).map_err(|error| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("the run could not be started: {error}"),
-        )
-    })?;
-    let stage = RefCell::new(Stage {
-        recorder,
-        live: screen.live(),
-        out: screen.stdout(),
-    });
-    let ran = runtime.block_on(async {
-        let listener = signals::listen(interrupt.clone());
-        isolate::sweep::before_run().await;
-        let running = run::run(plan, options, |event| {
-            if stage.borrow_mut().show(&event).is_err() {
-                // Nobody can be shown a result any more; the reports will say the same.
-                interrupt.cancel();
-            }
-        });
-        let end = tokio::select! {
-            end = running => end,
-            never = redraw(&stage) => match never {},
-        };
-        isolate::sweep::after_run().await;
-        listener.abort();
-        end
-    });
-    runtime.shutdown_timeout(Duration::from_millis(100));
-    let Stage {
-        recorder,
-        mut live,
-        out,
-    } = stage.into_inner();
-    live.finish(out).map_err(|error| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("cannot write to stdout: {error}"),
-        )
-    })?;
-    let mut report = recorder.finish(begun.elapsed());
-    if ran == RunEnd::Interrupted {
-        report.end = End::Interrupted;
-    }
-    Ok(report)
-}
-
-/// What events of a run change.
-struct Stage<'a> {
-    recorder: Recorder,
-    live: Live,
-    out: &'a mut Stdout,
-}
-
-impl Stage<'_> {
-    fn show(&mut self, event: &Event) -> std::io::Result<()> {
-        let record = self.recorder.apply(event);
-        self.live.apply(event, record, self.out)
-    }
-}
-
-/// Keeps the clocks of the bars going between events.
-async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
-    let mut ticks = tokio::time::interval(Duration::from_millis(100));
-    loop {
-        ticks.tick().await;
-        let stage = &mut *stage.borrow_mut();
-        // Trouble with the screen shows when the next result is written.
-        let _ = stage.live.tick(stage.out);
-    }
-}
-
-fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    RunReport {
-        tool: Tool {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            sha256: None,
-        },
-        started_unix_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
-        trials: args.trials,
-        planned: prepared.plan.jobs.len(),
-        ..RunReport::default()
-    }
-}
-
-/// One thread is cheapest for one job; more jobs get the machine's cores.
-fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
-    if jobs == 1 || cores == 1 {
-        return tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-    }
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(jobs.min(cores))
-        .enable_all()
-        .build()
 }

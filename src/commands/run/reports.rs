@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{options::Prepared, refusal::Refusal, screen::Screen};
 use crate::{
     cli::run::RunArgs,
+    commands::running::{Prepared, Refusal, Screen},
     deliver::{self, DeliverError, Destination},
     report::{
         Format, RunReport,

@@ -10,14 +10,14 @@ use crate::{
 
 /// A run that ends before any assertion, or whose reports cannot be written.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(in crate::commands) struct Refusal {
     code: ExitCode,
     message: String,
     help: Vec<String>,
 }
 
 impl Refusal {
-    pub(super) fn new(code: ExitCode, message: impl Into<String>) -> Self {
+    pub(in crate::commands) fn new(code: ExitCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -26,17 +26,17 @@ impl Refusal {
     }
 
     /// The command line or the suite cannot be used.
-    pub(super) fn invalid(message: impl Into<String>) -> Self {
+    pub(in crate::commands) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ExitCode::Invalid, message)
     }
 
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(in crate::commands) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }
 
     /// Says it on stderr and gives the exit code.
-    pub(super) fn say(self, context: &Context) -> ExitCode {
+    pub(in crate::commands) fn say(self, context: &Context) -> ExitCode {
         let drawn = Diagnostic {
             code: match self.code {
                 ExitCode::NothingSelected => "nothing-selected",

@@ -31,39 +31,39 @@ use crate::{
 
 /// Everything that is known before the run.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(in crate::commands) struct Prepared {
     /// What will run.
-    pub(super) plan: Plan,
+    pub(in crate::commands) plan: Plan,
     /// Assertions that filters or the shard left out.
-    pub(super) left_out: usize,
+    pub(in crate::commands) left_out: usize,
     /// The settings file's contents.
-    pub(super) settings: Settings,
+    pub(in crate::commands) settings: Settings,
     /// What is wrong in the suites.
-    pub(super) problems: Vec<Diagnostic>,
+    pub(in crate::commands) problems: Vec<Diagnostic>,
     /// What was passed over.
-    pub(super) notes: Vec<String>,
+    pub(in crate::commands) notes: Vec<String>,
     /// The folder copied for each job that uses it.
-    pub(super) fixture: Option<Arc<Fixture>>,
+    pub(in crate::commands) fixture: Option<Arc<Fixture>>,
     /// Facts about our surroundings.
-    pub(super) environment: Arc<Environment>,
+    pub(in crate::commands) environment: Arc<Environment>,
     dialect: Dialect,
 }
 
 impl Prepared {
     /// Whether a file of the suite cannot be used.
-    pub(super) fn is_invalid(&self) -> bool {
+    pub(in crate::commands) fn is_invalid(&self) -> bool {
         self.problems
             .iter()
             .any(|problem| problem.severity == Severity::Error)
     }
 
     /// Cores of the machine.
-    pub(super) fn cores(&self) -> usize {
+    pub(in crate::commands) fn cores(&self) -> usize {
         self.environment.cores
     }
 
     /// Values that no report may show.
-    pub(super) fn secrets(&self) -> Secrets {
+    pub(in crate::commands) fn secrets(&self) -> Secrets {
         let bindings = Bindings {
             environment: Arc::clone(&self.environment),
             ..Bindings::default()
@@ -78,7 +78,11 @@ impl Prepared {
     }
 
     /// How the run is made.
-    pub(super) fn run_options(&self, args: &RunArgs, interrupt: CancellationToken) -> RunOptions {
+    pub(in crate::commands) fn run_options(
+        &self,
+        args: &RunArgs,
+        interrupt: CancellationToken,
+    ) -> RunOptions {
         let strictness = |strict| {
             if strict {
                 Strictness::Red
@@ -124,7 +128,7 @@ impl Prepared {
 }
 
 /// Loads the suites and makes the plan.
-pub(super) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Refusal> {
+pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Refusal> {
     let suites: Vec<PathBuf> = args
         .suites
         .iter()

@@ -16,14 +16,14 @@ use crate::{
 
 /// The two streams and their dress.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(in crate::commands) struct Screen {
     context: Context,
     stdout: Stdout,
     live: LiveOptions,
 }
 
 impl Screen {
-    pub(super) fn new(context: &Context, args: &RunArgs) -> Self {
+    pub(in crate::commands) fn new(context: &Context, args: &RunArgs) -> Self {
         let takes_stdout =
             args.json || args.list || args.reports.iter().any(|report| report.ends_with("=-"));
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
@@ -48,31 +48,31 @@ impl Screen {
         }
     }
 
-    pub(super) fn stdout(&mut self) -> &mut Stdout {
+    pub(in crate::commands) fn stdout(&mut self) -> &mut Stdout {
         &mut self.stdout
     }
 
-    pub(super) fn theme(&self) -> Theme {
+    pub(in crate::commands) fn theme(&self) -> Theme {
         self.live.theme
     }
 
     /// Whether a person watches the bars.
-    pub(super) fn has_bars(&self) -> bool {
+    pub(in crate::commands) fn has_bars(&self) -> bool {
         self.live.progress == Progress::Bars
     }
 
     /// The view of the run.
-    pub(super) fn live(&self) -> Live {
+    pub(in crate::commands) fn live(&self) -> Live {
         Live::new(self.live)
     }
 
     /// Whether the human report goes to stdout.
-    pub(super) fn is_for_people(&self) -> bool {
+    pub(in crate::commands) fn is_for_people(&self) -> bool {
         self.live.results == Results::Lines
     }
 
     /// A problem of the suite, drawn with its place.
-    pub(super) fn problem(&self, problem: &Diagnostic) {
+    pub(in crate::commands) fn problem(&self, problem: &Diagnostic) {
         self.context.say(&format!(
             "{}\n\n",
             problem.render(self.context.stderr_colour())
@@ -80,7 +80,7 @@ impl Screen {
     }
 
     /// Something that was passed over.
-    pub(super) fn note(&self, note: &str) {
+    pub(in crate::commands) fn note(&self, note: &str) {
         self.context.say(&format!("note: {}\n", clean(note)));
     }
 }

@@ -1,0 +1,157 @@
+//! What `run` and `ci` share: from what was typed to a plan, and from a plan to the report of its run. What is done
+//! with the report, and which exit code follows, is each verb's own.
+
+mod options;
+mod refusal;
+mod screen;
+mod signals;
+
+use std::{
+    cell::RefCell,
+    convert::Infallible,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use tokio_util::sync::CancellationToken;
+
+pub(super) use self::{
+    options::{Prepared, prepare},
+    refusal::Refusal,
+    screen::Screen,
+};
+use crate::{
+    cli::run::RunArgs,
+    deliver::stdout::Stdout,
+    isolate,
+    outcome::event::Event,
+    report::{
+        End, RunReport, Tool,
+        recorder::{Keep, Passes, Recorder},
+    },
+    run::{self, Narration, RunEnd},
+    terminal::live::Live,
+    words::exit::ExitCode,
+};
+
+/// Runs the plan and folds its events into the report, while the screen shows them.
+pub(super) fn execute(
+    prepared: &mut Prepared,
+    args: &RunArgs,
+    passes: Passes,
+    screen: &mut Screen,
+) -> Result<RunReport, Refusal> {
+    let begun = Instant::now();
+    let keep = if args.trace { Keep::All } else { Keep::Red };
+    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
+    if passes == Passes::Counted {
+        recorder = recorder.counting_passes();
+    }
+    for problem in &prepared.problems {
+        recorder.problem(problem);
+    }
+    let plan = std::mem::take(&mut prepared.plan);
+    let interrupt = CancellationToken::new();
+    let mut options = prepared.run_options(args, interrupt.clone());
+    if screen.has_bars() {
+        options.narration = Narration::Phases;
+    }
+    let runtime = runtime(options.jobs, prepared.cores()).map_err(|error| {
+        Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("the run could not be started: {error}"),
+        )
+    })?;
+    let stage = RefCell::new(Stage {
+        recorder,
+        live: screen.live(),
+        out: screen.stdout(),
+    });
+    let ran = runtime.block_on(async {
+        let listener = signals::listen(interrupt.clone());
+        isolate::sweep::before_run().await;
+        let running = run::run(plan, options, |event| {
+            if stage.borrow_mut().show(&event).is_err() {
+                // Nobody can be shown a result any more; the reports will say the same.
+                interrupt.cancel();
+            }
+        });
+        let end = tokio::select! {
+            end = running => end,
+            never = redraw(&stage) => match never {},
+        };
+        isolate::sweep::after_run().await;
+        listener.abort();
+        end
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    let Stage {
+        recorder,
+        mut live,
+        out,
+    } = stage.into_inner();
+    live.finish(out).map_err(|error| {
+        Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("cannot write to stdout: {error}"),
+        )
+    })?;
+    let mut report = recorder.finish(begun.elapsed());
+    if ran == RunEnd::Interrupted {
+        report.end = End::Interrupted;
+    }
+    Ok(report)
+}
+
+/// What events of a run change.
+struct Stage<'a> {
+    recorder: Recorder,
+    live: Live,
+    out: &'a mut Stdout,
+}
+
+impl Stage<'_> {
+    fn show(&mut self, event: &Event) -> std::io::Result<()> {
+        let record = self.recorder.apply(event);
+        self.live.apply(event, record, self.out)
+    }
+}
+
+/// Keeps the clocks of the bars going between events.
+async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
+    let mut ticks = tokio::time::interval(Duration::from_millis(100));
+    loop {
+        ticks.tick().await;
+        let stage = &mut *stage.borrow_mut();
+        // Trouble with the screen shows when the next result is written.
+        let _ = stage.live.tick(stage.out);
+    }
+}
+
+fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
+    let started = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    RunReport {
+        tool: Tool {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            sha256: None,
+        },
+        started_unix_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+        trials: args.trials,
+        planned: prepared.plan.jobs.len(),
+        ..RunReport::default()
+    }
+}
+
+/// One thread is cheapest for one job; more jobs get the machine's cores.
+fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
+    if jobs == 1 || cores == 1 {
+        return tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+    }
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(jobs.min(cores))
+        .enable_all()
+        .build()
+}
