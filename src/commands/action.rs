@@ -20,6 +20,9 @@ const PREFIX: &str = "INPUT_";
 
 /// Runs the suites that the inputs name.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
+    if let Some(log) = &context.log {
+        log.begin();
+    }
     if let Some(word) = words.first() {
         return refuse(
             context,

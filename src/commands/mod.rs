@@ -28,9 +28,20 @@ pub(crate) struct Context {
     pub(crate) environment: Arc<Environment>,
     /// What `--color` says.
     pub(crate) colour: When,
+    /// The log of the GitHub workflow we run in, which obeys certain lines.
+    pub(crate) log: Option<WorkflowLog>,
 }
 
 impl Context {
+    fn new(environment: Environment, colour: When) -> Self {
+        let in_workflow = environment.variable("GITHUB_ACTIONS") == Some("true");
+        Self {
+            environment: Arc::new(environment),
+            colour,
+            log: in_workflow.then(WorkflowLog::beside_stdout),
+        }
+    }
+
     /// Whether stdout gets colours: `--color`, else a terminal that wants them (`NO_COLOR`, `CLICOLOR_FORCE` and
     /// `TERM=dumb` are heard).
     fn stdout_colour(&self) -> Colour {
@@ -45,20 +56,29 @@ impl Context {
             .is_some_and(|value| !value.is_empty() && value != "false")
     }
 
-    /// Whether our output goes into the log of a GitHub workflow, which obeys certain lines.
-    fn is_in_workflow(&self) -> bool {
-        self.environment.variable("GITHUB_ACTIONS") == Some("true")
+    /// Writes problems, notes and refusals to stderr, or to the log of the workflow.
+    fn say(&self, text: &str) {
+        match &self.log {
+            Some(log) => log.say(text),
+            // A closed stderr is nobody to tell.
+            None => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+        }
     }
 
-    /// Writes problems, notes and refusals to stderr.
-    fn say(&self, text: &str) {
-        let mut plain = std::io::stderr();
-        // A closed stderr is nobody to tell.
-        let _ = if self.is_in_workflow() {
-            WorkflowLog::new(plain).write_all(text.as_bytes())
-        } else {
-            plain.write_all(text.as_bytes())
-        };
+    /// Ends the log of the workflow.
+    fn close(&self) {
+        if let Some(log) = &self.log {
+            log.close();
+        }
+    }
+
+    /// Lets the words of a panic reach the log as harmless as all others.
+    fn catch_panics(&self) {
+        if let Some(log) = self.log.clone() {
+            std::panic::set_hook(Box::new(move |panic| log.panicked(&panic.to_string())));
+        }
     }
 
     /// The same for stderr.
@@ -80,12 +100,12 @@ pub(crate) fn main() -> u8 {
     let mut command = Cli::command();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
+    let mut context = Context::new(environment::read(), When::Auto);
+    context.catch_panics();
     if Path::new(&program).file_name() == Some(OsStr::new(action::NAME)) {
-        let context = Context {
-            environment: Arc::new(environment::read()),
-            colour: When::Auto,
-        };
-        return action::action(&words.collect::<Vec<_>>(), &context);
+        let code = action::action(&words.collect::<Vec<_>>(), &context);
+        context.close();
+        return code;
     }
     let typed = std::iter::once(program).chain(arguments::normalise(words, &command));
     let parsed = command
@@ -93,7 +113,7 @@ pub(crate) fn main() -> u8 {
         .and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return usage(&error).number(),
+        Err(error) => return usage(&error, &context).number(),
     };
     if cli.version {
         return version::version().number();
@@ -103,11 +123,10 @@ pub(crate) fn main() -> u8 {
         let _ = command.print_help();
         return ExitCode::Passed.number();
     };
-    let context = Context {
-        environment: Arc::new(environment::read()),
-        colour: cli.color,
-    };
-    dispatch(verb, &context)
+    context.colour = cli.color;
+    let code = dispatch(verb, &context);
+    context.close();
+    code
 }
 
 /// The code that the process exits with. `serve` alone chooses codes that are none of ours.
@@ -123,9 +142,13 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
 }
 
 /// Prints clap's message; help and version asked for are no error.
-fn usage(error: &clap::Error) -> ExitCode {
-    // A closed stream is nobody to tell.
-    let _ = error.print();
+fn usage(error: &clap::Error, context: &Context) -> ExitCode {
+    if error.use_stderr() && context.log.is_some() {
+        context.say(&error.render().to_string());
+    } else {
+        // A closed stream is nobody to tell.
+        let _ = error.print();
+    }
     if error.use_stderr() {
         ExitCode::Invalid
     } else {

@@ -47,15 +47,15 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
     let suite = match load(&paths, &options) {
         Ok(loaded) => loaded.suite,
         Err(error) => {
-            complain(&error.problem.render(colour));
+            context.say(&format!("{}\n", error.problem.render(colour)));
             return ExitCode::Invalid;
         }
     };
     for problem in &suite.problems {
-        complain(&problem.render(colour));
+        context.say(&format!("{}\n", problem.render(colour)));
     }
     for note in &suite.notes {
-        complain(&format!("note: {note}"));
+        context.say(&format!("note: {note}\n"));
     }
     conclude(&suite)
 }
@@ -89,10 +89,4 @@ fn conclude(suite: &Suite) -> ExitCode {
     } else {
         ExitCode::Passed
     }
-}
-
-/// Prints to stderr.
-fn complain(text: &str) {
-    // A closed stderr is nobody to tell.
-    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }

@@ -2,6 +2,7 @@
 //! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
 
 pub(crate) mod stdout;
+pub(crate) mod token;
 pub(crate) mod workflow_log;
 
 use std::{

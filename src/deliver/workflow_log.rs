@@ -1,113 +1,430 @@
-//! Text for the log of a GitHub workflow, whose runner executes `::name::` at the start of a line and `##[name]`
-//! anywhere in it. What passes here is shown and never executed, whoever wrote it.
+//! The log of a GitHub workflow: the one writer of everything that a step shows. Its runner obeys certain lines, so
+//! text from outside is made harmless here, line by line, and only our own commands pass as they are.
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+};
+
+use crate::words::workflow::{command::Command, neutral};
 
 /// Longest line that is held back until its end is known, in bytes.
 const LONGEST_HELD: usize = 1024 * 1024;
 
-/// A stream whose finished lines hold no workflow command.
-#[derive(Debug)]
-pub(crate) struct WorkflowLog<W: Write> {
-    inner: W,
+/// A handle on the log; all of them share one lock.
+#[derive(Clone)]
+pub(crate) struct WorkflowLog {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    out: Box<dyn Write + Send>,
+    /// Whether the log is ours from its first line on.
+    has_begun: bool,
     /// The line that has no end yet.
     line: Vec<u8>,
+    /// Whether a carriage return came last, whose line feed ends the same line.
+    after_return: bool,
+    /// The token that lets the runner obey again.
+    stopped: Option<String>,
 }
 
-impl<W: Write> WorkflowLog<W> {
-    /// Makes lines harmless before `inner` gets them.
-    pub(crate) fn new(inner: W) -> Self {
-        Self {
-            inner,
+impl WorkflowLog {
+    /// A log whose standard output belongs to somebody else: what is said goes to standard error.
+    pub(crate) fn beside_stdout() -> Self {
+        Self::over(io::stderr())
+    }
+
+    fn over(out: impl Write + Send + 'static) -> Self {
+        let state = State {
+            out: Box::new(out),
+            has_begun: false,
             line: Vec::new(),
+            after_return: false,
+            stopped: None,
+        };
+        Self {
+            state: Arc::new(Mutex::new(state)),
         }
     }
 
-    /// Hands on the line so far.
-    fn release(&mut self) -> io::Result<()> {
-        let line = std::mem::take(&mut self.line);
-        self.inner.write_all(harmless(&line).as_bytes())
+    /// Takes standard output for everything from here on, and says first who writes: a byte-order mark at the very
+    /// beginning of an output would change how all of it is read. Whether it did, for the first one who asks.
+    pub(crate) fn begin(&self) -> bool {
+        self.begin_over(io::stdout())
     }
-}
 
-/// The line with its commands broken up by visible signs.
-fn harmless(line: &[u8]) -> String {
-    let line = String::from_utf8_lossy(line);
-    let mut line = line.replace("##[", "# #[");
-    if line.trim_start().starts_with("::") {
-        line.insert_str(0, "| ");
+    fn begin_over(&self, out: impl Write + Send + 'static) -> bool {
+        let mut state = self.lock();
+        if state.has_begun {
+            return false;
+        }
+        state.has_begun = true;
+        state.out = Box::new(out);
+        // A log that nobody reads is no reason to stop.
+        let _ = state.lines(concat!("mcp-assert ", env!("CARGO_PKG_VERSION")));
+        true
     }
-    line
-}
 
-impl<W: Write> Write for WorkflowLog<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for byte in bytes {
-            self.line.push(*byte);
-            // The runner takes a lone CR for a line end too.
-            if matches!(byte, b'\n' | b'\r') || self.line.len() >= LONGEST_HELD {
-                self.release()?;
+    /// Shows a text on lines of its own. A log that nobody reads is no error.
+    pub(crate) fn say(&self, text: &str) {
+        let mut state = self.lock();
+        let _ = state.end_line().and_then(|()| state.lines(text));
+    }
+
+    /// Shows the words of a panic, even if it happened while this log was written to.
+    pub(crate) fn panicked(&self, text: &str) {
+        match self.state.try_lock() {
+            Ok(mut state) => {
+                let _ = state.close().and_then(|()| state.lines(text));
+            }
+            Err(TryLockError::Poisoned(poisoned)) => {
+                let mut state = poisoned.into_inner();
+                let _ = state.close().and_then(|()| state.lines(text));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let _ = io::stderr().write_all(neutral::lines(text).as_bytes());
             }
         }
+    }
+
+    /// Shows what `write` writes while the runner obeys nothing at all, until its end with this token.
+    pub(crate) fn unheeded<T>(&self, token: String, write: impl FnOnce() -> T) -> T {
+        {
+            let mut state = self.lock();
+            let stop = Command::StopCommands(token.clone());
+            if state.command(&stop).is_ok() {
+                state.stopped = Some(token);
+            }
+        }
+        let written = write();
+        let _ = self.lock().resume();
+        written
+    }
+
+    /// Ends the last line, and whatever keeps the runner from obeying.
+    pub(crate) fn close(&self) {
+        let _ = self.lock().close();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes bytes of a text whose lines may not be complete yet.
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for byte in bytes {
+            let is_rest = std::mem::take(&mut self.after_return) && *byte == b'\n';
+            match byte {
+                _ if is_rest => {}
+                b'\n' => self.release()?,
+                b'\r' => {
+                    self.release()?;
+                    self.after_return = true;
+                }
+                other => {
+                    self.line.push(*other);
+                    if self.line.len() >= LONGEST_HELD {
+                        self.release()?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on the line so far, as a whole one.
+    fn release(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
+        if line.is_empty() {
+            return self.out.write_all(b"\n");
+        }
+        self.out.write_all(neutral::lines(&line).as_bytes())
+    }
+
+    /// Ends a line that somebody began.
+    fn end_line(&mut self) -> io::Result<()> {
+        self.after_return = false;
+        if self.line.is_empty() {
+            return Ok(());
+        }
+        self.release()
+    }
+
+    fn lines(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(neutral::lines(text).as_bytes())?;
+        self.out.flush()
+    }
+
+    fn command(&mut self, command: &Command) -> io::Result<()> {
+        self.end_line()?;
+        self.resume()?;
+        self.out.write_all(format!("{command}\n").as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Lets the runner obey again.
+    fn resume(&mut self) -> io::Result<()> {
+        let Some(token) = self.stopped.take() else {
+            return Ok(());
+        };
+        self.end_line()?;
+        let command = Command::ResumeCommands(token);
+        self.out.write_all(format!("{command}\n").as_bytes())?;
+        self.out.flush()
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        self.end_line()?;
+        self.resume()?;
+        self.out.flush()
+    }
+}
+
+impl Write for WorkflowLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lock().take(bytes)?;
         Ok(bytes.len())
     }
 
     /// A line without an end is kept back: what follows could complete a command.
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        self.lock().out.flush()
     }
 }
 
-impl<W: Write> Drop for WorkflowLog<W> {
-    fn drop(&mut self) {
-        // A last line without an end; a stream that fails now has nobody to tell.
-        let _ = self.release().and_then(|()| self.inner.flush());
+impl fmt::Debug for WorkflowLog {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("WorkflowLog")
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::{
+        io::{self, Write},
+        sync::{Arc, Mutex},
+    };
 
     use proptest::prelude::*;
 
     use super::WorkflowLog;
+    use crate::words::workflow::tests::runner::{Step, read};
 
-    fn logged(chunks: &[&str]) -> String {
-        let mut out = Vec::new();
-        let mut log = WorkflowLog::new(&mut out);
-        for chunk in chunks {
-            log.write_all(chunk.as_bytes()).unwrap();
-            log.flush().unwrap();
+    /// A stream whose bytes can be looked at.
+    #[derive(Clone, Default)]
+    struct Seen(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Seen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
         }
-        drop(log);
-        String::from_utf8(out).unwrap()
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(write: impl FnOnce(&mut WorkflowLog)) -> String {
+        let seen = Seen::default();
+        let mut log = WorkflowLog::over(io::sink());
+        assert!(log.begin_over(seen.clone()) && !log.begin());
+        write(&mut log);
+        log.close();
+        let bytes = seen.0.lock().unwrap().clone();
+        let text = String::from_utf8(bytes).expect("the log is UTF-8");
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert_eq!(first, concat!("mcp-assert ", env!("CARGO_PKG_VERSION")));
+        rest.to_owned()
+    }
+
+    fn streamed(chunks: &[&[u8]]) -> String {
+        logged(|log| {
+            for chunk in chunks {
+                log.write_all(chunk).unwrap();
+                log.flush().unwrap();
+            }
+        })
     }
 
     #[test]
-    fn commands_are_shown_and_not_executed() {
-        assert_eq!(logged(&["PASS  a\n"]), "PASS  a\n");
-        assert_eq!(logged(&["::error::x\n"]), "| ::error::x\n");
+    fn lines_are_finished_before_they_are_judged() {
         assert_eq!(
-            logged(&["  :", ":set-env name=A::b\nnext"]),
-            "|   ::set-env name=A::b\nnext"
+            streamed(&[b"  :", b":set-env name=A::b\nnext"]),
+            "|   ::set-env name=A::b\nnext\n"
         );
         assert_eq!(
-            logged(&["a\r::stop-commands::b\n"]),
-            "a\r| ::stop-commands::b\n"
+            streamed(&[b"a\r", b"\n::b::\r", b"\rc"]),
+            "a\n| ::b::\n\nc\n"
         );
-        assert_eq!(logged(&["a #", "#[add-mask]b\n"]), "a # #[add-mask]b\n");
+        assert_eq!(streamed(&[b"a #", b"#[add-mask]b\n"]), "a # #[add-mask]b\n");
+        assert_eq!(streamed(&[b"\xe2\x82", b"\xac \xff"]), "€ \u{fffd}\n");
+        assert_eq!(
+            logged(|log| {
+                log.write_all(b"begun").unwrap();
+                log.say("::error::said");
+                log.panicked("panicked at\n##[error]x");
+            }),
+            "begun\n| ::error::said\npanicked at\n# #[error]x\n"
+        );
+    }
+
+    #[test]
+    fn a_line_too_long_to_hold_is_broken_where_no_command_can_arise() {
+        let mut long = vec![b'x'; super::LONGEST_HELD - 2];
+        long.extend(b"##[group]x\n");
+        let step = read(streamed(&[&long]).as_bytes());
+        assert_eq!((step.obeyed.len(), step.shown.len()), (0, 2));
+    }
+
+    #[test]
+    fn what_is_unheeded_ends_on_every_way_out() {
+        let token = || "0123456789abcdef".to_owned();
+        let ways: [fn(&mut WorkflowLog); 3] =
+            [|_| {}, |log| log.panicked("gone wrong"), |log| log.close()];
+        for way in ways {
+            let text = logged(|log| {
+                let mut inner = log.clone();
+                log.clone().unheeded(token(), || {
+                    inner.write_all(b"frames ##[group]").unwrap();
+                    way(log);
+                });
+            });
+            let step = read(text.as_bytes());
+            assert!(!step.is_stopped, "{text}");
+            assert_eq!(step.obeyed.len(), 1, "{text}");
+            assert_eq!(step.shown[0], "frames # #[group]");
+        }
+    }
+
+    /// Pieces from which commands, and what hides them, are made.
+    const PIECES: [&str; 36] = [
+        "#",
+        "##[",
+        "#[",
+        "[",
+        "]",
+        ":",
+        "::",
+        "%",
+        "%0A",
+        "\r",
+        "\n",
+        "\r\n",
+        "\u{85}",
+        "\u{2028}",
+        "\u{2029}",
+        "\u{200b}",
+        "\u{200d}",
+        "\u{feff}",
+        "\u{fe0f}",
+        "\u{ad}",
+        "\0",
+        "\u{1b}[0m",
+        "\u{1b}",
+        " ",
+        "\t",
+        "\u{a0}",
+        "\u{b}",
+        "error",
+        "group",
+        "add-mask",
+        "set-env name=A",
+        "stop-commands",
+        "debug",
+        "x",
+        "é",
+        "\u{e0001}",
+    ];
+
+    /// Commands to hide in a text.
+    const COMMANDS: [&str; 4] = [
+        "::error::",
+        "##[group]",
+        "::add-mask::",
+        "##[set-env name=A]",
+    ];
+
+    /// A text of a few pieces, the same for the same number; in every second one a command is hidden.
+    fn hostile(number: u64) -> String {
+        let mut state = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut draw = |bound: usize| {
+            state ^= state >> 30;
+            state = state.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            state ^= state >> 27;
+            state = state.wrapping_mul(0x94d0_49bb_1331_11eb);
+            state ^= state >> 31;
+            usize::try_from(state >> 33).unwrap() % bound
+        };
+        let mut text: String = (0..draw(6)).map(|_| PIECES[draw(PIECES.len())]).collect();
+        if draw(2) == 0 {
+            for sign in COMMANDS[draw(COMMANDS.len())].chars() {
+                text.push(sign);
+                if draw(4) == 0 {
+                    text.push_str(PIECES[draw(PIECES.len())]);
+                }
+            }
+        }
+        text.extend((0..draw(6)).map(|_| PIECES[draw(PIECES.len())]));
+        text
+    }
+
+    /// A hundred thousand texts, or as many as `MCP_ASSERT_LOG_TEXTS` says.
+    #[test]
+    fn no_text_is_obeyed() {
+        let count: u64 = std::env::var("MCP_ASSERT_LOG_TEXTS")
+            .map_or(100_000, |count| count.parse().expect("a number of texts"));
+        let (mut obeyed, mut would_have_been) = (0, 0);
+        for batch in 0..count.div_ceil(1_000) {
+            let texts = (batch * 1_000..count.min((batch + 1) * 1_000)).map(hostile);
+            let mut raw = String::new();
+            let text = logged(|log| {
+                for text in texts {
+                    raw.push_str(&text);
+                    raw.push('\n');
+                    let middle = text.len() / 2;
+                    log.write_all(&text.as_bytes()[..middle]).unwrap();
+                    log.write_all(&text.as_bytes()[middle..]).unwrap();
+                    log.say(&text);
+                }
+            });
+            let Step {
+                obeyed: found,
+                failed,
+                is_stopped,
+                ..
+            } = read(text.as_bytes());
+            obeyed += found.len() + failed.len() + usize::from(is_stopped);
+            would_have_been += raw
+                .split('\n')
+                .map(|line| read(line.as_bytes()).obeyed.len())
+                .sum::<usize>();
+        }
+        println!("{count} texts: {would_have_been} commands raw, {obeyed} through the log");
+        assert_eq!(obeyed, 0);
+        assert!(would_have_been as u64 > count / 100, "{would_have_been}");
     }
 
     proptest! {
         #[test]
-        fn no_text_holds_a_command(chunks in prop::collection::vec("[:#\\[\r\n a\u{2028}\u{feff}]{0,12}", 0..6)) {
-            let chunks: Vec<&str> = chunks.iter().map(String::as_str).collect();
-            let shown = logged(&chunks);
-            prop_assert!(!shown.contains("##["), "{shown:?}");
-            for line in shown.split(['\r', '\n']) {
-                prop_assert!(!line.trim_start().starts_with("::"), "{shown:?}");
-            }
+        fn no_bytes_are_obeyed(
+            chunks in prop::collection::vec(any::<Vec<u8>>(), 0..4),
+            signs in "[:#\\[\\]%a \r\n\u{2028}\u{200d}\u{feff}]{0,40}",
+        ) {
+            let mut all: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            all.push(signs.as_bytes());
+            all.push(b"::error::");
+            let text = streamed(&all);
+            prop_assert_eq!(read(text.as_bytes()).obeyed, vec![], "{:?}", text);
+            let said = logged(|log| log.say(&signs));
+            prop_assert_eq!(read(said.as_bytes()).obeyed, vec![], "{:?}", said);
         }
     }
 }

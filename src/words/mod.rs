@@ -1,4 +1,5 @@
-//! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment.
+//! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment, and the words
+//! of a workflow's runner.
 
 pub(crate) mod credential;
 pub(crate) mod diagnostic;
@@ -7,3 +8,4 @@ pub(crate) mod exit;
 pub(crate) mod redact;
 pub(crate) mod source;
 pub(crate) mod text;
+pub(crate) mod workflow;

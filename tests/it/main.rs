@@ -25,3 +25,4 @@ mod scheduling;
 mod security;
 mod serve;
 mod verdicts;
+mod workflow_log;

@@ -2,7 +2,7 @@
 //! then save the new baseline, so that one path for both compares first.
 
 use std::{
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -119,16 +119,13 @@ impl Reports {
                 trouble.get_or_insert(error);
             }
         }
-        if screen.is_for_people() {
-            let theme = screen.theme();
-            let written = closing::write(screen.stdout(), &report, &self.detail, theme)
-                .and_then(|()| screen.stdout().flush());
-            if let Err(error) = written {
-                return Err(Refusal::new(
-                    ExitCode::CouldNotRun,
-                    format!("cannot write to stdout: {error}"),
-                ));
-            }
+        if screen.is_for_people()
+            && let Err(error) = self.close(&report, screen)
+        {
+            return Err(Refusal::new(
+                ExitCode::CouldNotRun,
+                format!("cannot write to stdout: {error}"),
+            ));
         }
         if let Some(path) = &self.save_baseline
             && let Err(error) = self.save(path, &report, screen)
@@ -145,6 +142,18 @@ impl Reports {
                     Regressions::None
                 },
             )),
+        }
+    }
+
+    /// Writes the closing report. Frames of a server may be long and look like anything.
+    fn close(&self, report: &RunReport, screen: &mut Screen) -> io::Result<()> {
+        let theme = screen.theme();
+        match self.detail.frames {
+            Frames::All => screen.unheeded(|out| closing::write(out, report, &self.detail, theme)),
+            Frames::Last | Frames::None => {
+                closing::write(screen.stdout(), report, &self.detail, theme)?;
+                screen.stdout().flush()
+            }
         }
     }
 

@@ -1,12 +1,15 @@
 //! What `run` shows while it works: result lines on stdout, progress, problems and notes on stderr. With `--json`
 //! stdout is kept for the array.
 
-use std::io::IsTerminal;
+use std::{
+    io::{self, IsTerminal, Write},
+    path::Path,
+};
 
 use crate::{
     cli::run::RunArgs,
     commands::Context,
-    deliver::{stdout::Stdout, workflow_log::WorkflowLog},
+    deliver::{stdout::Stdout, token},
     terminal::{
         live::{Live, LiveOptions, Progress, Results},
         theme::Theme,
@@ -24,15 +27,23 @@ pub(in crate::commands) struct Screen {
 
 impl Screen {
     pub(in crate::commands) fn new(context: &Context, args: &RunArgs) -> Self {
-        let takes_stdout =
-            args.json || args.list || args.reports.iter().any(|report| report.ends_with("=-"));
+        let named = [&args.junit, &args.markdown, &args.badge, &args.report_json];
+        let takes_stdout = args.json
+            || args.list
+            || args.reports.iter().any(|report| report.ends_with("=-"))
+            || named
+                .into_iter()
+                .flatten()
+                .any(|path| path == Path::new("-"));
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
-        let bars = std::io::stderr().is_terminal() && !plain_terminal && !context.is_in_ci();
+        let bars = io::stderr().is_terminal() && !plain_terminal && !context.is_in_ci();
         Self {
-            stdout: if context.is_in_workflow() && !takes_stdout {
-                Stdout::over(WorkflowLog::new(std::io::stdout()))
-            } else {
-                Stdout::new()
+            stdout: match &context.log {
+                Some(log) if !takes_stdout => {
+                    log.begin();
+                    Stdout::over(log.clone())
+                }
+                Some(_) | None => Stdout::new(),
             },
             context: context.clone(),
             live: LiveOptions {
@@ -50,6 +61,20 @@ impl Screen {
 
     pub(in crate::commands) fn stdout(&mut self) -> &mut Stdout {
         &mut self.stdout
+    }
+
+    /// Writes text that is as long and as strange as servers make it: a workflow obeys nothing meanwhile.
+    pub(in crate::commands) fn unheeded(
+        &mut self,
+        write: impl FnOnce(&mut Stdout) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.stdout.flush()?;
+        match (self.context.log.clone(), token::random()) {
+            (Some(log), Some(token)) if self.is_for_people() => log.unheeded(token, || {
+                write(&mut self.stdout).and_then(|()| self.stdout.flush())
+            }),
+            (_, _) => write(&mut self.stdout).and_then(|()| self.stdout.flush()),
+        }
     }
 
     pub(in crate::commands) fn theme(&self) -> Theme {

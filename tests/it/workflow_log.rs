@@ -1,0 +1,74 @@
+//! What the runner of a GitHub workflow makes of our output: everything is shown, and nothing of a suite or a server
+//! is obeyed.
+
+#[path = "../../src/words/workflow/tests/runner.rs"]
+mod runner;
+
+use self::runner::{Step, read};
+use crate::harness::{Project, Ran};
+
+/// A text that a runner would obey, in both syntaxes and behind several ends of a line.
+const HOSTILE: &str =
+    "x\\r::error::cr\\n::add-mask::a\\u2028::set-env name=A::ls #\\u200d#[group]zwj ##[error]v1";
+
+fn hostile() -> Project {
+    Project::new()
+        .file(
+            "evals/a.yaml",
+            format!(
+                "server: {{builtin: conformance, args: [--stderr, \"{HOSTILE}\"]}}\n\
+                 name: \"::error::named ##[group]{HOSTILE}\"\n\
+                 assert: {{tool: echo, args: {{message: \"{HOSTILE}\"}}, expect: {{contains: \"::warning::no {HOSTILE}\"}}}}\n",
+            ),
+        )
+        .file("evals/b.yaml", "name: b\nassert: {tool: echo, '##[error]key': 1}\n")
+}
+
+fn in_workflow(project: &Project, arguments: &[&str]) -> (Ran, Step) {
+    let mut command = project.command(arguments);
+    command.env("GITHUB_ACTIONS", "true");
+    let ran = project.finish(command);
+    let step = read(ran.stdout.as_bytes());
+    (ran, step)
+}
+
+#[test]
+fn nothing_of_a_suite_or_a_server_is_obeyed() {
+    let project = hostile();
+    let (ran, step) = in_workflow(&project, &["run", "evals"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, ""), "{}", ran.stdout);
+    assert_eq!(step.obeyed, [], "{}", ran.stdout);
+    assert!(step.shown[0].starts_with("mcp-assert "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("# #[error]v1") && ran.stdout.contains("# #[error]key"));
+}
+
+#[test]
+fn frames_stand_where_nothing_is_obeyed() {
+    let project = hostile();
+    let (ran, step) = in_workflow(&project, &["run", "evals", "--trace"]);
+    let names: Vec<&str> = step.obeyed.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["stop-commands"], "{}", ran.stdout);
+    assert!(!step.is_stopped);
+    assert!(step.obeyed[0].data.len() == 32, "{:?}", step.obeyed);
+    assert!(
+        step.annotations("error").is_empty() && step.masks.is_empty() && step.failed.is_empty()
+    );
+}
+
+#[test]
+fn refusals_are_shown_and_not_obeyed() {
+    let project = hostile();
+    for arguments in [
+        &["run", "##[error]no-suite"][..],
+        &["run", "evals", "--##[error]x"],
+        &["validate", "evals"],
+        &["run", "evals", "--json"],
+    ] {
+        let (ran, _) = in_workflow(&project, arguments);
+        let said = ran.stdout + &ran.stderr;
+        assert_eq!(read(said.as_bytes()).obeyed, [], "{said}");
+        assert!(said.contains("error"), "{arguments:?}: {said}");
+    }
+    let (ran, _) = in_workflow(&project, &["run", "evals", "--json"]);
+    assert!(ran.json().is_array());
+}
