@@ -67,27 +67,28 @@ fn option_name(text: &str) -> Option<(&str, Option<&str>)> {
 
 fn long_options(command: &Command) -> BTreeMap<String, Kind> {
     let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
-    let mut add = |command: &Command| {
-        for argument in command.get_arguments() {
-            let takes_none = matches!(
-                argument.get_action(),
-                ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count
-            );
-            let kind = if takes_none {
-                Kind::Switch
-            } else {
-                Kind::Value
-            };
-            for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
-                known.insert(name.to_owned(), kind);
-            }
-        }
-    };
-    add(command);
-    for subcommand in command.get_subcommands() {
-        add(subcommand);
-    }
+    add_long_options(command, &mut known);
     known
+}
+
+fn add_long_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
+    for argument in command.get_arguments() {
+        let takes_none = matches!(
+            argument.get_action(),
+            ArgAction::SetTrue | ArgAction::SetFalse | ArgAction::Count
+        );
+        let kind = if takes_none {
+            Kind::Switch
+        } else {
+            Kind::Value
+        };
+        for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
+            known.insert(name.to_owned(), kind);
+        }
+    }
+    for subcommand in command.get_subcommands() {
+        add_long_options(subcommand, known);
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What was typed: the clap types, one file per command, and nothing else.
 
 pub(crate) mod arguments;
+pub(crate) mod ci;
 pub(crate) mod completions;
 #[cfg(test)]
 mod reference;
@@ -44,6 +45,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run suites and report
     Run(Box<run::RunArgs>),
+    /// Run suites as a CI job: threshold, baseline, and every report the surroundings can take
+    Ci(Box<ci::CiArgs>),
     /// Serve a well-behaved MCP server on stdio that misbehaves on demand
     Serve(Box<serve::ServeArgs>),
     /// Check suites without running them

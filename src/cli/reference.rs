@@ -22,7 +22,7 @@ fn page() -> String {
         .get_subcommands()
         .filter(|command| command.get_name() != "help" && !command.is_hide_set())
     {
-        section(&mut out, command);
+        section(&mut out, "mcp-assert", command);
     }
     out.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
     for line in include_str!("../words/exit.rs").lines() {
@@ -42,24 +42,25 @@ fn page() -> String {
 }
 
 /// One command.
-fn section(out: &mut String, command: &Command) {
+fn section(out: &mut String, above: &str, command: &Command) {
     let about = command.get_about().map(ToString::to_string);
-    let _ = write!(
-        out,
-        "\n## `mcp-assert {}`\n\n{}.\n",
-        command.get_name(),
-        about.unwrap_or_default()
-    );
+    let name = format!("{above} {}", command.get_name());
+    let _ = write!(out, "\n## `{name}`\n\n{}.\n", about.unwrap_or_default());
     let arguments: Vec<&Arg> = command
         .get_arguments()
         .filter(|argument| !is_help(argument) && !argument.is_global_set())
         .collect();
-    if arguments.is_empty() {
-        return;
+    if !arguments.is_empty() {
+        out.push_str("\n| option | meaning |\n|---|---|\n");
     }
-    out.push_str("\n| option | meaning |\n|---|---|\n");
     for argument in arguments {
         row(out, argument);
+    }
+    for below in command
+        .get_subcommands()
+        .filter(|below| below.get_name() != "help")
+    {
+        section(out, &name, below);
     }
 }
 

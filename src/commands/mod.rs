@@ -2,6 +2,7 @@
 //! environment, once, and picks the verb.
 
 mod action;
+mod ci;
 mod completions;
 mod environment;
 mod run;
@@ -133,6 +134,7 @@ pub(crate) fn main() -> u8 {
 fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
+        Command::Ci(args) => ci::ci(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),
         Command::Schema(args) => schema::schema(&args).number(),

@@ -1,6 +1,7 @@
 //! Text to places: stdout, files, a step summary. What the text says is made in `report`. A file appears whole
 //! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
 
+pub(crate) mod facts;
 pub(crate) mod stdout;
 pub(crate) mod token;
 pub(crate) mod workflow_log;

@@ -14,21 +14,23 @@ pub(crate) mod markdown;
 pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod run_json;
+pub(crate) mod source;
 pub(crate) mod tally;
-
-use std::collections::BTreeMap;
+pub(crate) mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use self::{compare::Comparison, record::Record, run_json::PlanFacts};
+use self::{
+    compare::Comparison, record::Record, run_json::PlanFacts, source::Source, verdict::Judgement,
+};
 
 /// Everything that one run has to say, in plan order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RunReport {
     /// What ran the assertions.
     pub(crate) tool: Tool,
-    /// Where the suites came from: repository, revision, job; whatever the surroundings say.
-    pub(crate) source: BTreeMap<String, String>,
+    /// Where the suites came from: repository, revision, job.
+    pub(crate) source: Source,
     /// The plan it is a part of.
     pub(crate) plan: PlanFacts,
     /// When the run began, in milliseconds since 1970.
@@ -51,6 +53,10 @@ pub(crate) struct RunReport {
     pub(crate) problems: Vec<Problem>,
     /// The run against a baseline, when there is one.
     pub(crate) comparison: Option<Comparison>,
+    /// Breaking changes of servers' surfaces since the baseline, when it knows any surface.
+    pub(crate) breaking: Option<usize>,
+    /// What `ci` says of it all; `run` does not judge.
+    pub(crate) judgement: Option<Judgement>,
     /// How the run ended.
     pub(crate) end: End,
 }

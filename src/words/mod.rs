@@ -3,6 +3,7 @@
 
 pub(crate) mod credential;
 pub(crate) mod diagnostic;
+pub(crate) mod digest;
 pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod redact;

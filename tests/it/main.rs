@@ -10,6 +10,7 @@
 
 mod architecture;
 mod broken_servers;
+mod ci;
 mod command_line;
 mod compat;
 mod docs;

@@ -35,6 +35,16 @@ impl Refusal {
         self
     }
 
+    /// The code the process ends with.
+    pub(in crate::commands) fn code(&self) -> ExitCode {
+        self.code
+    }
+
+    /// What is wrong.
+    pub(in crate::commands) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Says it on stderr and gives the exit code.
     pub(in crate::commands) fn say(self, context: &Context) -> ExitCode {
         let drawn = Diagnostic {

@@ -3,12 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::report::{
-    End, RunReport,
-    cleaner::{LONGEST_TEXT_BYTES, cut},
-    record::Record,
+use crate::{
+    report::{
+        End, RunReport,
+        cleaner::{LONGEST_TEXT_BYTES, cut},
+        record::Record,
+    },
+    words::digest::sha256,
 };
 
 /// What stands in `format`.
@@ -116,8 +118,10 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
         started_unix_ms: report.started_unix_ms,
     };
     for (name, value) in [
+        ("breaking", sorted(&report.breaking)),
         ("comparison", sorted(&report.comparison)),
         ("format", sorted(&format)),
+        ("judgement", sorted(&report.judgement)),
         ("notes", sorted(&report.notes)),
         ("plan", sorted(&report.plan)),
         ("problems", sorted(&report.problems)),
@@ -130,7 +134,7 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
     }
     text.push(',');
     let end = EndFacts {
-        sha256: digest(&text),
+        sha256: sha256(text.as_bytes()),
         state: report.end,
     };
     text.push_str(END_MARK);
@@ -163,16 +167,6 @@ fn sorted(value: &impl Serialize) -> String {
     let mut value = serde_json::to_value(value).unwrap_or(Value::Null);
     value.sort_all_objects();
     value.to_string()
-}
-
-fn digest(text: &str) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digest = Sha256::digest(text.as_bytes());
-    digest
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
 }
 
 #[cfg(test)]

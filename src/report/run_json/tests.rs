@@ -1,14 +1,12 @@
 //! A reader of `run.json` as strict as a stranger's file deserves, and what it reads back of what was written.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     END_MARK, EndFacts, FORMAT, FormatFacts, LONGEST_FILE, PlanFacts, RunFacts, TimingFacts,
-    VERSION, digest, render, within,
+    VERSION, render, within,
 };
 use crate::{
     report::{
@@ -17,9 +15,11 @@ use crate::{
         cleaner::LONGEST_TEXT_BYTES,
         compare::{Comparison, Scope, compare},
         record::Record,
+        source::Source,
         tests::sample::{UGLY, failure_with, report, sample},
+        verdict::Judgement,
     },
-    words::text::clean,
+    words::{digest::sha256, text::clean},
 };
 
 /// The members besides the assertions, in the order of their names.
@@ -27,14 +27,16 @@ use crate::{
 #[serde(deny_unknown_fields)]
 struct File {
     assertions: Vec<Record>,
+    breaking: Option<usize>,
     comparison: Option<Comparison>,
     #[expect(dead_code, reason = "looked at before the members are read")]
     format: FormatFacts,
+    judgement: Option<Judgement>,
     notes: Vec<String>,
     plan: PlanFacts,
     problems: Vec<Problem>,
     run: RunFacts,
-    source: BTreeMap<String, String>,
+    source: Source,
     timing: TimingFacts,
     tool: Tool,
     end: EndFacts,
@@ -66,7 +68,7 @@ fn parse(text: &str) -> Result<RunReport, String> {
     }
     let file: File =
         serde_json::from_value(value).map_err(|error| format!("it is not as written: {error}"))?;
-    if file.end.sha256 != digest(&text[..before]) {
+    if file.end.sha256 != sha256(&text.as_bytes()[..before]) {
         return Err("its digest is wrong: it was cut off or changed".to_owned());
     }
     Ok(RunReport {
@@ -83,6 +85,8 @@ fn parse(text: &str) -> Result<RunReport, String> {
         notes: file.notes,
         problems: file.problems,
         comparison: file.comparison,
+        breaking: file.breaking,
+        judgement: file.judgement,
         end: file.end.state,
     })
 }
@@ -101,7 +105,7 @@ fn first_unclean(value: &Value) -> Option<&str> {
 fn a_stored_run_gives_every_report_again() {
     let mut run = sample();
     run.notes.push("a note".to_owned());
-    run.source.insert("ref".to_owned(), "main".to_owned());
+    run.source.reference = Some("main".to_owned());
     run.comparison = Some(compare(&Baseline::default(), "main", &run, Scope::Whole));
     let read = parse(&render(&run)).unwrap();
     assert_eq!(read, run);
@@ -145,7 +149,7 @@ fn what_was_changed_is_refused() {
         format!(
             "{}{}{}",
             &text[..end],
-            digest(&text[..before]),
+            sha256(&text.as_bytes()[..before]),
             &text[end + 64..]
         )
     };

@@ -1,0 +1,361 @@
+//! `mcp-assert ci`, `ci plan` and `ci merge`. Every option is an input of the action of the same name, with the same
+//! default; `ci plan --shards` alone has no input.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+
+/// Options of `ci`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Examples:
+  mcp-assert ci --suite evals --junit report.xml
+  mcp-assert ci --isolation process --server 'python server.py' --threshold 95
+  mcp-assert ci plan --suite evals --max-shards 4
+  mcp-assert ci --shard 1/4 --plan mcp-assert-plan.json
+  mcp-assert ci merge --plan mcp-assert-plan.json --blobs mcp-assert-blobs
+
+Exit codes, the first cause counts: 130 interrupted, 2 invalid, 3 error or incomplete, 1 failed, 4 nothing executed,
+0 passed. The token is read from GITHUB_TOKEN.")]
+pub(crate) struct CiArgs {
+    /// What else there is
+    #[command(subcommand)]
+    pub(crate) verb: Option<CiVerb>,
+    /// What runs.
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Where and how it runs.
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// When it is red.
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+    /// Where it is told.
+    #[command(flatten)]
+    pub(crate) sinks: SinkArgs,
+    /// Run only shard K of the N in the plan
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<String>,
+    /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
+    #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: PathBuf,
+}
+
+/// What `ci` does besides running.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CiVerb {
+    /// Divide the suite into shards of like duration, and run nothing
+    Plan(Box<PlanArgs>),
+    /// Put the shards' results together, prove that they are complete, and run nothing
+    Merge(Box<MergeArgs>),
+}
+
+/// Options of `ci plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-assert ci plan --suite evals
+  mcp-assert ci plan --suite evals --shards 3 --plan plan.json
+
+Prints `shards`, `matrix` and `plan-digest`, which are also the step's outputs.")]
+pub(crate) struct PlanArgs {
+    /// What runs.
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    /// Assertions at once in a shard: a number, or the cores of the machine
+    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
+    pub(crate) jobs: Jobs,
+    /// Shards at most, 256 or fewer
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) max_shards: u32,
+    /// Wall time wanted of a shard
+    #[arg(long, value_name = "DURATION", default_value = "60s")]
+    pub(crate) target_duration: String,
+    /// Exactly so many shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) shards: Option<u32>,
+    /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
+    #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: PathBuf,
+    /// Compare with this baseline: of the data branch, none, or this file
+    #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
+    pub(crate) baseline: Store,
+    /// The branch that holds badges, baselines and durations
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    pub(crate) badge_branch: String,
+    /// That nothing is executed is no failure
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
+    /// Run what a stranger's pull request holds, with the rights of this workflow
+    #[arg(long)]
+    pub(crate) dangerously_run_untrusted_head: bool,
+}
+
+/// Options of `ci merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-assert ci merge --plan mcp-assert-plan.json --blobs mcp-assert-blobs --junit report.xml
+  mcp-assert ci merge --blobs run.json
+
+Whatever is missing, doubled, changed, of another plan or of another tool makes the merge red and is named.")]
+pub(crate) struct MergeArgs {
+    /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
+    #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: PathBuf,
+    /// The folder with the shards' blobs, or one merged run.json
+    #[arg(long, value_name = "PATH", default_value = "mcp-assert-blobs", value_hint = ValueHint::AnyPath)]
+    pub(crate) blobs: PathBuf,
+    /// What the workflow knows of the jobs `plan` and `shard`: `${{ toJSON(needs) }}`
+    #[arg(long, value_name = "JSON")]
+    pub(crate) needs: Option<String>,
+    /// When it is red.
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+    /// Where it is told.
+    #[command(flatten)]
+    pub(crate) sinks: SinkArgs,
+}
+
+/// Which assertions.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    /// A suite: a folder or a YAML file; may be given several times
+    #[arg(long, value_name = "PATH", default_value = "evals", value_hint = ValueHint::AnyPath)]
+    pub(crate) suite: Vec<PathBuf>,
+    /// A command line (quotes work) or url that replaces command and arguments of every server
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) server: Option<String>,
+    /// Independent repetitions of each assertion; all must pass
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) trials: u32,
+    /// Only assertions whose id holds this text, or matches this glob; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) filter: Vec<String>,
+    /// Only assertions with one of these tags, and none with a tag written as `!tag`
+    #[arg(long, value_name = "TAG", value_delimiter = ',')]
+    pub(crate) tags: Vec<String>,
+}
+
+/// Where and how assertions run.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// A folder that is copied fresh for each assertion that mentions `{{fixture}}` or a file
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) fixture: Option<PathBuf>,
+    /// Where the servers run: each in its own container, or as processes beside this one
+    #[arg(long, value_name = "WHERE", default_value = "container")]
+    pub(crate) isolation: Isolation,
+    /// The image of servers that name none
+    #[arg(long, visible_alias = "docker", value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+    /// Shell lines run once in the image, with network; each assertion starts from the result
+    #[arg(long, value_name = "LINES")]
+    pub(crate) prepare: Option<String>,
+    /// The container engine's address; else `DOCKER_HOST`, else the usual socket
+    #[arg(long, value_name = "URL")]
+    pub(crate) docker_host: Option<String>,
+    /// Assertions at once: a number, or the cores of the machine
+    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
+    pub(crate) jobs: Jobs,
+    /// Deadline of an assertion that names none, e.g. 500ms, 1m30s
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub(crate) timeout: String,
+    /// Attempts after a failure; a pass after one is flaky
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) retries: u32,
+    /// Run what a stranger's pull request holds, with the rights of this workflow
+    #[arg(long)]
+    pub(crate) dangerously_run_untrusted_head: bool,
+    /// Show the frames of every assertion
+    #[arg(long)]
+    pub(crate) verbose: bool,
+}
+
+/// When a run is red.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// Percentage of the executed assertions that must pass
+    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = Percent::from_text)]
+    pub(crate) threshold: Percent,
+    /// Compare with this baseline: of the data branch, none, or this file
+    #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
+    pub(crate) baseline: Store,
+    /// Write the baseline after any comparison: to the data branch, nowhere, or to this file
+    #[arg(long, visible_alias = "save-baseline", value_name = "auto|off|PATH", default_value = "off", value_parser = Store::from_text)]
+    pub(crate) update_baseline: Store,
+    /// Exit with 1 when an assertion that passed in the baseline is red, even above the threshold
+    #[arg(long)]
+    pub(crate) fail_on_regression: bool,
+    /// Exit with 1 when a server's surface breaks what the baseline's had
+    #[arg(long)]
+    pub(crate) fail_on_breaking: bool,
+    /// That nothing is executed is no failure
+    #[arg(long)]
+    pub(crate) allow_empty: bool,
+}
+
+/// Where a run is told.
+#[derive(Debug, Args)]
+pub(crate) struct SinkArgs {
+    /// When the pull request gets a comment
+    #[arg(long, value_name = "WHEN", default_value = "changes")]
+    pub(crate) comment: CommentWhen,
+    /// Mark failing lines in the workflow's log and the diff
+    #[arg(long, value_name = "WHETHER", default_value = "auto")]
+    pub(crate) annotations: Switch,
+    /// Write the step summary
+    #[arg(long, value_name = "WHETHER", default_value = "auto")]
+    pub(crate) summary: Switch,
+    /// Write a JUnit report
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write the whole run as run.json; a shard writes `mcp-assert-blob.json` when nothing is given
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) report_json: Option<PathBuf>,
+    /// Write a Markdown report
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write a badge for shields.io's endpoint
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) badge: Option<PathBuf>,
+    /// The branch that holds badges, baselines and durations
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    pub(crate) badge_branch: String,
+    /// Publish the badge on that branch
+    #[arg(long, value_name = "WHETHER", default_value = "off")]
+    pub(crate) badge_publish: Switch,
+}
+
+/// Where servers run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Isolation {
+    /// Each assertion in its own container.
+    Container,
+    /// As processes beside this one.
+    Process,
+}
+
+/// When the pull request gets a comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CommentWhen {
+    /// Whatever happened.
+    Always,
+    /// When something differs from the baseline, or fails without one.
+    Changes,
+    /// When something is red.
+    Failures,
+    /// Never.
+    Off,
+}
+
+/// Whether a sink is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Where the surroundings allow it.
+    Auto,
+    /// Not at all.
+    Off,
+}
+
+/// Where something is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Store {
+    /// On the data branch.
+    Auto,
+    /// Nowhere.
+    Off,
+    /// In this file.
+    Path(PathBuf),
+}
+
+impl Store {
+    /// Reads `auto`, `off` or a path.
+    fn from_text(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            "" => Err("expected `auto`, `off` or a path".to_owned()),
+            path => Ok(Self::Path(PathBuf::from(path))),
+        }
+    }
+}
+
+/// How many assertions run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Jobs {
+    /// What suits the machine.
+    Auto,
+    /// So many.
+    Exactly(usize),
+}
+
+impl Jobs {
+    /// Reads `auto` or a number above 0.
+    fn from_text(text: &str) -> Result<Self, String> {
+        match (text, text.parse::<usize>()) {
+            ("auto", _) => Ok(Self::Auto),
+            (_, Ok(jobs)) if jobs > 0 => Ok(Self::Exactly(jobs)),
+            (_, Ok(_) | Err(_)) => Err("expected `auto` or a number of at least 1".to_owned()),
+        }
+    }
+}
+
+/// A percentage with at most two decimals, in hundredths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Percent {
+    /// 100 is 10 000 of them.
+    pub(crate) hundredths: u32,
+}
+
+impl Percent {
+    /// Reads `95`, `99.5` or `99.75`.
+    fn from_text(text: &str) -> Result<Self, String> {
+        let bad = || "expected a percentage from 0 to 100 with at most two decimals".to_owned();
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        let digits = |part: &str, most: usize| {
+            let plain = !part.is_empty()
+                && part.len() <= most
+                && part.bytes().all(|byte| byte.is_ascii_digit());
+            plain.then(|| part.parse::<u32>().ok()).flatten()
+        };
+        let whole = digits(whole, 3).ok_or_else(bad)?;
+        let scale = if fraction.len() == 1 { 10 } else { 1 };
+        let hundredths = whole * 100 + digits(fraction, 2).ok_or_else(bad)? * scale;
+        if hundredths > 10_000 {
+            return Err(bad());
+        }
+        Ok(Self { hundredths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Jobs, Percent, Store};
+
+    #[test]
+    fn percentages_are_exact() {
+        let case = |text: &str, wanted: Option<u32>| {
+            let found = Percent::from_text(text).ok().map(|it| it.hundredths);
+            assert_eq!(found, wanted, "{text}");
+        };
+        case("100", Some(10_000));
+        case("0", Some(0));
+        case("99.5", Some(9_950));
+        case("99.05", Some(9_905));
+        for text in [
+            "", "-1", "101", "100.01", "1e2", "95%", ".5", "5.", "1.234", "+5", "1000",
+        ] {
+            case(text, None);
+        }
+    }
+
+    #[test]
+    fn words_and_values_are_told_apart() {
+        assert_eq!(Store::from_text("off"), Ok(Store::Off));
+        assert_eq!(Store::from_text("./auto"), Ok(Store::Path("./auto".into())));
+        assert_eq!(Jobs::from_text("3"), Ok(Jobs::Exactly(3)));
+        assert!(Jobs::from_text("0").is_err() && Jobs::from_text("many").is_err());
+    }
+}

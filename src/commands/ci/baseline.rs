@@ -1,0 +1,49 @@
+//! What a run of `ci` is compared with, and where the next baseline is kept: on the data branch, in a file, nowhere.
+
+use std::path::Path;
+
+use crate::{
+    cli::ci::Store,
+    commands::running::Refusal,
+    deliver::{self, DeliverError, Destination, stdout::Stdout},
+    report::{RunReport, baseline::Baseline, compare::Scope},
+};
+
+/// Reads the baseline with the words for what it is. A file that is written too may be new.
+pub(super) fn read(
+    store: &Store,
+    written_too: &Store,
+) -> Result<Option<(String, Baseline)>, Refusal> {
+    let path = match store {
+        Store::Auto | Store::Off => return Ok(None),
+        Store::Path(path) => path,
+    };
+    let shown = path.display().to_string();
+    let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
+    let Some(text) = text else {
+        if store == written_too {
+            return Ok(None);
+        }
+        return Err(
+            Refusal::invalid(format!("the baseline `{shown}` does not exist"))
+                .with_help("make it with --update-baseline"),
+        );
+    };
+    let baseline = Baseline::parse(&text).map_err(|problem| {
+        Refusal::invalid(format!("the baseline `{shown}` cannot be used: {problem}"))
+    })?;
+    Ok(Some((shown, baseline)))
+}
+
+/// Writes what the run says into the file, after any comparison.
+pub(super) fn save(
+    path: &Path,
+    report: &RunReport,
+    scope: Scope,
+    stdout: &mut Stdout,
+) -> Result<(), DeliverError> {
+    // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
+    let old = deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok());
+    let new = Baseline::updated(old.as_ref(), report, scope);
+    deliver::write(&Destination::File(path.to_owned()), &new.render(), stdout)
+}

@@ -1,0 +1,271 @@
+//! Where this process runs: the variables of the CI system, the event's payload, and the revision that lies in the
+//! workspace. All of it may be absent or wrong; then it is not told.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+use crate::{
+    deliver::facts::Here,
+    report::source::Source,
+    words::{environment::Environment, text::clean},
+};
+
+/// The longest event payload that is read, in bytes; GitHub's own limit is 25 MB.
+const LONGEST_EVENT: u64 = 32 * 1024 * 1024;
+
+/// The longest file of a repository that is read for its revision: `packed-refs` of many thousand branches.
+const LONGEST_REFS: u64 = 64 * 1024 * 1024;
+
+/// Refs that name refs, at most.
+const MOST_LINKS: usize = 5;
+
+/// Reads the surroundings. What could not be used of them is said in the notes.
+pub(super) fn read(environment: &Arc<Environment>, notes: &mut Vec<String>) -> Here {
+    let event = event(environment).unwrap_or_else(|problem| {
+        notes.push(problem);
+        Value::Null
+    });
+    Here {
+        source: source(environment, &event),
+        environment: Arc::clone(environment),
+        event,
+    }
+}
+
+/// The event's payload, null where there is none.
+fn event(environment: &Environment) -> Result<Value, String> {
+    let Some(path) = set(environment, "GITHUB_EVENT_PATH") else {
+        return Ok(Value::Null);
+    };
+    let text = bounded(Path::new(path), LONGEST_EVENT)
+        .map_err(|problem| format!("the event's payload `{path}` is not used: {problem}"))?;
+    let event: Value = serde_json::from_str(&text)
+        .map_err(|error| format!("the event's payload `{path}` is no JSON: {error}"))?;
+    Ok(event)
+}
+
+fn source(environment: &Environment, event: &Value) -> Source {
+    let own = |name: &str| set(environment, name).map(clean);
+    let number = |name: &str| set(environment, name).and_then(|text| text.parse().ok());
+    let told = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).map(clean);
+    let repository = own("GITHUB_REPOSITORY");
+    Source {
+        sha: workspace_head(environment).or_else(|| own("GITHUB_SHA")),
+        head_sha: told("/pull_request/head/sha")
+            .or_else(|| told("/workflow_run/head_sha"))
+            .or_else(|| own("GITHUB_SHA")),
+        reference: own("GITHUB_REF"),
+        event: own("GITHUB_EVENT_NAME"),
+        pull_request: event
+            .pointer("/pull_request/number")
+            .and_then(Value::as_u64),
+        workflow: own("GITHUB_WORKFLOW_REF")
+            .map(|workflow| workflow_path(&workflow, repository.as_deref())),
+        job: own("GITHUB_JOB"),
+        run: number("GITHUB_RUN_ID"),
+        attempt: number("GITHUB_RUN_ATTEMPT"),
+        suite: None,
+        repository,
+    }
+}
+
+/// The file of `owner/name/.github/workflows/ci.yml@refs/heads/main`.
+fn workflow_path(workflow: &str, repository: Option<&str>) -> String {
+    let path = workflow.rsplit_once('@').map_or(workflow, |(path, _)| path);
+    repository
+        .and_then(|repository| path.strip_prefix(repository))
+        .map_or(path, |path| path.trim_start_matches('/'))
+        .to_owned()
+}
+
+/// The value of a variable that says something.
+fn set<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
+    environment.variable(name).filter(|value| !value.is_empty())
+}
+
+/// The revision that is checked out in the workspace, else where we were started.
+pub(super) fn workspace_head(environment: &Environment) -> Option<String> {
+    let workspace = set(environment, "GITHUB_WORKSPACE").map(PathBuf::from);
+    let workspace = workspace.unwrap_or_else(|| environment.directory.clone());
+    workspace
+        .ancestors()
+        .find_map(|folder| head_of(&folder.join(".git")))
+}
+
+/// The revision of a repository, whose `.git` may be a folder or a file that names one.
+fn head_of(git: &Path) -> Option<String> {
+    let folder = match fs::metadata(git).ok()? {
+        found if found.is_dir() => git.to_owned(),
+        _ => {
+            let text = bounded(git, 4096).ok()?;
+            let named = text.trim().strip_prefix("gitdir:")?.trim().to_owned();
+            git.parent()?.join(named)
+        }
+    };
+    // A second worktree keeps its own HEAD, and its branches where the first one has them.
+    let shared = match bounded(&folder.join("commondir"), 4096) {
+        Ok(named) => folder.join(named.trim()),
+        Err(_) => folder.clone(),
+    };
+    let mut text = bounded(&folder.join("HEAD"), 4096).ok()?;
+    for _ in 0..MOST_LINKS {
+        let Some(name) = text.trim().strip_prefix("ref:") else {
+            return revision(text.trim());
+        };
+        let name = name.trim().to_owned();
+        if name.split('/').any(|part| part == ".." || part.is_empty()) {
+            return None;
+        }
+        text = [&folder, &shared]
+            .iter()
+            .find_map(|place| bounded(&place.join(&name), 4096).ok())
+            .or_else(|| packed(&shared, &name))?;
+    }
+    None
+}
+
+/// The revision of a ref that git has packed away.
+fn packed(folder: &Path, name: &str) -> Option<String> {
+    let text = bounded(&folder.join("packed-refs"), LONGEST_REFS).ok()?;
+    text.lines().find_map(|line| {
+        let (revision, found) = line.split_once(' ')?;
+        (found == name).then(|| revision.to_owned())
+    })
+}
+
+/// A text that is a revision: 40 or 64 hexadecimal digits.
+fn revision(text: &str) -> Option<String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (digits && matches!(text.len(), 40 | 64)).then(|| text.to_lowercase())
+}
+
+/// The text of a file that is no longer than this.
+fn bounded(path: &Path, longest: u64) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let mut limited = file.take(longest + 1);
+    limited
+        .read_to_string(&mut text)
+        .map_err(|error| error.to_string())?;
+    if text.len() as u64 > longest {
+        return Err(format!("it is longer than {longest} bytes"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, fs, sync::Arc};
+
+    use super::{read, workspace_head};
+    use crate::words::environment::Environment;
+
+    const FIRST: &str = "1111111111111111111111111111111111111111";
+    const SECOND: &str = "2222222222222222222222222222222222222222";
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        let variables: BTreeMap<String, String> = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Environment {
+            variables,
+            directory: "/nowhere".into(),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn the_facts_of_a_pull_request_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("event.json");
+        let event = format!(
+            r#"{{"number": 7, "pull_request": {{"number": 7, "head": {{"sha": "{SECOND}"}}}}}}"#
+        );
+        fs::write(&path, event).unwrap();
+        let environment = Arc::new(environment(&[
+            ("GITHUB_EVENT_PATH", path.to_str().unwrap()),
+            ("GITHUB_EVENT_NAME", "pull_request"),
+            ("GITHUB_REPOSITORY", "o/r"),
+            ("GITHUB_SHA", FIRST),
+            (
+                "GITHUB_WORKFLOW_REF",
+                "o/r/.github/workflows/ci.yml@refs/pull/7/merge",
+            ),
+            ("GITHUB_RUN_ID", "12"),
+            ("GITHUB_RUN_ATTEMPT", ""),
+        ]));
+        let mut notes = Vec::new();
+        let here = read(&environment, &mut notes);
+        assert_eq!(here.source.sha.as_deref(), Some(FIRST));
+        assert_eq!(here.source.head_sha.as_deref(), Some(SECOND));
+        assert_eq!(here.source.pull_request, Some(7));
+        assert_eq!(
+            here.source.workflow.as_deref(),
+            Some(".github/workflows/ci.yml")
+        );
+        assert_eq!((here.source.run, here.source.attempt), (Some(12), None));
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn a_payload_that_cannot_be_read_is_a_note_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("event.json");
+        let case = |text: Option<&str>, wanted: &str| {
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            let environment = Arc::new(environment(&[(
+                "GITHUB_EVENT_PATH",
+                path.to_str().unwrap(),
+            )]));
+            let mut notes = Vec::new();
+            assert!(read(&environment, &mut notes).event.is_null());
+            assert!(notes.concat().contains(wanted), "{notes:?}");
+        };
+        case(None, "is not used");
+        case(Some("{"), "no JSON");
+        let deep = "[".repeat(100_000);
+        case(Some(&deep), "no JSON");
+    }
+
+    #[test]
+    fn the_workspaces_revision_is_found_however_git_keeps_it() {
+        let case = |files: &[(&str, &str)], wanted: Option<&str>| {
+            let folder = tempfile::tempdir().unwrap();
+            for (path, text) in files {
+                let path = folder.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let workspace = folder.path().join("w");
+            let environment = environment(&[("GITHUB_WORKSPACE", workspace.to_str().unwrap())]);
+            assert_eq!(workspace_head(&environment).as_deref(), wanted, "{files:?}");
+        };
+        case(&[("w/.git/HEAD", FIRST)], Some(FIRST));
+        let on_main = ("w/.git/HEAD", "ref: refs/heads/main\n");
+        case(&[on_main, ("w/.git/refs/heads/main", SECOND)], Some(SECOND));
+        let packed = format!("# pack-refs\n{FIRST} refs/heads/other\n{SECOND} refs/heads/main\n");
+        case(&[on_main, ("w/.git/packed-refs", &packed)], Some(SECOND));
+        case(&[on_main], None);
+        case(&[("w/.git/HEAD", "ref: ../../x\n"), ("x", FIRST)], None);
+        case(&[("w/.git/HEAD", "ref: HEAD\n")], None);
+        case(
+            &[
+                ("w/.git", "gitdir: ../m/.git/worktrees/w\n"),
+                ("m/.git/worktrees/w/HEAD", "ref: refs/heads/w\n"),
+                ("m/.git/worktrees/w/commondir", "../..\n"),
+                ("m/.git/refs/heads/w", FIRST),
+            ],
+            Some(FIRST),
+        );
+        case(&[], None);
+    }
+}

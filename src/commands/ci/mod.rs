@@ -1,0 +1,201 @@
+//! `mcp-assert ci`: run, compare, judge, and tell it everywhere. Whatever happens on the way becomes a cause of the
+//! verdict, so that the sinks hear of a suite that cannot be read as they hear of a failure.
+
+mod baseline;
+mod here;
+mod options;
+mod telling;
+mod tool;
+
+use self::telling::Telling;
+use super::{
+    Context,
+    running::{self, Refusal, Screen},
+};
+use crate::{
+    cli::{
+        ci::{CiArgs, CiVerb, Isolation, PlaceArgs},
+        run::RunArgs,
+    },
+    deliver::facts::Here,
+    report::{
+        RunReport,
+        compare::Scope,
+        failure::Frames,
+        recorder::Passes,
+        verdict::{Cause, Verdict},
+    },
+    words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
+};
+
+/// Events whose workflow has rights that the head of a pull request must not get.
+const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
+
+/// Carries out `ci` or what is below it.
+pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
+    let refused = |what: &str| {
+        Refusal::new(
+            ExitCode::CouldNotRun,
+            format!("`ci {what}` is not in this build"),
+        )
+        .say(context)
+    };
+    match &args.verb {
+        None => run(args, context),
+        Some(CiVerb::Plan(_)) => refused("plan"),
+        Some(CiVerb::Merge(_)) => refused("merge"),
+    }
+}
+
+/// Runs the suites and tells of it.
+fn run(args: &CiArgs, context: &Context) -> ExitCode {
+    let typed = options::run_args(args);
+    let mut screen = Screen::new(context, &typed);
+    let mut notes = Vec::new();
+    let here = here::read(&context.environment, &mut notes);
+    for note in &notes {
+        screen.note(note);
+    }
+    let mut made = Made::by(&context.environment);
+    let made_it = make(args, &typed, (context, &here), &mut screen, &mut made);
+    let causes = made_it.err().map(|refusal| {
+        let cause = cause_of(&refusal);
+        refusal.say(context);
+        cause
+    });
+    made.report.source = here.source.clone();
+    made.report.source.suite = Some(suites(&typed));
+    made.report.notes.append(&mut notes);
+    let telling = Telling {
+        here: &here,
+        wishes: options::wishes(&args.sinks, &args.judging, None),
+        demands: options::demands(&args.judging),
+        baseline: &args.judging.baseline,
+        update_baseline: &args.judging.update_baseline,
+        scope: made.scope,
+        secrets: made.secrets,
+        frames: if args.place.verbose {
+            Frames::All
+        } else {
+            Frames::Last
+        },
+    };
+    telling
+        .tell(made.report, causes.into_iter().collect(), &mut screen)
+        .exit()
+}
+
+/// What a run left behind, also one that was refused.
+struct Made {
+    report: RunReport,
+    scope: Scope,
+    secrets: Secrets,
+}
+
+impl Made {
+    /// Nothing yet, by this executable.
+    fn by(environment: &Environment) -> Self {
+        Self {
+            report: RunReport {
+                tool: tool::read(environment),
+                ..RunReport::default()
+            },
+            scope: Scope::Part,
+            secrets: Secrets::default(),
+        }
+    }
+}
+
+/// Loads, plans and runs.
+fn make(
+    args: &CiArgs,
+    typed: &RunArgs,
+    (context, here): (&Context, &Here),
+    screen: &mut Screen,
+    made: &mut Made,
+) -> Result<(), Refusal> {
+    refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
+    refuse_containers(&args.place)?;
+    let mut prepared = running::prepare(typed, context)?;
+    for problem in &prepared.problems {
+        screen.problem(problem);
+    }
+    for note in &prepared.notes {
+        screen.note(note);
+    }
+    made.secrets = prepared.secrets();
+    if prepared.left_out == 0 {
+        made.scope = Scope::Whole;
+    }
+    if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
+        return Ok(());
+    }
+    let tool = std::mem::take(&mut made.report.tool);
+    made.report = running::execute(&mut prepared, typed, Passes::Kept, screen)?;
+    made.report.tool = tool;
+    Ok(())
+}
+
+/// The suites as they were named.
+fn suites(typed: &RunArgs) -> String {
+    let names: Vec<String> = typed
+        .suites
+        .iter()
+        .map(|path| clean(&path.to_string_lossy()))
+        .collect();
+    names.join("\n")
+}
+
+/// A stranger's files must not run with this workflow's rights.
+fn refuse_untrusted(here: &Here, allowed: bool) -> Result<(), Refusal> {
+    let event = here.source.event.as_deref().unwrap_or_default();
+    if allowed || !PRIVILEGED_EVENTS.contains(&event) {
+        return Ok(());
+    }
+    let trusted = here.environment.variable("GITHUB_SHA");
+    let found = here::workspace_head(&here.environment);
+    if found.is_some() && found.as_deref() == trusted {
+        return Ok(());
+    }
+    let found = found.unwrap_or_else(|| "no revision that is known".to_owned());
+    Err(Refusal::invalid(format!(
+        "under `{event}` the workspace must hold the workflow's own revision, it holds {found}"
+    ))
+    .with_help(
+        "run the tests under `pull_request`, and comment from `workflow_run` with `ci merge`",
+    )
+    .with_help("--dangerously-run-untrusted-head runs it all the same"))
+}
+
+/// Containers are asked for by default, and nothing else is taken for them.
+fn refuse_containers(place: &PlaceArgs) -> Result<(), Refusal> {
+    let only_there = [
+        ("--image", place.image.is_some()),
+        ("--prepare", place.prepare.is_some()),
+        ("--docker-host", place.docker_host.is_some()),
+    ];
+    let given = only_there.iter().find(|(_, given)| *given);
+    match (place.isolation, given) {
+        (Isolation::Process, None) => Ok(()),
+        (Isolation::Process, Some((name, _))) => Err(Refusal::invalid(format!(
+            "`{name}` is about containers, and `--isolation process` was asked for"
+        ))),
+        (Isolation::Container, _) => Err(Refusal::new(
+            ExitCode::CouldNotRun,
+            "containers cannot be started by this build",
+        )
+        .with_help("--isolation process runs the servers beside this process")),
+    }
+}
+
+/// The cause that a refusal is.
+fn cause_of(refusal: &Refusal) -> Cause {
+    let verdict = match refusal.code() {
+        ExitCode::Interrupted => Verdict::Interrupted,
+        ExitCode::Invalid => Verdict::Invalid,
+        ExitCode::CouldNotRun => Verdict::Error,
+        ExitCode::NothingSelected => Verdict::Empty,
+        ExitCode::Failed | ExitCode::Passed => Verdict::Fail,
+    };
+    Cause::new(verdict, refusal.message())
+}

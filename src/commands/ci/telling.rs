@@ -1,0 +1,163 @@
+//! After the run: compare, judge, and tell it to every sink, in this order: report files, GitHub's comment and data
+//! branch, the log with its annotations, the step summary, and last the outputs. A file that cannot be written
+//! changes the verdict; what GitHub refuses never does.
+
+use std::{collections::BTreeSet, io::Write, path::Path};
+
+use super::{baseline, cause_of};
+use crate::{
+    cli::ci::Store,
+    commands::running::Screen,
+    deliver::{
+        self, Destination,
+        facts::{Facts, Here, Wanted, Wishes},
+    },
+    report::{
+        Format, RunReport,
+        compare::{Scope, compare},
+        failure::{Detail, Frames},
+        verdict::{Cause, Demands, Judgement, Verdict, judge},
+    },
+    terminal::closing,
+    words::redact::Secrets,
+};
+
+/// What is known when the run is over, whichever way it ended.
+#[derive(Debug)]
+pub(super) struct Telling<'a> {
+    /// Where this process runs.
+    pub(super) here: &'a Here,
+    /// What is asked of the sinks.
+    pub(super) wishes: Wishes,
+    /// What is asked of the run.
+    pub(super) demands: Demands,
+    /// What it is compared with.
+    pub(super) baseline: &'a Store,
+    /// Where it becomes a baseline itself.
+    pub(super) update_baseline: &'a Store,
+    /// Whether all of the suite was to run.
+    pub(super) scope: Scope,
+    /// Values that no sink may show.
+    pub(super) secrets: Secrets,
+    /// Whether the log shows every frame.
+    pub(super) frames: Frames,
+}
+
+impl Telling<'_> {
+    /// Compares, judges and tells; `causes` are those that the report does not show.
+    pub(super) fn tell(
+        self,
+        mut report: RunReport,
+        mut causes: Vec<Cause>,
+        screen: &mut Screen,
+    ) -> Verdict {
+        match baseline::read(self.baseline, self.update_baseline) {
+            Ok(Some((against, known))) => {
+                report.comparison = Some(compare(&known, &against, &report, self.scope));
+            }
+            Ok(None) => {}
+            Err(refusal) => causes.push(cause_of(&refusal)),
+        }
+        let judged = judge(&report, self.demands, causes.clone());
+        if let Err(cause) = self.keep_baseline(&report, &judged, screen) {
+            causes.push(cause);
+        }
+        self.write_files(&mut report, &mut causes, screen);
+        if let Err(error) = self.show(&report, screen) {
+            let text = format!("cannot write to stdout: {error}");
+            causes.push(Cause::new(Verdict::Error, &text));
+            report.judgement = Some(judge(&report, self.demands, causes));
+        }
+        let facts = Facts {
+            report: &report,
+            here: self.here,
+            wishes: &self.wishes,
+            secrets: &self.secrets,
+        };
+        tell_sinks(&facts, screen);
+        report
+            .judgement
+            .map_or(Verdict::Error, |judgement| judgement.verdict)
+    }
+
+    /// Writes the run into its baseline file, unless part of it is missing.
+    fn keep_baseline(
+        &self,
+        report: &RunReport,
+        judged: &Judgement,
+        screen: &mut Screen,
+    ) -> Result<(), Cause> {
+        let path = match self.update_baseline {
+            Store::Path(path) => path,
+            Store::Auto | Store::Off => return Ok(()),
+        };
+        let complete = match judged.verdict {
+            Verdict::Pass | Verdict::Fail => true,
+            Verdict::Interrupted
+            | Verdict::Invalid
+            | Verdict::Incomplete
+            | Verdict::Error
+            | Verdict::Empty => false,
+        };
+        if !complete {
+            return Ok(());
+        }
+        baseline::save(path, report, self.scope, screen.stdout())
+            .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
+    }
+
+    /// Writes the reports. One that cannot be written changes the verdict, which the others must show.
+    fn write_files(&self, report: &mut RunReport, causes: &mut Vec<Cause>, screen: &mut Screen) {
+        let mut broken: BTreeSet<&Path> = BTreeSet::new();
+        loop {
+            report.judgement = Some(judge(report, self.demands, causes.clone()));
+            let known = broken.len();
+            for (format, path) in &self.wishes.files {
+                if broken.contains(path.as_path()) {
+                    continue;
+                }
+                let destination = Destination::File(path.clone());
+                let text = format.render(report);
+                if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
+                    causes.push(Cause::new(Verdict::Error, &error.to_string()));
+                    broken.insert(path);
+                }
+            }
+            if broken.len() == known {
+                return;
+            }
+        }
+    }
+
+    /// The closing report, and the verdict with its causes.
+    fn show(&self, report: &RunReport, screen: &mut Screen) -> std::io::Result<()> {
+        let detail = Detail {
+            frames: self.frames,
+            ..Detail::usual(report.trials)
+        };
+        let theme = screen.theme();
+        let out = screen.stdout();
+        closing::write(out, report, &detail, theme)?;
+        if let Some(judgement) = &report.judgement {
+            writeln!(out, "verdict: {}", judgement.verdict.word())?;
+            for cause in &judgement.causes {
+                writeln!(out, "  {}: {}", cause.verdict.word(), cause.text)?;
+            }
+        }
+        out.flush()
+    }
+}
+
+/// Tells every sink that is no file of the user's, in this order. None of them changes the verdict.
+fn tell_sinks(facts: &Facts<'_>, screen: &mut Screen) {
+    if let Some(path) = facts.here.environment.variable("GITHUB_STEP_SUMMARY")
+        && facts.wishes.summary == Wanted::Yes
+        && !path.is_empty()
+    {
+        let text = Format::Markdown.render(facts.report);
+        let destination = Destination::StepSummary(path.into());
+        if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
+            screen.note(&error.to_string());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Where a run's suites came from, as the CI system tells it: plain data, kept in run.json. The reading of the
+//! environment is done by `commands`.
+
+use serde::{Deserialize, Serialize};
+
+/// Repository, revision and job of a run; what nobody told is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    /// `owner/name`.
+    pub(crate) repository: Option<String>,
+    /// The revision whose files were tested: the workspace's `HEAD`, else what the CI system names.
+    pub(crate) sha: Option<String>,
+    /// The newest revision of the branch that was pushed or proposed; on a merge ref not the one that was tested.
+    pub(crate) head_sha: Option<String>,
+    /// The ref, e.g. `refs/heads/main`.
+    pub(crate) reference: Option<String>,
+    /// The event's name, e.g. `pull_request`.
+    pub(crate) event: Option<String>,
+    /// The pull request's number.
+    pub(crate) pull_request: Option<u64>,
+    /// The workflow's file in the repository.
+    pub(crate) workflow: Option<String>,
+    /// The job's key in the workflow.
+    pub(crate) job: Option<String>,
+    /// The run's number.
+    pub(crate) run: Option<u64>,
+    /// The attempt of that run, from 1.
+    pub(crate) attempt: Option<u64>,
+    /// The suites as they were named, one a line.
+    pub(crate) suite: Option<String>,
+}

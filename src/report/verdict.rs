@@ -1,0 +1,340 @@
+//! The one word that `ci` ends with: what was asked of the run, what is so, and the first cause that decides.
+//! What one expectation says is `outcome::verdict`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    outcome::Status,
+    report::{End, ProblemSeverity, RunReport, cleaner::one_line, tally::Tally},
+    words::{
+        exit::ExitCode,
+        text::{clean, count},
+    },
+};
+
+/// How a run ends. Of several causes the first of this order decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verdict {
+    /// It was interrupted.
+    Interrupted,
+    /// Inputs, suites or the plan cannot be used.
+    Invalid,
+    /// It is not proven that all of the plan has run.
+    Incomplete,
+    /// Nothing could be run, or what was asked for not be written.
+    Error,
+    /// Too little passed, or something got worse that must not.
+    Fail,
+    /// Nothing was executed.
+    Empty,
+    /// Enough passed.
+    Pass,
+}
+
+impl Verdict {
+    /// The word in outputs and reports.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Invalid => "invalid",
+            Self::Incomplete => "incomplete",
+            Self::Error => "error",
+            Self::Fail => "fail",
+            Self::Empty => "empty",
+            Self::Pass => "pass",
+        }
+    }
+
+    /// The code the process ends with.
+    pub(crate) fn exit(self) -> ExitCode {
+        match self {
+            Self::Interrupted => ExitCode::Interrupted,
+            Self::Invalid => ExitCode::Invalid,
+            Self::Incomplete | Self::Error => ExitCode::CouldNotRun,
+            Self::Fail => ExitCode::Failed,
+            Self::Empty => ExitCode::NothingSelected,
+            Self::Pass => ExitCode::Passed,
+        }
+    }
+}
+
+/// A verdict with everything that speaks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Judgement {
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// Each cause of it and of those behind it, one line each, worst first. None for a pass.
+    pub(crate) causes: Vec<Cause>,
+    /// The share that had to pass, in hundredths of a percent.
+    pub(crate) threshold: u32,
+}
+
+/// Something that keeps a run from its pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cause {
+    /// The verdict it leads to.
+    pub(crate) verdict: Verdict,
+    /// What is so, for people.
+    pub(crate) text: String,
+}
+
+impl Cause {
+    /// A cause.
+    pub(crate) fn new(verdict: Verdict, text: &str) -> Self {
+        Self {
+            verdict,
+            text: one_line(&clean(text)),
+        }
+    }
+}
+
+/// What is asked of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demands {
+    /// The share that must pass, in hundredths of a percent.
+    pub(crate) threshold: u32,
+    /// Whether a regression is red.
+    pub(crate) regression: Gate,
+    /// Whether a breaking change of a server's surface is red.
+    pub(crate) breaking: Gate,
+    /// Whether nothing executed is red.
+    pub(crate) empty: Gate,
+}
+
+/// Whether something is let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// It is.
+    Open,
+    /// It makes the run red.
+    Closed,
+}
+
+/// Judges a run that has been compared. `known` are causes that the report does not show: of the merge, of sinks.
+pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> Judgement {
+    let mut causes = known;
+    if report.end == End::Interrupted {
+        causes.push(Cause::new(
+            Verdict::Interrupted,
+            &format!(
+                "the run was interrupted, {} did not run",
+                count(report.missing(), "job")
+            ),
+        ));
+    }
+    let invalid = report
+        .problems
+        .iter()
+        .filter(|problem| problem.severity == ProblemSeverity::Error)
+        .count();
+    if invalid > 0 {
+        causes.push(Cause::new(
+            Verdict::Invalid,
+            &format!("{} in the suite", count(invalid, "problem")),
+        ));
+    }
+    let tally = report.tally();
+    if nothing_started(report, tally) {
+        causes.push(Cause::new(Verdict::Error, "no server could be started"));
+    }
+    if tally.executed() == 0 && demands.empty == Gate::Closed {
+        causes.push(Cause::new(Verdict::Empty, "nothing was executed"));
+    }
+    causes.extend(red(report, tally, demands));
+    causes.sort_by_key(|cause| cause.verdict);
+    Judgement {
+        verdict: causes.first().map_or(Verdict::Pass, |cause| cause.verdict),
+        causes,
+        threshold: demands.threshold,
+    }
+}
+
+/// What makes it a failure.
+fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if !reaches(tally, demands.threshold) {
+        let hundredths = demands.threshold % 100;
+        let wanted = match hundredths {
+            0 => (demands.threshold / 100).to_string(),
+            _ => format!("{}.{hundredths:02}", demands.threshold / 100),
+        };
+        causes.push(Cause::new(
+            Verdict::Fail,
+            &format!(
+                "{} of {} passed, {wanted} % must",
+                tally.passed,
+                tally.executed()
+            ),
+        ));
+    }
+    if let Some(comparison) = &report.comparison
+        && demands.regression == Gate::Closed
+        && comparison.has_regressions()
+    {
+        causes.push(Cause::new(
+            Verdict::Fail,
+            &format!("an assertion that passed in {} is red", comparison.against),
+        ));
+    }
+    if let Some(breaking) = report.breaking
+        && demands.breaking == Gate::Closed
+        && breaking > 0
+    {
+        causes.push(Cause::new(
+            Verdict::Fail,
+            &(count(breaking, "breaking change") + " of the server's surface"),
+        ));
+    }
+    causes
+}
+
+/// passed · 100 ≥ threshold · executed, in integers. Nothing executed reaches everything; that is another cause.
+fn reaches(tally: Tally, threshold: u32) -> bool {
+    let passed = tally.passed as u128;
+    let executed = tally.executed() as u128;
+    passed * 10_000 >= u128::from(threshold) * executed
+}
+
+/// Whether everything that was to run ended before a server was there.
+fn nothing_started(report: &RunReport, tally: Tally) -> bool {
+    let unstarted = |kind: &str| kind == "start" || kind == "unsupported";
+    tally.errors > 0
+        && tally.errors == tally.executed()
+        && report
+            .records
+            .iter()
+            .filter(|record| record.status == Status::Error)
+            .all(|record| {
+                record
+                    .evidence
+                    .as_ref()
+                    .and_then(|evidence| evidence.disruption.as_ref())
+                    .is_some_and(|disruption| unstarted(&disruption.kind))
+            })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, Demands, Gate, Verdict, judge, reaches};
+    use crate::{
+        outcome::Status,
+        report::{
+            End, Problem, ProblemSeverity, RunReport,
+            baseline::Baseline,
+            compare::{Scope, compare},
+            tally::Tally,
+            tests::sample::{outcome, report},
+        },
+    };
+
+    const STRICT: Demands = Demands {
+        threshold: 10_000,
+        regression: Gate::Closed,
+        breaking: Gate::Closed,
+        empty: Gate::Closed,
+    };
+
+    fn run(statuses: &[Status]) -> RunReport {
+        let outcomes = statuses.iter().enumerate().map(|(index, status)| {
+            let mut outcome = outcome("a.yaml", &index.to_string());
+            outcome.status = *status;
+            outcome
+        });
+        report(outcomes.collect(), 1)
+    }
+
+    /// Something that keeps a run from its pass.
+    #[derive(Debug, Clone, Copy)]
+    enum Trouble {
+        Interrupted,
+        Invalid,
+        Incomplete,
+        Breaking,
+    }
+
+    /// The verdict of a run of one assertion with these troubles.
+    fn verdict(status: Status, troubles: &[Trouble]) -> Verdict {
+        let mut run = run(&[status]);
+        let mut known = Vec::new();
+        for trouble in troubles {
+            match trouble {
+                Trouble::Interrupted => run.end = End::Interrupted,
+                Trouble::Invalid => run.problems.push(Problem {
+                    code: "x".to_owned(),
+                    severity: ProblemSeverity::Error,
+                    file: None,
+                    line: None,
+                    text: String::new(),
+                }),
+                Trouble::Incomplete => known.push(Cause::new(Verdict::Incomplete, "shard 2")),
+                Trouble::Breaking => run.breaking = Some(1),
+            }
+        }
+        judge(&run, STRICT, known).verdict
+    }
+
+    #[test]
+    fn of_two_causes_the_earlier_row_wins() {
+        use Trouble::{Breaking, Incomplete, Interrupted, Invalid};
+
+        let case = |status, troubles: &[Trouble], wanted| {
+            assert_eq!(verdict(status, troubles), wanted, "{status:?} {troubles:?}");
+        };
+        case(
+            Status::Fail,
+            &[Incomplete, Invalid, Interrupted],
+            Verdict::Interrupted,
+        );
+        case(Status::Fail, &[Incomplete, Invalid], Verdict::Invalid);
+        case(Status::Fail, &[Incomplete], Verdict::Incomplete);
+        case(Status::Skip, &[Incomplete], Verdict::Incomplete);
+        case(Status::Skip, &[Breaking], Verdict::Fail);
+        case(Status::Skip, &[], Verdict::Empty);
+        case(Status::Pass, &[Breaking], Verdict::Fail);
+        case(Status::Error, &[], Verdict::Fail);
+        case(Status::Pass, &[], Verdict::Pass);
+    }
+
+    #[test]
+    fn the_threshold_is_exact() {
+        let case = |passed, failed, threshold, wanted: bool| {
+            let tally = Tally {
+                passed,
+                failed,
+                ..Tally::default()
+            };
+            assert_eq!(
+                reaches(tally, threshold),
+                wanted,
+                "{passed} {failed} {threshold}"
+            );
+        };
+        case(2, 1, 6_666, true);
+        case(2, 1, 6_667, false);
+        case(19, 1, 9_500, true);
+        case(18, 1, 9_500, false);
+        case(0, 1, 0, true);
+        case(usize::MAX / 2, 1, 10_000, false);
+        case(0, 0, 10_000, true);
+    }
+
+    #[test]
+    fn a_regression_is_red_above_the_threshold_when_asked_for() {
+        let before = Baseline::updated(None, &run(&[Status::Pass]), Scope::Whole);
+        let mut now = run(&[Status::Fail]);
+        now.comparison = Some(compare(&before, "main", &now, Scope::Whole));
+        let case = |regression, wanted| {
+            let demands = Demands {
+                threshold: 0,
+                regression,
+                ..STRICT
+            };
+            assert_eq!(judge(&now, demands, Vec::new()).verdict, wanted);
+        };
+        case(Gate::Closed, Verdict::Fail);
+        case(Gate::Open, Verdict::Pass);
+    }
+}

@@ -1,0 +1,30 @@
+//! SHA-256 as text.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// The SHA-256 of these bytes as 64 digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// Bytes as lower-case digits, two for each.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sha256;
+
+    #[test]
+    fn the_digest_of_nothing_is_known() {
+        let wanted = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(b""), wanted);
+    }
+}

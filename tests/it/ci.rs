@@ -1,0 +1,134 @@
+//! `mcp-assert ci`: the verdict with its exit code, what counts when several things are wrong, and what is written.
+
+use crate::harness::{Project, Ran};
+
+/// A suite of assertions about `echo`, named and expecting the text given; a `skip` is skipped.
+pub(crate) fn suite(assertions: &[(&str, &str)]) -> String {
+    let documents: Vec<String> = assertions
+        .iter()
+        .map(|(name, wanted)| {
+            let skip = if *wanted == "skip" { "skip: true\n" } else { "" };
+            format!(
+                "name: {name}\n{skip}server: {{builtin: conformance}}\nassert:\n  tool: echo\n  args: {{message: hello}}\n  \
+                 expect:\n    contains: [{wanted}]\n"
+            )
+        })
+        .collect();
+    documents.join("---\n")
+}
+
+/// Runs `ci` with processes.
+fn ci(project: &Project, arguments: &[&str]) -> Ran {
+    let mut all = vec!["ci", "--isolation", "process"];
+    all.extend(arguments);
+    project.run(&all)
+}
+
+/// The line with the verdict.
+#[track_caller]
+fn expect(ran: &Ran, code: i32, verdict: &str) {
+    let line = format!("verdict: {verdict}\n");
+    assert!(
+        ran.code == code && ran.stdout.contains(&line),
+        "expected {code} and {verdict}, got {}\n{}\n{}",
+        ran.code,
+        ran.stdout,
+        ran.stderr
+    );
+}
+
+#[test]
+fn each_verdict_has_its_exit_code() {
+    let green = suite(&[("a", "hello")]);
+    let mixed = suite(&[("a", "hello"), ("b", "bye")]);
+    let case = |yaml: &str, arguments: &[&str], code, verdict| {
+        expect(&ci(&Project::with_suite(yaml), arguments), code, verdict);
+    };
+    case(&green, &[], 0, "pass");
+    case(&mixed, &[], 1, "fail");
+    case(&mixed, &["--threshold", "50"], 0, "pass");
+    case(&mixed, &["--threshold", "50.01"], 1, "fail");
+    case(&green, &["--suite", "nowhere"], 2, "invalid");
+    case("name: a\nsever: {}\n", &[], 2, "invalid");
+    case(&green, &["--junit", "evals/a.yaml/report.xml"], 3, "error");
+    case(&green, &["--filter", "zzz"], 4, "empty");
+    case(&suite(&[("a", "skip")]), &[], 4, "empty");
+    case(&suite(&[("a", "skip")]), &["--allow-empty"], 0, "pass");
+    case(&green, &["--filter", "zzz", "--allow-empty"], 0, "pass");
+    let unstarted = "name: a\nserver: {command: no-such-program-here}\nassert:\n  tool: x\n  expect:\n    is_error: false\n";
+    case(unstarted, &[], 3, "error");
+    case(&format!("{unstarted}---\n{green}"), &[], 1, "fail");
+}
+
+#[test]
+fn of_two_causes_the_earlier_row_wins() {
+    let mixed = suite(&[("a", "hello"), ("b", "bye")]);
+    let broken = format!("{mixed}---\nname: c\nsever: {{}}\n");
+    let case = |yaml: &str, arguments: &[&str], code, verdict| {
+        expect(&ci(&Project::with_suite(yaml), arguments), code, verdict);
+    };
+    let unwritable = ["--junit", "evals/a.yaml/report.xml"];
+    case(&broken, &unwritable, 2, "invalid");
+    case(&mixed, &unwritable, 3, "error");
+    case(&broken, &[], 2, "invalid");
+    case(
+        &mixed,
+        &["--filter", "zzz", unwritable[0], unwritable[1]],
+        3,
+        "error",
+    );
+}
+
+#[test]
+fn a_baseline_file_is_compared_with_before_it_is_written() {
+    let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "hello")]));
+    let both = ["--baseline", "b.json", "--save-baseline", "b.json"];
+    expect(&ci(&project, &both), 0, "pass");
+    let project = project.file("evals/a.yaml", suite(&[("a", "hello"), ("b", "bye")]));
+    let lenient = ["--baseline", "b.json", "--threshold", "0"];
+    let ran = ci(&project, &lenient);
+    expect(&ran, 0, "pass");
+    assert!(
+        ran.stdout.contains("Regressions detected"),
+        "{}",
+        ran.stdout
+    );
+    let mut strict = lenient.to_vec();
+    strict.push("--fail-on-regression");
+    expect(&ci(&project, &strict), 1, "fail");
+    expect(&ci(&project, &["--baseline", "none.json"]), 2, "invalid");
+}
+
+#[test]
+fn a_baseline_is_not_written_by_a_run_that_is_not_whole() {
+    let project = Project::with_suite("name: a\nsever: {}\n");
+    expect(&ci(&project, &["--save-baseline", "b.json"]), 2, "invalid");
+    assert!(!project.path().join("b.json").exists());
+}
+
+#[test]
+fn a_strangers_files_do_not_run_with_a_workflows_rights() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let trusted = "1111111111111111111111111111111111111111";
+    let case = |head: Option<&str>, allowed: &[&str], code, verdict| {
+        let git = project.path().join(".git");
+        std::fs::create_dir_all(&git).unwrap();
+        match head {
+            Some(head) => std::fs::write(git.join("HEAD"), head).unwrap(),
+            None => std::fs::remove_dir_all(&git).unwrap(),
+        }
+        for event in ["pull_request_target", "workflow_run"] {
+            let mut command = project.command(&["ci", "--isolation", "process"]);
+            command
+                .args(allowed)
+                .env("GITHUB_EVENT_NAME", event)
+                .env("GITHUB_SHA", trusted);
+            expect(&project.finish(command), code, verdict);
+        }
+    };
+    case(Some(trusted), &[], 0, "pass");
+    case(Some(&trusted.replace('1', "2")), &[], 2, "invalid");
+    case(Some("ref: refs/heads/x"), &[], 2, "invalid");
+    case(None, &[], 2, "invalid");
+    case(None, &["--dangerously-run-untrusted-head"], 0, "pass");
+}
