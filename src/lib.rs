@@ -31,6 +31,7 @@ mod serve;
 mod session;
 mod suite;
 mod terminal;
+mod tls;
 mod transport;
 mod words;
 

@@ -10,12 +10,14 @@ use std::{
 /// The rooms and what each may use. `commands` may use everything but its own verbs.
 const ROOMS: &[(&str, &[&str])] = &[
     ("words", &[]),
+    // Whom connections of our own trust: for every room that opens one.
+    ("tls", &["words"]),
     ("protocol", &[]),
     ("observation", &["protocol"]),
     // Findings and calls of a trajectory can be written in a suite, so their data is known here.
     ("suite", &["words", "protocol", "observation"]),
     ("plan", &["suite", "words"]),
-    ("transport", &["protocol"]),
+    ("transport", &["protocol", "tls"]),
     // A started process hands out its link, and reports its end and its files as observations.
     (
         "isolate",
@@ -59,7 +61,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "report",
         &["outcome", "observation", "protocol", "suite", "words"],
     ),
-    ("deliver", &["report", "words"]),
+    ("deliver", &["report", "tls", "words"]),
     (
         "terminal",
         &[
@@ -111,6 +113,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("indicatif", &["src/terminal/"]),
     ("clap", &["src/cli/", "src/commands/"]),
     ("clap_complete", &["src/cli/", "src/commands/"]),
+    ("rustls", &["src/tls"]),
+    ("rustls_native_certs", &["src/tls"]),
+    ("webpki_roots", &["src/tls"]),
 ];
 
 /// Production lines of a file.

@@ -1,0 +1,181 @@
+//! The one set of certificate authorities that our own connections trust: those named by `SSL_CERT_FILE` and
+//! `SSL_CERT_DIR`, else the system's, else the ones compiled in, so that the binary works in an empty root.
+//! An engine behind TLS has its own authority and is no matter of this file.
+
+#![cfg_attr(
+    not(test),
+    expect(dead_code, reason = "waits for the first client of ours that speaks TLS")
+)]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
+use rustls_native_certs::CertificateResult;
+
+use crate::words::environment::Environment;
+
+/// Why no connection can be trusted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TlsError {
+    /// The variables name places without a usable certificate.
+    #[error(
+        "no certificate in `{places}`, which {variables} names ({reason})\n  help: name a PEM file with the \
+         authorities to trust, or unset the variable"
+    )]
+    NothingNamed {
+        /// The places.
+        places: String,
+        /// The variables that name them.
+        variables: String,
+        /// What was wrong with them.
+        reason: String,
+    },
+    /// The TLS library refuses its own defaults.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(#[from] rustls::Error),
+}
+
+/// How to connect over TLS as a client. Certificates are read from files: call it once.
+pub(crate) fn client_config(environment: &Environment) -> Result<ClientConfig, TlsError> {
+    // The provider is named, so that nothing depends on which crate installed one first.
+    Ok(
+        ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(authorities(environment)?)
+            .with_no_client_auth(),
+    )
+}
+
+/// The authorities that are trusted.
+fn authorities(environment: &Environment) -> Result<RootCertStore, TlsError> {
+    let named = |variable: &str| {
+        environment
+            .variable(variable)
+            .filter(|value| !value.is_empty())
+    };
+    let (file, folders) = (named("SSL_CERT_FILE"), named("SSL_CERT_DIR"));
+    if file.is_some() || folders.is_some() {
+        return from_variables(file, folders);
+    }
+    let mut store = store_of(rustls_native_certs::load_native_certs().certs);
+    if store.is_empty() {
+        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    Ok(store)
+}
+
+/// The authorities in the places that the variables name; none at all is an error, never a silent fall-back.
+fn from_variables(file: Option<&str>, folders: Option<&str>) -> Result<RootCertStore, TlsError> {
+    let mut found = CertificateResult::default();
+    let mut take = |file: Option<&Path>, folder: Option<&Path>| {
+        let more = rustls_native_certs::load_certs_from_paths(file, folder);
+        found.certs.extend(more.certs);
+        found.errors.extend(more.errors);
+    };
+    if let Some(file) = file {
+        take(Some(Path::new(file)), None);
+    }
+    let folders: Vec<PathBuf> =
+        folders.map_or_else(Vec::new, |text| std::env::split_paths(text).collect());
+    for folder in &folders {
+        take(None, Some(folder));
+    }
+    let store = store_of(found.certs);
+    if !store.is_empty() {
+        return Ok(store);
+    }
+    let folders = folders.iter().map(|folder| folder.display().to_string());
+    let places: Vec<String> = file.map(str::to_owned).into_iter().chain(folders).collect();
+    let variables: Vec<&str> = [
+        file.map(|_| "SSL_CERT_FILE"),
+        (places.len() > usize::from(file.is_some())).then_some("SSL_CERT_DIR"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    Err(TlsError::NothingNamed {
+        places: places.join("`, `"),
+        variables: variables.join(" and "),
+        reason: found
+            .errors
+            .first()
+            .map_or_else(|| "there is none".to_owned(), ToString::to_string),
+    })
+}
+
+/// The certificates that can stand for an authority; system stores hold odd ones, which are left out.
+fn store_of(certificates: Vec<CertificateDer<'static>>) -> RootCertStore {
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(certificates);
+    store
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment {
+            variables: variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            ..Environment::default()
+        }
+    }
+
+    /// An authority made for this test and valid nowhere.
+    const AUTHORITY: &str = "-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUAY02vep9u/3Ll/7UMgEegz9II/swCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIyMDgxMTI2WhgPMjEy
+NjEwMjkwODExMjZaMBkxFzAVBgNVBAMMDnRlc3QgYXV0aG9yaXR5MFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAElREPT/dORUmukNrg7X655OjXyx08n/xD3q1yvleA
+QN2Jpv8ybVLzJ4igrDJZuo5IfPkX8aHp2SMdVPCB8kxpJ6NTMFEwHQYDVR0OBBYE
+FHEuMouL796UG3N7yC+p3fSNa/KuMB8GA1UdIwQYMBaAFHEuMouL796UG3N7yC+p
+3fSNa/KuMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAKoU0lF+
+t/khE6La/za1WLb/zRLMr1De1fhPHZvXwqB/AiAll0dpdzdHTrWa+2/afvBdji1p
+EQh5F9Rf5lznnTqoQw==
+-----END CERTIFICATE-----
+";
+
+    #[test]
+    fn a_named_file_is_all_that_is_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("ca.pem");
+        std::fs::write(&file, AUTHORITY).unwrap();
+        let environment = environment(&[("SSL_CERT_FILE", file.to_str().unwrap())]);
+        assert_eq!(authorities(&environment).unwrap().len(), 1);
+        assert!(client_config(&environment).is_ok());
+    }
+
+    #[test]
+    fn a_file_without_certificates_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("empty.pem");
+        std::fs::write(&file, "").unwrap();
+        let environment = environment(&[("SSL_CERT_FILE", file.to_str().unwrap())]);
+        let said = authorities(&environment).unwrap_err().to_string();
+        assert!(said.contains("empty.pem"), "{said}");
+        assert!(said.contains("SSL_CERT_FILE"), "{said}");
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_an_error() {
+        let missing = [
+            ("SSL_CERT_FILE", "/no/such.pem"),
+            ("SSL_CERT_DIR", "/no/such"),
+        ];
+        let said = authorities(&environment(&missing)).unwrap_err().to_string();
+        assert!(said.contains("`/no/such.pem`, `/no/such`"), "{said}");
+        assert!(said.contains("SSL_CERT_FILE and SSL_CERT_DIR"), "{said}");
+    }
+
+    #[test]
+    fn somebody_is_trusted_everywhere() {
+        assert!(!webpki_roots::TLS_SERVER_ROOTS.is_empty());
+        assert!(!authorities(&environment(&[])).unwrap().is_empty());
+    }
+}
