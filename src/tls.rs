@@ -4,7 +4,10 @@
 
 #![cfg_attr(
     not(test),
-    expect(dead_code, reason = "waits for the first client of ours that speaks TLS")
+    expect(
+        dead_code,
+        reason = "waits for the first client of ours that speaks TLS"
+    )
 )]
 
 use std::{
