@@ -1,22 +1,95 @@
-//! The surface of a target: what it lists, fetched once per run after a subject of its first session.
+//! The surface of a target: what it lists, fetched once per run after a subject of its first session, or in a session
+//! of its own.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// All that a server lists, each entry as it came. `None`: the server does not have that list, or it could
 /// not be fetched.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Catalog {
     /// `tools/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<Value>>,
     /// `prompts/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) prompts: Option<Vec<Value>>,
     /// `resources/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resources: Option<Vec<Value>>,
     /// `resources/templates/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_templates: Option<Vec<Value>>,
+    /// Lists that the server declares and that could not be fetched: of these nothing is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unknown: Vec<Listing>,
+}
+
+/// One of the lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Listing {
+    /// `tools/list`.
+    Tools,
+    /// `prompts/list`.
+    Prompts,
+    /// `resources/list`.
+    Resources,
+    /// `resources/templates/list`.
+    ResourceTemplates,
+}
+
+impl Listing {
+    /// All lists, in the order people look for them.
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Tools,
+        Self::Prompts,
+        Self::Resources,
+        Self::ResourceTemplates,
+    ];
+
+    /// The word for one entry.
+    pub(crate) fn entry(self) -> &'static str {
+        match self {
+            Self::Tools => "tool",
+            Self::Prompts => "prompt",
+            Self::Resources => "resource",
+            Self::ResourceTemplates => "resource template",
+        }
+    }
+
+    /// The member of an entry that tells it from the others.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Tools | Self::Prompts => "name",
+            Self::Resources => "uri",
+            Self::ResourceTemplates => "uriTemplate",
+        }
+    }
 }
 
 impl Catalog {
+    /// The entries of a list.
+    pub(crate) fn list(&self, listing: Listing) -> Option<&[Value]> {
+        match listing {
+            Listing::Tools => self.tools.as_deref(),
+            Listing::Prompts => self.prompts.as_deref(),
+            Listing::Resources => self.resources.as_deref(),
+            Listing::ResourceTemplates => self.resource_templates.as_deref(),
+        }
+    }
+
+    /// The same list, to be changed.
+    pub(crate) fn list_mut(&mut self, listing: Listing) -> &mut Option<Vec<Value>> {
+        match listing {
+            Listing::Tools => &mut self.tools,
+            Listing::Prompts => &mut self.prompts,
+            Listing::Resources => &mut self.resources,
+            Listing::ResourceTemplates => &mut self.resource_templates,
+        }
+    }
+
     /// The listed tool of that name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Value> {
         self.tools

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::{observation::disruption::Phase, outcome::Outcome, suite::model::Case};
+use crate::{
+    observation::{catalog::Catalog, disruption::Phase},
+    outcome::Outcome,
+    suite::model::Case,
+};
 
 /// The place of a job in the plan, from 0. Outcomes are reported in this order.
 pub(crate) type JobIndex = usize;
@@ -44,6 +48,13 @@ pub(crate) enum Event {
         job: JobIndex,
         /// The outcome.
         outcome: Box<Outcome>,
+    },
+    /// What a target offers is known. These come after the outcomes, in plan order.
+    CatalogKnown {
+        /// The target, for people.
+        target: String,
+        /// What it lists.
+        catalog: Arc<Catalog>,
     },
     /// The run was interrupted; what finished follows.
     Interrupted,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     outcome::Status,
-    report::{RunReport, compare::Scope, tally::Reliability},
+    report::{RunReport, compare::Scope, surface::Catalogs, tally::Reliability},
 };
 
 /// What stands in `format` of a file of ours.
@@ -26,6 +26,8 @@ pub(crate) struct Baseline {
     by_id: BTreeMap<String, Entry>,
     /// By name, from the Go tool.
     by_name: BTreeMap<String, Entry>,
+    /// What each target offered.
+    pub(crate) catalogs: Catalogs,
 }
 
 /// What it said of one assertion.
@@ -48,6 +50,11 @@ impl Baseline {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        Self::from_value(value)
+    }
+
+    /// Reads a baseline that is a part of a file.
+    pub(crate) fn from_value(mut value: Value) -> Result<Self, String> {
         if let Some(format) = value.get("format") {
             if format != FORMAT {
                 return Err(format!("its `format` is {format}, not \"{FORMAT}\""));
@@ -64,6 +71,10 @@ impl Baseline {
             baseline
                 .read_entry(entry)
                 .map_err(|problem| format!("entry {}: {problem}", index + 1))?;
+        }
+        if let Some(catalogs) = value.get_mut("catalogs") {
+            baseline.catalogs = serde_json::from_value(catalogs.take())
+                .map_err(|problem| format!("its `catalogs` are not as written: {problem}"))?;
         }
         Ok(baseline)
     }
@@ -96,6 +107,11 @@ impl Baseline {
 
     /// The file, sorted by identity.
     pub(crate) fn render(&self) -> String {
+        format!("{:#}\n", self.to_value())
+    }
+
+    /// The same, to be a part of a file.
+    pub(crate) fn to_value(&self) -> Value {
         let mut entries: Vec<Value> = Vec::new();
         for (id, entry) in &self.by_id {
             entries.push(shown(Some(id), entry));
@@ -103,8 +119,11 @@ impl Baseline {
         for entry in self.by_name.values() {
             entries.push(shown(None, entry));
         }
-        let file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
-        format!("{file:#}\n")
+        let mut file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
+        if !self.catalogs.is_empty() {
+            file["catalogs"] = json!(self.catalogs);
+        }
+        file
     }
 
     /// How many assertions it knows.
@@ -153,6 +172,10 @@ impl Baseline {
         let old = old.unwrap_or(&empty);
         let assertions = report.assertions();
         let mut new = Self::default();
+        if report.catalogs.is_empty() || scope.of(report) == Scope::Part {
+            new.catalogs.clone_from(&old.catalogs);
+        }
+        new.catalogs.extend(report.catalogs.clone());
         if scope.of(report) == Scope::Part {
             for (key, entry) in old.without(&assertions) {
                 let entries = if old.by_id.contains_key(key) {

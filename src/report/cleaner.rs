@@ -1,5 +1,7 @@
 //! The border that every text from outside crosses before it may be reported: masked, made harmless, bounded.
 
+use serde_json::Value;
+
 use crate::words::{
     redact::Secrets,
     text::{clean, head},
@@ -10,6 +12,9 @@ pub(crate) const LONGEST_TEXT_BYTES: usize = 64 * 1024;
 
 /// The longest one-line text, in characters.
 const LONGEST_LINE_CHARACTERS: usize = 1_000;
+
+/// Values inside of values.
+const DEEPEST_VALUE: usize = 64;
 
 /// Bytes looked at of a text that is longer than will be kept: hiding a secret can shorten it.
 const LOOKED_AT_BYTES: usize = 4 * LONGEST_TEXT_BYTES;
@@ -62,6 +67,30 @@ impl Cleaner {
     /// A text with its secrets hidden, and nothing else changed.
     pub(crate) fn mask(&self, text: &str) -> String {
         self.secrets.mask(text)
+    }
+
+    /// A value of a server's with every text and name in it made harmless; what lies deeper than servers nest
+    /// anything is left out.
+    pub(crate) fn value(&self, value: &Value) -> Value {
+        self.value_within(value, DEEPEST_VALUE)
+    }
+
+    fn value_within(&self, value: &Value, depth: usize) -> Value {
+        if depth == 0 {
+            return Value::Null;
+        }
+        match value {
+            Value::String(text) => self.text(text).into(),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| self.value_within(item, depth - 1))
+                .collect(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, member)| (self.text(name), self.value_within(member, depth - 1)))
+                .collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
     }
 
     /// A text that must stay on one line: line ends become `⏎`.

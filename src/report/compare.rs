@@ -8,6 +8,7 @@ use crate::{
     report::{
         End, RunReport,
         baseline::{Baseline, Entry},
+        surface,
         tally::Reliability,
     },
 };
@@ -146,6 +147,16 @@ impl Change {
             (Some(before), None) => format!("was {}, now missing", before.word()),
             (None, Some(now)) => format!("new, {}", now.word()),
             (None, None) => "missing".to_owned(),
+        }
+    }
+}
+
+impl RunReport {
+    /// Takes in what became of the run since a baseline that people know as `against`.
+    pub(crate) fn compare_with(&mut self, baseline: &Baseline, against: &str, scope: Scope) {
+        self.comparison = Some(compare(baseline, against, self, scope));
+        if !baseline.catalogs.is_empty() && !self.catalogs.is_empty() {
+            self.surface = Some(surface::compare(&baseline.catalogs, &self.catalogs));
         }
     }
 }

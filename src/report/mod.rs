@@ -15,13 +15,19 @@ pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod run_json;
 pub(crate) mod source;
+pub(crate) mod surface;
 pub(crate) mod tally;
 pub(crate) mod verdict;
 
 use serde::{Deserialize, Serialize};
 
 use self::{
-    compare::Comparison, record::Record, run_json::PlanFacts, source::Source, verdict::Judgement,
+    compare::Comparison,
+    record::Record,
+    run_json::PlanFacts,
+    source::Source,
+    surface::{Catalogs, Surface},
+    verdict::Judgement,
 };
 
 /// Everything that one run has to say, in plan order.
@@ -53,15 +59,22 @@ pub(crate) struct RunReport {
     pub(crate) problems: Vec<Problem>,
     /// The run against a baseline, when there is one.
     pub(crate) comparison: Option<Comparison>,
-    /// Breaking changes of servers' surfaces since the baseline, when it knows any surface.
-    pub(crate) breaking: Option<usize>,
     /// What `ci` says of it all; `run` does not judge.
     pub(crate) judgement: Option<Judgement>,
+    /// What each target offers.
+    pub(crate) catalogs: Catalogs,
+    /// What changed in that against the baseline, when both are known.
+    pub(crate) surface: Option<Surface>,
     /// How the run ended.
     pub(crate) end: End,
 }
 
 impl RunReport {
+    /// Breaking changes of servers' surfaces since the baseline, when it knows any surface.
+    pub(crate) fn breaking(&self) -> Option<usize> {
+        self.surface.as_ref().map(Surface::breaking)
+    }
+
     /// Jobs that were planned and have no outcome.
     pub(crate) fn missing(&self) -> usize {
         self.planned

@@ -3,8 +3,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::Value;
+
 use crate::{
-    observation::{Timings, finding::FindingSeverity},
+    observation::{
+        Timings,
+        catalog::{Catalog, Listing},
+        finding::FindingSeverity,
+    },
     outcome::{EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch},
     protocol::frame::{Direction, Frame},
     report::{
@@ -27,6 +33,9 @@ const FIRST_FRAMES: usize = 50;
 
 /// Frames kept of its end.
 const LAST_FRAMES: usize = 150;
+
+/// Bytes of all catalogs of a run.
+const MOST_CATALOG_BYTES: usize = 8 * 1024 * 1024;
 
 /// The evidence that is kept of outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +65,8 @@ pub(crate) struct Recorder {
     counted: Option<Record>,
     report: RunReport,
     shared: Vec<Arc<str>>,
+    /// Bytes that further catalogs may take.
+    catalog_bytes: usize,
 }
 
 impl Recorder {
@@ -68,6 +79,7 @@ impl Recorder {
             counted: None,
             report,
             shared: Vec::new(),
+            catalog_bytes: MOST_CATALOG_BYTES,
         }
     }
 
@@ -95,6 +107,12 @@ impl Recorder {
                 let record = self.record(outcome);
                 self.take(record);
                 self.last()
+            }
+            Event::CatalogKnown { target, catalog } => {
+                let name = Cleaner::name(target);
+                let kept = self.catalog(catalog);
+                self.report.catalogs.insert(name, kept);
+                None
             }
             Event::Interrupted => {
                 self.report.end = End::Interrupted;
@@ -148,6 +166,29 @@ impl Recorder {
     pub(crate) fn finish(mut self, duration: Duration) -> RunReport {
         self.report.duration_us = micros(duration);
         self.report
+    }
+
+    /// A catalog without secrets and without lists that are longer than anybody compares.
+    fn catalog(&mut self, catalog: &Catalog) -> Catalog {
+        let mut kept = Catalog {
+            unknown: catalog.unknown.clone(),
+            ..Catalog::default()
+        };
+        for listing in Listing::ALL {
+            let Some(entries) = catalog.list(listing) else {
+                continue;
+            };
+            let clean: Vec<Value> = entries.iter().map(|it| self.cleaner.value(it)).collect();
+            let bytes: usize = clean.iter().map(|it| it.to_string().len()).sum();
+            match self.catalog_bytes.checked_sub(bytes) {
+                Some(left) => {
+                    self.catalog_bytes = left;
+                    *kept.list_mut(listing) = Some(clean);
+                }
+                None => kept.unknown.push(listing),
+            }
+        }
+        kept
     }
 
     /// The record of one outcome.

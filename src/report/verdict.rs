@@ -179,7 +179,7 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
             &format!("an assertion that passed in {} is red", comparison.against),
         ));
     }
-    if let Some(breaking) = report.breaking
+    if let Some(breaking) = report.breaking()
         && demands.breaking == Gate::Closed
         && breaking > 0
     {
@@ -225,6 +225,7 @@ mod tests {
             End, Problem, ProblemSeverity, RunReport,
             baseline::Baseline,
             compare::{Scope, compare},
+            surface::{Surface, TargetSurface},
             tally::Tally,
             tests::sample::{outcome, report},
         },
@@ -255,6 +256,19 @@ mod tests {
         Breaking,
     }
 
+    fn broken_surface() -> Surface {
+        let target = TargetSurface {
+            name: "s".to_owned(),
+            changes: Vec::new(),
+            left_out: 1,
+            breaking: 1,
+            unknown: Vec::new(),
+        };
+        Surface {
+            targets: vec![target],
+        }
+    }
+
     /// The verdict of a run of one assertion with these troubles.
     fn verdict(status: Status, troubles: &[Trouble]) -> Verdict {
         let mut run = run(&[status]);
@@ -270,7 +284,7 @@ mod tests {
                     text: String::new(),
                 }),
                 Trouble::Incomplete => known.push(Cause::new(Verdict::Incomplete, "shard 2")),
-                Trouble::Breaking => run.breaking = Some(1),
+                Trouble::Breaking => run.surface = Some(broken_surface()),
             }
         }
         judge(&run, STRICT, known).verdict

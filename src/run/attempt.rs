@@ -9,6 +9,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
+    CatalogsWanted,
     catalogs::Claim,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
@@ -269,7 +270,11 @@ struct Started<'a> {
 /// what they prove. What its lists are like belongs to no assertion; what else comes meanwhile is late news of
 /// the subject, and would be heard at the end otherwise.
 async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
-    if !live.session.is_usable() || reuse::would_show(job) || !calls_tools(&job.assertion.subject) {
+    let wanted = shared.options.catalogs;
+    if !live.session.is_usable()
+        || reuse::would_show(job)
+        || !may_list(&job.assertion.subject, wanted)
+    {
         return;
     }
     let Some(key) = reuse::target_key(job) else {
@@ -303,6 +308,12 @@ async fn claim(job: &RunJob, shared: &Shared, key: &str) -> Option<Claim> {
             return claim;
         }
     }
+}
+
+/// Whether the session may be asked for its lists after the subject.
+fn may_list(subject: &Subject, wanted: CatalogsWanted) -> bool {
+    let greeting = matches!(subject, Subject::Initialize);
+    calls_tools(subject) || greeting && wanted == CatalogsWanted::OfEveryTarget
 }
 
 /// Whether what is checked comes from a tool.

@@ -11,6 +11,7 @@ mod place;
 mod queue;
 mod reuse;
 mod scheduler;
+mod surface;
 mod trajectory;
 
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub(crate) struct RunOptions {
     pub(crate) servers: Servers,
     /// Whose frames are kept.
     pub(crate) wire: WireKept,
+    /// Whose catalogs are fetched.
+    pub(crate) catalogs: CatalogsWanted,
     /// How much is told while jobs run.
     pub(crate) narration: Narration,
     /// The folder that is copied for each job that uses it.
@@ -66,6 +69,15 @@ pub(crate) enum Servers {
     Fresh,
     /// Assertions of one server share a process and a session.
     Reused,
+}
+
+/// Whose catalogs are fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CatalogsWanted {
+    /// Those that verdicts need.
+    ForVerdicts,
+    /// Those of all targets, for a comparison of what servers offer.
+    OfEveryTarget,
 }
 
 /// How much a run tells of what goes on.

@@ -12,10 +12,11 @@ use tokio::{
 };
 
 use super::{
-    AfterFailure, RunEnd, RunOptions,
+    AfterFailure, CatalogsWanted, RunEnd, RunOptions,
     job::{self, Shared},
     ordered::Ordered,
     queue::Queue,
+    surface,
 };
 use crate::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
@@ -59,6 +60,12 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
     scheduler.enqueue();
     scheduler.work(receiver).await;
     scheduler.shared.close().await;
+    if scheduler.shared.options.catalogs == CatalogsWanted::OfEveryTarget {
+        let known = surface::collect(&scheduler.plan, &scheduler.shared).await;
+        for (target, catalog) in known {
+            (scheduler.emit)(Event::CatalogKnown { target, catalog });
+        }
+    }
     (scheduler.emit)(Event::RunFinished);
     match scheduler.stopped {
         Some(Stop::Interrupted) => RunEnd::Interrupted,

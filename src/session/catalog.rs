@@ -1,52 +1,71 @@
 //! The surface of a server: every list it declares, bounded in time. Asked for after a subject, so that it
 //! changes nothing that was observed.
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Remainder, Session, list::Pages, record::Record};
 use crate::{
-    observation::{answer::Body, catalog::Catalog},
+    observation::{
+        answer::Body,
+        catalog::{Catalog, Listing},
+    },
     protocol::method::Method,
 };
+
+/// What JSON-RPC answers to a method that does not exist: many servers have resources and no templates.
+const METHOD_NOT_FOUND: i64 = -32601;
 
 impl Session {
     /// Fetches what the server declares to list. What is noticed about the lists belongs to no assertion; what
     /// the server said meanwhile belongs to the one before, and is handed out.
     pub(crate) async fn catalog(&mut self, deadline: Instant) -> (Catalog, Remainder) {
         self.aside = Some(Record::default());
-        let catalog = Catalog {
-            tools: self.declared_list(Method::ToolsList, deadline).await,
-            prompts: self.declared_list(Method::PromptsList, deadline).await,
-            resources: self.declared_list(Method::ResourcesList, deadline).await,
-            resource_templates: self
-                .declared_list(Method::ResourceTemplatesList, deadline)
-                .await,
-        };
+        let mut catalog = Catalog::default();
+        for listing in Listing::ALL {
+            self.declared_list(listing, &mut catalog, deadline).await;
+        }
         self.aside = None;
         let mut remainder = self.remainder();
         remainder.wire.clear();
         (catalog, remainder)
     }
 
-    async fn declared_list(&mut self, method: Method, deadline: Instant) -> Option<Vec<Value>> {
+    async fn declared_list(&mut self, listing: Listing, catalog: &mut Catalog, deadline: Instant) {
+        let method = match listing {
+            Listing::Tools => Method::ToolsList,
+            Listing::Prompts => Method::PromptsList,
+            Listing::Resources => Method::ResourcesList,
+            Listing::ResourceTemplates => Method::ResourceTemplatesList,
+        };
         let declared = method
             .capability()
             .zip(self.facts.as_ref())
             .is_some_and(|(capability, facts)| facts.declares(capability));
-        if !declared || !self.is_usable() {
-            return None;
+        if !declared {
+            return;
+        }
+        if !self.is_usable() {
+            catalog.unknown.push(listing);
+            return;
         }
         let Ok(answer) = self.list(method, Pages::All, deadline).await else {
             // What waited for this list would wait for the next one too.
             self.usable = false;
             self.gave_up = true;
-            return None;
+            catalog.unknown.push(listing);
+            return;
         };
-        let Body::Result(reply) = answer.body else {
-            return None;
+        let items = match answer.body {
+            Body::Result(mut reply) => method
+                .list_member()
+                .and_then(|member| reply.raw.get_mut(member))
+                .and_then(|items| items.as_array_mut().map(std::mem::take)),
+            Body::ProtocolError(error) if error.code == Some(METHOD_NOT_FOUND) => return,
+            Body::ProtocolError(_) => None,
         };
-        let items = reply.raw.get(method.list_member()?)?;
-        items.as_array().cloned()
+        match items {
+            Some(items) => *catalog.list_mut(listing) = Some(items),
+            None => catalog.unknown.push(listing),
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
         End, RunReport,
         compare::{Change, Class, Comparison},
         failure::{self, Detail},
+        surface::{Surface, Weight},
         tally::{Reliability, Tally},
     },
     terminal::theme::{Paint, Theme},
@@ -43,6 +44,9 @@ pub(crate) fn write(
     if let Some(comparison) = &report.comparison {
         write_comparison(out, comparison, theme)?;
     }
+    if let Some(surface) = &report.surface {
+        write_surface(out, surface, theme)?;
+    }
     for note in &report.notes {
         writeln!(out, "{} {note}", theme.paint(Paint::Warning, "note:"))?;
     }
@@ -66,6 +70,40 @@ fn nothing_run(tally: &Tally) -> &'static str {
     } else {
         "nothing was run: no assertion was selected"
     }
+}
+
+/// What changed in what the servers offer.
+fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::Result<()> {
+    for target in surface.targets.iter().filter(|it| !it.changes.is_empty()) {
+        writeln!(out)?;
+        let number = target.changes.len() + target.left_out;
+        writeln!(
+            out,
+            "Surface of {}: {}, {} breaking",
+            target.name,
+            count(number, "change"),
+            target.breaking
+        )?;
+        for change in target.changes.iter().take(MOST_LISTED) {
+            let mark = match change.weight {
+                Weight::Breaking => theme.paint(Paint::Warning, "breaking:"),
+                Weight::Notable => "changed:".to_owned(),
+            };
+            let wording = change.wording.as_deref().map(|it| format!(": {it}"));
+            writeln!(
+                out,
+                "  {mark} {} `{}` {}{}",
+                change.listing.entry(),
+                change.name,
+                change.what,
+                wording.unwrap_or_default()
+            )?;
+        }
+        if number > MOST_LISTED {
+            writeln!(out, "  … and {} more", number - MOST_LISTED)?;
+        }
+    }
+    Ok(())
 }
 
 /// Findings on what passed; those of red outcomes stand with them.

@@ -27,5 +27,6 @@ mod running;
 mod scheduling;
 mod security;
 mod serve;
+mod surface;
 mod verdicts;
 mod workflow_log;

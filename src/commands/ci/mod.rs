@@ -25,6 +25,7 @@ use crate::{
         recorder::Passes,
         verdict::{Cause, Verdict},
     },
+    run::CatalogsWanted,
     words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
 };
 
@@ -123,6 +124,7 @@ fn make(
     for note in &prepared.notes {
         screen.note(note);
     }
+    prepared.catalogs = CatalogsWanted::OfEveryTarget;
     made.secrets = prepared.secrets();
     if prepared.left_out == 0 {
         made.scope = Scope::Whole;

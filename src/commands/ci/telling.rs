@@ -14,7 +14,7 @@ use crate::{
     },
     report::{
         Format, RunReport,
-        compare::{Scope, compare},
+        compare::Scope,
         failure::{Detail, Frames},
         verdict::{Cause, Demands, Judgement, Verdict, judge},
     },
@@ -53,7 +53,7 @@ impl Telling<'_> {
     ) -> Verdict {
         match baseline::read(self.baseline, self.update_baseline) {
             Ok(Some((against, known))) => {
-                report.comparison = Some(compare(&known, &against, &report, self.scope));
+                report.compare_with(&known, &against, self.scope);
             }
             Ok(None) => {}
             Err(refusal) => causes.push(cause_of(&refusal)),

@@ -13,7 +13,7 @@ use crate::{
     report::{
         Format, RunReport,
         baseline::Baseline,
-        compare::{Comparison, Scope, compare},
+        compare::{Comparison, Scope},
         failure::{Detail, Frames},
     },
     terminal::closing,
@@ -106,7 +106,7 @@ impl Reports {
         screen: &mut Screen,
     ) -> Result<(RunReport, Regressions), Refusal> {
         if let Some((against, baseline)) = &self.baseline {
-            report.comparison = Some(compare(baseline, against, &report, self.scope));
+            report.compare_with(baseline, against, self.scope);
         }
         let regressed = report
             .comparison

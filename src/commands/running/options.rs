@@ -11,7 +11,7 @@ use crate::{
     isolate::fixture::Fixture,
     plan::{Plan, PlanOptions, ServerOverride, filter::Filter, job::Work, shard::Shard},
     run::{
-        AfterFailure, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
+        AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
         launch::add_secrets,
     },
     suite::{
@@ -46,6 +46,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) fixture: Option<Arc<Fixture>>,
     /// Facts about our surroundings.
     pub(in crate::commands) environment: Arc<Environment>,
+    /// Whose catalogs are fetched.
+    pub(in crate::commands) catalogs: CatalogsWanted,
     dialect: Dialect,
 }
 
@@ -119,6 +121,7 @@ impl Prepared {
             } else {
                 WireKept::OfRed
             },
+            catalogs: self.catalogs,
             narration: Narration::Outcomes,
             fixture: self.fixture.clone(),
             environment: Arc::clone(&self.environment),
@@ -175,6 +178,7 @@ pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<
         ));
     }
     Ok(Prepared {
+        catalogs: catalogs(args, &loaded.settings),
         left_out: plan.left_out,
         plan,
         settings: loaded.settings,
@@ -184,6 +188,15 @@ pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<
         environment,
         dialect,
     })
+}
+
+/// What servers offer is asked for when there is something to compare it with, now or later.
+fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
+    if args.baseline.is_some() || args.save_baseline.is_some() || settings.baseline.is_some() {
+        CatalogsWanted::OfEveryTarget
+    } else {
+        CatalogsWanted::ForVerdicts
+    }
 }
 
 /// Reads the suites, in the dialect that the command line or the settings ask for.

@@ -13,6 +13,7 @@ use crate::{
         compare::{Change, Class, Comparison},
         failure::{self, Detail, Frames, Times},
         record::Record,
+        surface::Weight,
     },
     words::text::count,
 };
@@ -122,6 +123,7 @@ pub(super) fn all(page: &mut Page, report: &RunReport) {
         return;
     }
     failures(page, report);
+    surface(page, report);
     flaky(page, report);
     if let Some(comparison) = &report.comparison {
         changes(page, comparison, Class::NewlySkipped);
@@ -265,6 +267,39 @@ fn failures(page: &mut Page, report: &RunReport) {
         ));
         page.push(&block(&failure::text(record, &detail)));
         page.push("</details>\n");
+    }
+}
+
+/// What changed in what the servers offer.
+fn surface(page: &mut Page, report: &RunReport) {
+    for target in report.surface.iter().flat_map(|it| &it.targets) {
+        let rows: Vec<_> = target.changes.iter().collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let name = page.inline(&target.name);
+        page.push(&format!(
+            "\n#### Surface of {name}: {}, {} breaking\n",
+            count(rows.len() + target.left_out, "change"),
+            target.breaking
+        ));
+        page.rows("| | What | Change |", &rows, |page, change| {
+            let weight = match change.weight {
+                Weight::Breaking => "breaking",
+                Weight::Notable => "",
+            };
+            let wording = change.wording.as_ref().map(|it| page.inline(it));
+            format!(
+                "| {weight} | {} {} | {} {} |",
+                change.listing.entry(),
+                page.inline(&change.name),
+                page.inline(&change.what),
+                wording.unwrap_or_default(),
+            )
+        });
+        if target.left_out > 0 {
+            page.push(&format!("\n… and {} more\n", target.left_out));
+        }
     }
 }
 

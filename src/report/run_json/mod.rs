@@ -118,7 +118,7 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
         started_unix_ms: report.started_unix_ms,
     };
     for (name, value) in [
-        ("breaking", sorted(&report.breaking)),
+        ("catalogs", sorted(&report.catalogs)),
         ("comparison", sorted(&report.comparison)),
         ("format", sorted(&format)),
         ("judgement", sorted(&report.judgement)),
@@ -127,6 +127,7 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
         ("problems", sorted(&report.problems)),
         ("run", sorted(&run)),
         ("source", sorted(&report.source)),
+        ("surface", sorted(&report.surface)),
         ("timing", sorted(&timing)),
         ("tool", sorted(&report.tool)),
     ] {

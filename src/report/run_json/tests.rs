@@ -2,13 +2,14 @@
 
 use proptest::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     END_MARK, EndFacts, FORMAT, FormatFacts, LONGEST_FILE, PlanFacts, RunFacts, TimingFacts,
     VERSION, render, within,
 };
 use crate::{
+    observation::catalog::Catalog,
     report::{
         End, Format, Problem, RunReport, Tool,
         baseline::Baseline,
@@ -16,6 +17,7 @@ use crate::{
         compare::{Comparison, Scope, compare},
         record::Record,
         source::Source,
+        surface::{self, Catalogs, Surface},
         tests::sample::{UGLY, failure_with, report, sample},
         verdict::Judgement,
     },
@@ -27,7 +29,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 struct File {
     assertions: Vec<Record>,
-    breaking: Option<usize>,
+    catalogs: Catalogs,
     comparison: Option<Comparison>,
     #[expect(dead_code, reason = "looked at before the members are read")]
     format: FormatFacts,
@@ -37,6 +39,7 @@ struct File {
     problems: Vec<Problem>,
     run: RunFacts,
     source: Source,
+    surface: Option<Surface>,
     timing: TimingFacts,
     tool: Tool,
     end: EndFacts,
@@ -85,8 +88,9 @@ fn parse(text: &str) -> Result<RunReport, String> {
         notes: file.notes,
         problems: file.problems,
         comparison: file.comparison,
-        breaking: file.breaking,
         judgement: file.judgement,
+        catalogs: file.catalogs,
+        surface: file.surface,
         end: file.end.state,
     })
 }
@@ -107,6 +111,13 @@ fn a_stored_run_gives_every_report_again() {
     run.notes.push("a note".to_owned());
     run.source.reference = Some("main".to_owned());
     run.comparison = Some(compare(&Baseline::default(), "main", &run, Scope::Whole));
+    let catalog = Catalog {
+        tools: Some(vec![json!({"name": "z", "a": 1})]),
+        ..Catalog::default()
+    };
+    let before = Catalogs::from([("s".to_owned(), Catalog::default())]);
+    run.catalogs.insert("s".to_owned(), catalog);
+    run.surface = Some(surface::compare(&before, &run.catalogs));
     let read = parse(&render(&run)).unwrap();
     assert_eq!(read, run);
     for format in Format::ALL {

@@ -142,6 +142,7 @@ impl Live {
                     self.show_result(record, out)?;
                 }
             }
+            Event::CatalogKnown { .. } => {}
             Event::Interrupted => self.running.clear(),
             Event::RunFinished => return self.finish(out),
         }

@@ -1,0 +1,211 @@
+//! The limits of a schema (least and greatest numbers and lengths, steps, formats) before and now: which of them
+//! became tighter.
+
+use serde_json::Value;
+
+use super::{
+    schema::Effect,
+    view::{View, shown},
+};
+
+/// A limit with the word for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Lower,
+    Upper,
+}
+
+/// Limits of one keyword each.
+const COUNTS: [(&str, Side); 6] = [
+    ("minLength", Side::Lower),
+    ("minItems", Side::Lower),
+    ("minProperties", Side::Lower),
+    ("maxLength", Side::Upper),
+    ("maxItems", Side::Upper),
+    ("maxProperties", Side::Upper),
+];
+
+/// Keywords that either hold or do not: a new one narrows, one that went widens.
+const RULES: [&str; 15] = [
+    "pattern",
+    "format",
+    "not",
+    "if",
+    "then",
+    "else",
+    "allOf",
+    "contains",
+    "propertyNames",
+    "patternProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "unevaluatedProperties",
+    "contentEncoding",
+    "$ref",
+];
+
+/// What changed in the limits, as effect and words.
+pub(super) fn compare(old: &View<'_>, new: &View<'_>) -> Vec<(Effect, String)> {
+    let mut found = Vec::new();
+    for (side, inclusive, exclusive) in [
+        (Side::Lower, "minimum", "exclusiveMinimum"),
+        (Side::Upper, "maximum", "exclusiveMaximum"),
+    ] {
+        let before = bound(old, side, inclusive, exclusive);
+        let now = bound(new, side, inclusive, exclusive);
+        found.extend(moved(inclusive, side, before, now));
+    }
+    for (keyword, side) in COUNTS {
+        let count = |view: &View<'_>| {
+            let number = view.get(keyword).and_then(number);
+            // At least none is what holds anyway.
+            number.filter(|it| side == Side::Upper || *it > 0.0)
+        };
+        let at = |value: f64| Bound { value, open: false };
+        found.extend(moved(keyword, side, count(old).map(at), count(new).map(at)));
+    }
+    found.extend(steps(old, new));
+    let unique = |view: &View<'_>| view.get("uniqueItems") == Some(&Value::Bool(true));
+    match (unique(old), unique(new)) {
+        (false, true) => found.push((Effect::Narrowed, "its items must be unique now".to_owned())),
+        (true, false) => found.push((
+            Effect::Widened,
+            "its items need not be unique any more".to_owned(),
+        )),
+        (true, true) | (false, false) => {}
+    }
+    for keyword in RULES {
+        match (old.get(keyword), new.get(keyword)) {
+            (None, Some(now)) => found.push((
+                Effect::Narrowed,
+                format!("`{keyword}` {} was added", shown(now)),
+            )),
+            (Some(before), None) => found.push((
+                Effect::Widened,
+                format!("`{keyword}` {} was removed", shown(before)),
+            )),
+            (Some(before), Some(now)) if before != now => found.push((
+                Effect::Both,
+                format!(
+                    "`{keyword}` changed from {} to {}",
+                    shown(before),
+                    shown(now)
+                ),
+            )),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+    }
+    found
+}
+
+/// The end of a range; open: the value itself is outside.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Bound {
+    value: f64,
+    open: bool,
+}
+
+/// The tighter of the two keywords; for whole numbers `> 0` is `≥ 1`.
+fn bound(view: &View<'_>, side: Side, inclusive: &str, exclusive: &str) -> Option<Bound> {
+    let closed = view.get(inclusive).and_then(number);
+    let open = match view.get(exclusive) {
+        // Draft 4 says with `true` that the other keyword excludes.
+        Some(Value::Bool(true)) => {
+            return closed.map(|value| Bound { value, open: true });
+        }
+        other => other.and_then(number),
+    };
+    let step = if side == Side::Lower { 1.0 } else { -1.0 };
+    let whole = view.types().as_deref() == Some(&["integer"]);
+    let open = open.map(|value| {
+        if whole && value.fract() == 0.0 {
+            Bound {
+                value: value + step,
+                open: false,
+            }
+        } else {
+            Bound { value, open: true }
+        }
+    });
+    let closed = closed.map(|value| Bound { value, open: false });
+    match (closed, open) {
+        (Some(closed), Some(open)) if tighter(side, closed, open) => Some(closed),
+        (closed, open) => open.or(closed),
+    }
+}
+
+fn tighter(side: Side, one: Bound, other: Bound) -> bool {
+    let further = match side {
+        Side::Lower => one.value > other.value,
+        Side::Upper => one.value < other.value,
+    };
+    #[expect(clippy::float_cmp, reason = "both are as written")]
+    let equal = one.value == other.value;
+    further || equal && one.open && !other.open
+}
+
+fn moved(
+    keyword: &str,
+    side: Side,
+    before: Option<Bound>,
+    now: Option<Bound>,
+) -> Option<(Effect, String)> {
+    let words = |bound: Bound| {
+        let open = if bound.open { " (excluded)" } else { "" };
+        format!("{}{open}", bound.value)
+    };
+    match (before, now) {
+        (None, Some(now)) => Some((
+            Effect::Narrowed,
+            format!("`{keyword}` {} was added", words(now)),
+        )),
+        (Some(before), None) => Some((
+            Effect::Widened,
+            format!("`{keyword}` {} was removed", words(before)),
+        )),
+        (Some(before), Some(now)) if before != now => {
+            let effect = if tighter(side, now, before) {
+                Effect::Narrowed
+            } else {
+                Effect::Widened
+            };
+            let text = format!(
+                "`{keyword}` changed from {} to {}",
+                words(before),
+                words(now)
+            );
+            Some((effect, text))
+        }
+        (Some(_), Some(_)) | (None, None) => None,
+    }
+}
+
+fn steps(old: &View<'_>, new: &View<'_>) -> Option<(Effect, String)> {
+    let step = |view: &View<'_>| view.get("multipleOf").and_then(number);
+    let (before, now) = (step(old), step(new));
+    let effect = match (before, now) {
+        (None, Some(_)) => Effect::Narrowed,
+        (Some(_), None) => Effect::Widened,
+        (Some(before), Some(now)) if (before - now).abs() > f64::EPSILON => {
+            if (now % before).abs() < f64::EPSILON {
+                Effect::Narrowed
+            } else if (before % now).abs() < f64::EPSILON {
+                Effect::Widened
+            } else {
+                Effect::Both
+            }
+        }
+        (Some(_), Some(_)) | (None, None) => return None,
+    };
+    let words = |step: Option<f64>| step.map_or("none".to_owned(), |it| it.to_string());
+    let text = format!(
+        "`multipleOf` changed from {} to {}",
+        words(before),
+        words(now)
+    );
+    Some((effect, text))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|it| it.is_finite())
+}

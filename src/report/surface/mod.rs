@@ -1,0 +1,353 @@
+//! The surface of the servers against what it was: which tools, prompts, resources and templates went or came, what
+//! callers of the old ones would trip over, and what only reads differently. Where the catalogs come from is `run`'s.
+
+mod limits;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod view;
+mod wording;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::{
+    schema::{Difference, Effect},
+    view::shown,
+    wording::difference,
+};
+use crate::{
+    observation::catalog::{Catalog, Listing},
+    report::cleaner::one_line,
+    words::text::{clean, head},
+};
+
+/// The catalogs of a run, by the name of the target.
+pub(crate) type Catalogs = BTreeMap<String, Catalog>;
+
+/// Changes of one target that are kept; the breaking ones come first.
+const MOST_CHANGES: usize = 300;
+
+/// Changes of one entry that are kept.
+const MOST_OF_AN_ENTRY: usize = 60;
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 200;
+
+/// What changed in the servers' surfaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Surface {
+    /// By target; targets without a change are there too.
+    pub(crate) targets: Vec<TargetSurface>,
+}
+
+/// What changed in the surface of one target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetSurface {
+    /// The target.
+    pub(crate) name: String,
+    /// The changes, breaking ones first.
+    pub(crate) changes: Vec<SurfaceChange>,
+    /// Changes that are not kept here.
+    pub(crate) left_out: usize,
+    /// Breaking changes, kept or not.
+    pub(crate) breaking: usize,
+    /// Lists that could not be compared, because one of the two is not known.
+    pub(crate) unknown: Vec<Listing>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SurfaceChange {
+    /// Whether callers trip over it.
+    pub(crate) weight: Weight,
+    /// The list.
+    pub(crate) listing: Listing,
+    /// The entry.
+    pub(crate) name: String,
+    /// What changed, in words.
+    pub(crate) what: String,
+    /// The difference of two texts.
+    pub(crate) wording: Option<String>,
+}
+
+/// Whether callers trip over a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Weight {
+    /// What worked with the old surface may not work with the new one.
+    Breaking,
+    /// It works as before.
+    Notable,
+}
+
+/// Which way values of a schema go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// From callers to the server: what is refused now breaks them.
+    In,
+    /// From the server to callers: what comes now and never came breaks them.
+    Out,
+}
+
+impl Surface {
+    /// Breaking changes of all targets.
+    pub(crate) fn breaking(&self) -> usize {
+        self.targets.iter().map(|it| it.breaking).sum()
+    }
+
+    /// Whether there is a change at all.
+    #[cfg(test)]
+    pub(crate) fn has_changes(&self) -> bool {
+        self.targets.iter().any(|it| !it.changes.is_empty())
+    }
+}
+
+/// Compares catalogs by the names of their targets. A single target is the same one under whatever name.
+pub(crate) fn compare(before: &Catalogs, now: &Catalogs) -> Surface {
+    let single = before.len() == 1 && now.len() == 1;
+    let targets = now.iter().filter_map(|(name, catalog)| {
+        let known = before.get(name);
+        let old = known.or_else(|| before.values().next().filter(|_| single))?;
+        Some(target(name, old, catalog))
+    });
+    Surface {
+        targets: targets.collect(),
+    }
+}
+
+fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
+    let mut changes = Vec::new();
+    let mut unknown = Vec::new();
+    for listing in Listing::ALL {
+        if old.unknown.contains(&listing) || new.unknown.contains(&listing) {
+            unknown.push(listing);
+            continue;
+        }
+        let entries = |catalog| entries(catalog, listing);
+        let (before, now) = (entries(old), entries(new));
+        for (name, one) in &before {
+            match now.get(name) {
+                Some(other) => changes.extend(entry(listing, name, one, other)),
+                None => changes.push(change(Weight::Breaking, listing, name, "was removed")),
+            }
+        }
+        for name in now.keys().filter(|name| !before.contains_key(*name)) {
+            changes.push(change(Weight::Notable, listing, name, "was added"));
+        }
+    }
+    changes.sort_by_key(|change| change.weight);
+    let breaking = changes
+        .iter()
+        .filter(|it| it.weight == Weight::Breaking)
+        .count();
+    let left_out = changes.len().saturating_sub(MOST_CHANGES);
+    changes.truncate(MOST_CHANGES);
+    TargetSurface {
+        name: name.to_owned(),
+        changes,
+        left_out,
+        breaking,
+        unknown,
+    }
+}
+
+/// The entries of a list by what tells them apart; of two of one name the first counts.
+fn entries(catalog: &Catalog, listing: Listing) -> BTreeMap<&str, &Value> {
+    let mut all = BTreeMap::new();
+    for entry in catalog.list(listing).unwrap_or_default() {
+        if let Some(name) = entry.get(listing.key()).and_then(Value::as_str) {
+            all.entry(name).or_insert(entry);
+        }
+    }
+    all
+}
+
+fn change(weight: Weight, listing: Listing, name: &str, what: &str) -> SurfaceChange {
+    SurfaceChange {
+        weight,
+        listing,
+        name: head(&one_line(&clean(name)), LONGEST_NAME),
+        what: one_line(&clean(what)),
+        wording: None,
+    }
+}
+
+/// What changed in an entry that is in both lists.
+fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceChange> {
+    if old == new {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    match listing {
+        Listing::Tools => {
+            found.extend(schemas(Flow::In, old, new));
+            found.extend(schemas(Flow::Out, old, new));
+            found.extend(hints(old, new));
+        }
+        Listing::Prompts => found.extend(arguments(old, new)),
+        Listing::Resources | Listing::ResourceTemplates => {
+            found.extend(text("name", old, new));
+            found.extend(text("mimeType", old, new));
+        }
+    }
+    found.extend(text("title", old, new));
+    found.extend(text("description", old, new));
+    found.sort_by_key(|(weight, _)| *weight);
+    let left_out = found.len().saturating_sub(MOST_OF_AN_ENTRY);
+    let mut changes: Vec<SurfaceChange> = found
+        .into_iter()
+        .enumerate()
+        .filter(|(index, (weight, _))| *index < MOST_OF_AN_ENTRY || *weight == Weight::Breaking)
+        .map(|(_, (weight, it))| SurfaceChange {
+            wording: it.wording.map(|text| one_line(&clean(&text))),
+            ..change(weight, listing, name, &it.what)
+        })
+        .collect();
+    if left_out > 0 && changes.len() == MOST_OF_AN_ENTRY {
+        let what = format!("{left_out} more changes");
+        changes.push(change(Weight::Notable, listing, name, &what));
+    }
+    changes
+}
+
+/// A difference and its weight.
+type Weighed = (Weight, Difference);
+
+fn notable(what: String, wording: Option<String>) -> Weighed {
+    let difference = Difference {
+        effect: Effect::None,
+        what,
+        wording,
+    };
+    (Weight::Notable, difference)
+}
+
+fn breaking(what: String) -> Weighed {
+    (Weight::Breaking, notable(what, None).1)
+}
+
+/// The schema of what goes in, or of what comes out.
+fn schemas(flow: Flow, old: &Value, new: &Value) -> Vec<Weighed> {
+    let (member, noun) = match flow {
+        Flow::In => ("inputSchema", "parameter"),
+        Flow::Out => ("outputSchema", "output"),
+    };
+    match (old.get(member), new.get(member), flow) {
+        (Some(before), Some(now), _) => schema::compare(noun, before, now)
+            .into_iter()
+            .map(|it| (weight(it.effect, flow), it))
+            .collect(),
+        (Some(_), None, Flow::Out) => vec![breaking("the output schema was removed".to_owned())],
+        (None, Some(_), Flow::Out) => {
+            vec![notable("an output schema was added".to_owned(), None)]
+        }
+        (before, now, Flow::In) => {
+            let any = Value::Bool(true);
+            let all = schema::compare(noun, before.unwrap_or(&any), now.unwrap_or(&any));
+            let weighed = all.into_iter().map(|it| (weight(it.effect, flow), it));
+            weighed.collect()
+        }
+        (None, None, Flow::Out) => Vec::new(),
+    }
+}
+
+fn weight(effect: Effect, flow: Flow) -> Weight {
+    match (effect, flow) {
+        (Effect::Both, _) | (Effect::Narrowed, Flow::In) | (Effect::Widened, Flow::Out) => {
+            Weight::Breaking
+        }
+        (Effect::None, _) | (Effect::Widened, Flow::In) | (Effect::Narrowed, Flow::Out) => {
+            Weight::Notable
+        }
+    }
+}
+
+/// The hints about a tool's behaviour, and how it may be run.
+fn hints(old: &Value, new: &Value) -> Vec<Weighed> {
+    let mut found = Vec::new();
+    for member in ["annotations", "execution"] {
+        let map = |tool: &Value| tool.get(member).and_then(Value::as_object).cloned();
+        let (before, now) = (map(old).unwrap_or_default(), map(new).unwrap_or_default());
+        let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (one, other) = (before.get(name), now.get(name));
+            if one == other {
+                continue;
+            }
+            let words = |value: Option<&Value>| value.map_or("not set".to_owned(), shown);
+            let what = format!("{member} `{name}`: {} → {}", words(one), words(other));
+            // A caller that knows no tasks cannot call it any more.
+            let needed = name == "taskSupport" && other.is_some_and(|it| it == "required");
+            found.push(if needed {
+                breaking(what)
+            } else {
+                notable(what, None)
+            });
+        }
+    }
+    found
+}
+
+/// The arguments of a prompt.
+fn arguments(old: &Value, new: &Value) -> Vec<Weighed> {
+    fn listed(prompt: &Value) -> BTreeMap<&str, &Value> {
+        let all = prompt.get("arguments").and_then(Value::as_array);
+        let named = all.into_iter().flatten();
+        named
+            .filter_map(|it| Some((it.get("name")?.as_str()?, it)))
+            .collect()
+    }
+    let needed = |argument: &Value| argument.get("required") == Some(&Value::Bool(true));
+    let (before, now) = (listed(old), listed(new));
+    let mut found = Vec::new();
+    for (name, one) in &before {
+        let place = format!("argument `{name}`");
+        let Some(other) = now.get(name) else {
+            found.push(breaking(format!("{place}: was removed")));
+            continue;
+        };
+        match (needed(one), needed(other)) {
+            (false, true) => found.push(breaking(format!("{place}: is required now"))),
+            (true, false) => {
+                found.push(notable(format!("{place}: is not required any more"), None));
+            }
+            (true, true) | (false, false) => {}
+        }
+        found.extend(text("description", one, other).map(|(weight, mut it)| {
+            it.what = format!("{place}: {}", it.what);
+            (weight, it)
+        }));
+    }
+    for (name, argument) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
+        found.push(if needed(argument) {
+            breaking(format!("argument `{name}`: was added and is required"))
+        } else {
+            notable(format!("argument `{name}`: was added"), None)
+        });
+    }
+    found
+}
+
+/// A text of an entry.
+fn text(member: &str, old: &Value, new: &Value) -> Option<Weighed> {
+    let text = |entry: &Value| {
+        let text = entry
+            .get(member)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        text.trim().to_owned()
+    };
+    let (before, now) = (text(old), text(new));
+    (before != now).then(|| {
+        let wording = difference(&before, &now);
+        notable(format!("{member} changed"), Some(wording))
+    })
+}

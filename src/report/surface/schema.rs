@@ -1,0 +1,391 @@
+//! Two versions of a JSON Schema: what the new one refuses that the old one took, and the other way round. A
+//! statement about the schemas as written, sound for what servers declare in practice; it proves nothing about two
+//! schemas that say the same in different ways.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    limits,
+    view::{View, list, shown},
+    wording::difference,
+};
+
+/// Schemas within schemas that are compared.
+const DEEPEST: usize = 32;
+
+/// Pairs of schemas that are compared for one entry; beyond that it is said to be too large.
+const MOST_PAIRS: usize = 4_000;
+
+/// Alternatives of one schema that are matched with each other.
+const MOST_ALTERNATIVES: usize = 24;
+
+/// Which values a change lets in or keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Some values are not valid any more.
+    Narrowed,
+    /// More values are valid.
+    Widened,
+    /// Both, or nobody can tell.
+    Both,
+    /// The same values are valid.
+    None,
+}
+
+/// One difference.
+#[derive(Debug, Clone)]
+pub(super) struct Difference {
+    /// What it does to the values.
+    pub(super) effect: Effect,
+    /// What it is, in words.
+    pub(super) what: String,
+    /// The difference of two texts.
+    pub(super) wording: Option<String>,
+}
+
+/// Compares the schemas of parameters or of results. `noun` is what a member is called.
+pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Difference> {
+    let mut walk = Walk {
+        noun,
+        found: Vec::new(),
+        within: Vec::new(),
+        pairs_left: MOST_PAIRS,
+    };
+    walk.pair("", &View::of(old, old), &View::of(new, new));
+    if walk.pairs_left == 0 {
+        walk.found.push(Difference {
+            effect: Effect::None,
+            what: format!("the schema is too large to compare every {noun}"),
+            wording: None,
+        });
+    }
+    walk.found
+}
+
+struct Walk {
+    noun: &'static str,
+    found: Vec<Difference>,
+    /// The pairs that are being compared: a schema that contains itself ends here.
+    within: Vec<((usize, usize), (usize, usize))>,
+    pairs_left: usize,
+}
+
+impl Walk {
+    fn add(&mut self, path: &str, effect: Effect, what: impl AsRef<str>) {
+        let place = self.place(path);
+        let what = format!("{place}: {}", what.as_ref());
+        self.found.push(Difference {
+            effect,
+            what,
+            wording: None,
+        });
+    }
+
+    fn place(&self, path: &str) -> String {
+        if path.is_empty() {
+            format!("all {}s", self.noun)
+        } else {
+            format!("{} `{path}`", self.noun)
+        }
+    }
+
+    fn pair(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        let pair = (old.identity(), new.identity());
+        if self.pairs_left == 0 || self.within.len() >= DEEPEST || self.within.contains(&pair) {
+            return;
+        }
+        self.pairs_left -= 1;
+        match (old.refuses_all, new.refuses_all) {
+            (true, true) => return,
+            (false, true) => {
+                return self.add(path, Effect::Narrowed, "nothing is allowed any more");
+            }
+            (true, false) => return self.add(path, Effect::Widened, "is allowed now"),
+            (false, false) => {}
+        }
+        self.within.push(pair);
+        self.texts(path, old, new);
+        match (old.alternatives(), new.alternatives()) {
+            (None, None) => self.rules(path, old, new),
+            (Some(before), Some(now)) => {
+                self.rules(path, old, new);
+                let before: Vec<_> = before.iter().map(|it| old.below(it)).collect();
+                let now: Vec<_> = now.iter().map(|it| new.below(it)).collect();
+                self.alternatives(path, &before, &now);
+            }
+            (Some(before), None) => {
+                let before: Vec<_> = before.iter().map(|it| old.alternative(it)).collect();
+                self.alternatives(path, &before, &new.by_type());
+            }
+            (None, Some(now)) => {
+                let now: Vec<_> = now.iter().map(|it| new.alternative(it)).collect();
+                self.alternatives(path, &old.by_type(), &now);
+            }
+        }
+        self.within.pop();
+    }
+
+    /// What people and models read.
+    fn texts(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        for keyword in ["title", "description"] {
+            let text = |value: Option<&Value>| {
+                let text = value.and_then(Value::as_str).unwrap_or_default();
+                text.trim().to_owned()
+            };
+            let (before, now) = (text(old.get(keyword)), text(new.get(keyword)));
+            // Most servers make the title of the whole from a function's name.
+            if before != now && !(keyword == "title" && path.is_empty()) {
+                let what = format!("{}: {keyword} changed", self.place(path));
+                self.found.push(Difference {
+                    effect: Effect::None,
+                    what,
+                    wording: Some(difference(&before, &now)),
+                });
+            }
+        }
+        let (before, now) = (old.get("default"), new.get("default"));
+        if before != now {
+            let words = |value: Option<&Value>| value.map_or("none".to_owned(), shown);
+            let what = format!("default changed from {} to {}", words(before), words(now));
+            self.add(path, Effect::None, what);
+        }
+    }
+
+    fn rules(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        if self.types(path, old, new) == Types::Disjoint {
+            return;
+        }
+        self.values(path, old, new);
+        for (effect, what) in limits::compare(old, new) {
+            self.add(path, effect, what);
+        }
+        self.members(path, old, new);
+        let items = format!("{path}[]");
+        let tuple = |view: &View<'_>| view.get("items").is_some_and(Value::is_array);
+        if !tuple(old) && !tuple(new) {
+            self.pair(&items, &old.at("items"), &new.at("items"));
+        }
+        self.tuple(path, old, new);
+    }
+
+    fn types(&mut self, path: &str, old: &View<'_>, new: &View<'_>) -> Types {
+        let (before, now) = (old.types(), new.types());
+        if before == now {
+            return Types::Shared;
+        }
+        let covers = |all: &Option<Vec<&str>>, one: &str| {
+            all.as_ref()
+                .is_none_or(|all| all.contains(&one) || one == "integer" && all.contains(&"number"))
+        };
+        let lost = |from: &Option<Vec<&str>>, to: &Option<Vec<&str>>| match from {
+            Some(types) => types.iter().any(|one| !covers(to, one)),
+            None => true,
+        };
+        let effect = match (lost(&before, &now), lost(&now, &before)) {
+            (true, false) => Effect::Narrowed,
+            (false, true) => Effect::Widened,
+            (true, true) => Effect::Both,
+            (false, false) => return Types::Shared,
+        };
+        let words = |types: &Option<Vec<&str>>| match types {
+            Some(types) => format!("`{}`", types.join(" or ")),
+            None => "any type".to_owned(),
+        };
+        let what = format!("type changed from {} to {}", words(&before), words(&now));
+        self.add(path, effect, what);
+        match effect {
+            Effect::Both => Types::Disjoint,
+            Effect::Narrowed | Effect::Widened | Effect::None => Types::Shared,
+        }
+    }
+
+    fn values(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        match (old.values(), new.values()) {
+            (None, Some(now)) => {
+                self.add(path, Effect::Narrowed, format!("only {} now", list(&now)));
+            }
+            (Some(before), None) => {
+                let what = format!("not only {} any more", list(&before));
+                self.add(path, Effect::Widened, what);
+            }
+            (Some(before), Some(now)) => {
+                let only_in = |one: &[&Value], other: &[&Value]| -> Vec<String> {
+                    let known: BTreeSet<String> = other.iter().map(ToString::to_string).collect();
+                    let texts = one.iter().map(ToString::to_string);
+                    texts.filter(|it| !known.contains(it)).collect()
+                };
+                for (texts, effect, word) in [
+                    (only_in(&before, &now), Effect::Narrowed, "removed"),
+                    (only_in(&now, &before), Effect::Widened, "added"),
+                ] {
+                    if texts.is_empty() {
+                        continue;
+                    }
+                    let values: Vec<Value> = texts
+                        .iter()
+                        .filter_map(|text| serde_json::from_str(text).ok())
+                        .collect();
+                    let what = format!(
+                        "{word} from its values: {}",
+                        list(&values.iter().collect::<Vec<_>>())
+                    );
+                    let what = if word == "added" {
+                        what.replace("added from", "added to")
+                    } else {
+                        what
+                    };
+                    self.add(path, effect, what);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn members(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        let (before, now) = (old.named("properties"), new.named("properties"));
+        let (needed, needs) = (old.required(), new.required());
+        let inner = |name: &str| {
+            if path.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{path}.{name}")
+            }
+        };
+        for (name, schema) in &before {
+            match now.get(name) {
+                Some(other) => self.pair(&inner(name), &old.below(schema), &new.below(other)),
+                None => self.add(&inner(name), Effect::Both, "was removed"),
+            }
+        }
+        for name in now.keys().filter(|name| !before.contains_key(*name)) {
+            let (effect, what) = if needs.contains(name) {
+                (Effect::Narrowed, "was added and is required")
+            } else {
+                (Effect::None, "was added")
+            };
+            self.add(&inner(name), effect, what);
+        }
+        for name in &needs {
+            let is_new = !before.contains_key(name) && now.contains_key(name);
+            if !needed.contains(name) && !is_new {
+                self.add(&inner(name), Effect::Narrowed, "is required now");
+            }
+        }
+        for name in &needed {
+            let is_gone = before.contains_key(name) && !now.contains_key(name);
+            if !needs.contains(name) && !is_gone {
+                self.add(&inner(name), Effect::Widened, "is not required any more");
+            }
+        }
+        let (open, opens) = (
+            old.at("additionalProperties"),
+            new.at("additionalProperties"),
+        );
+        match (open.refuses_all, opens.refuses_all) {
+            (false, true) => self.add(path, Effect::Narrowed, "further members are refused now"),
+            (true, false) => self.add(path, Effect::Widened, "further members are allowed now"),
+            (true, true) => {}
+            (false, false) => self.pair(&inner("*"), &open, &opens),
+        }
+    }
+
+    /// Positions of an array; older drafts have them under `items`.
+    fn tuple(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+        fn positions<'a>(view: &View<'a>) -> &'a [Value] {
+            let listed = view.get("prefixItems").or_else(|| view.get("items"));
+            listed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        }
+        let (before, now) = (positions(old), positions(new));
+        for index in 0..before.len().max(now.len()) {
+            let at =
+                |view: &View<'_>, schema: Option<&Value>| schema.is_some() && !view.refuses_all;
+            let place = format!("{path}[{index}]");
+            match (before.get(index), now.get(index)) {
+                (Some(one), Some(other)) => {
+                    self.pair(&place, &old.below(one), &new.below(other));
+                }
+                (None, other) if at(new, other) => {
+                    self.add(&place, Effect::Narrowed, "is described now");
+                }
+                (one, None) if at(old, one) => {
+                    self.add(&place, Effect::Widened, "is not described any more");
+                }
+                (None | Some(_), None | Some(_)) => {}
+            }
+        }
+    }
+
+    /// Matches alternatives that allow the same; of what is left, says what it lost or gained.
+    fn alternatives(&mut self, path: &str, old: &[View<'_>], new: &[View<'_>]) {
+        if old.len().max(new.len()) > MOST_ALTERNATIVES {
+            if old.len() != new.len() {
+                let what = format!("{} alternatives instead of {}", new.len(), old.len());
+                self.add(path, Effect::Both, what);
+            }
+            return;
+        }
+        let mut gone = Vec::new();
+        let mut come: Vec<&View<'_>> = new.iter().collect();
+        for one in old {
+            let equal = come
+                .iter()
+                .position(|other| self.tried(path, one, other).iter().all(is_harmless));
+            match equal {
+                Some(index) => {
+                    let other = come.remove(index);
+                    let texts = self.tried(path, one, other);
+                    self.found.extend(texts);
+                }
+                None => gone.push(one),
+            }
+        }
+        if let ([one], [other]) = (&gone[..], &come[..]) {
+            return self.pair(path, one, other);
+        }
+        for one in gone {
+            let taken_over = new.iter().any(|other| {
+                let seen = self.tried(path, one, other);
+                seen.iter().all(|it| allows(it, Effect::Widened))
+            });
+            if !taken_over {
+                let what = format!("the alternative {} was removed", one.brief());
+                self.add(path, Effect::Narrowed, what);
+            }
+        }
+        for other in come {
+            let was_there = old.iter().any(|one| {
+                let seen = self.tried(path, one, other);
+                seen.iter().all(|it| allows(it, Effect::Narrowed))
+            });
+            if !was_there {
+                let what = format!("the alternative {} was added", other.brief());
+                self.add(path, Effect::Widened, what);
+            }
+        }
+    }
+
+    /// The differences of a pair, without keeping them.
+    fn tried(&mut self, path: &str, old: &View<'_>, new: &View<'_>) -> Vec<Difference> {
+        let kept = std::mem::take(&mut self.found);
+        self.pair(path, old, new);
+        std::mem::replace(&mut self.found, kept)
+    }
+}
+
+/// Whether two sets of types have anything in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Types {
+    Shared,
+    Disjoint,
+}
+
+fn is_harmless(difference: &Difference) -> bool {
+    difference.effect == Effect::None
+}
+
+/// Whether it does nothing but this.
+fn allows(difference: &Difference, effect: Effect) -> bool {
+    is_harmless(difference) || difference.effect == effect
+}

@@ -1,0 +1,345 @@
+//! Pairs of surfaces and what is said of them.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Catalogs, Surface, Weight, compare};
+use crate::observation::catalog::{Catalog, Listing};
+
+fn tools(entries: &Value) -> Catalogs {
+    let catalog = Catalog {
+        tools: entries.as_array().cloned(),
+        ..Catalog::default()
+    };
+    Catalogs::from([("server".to_owned(), catalog)])
+}
+
+fn tool(schema: &Value) -> Catalogs {
+    tools(&json!([{"name": "t", "inputSchema": schema}]))
+}
+
+/// Each change on one line, breaking ones with `!`.
+fn lines(surface: &Surface) -> Vec<String> {
+    let changes = surface.targets.iter().flat_map(|it| &it.changes);
+    changes
+        .map(|it| {
+            let mark = if it.weight == Weight::Breaking {
+                "!"
+            } else {
+                ""
+            };
+            let wording = it.wording.as_ref().map(|it| format!(" ({it})"));
+            format!("{mark}{}{}", it.what, wording.unwrap_or_default())
+        })
+        .collect()
+}
+
+fn case(old: &Value, new: &Value, wanted: &[&str]) {
+    let found = lines(&compare(&tool(old), &tool(new)));
+    assert_eq!(found, wanted, "{old} → {new}");
+}
+
+/// The schema of a tool with the parameter `p`.
+fn with(parameter: &Value) -> Value {
+    json!({"type": "object", "properties": {"p": parameter}})
+}
+
+fn parameter(old: &Value, new: &Value, wanted: &[&str]) {
+    case(&with(old), &with(new), wanted);
+}
+
+#[test]
+fn parameters_that_go_come_or_are_needed() {
+    let of = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required});
+    let a = || json!({"type": "string"});
+    case(
+        &of(json!({"a": a(), "b": a()}), json!(["a"])),
+        &of(json!({"a": a(), "c": a(), "d": a()}), json!(["c"])),
+        &[
+            "!parameter `b`: was removed",
+            "!parameter `c`: was added and is required",
+            "parameter `d`: was added",
+            "parameter `a`: is not required any more",
+        ],
+    );
+    case(
+        &of(json!({"a": a()}), json!([])),
+        &of(json!({"a": a()}), json!(["a"])),
+        &["!parameter `a`: is required now"],
+    );
+    case(
+        &json!({"type": "object"}),
+        &json!({"type": "object", "additionalProperties": false}),
+        &["!all parameters: further members are refused now"],
+    );
+}
+
+#[test]
+fn types_and_values_that_narrow_break_and_wider_ones_do_not() {
+    parameter(
+        &json!({"type": "string"}),
+        &json!({"type": "integer"}),
+        &["!parameter `p`: type changed from `string` to `integer`"],
+    );
+    parameter(
+        &json!({"type": "integer"}),
+        &json!({"type": "number"}),
+        &["parameter `p`: type changed from `integer` to `number`"],
+    );
+    parameter(
+        &json!({"type": ["string", "null"]}),
+        &json!({"type": "string"}),
+        &["!parameter `p`: type changed from `null or string` to `string`"],
+    );
+    parameter(
+        &json!({"enum": ["a", "b"]}),
+        &json!({"type": "string", "enum": ["a", "c"]}),
+        &[
+            "!parameter `p`: removed from its values: `\"b\"`",
+            "parameter `p`: added to its values: `\"c\"`",
+        ],
+    );
+    parameter(
+        &json!({"type": "string"}),
+        &json!({"type": "string", "const": "a"}),
+        &["!parameter `p`: only `\"a\"` now"],
+    );
+    parameter(
+        &json!({"type": "array", "items": {"type": "string"}}),
+        &json!({"type": "array", "items": {"type": "string", "pattern": "^a"}}),
+        &["!parameter `p[]`: `pattern` `\"^a\"` was added"],
+    );
+}
+
+#[test]
+fn limits_break_when_they_get_tighter() {
+    parameter(
+        &json!({"type": "integer", "minimum": 1}),
+        &json!({"type": "integer", "exclusiveMinimum": 0}),
+        &[],
+    );
+    parameter(
+        &json!({"type": "integer", "minimum": 1, "maximum": 9}),
+        &json!({"type": "integer", "minimum": 2, "maximum": 10}),
+        &[
+            "!parameter `p`: `minimum` changed from 1 to 2",
+            "parameter `p`: `maximum` changed from 9 to 10",
+        ],
+    );
+    parameter(
+        &json!({"type": "string", "minLength": 0}),
+        &json!({"type": "string", "maxLength": 5, "format": "uri"}),
+        &[
+            "!parameter `p`: `maxLength` 5 was added",
+            "!parameter `p`: `format` `\"uri\"` was added",
+        ],
+    );
+    parameter(
+        &json!({"type": "integer", "multipleOf": 2}),
+        &json!({"type": "integer", "multipleOf": 4}),
+        &["!parameter `p`: `multipleOf` changed from 2 to 4"],
+    );
+}
+
+#[test]
+fn alternatives_are_matched_and_wrappers_seen_through() {
+    parameter(
+        &json!({"type": "string"}),
+        &json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}),
+        &[
+            "parameter `p`: default changed from none to `null`",
+            "parameter `p`: the alternative null was added",
+        ],
+    );
+    parameter(
+        &json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        &json!({"type": ["null", "string"]}),
+        &[],
+    );
+    parameter(
+        &json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        &json!({"oneOf": [{"type": "integer"}]}),
+        &["!parameter `p`: the alternative string was removed"],
+    );
+    case(
+        &json!({"$defs": {"A": {"type": "string"}}, "properties": {"p": {"$ref": "#/$defs/A"}}}),
+        &json!({"properties": {"p": {"allOf": [{"type": "string"}]}}}),
+        &[],
+    );
+    case(
+        &json!({"$defs": {"A": {"type": "string"}}, "properties": {"p": {"$ref": "#/$defs/A"}}}),
+        &json!({"$defs": {"A": {"type": "string", "maxLength": 3}},
+                "properties": {"p": {"$ref": "#/$defs/A"}}}),
+        &["!parameter `p`: `maxLength` 3 was added"],
+    );
+}
+
+#[test]
+fn results_break_the_other_way_round() {
+    let of = |schema: Value| tools(&json!([{"name": "t", "outputSchema": schema}]));
+    let found = compare(
+        &of(json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})),
+        &of(json!({"type": "object", "properties": {"a": {"type": "number"}, "b": {}}})),
+    );
+    assert_eq!(
+        lines(&found),
+        [
+            "!output `a`: type changed from `integer` to `number`",
+            "!output `a`: is not required any more",
+            "output `b`: was added",
+        ]
+    );
+    let gone = compare(&of(json!({})), &tools(&json!([{"name": "t"}])));
+    assert_eq!(lines(&gone), ["!the output schema was removed"]);
+}
+
+#[test]
+fn names_texts_hints_and_arguments() {
+    let old = Catalog {
+        tools: Some(vec![
+            json!({"name": "gone"}),
+            json!({"name": "t", "description": "Reads one file", "annotations": {"readOnlyHint": true}}),
+        ]),
+        prompts: Some(vec![
+            json!({"name": "p", "arguments": [{"name": "a"}, {"name": "b"}]}),
+        ]),
+        resources: Some(vec![json!({"uri": "file:///a", "mimeType": "text/plain"})]),
+        ..Catalog::default()
+    };
+    let new = Catalog {
+        tools: Some(vec![
+            json!({"name": "come"}),
+            json!({"name": "t", "description": "Reads one text file", "annotations": {"readOnlyHint": false}}),
+        ]),
+        prompts: Some(vec![
+            json!({"name": "p", "arguments": [{"name": "a", "required": true}]}),
+        ]),
+        resources: Some(vec![json!({"uri": "file:///a", "mimeType": "text/html"})]),
+        unknown: vec![Listing::ResourceTemplates],
+        ..Catalog::default()
+    };
+    let of = |catalog: &Catalog, name: &str| Catalogs::from([(name.to_owned(), catalog.clone())]);
+    // One target on each side is the same one, however it is started.
+    let found = compare(&of(&old, "./v1"), &of(&new, "./v2"));
+    assert_eq!(
+        lines(&found),
+        [
+            "!was removed",
+            "!argument `a`: is required now",
+            "!argument `b`: was removed",
+            "annotations `readOnlyHint`: `true` → `false`",
+            "description changed (Reads one {+text+} file)",
+            "was added",
+            "mimeType changed ([-text/plain-] {+text/html+})",
+        ]
+    );
+    assert_eq!(found.breaking(), 3);
+    assert_eq!(found.targets[0].unknown, [Listing::ResourceTemplates]);
+    assert!(!compare(&of(&old, "a"), &of(&old, "a")).has_changes());
+    let mut two = of(&new, "./v2");
+    two.insert("./v3".to_owned(), new);
+    assert!(compare(&of(&old, "./v1"), &two).targets.is_empty());
+}
+
+#[test]
+fn schemas_without_end_end() {
+    let recursive = json!({
+        "$defs": {"N": {"type": "object", "properties": {"next": {"$ref": "#/$defs/N"}, "v": {"type": "string"}}}},
+        "properties": {"p": {"$ref": "#/$defs/N"}}
+    });
+    let mut other = recursive.clone();
+    other["$defs"]["N"]["properties"]["v"] = json!({"type": "integer"});
+    case(
+        &recursive,
+        &other,
+        &["!parameter `p.v`: type changed from `string` to `integer`"],
+    );
+    let itself = json!({"$ref": "#", "allOf": [{"$ref": "#"}]});
+    case(
+        &itself,
+        &json!({"$ref": "#/nowhere"}),
+        &["!all parameters: `$ref` `\"#/nowhere\"` was added"],
+    );
+    let wide: Value = (0..20_000)
+        .map(|index| (format!("p{index}"), json!({"type": "string"})))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let found = compare(
+        &tool(&json!({"properties": wide})),
+        &tool(&json!({"properties": {}})),
+    );
+    assert_eq!(found.breaking(), 20_000);
+    assert_eq!(
+        found.targets[0].changes.len() + found.targets[0].left_out,
+        20_000
+    );
+    // Alternatives of alternatives multiply; the work is bounded.
+    let mut nested = json!({"type": "string"});
+    for _ in 0..8 {
+        let branches: Vec<Value> = (0..20)
+            .map(|n| json!({"items": nested, "maxItems": n}))
+            .collect();
+        nested = json!({"anyOf": branches[..3]});
+    }
+    let mut changed = nested.clone();
+    changed["anyOf"][0]["maxItems"] = json!(99);
+    let _ = compare(&tool(&with(&nested)), &tool(&with(&changed)));
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let keyword = prop::sample::select(vec![
+        "type",
+        "properties",
+        "required",
+        "enum",
+        "const",
+        "$ref",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "items",
+        "prefixItems",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "multipleOf",
+        "pattern",
+        "default",
+        "additionalProperties",
+        "description",
+        "p",
+        "name",
+        "inputSchema",
+    ]);
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z#/]{0,6}".prop_map(Value::from),
+        Just(json!("#")),
+        Just(json!("string")),
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((keyword.clone(), inner), 0..5).prop_map(|pairs| {
+                Value::Object(
+                    pairs
+                        .into_iter()
+                        .map(|(name, it)| (name.to_owned(), it))
+                        .collect(),
+                )
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_schema_makes_comparing_panic(old in any_json(), new in any_json()) {
+        let found = compare(&tool(&old), &tool(&new));
+        prop_assert_eq!(found.breaking(), lines(&found).iter().filter(|it| it.starts_with('!')).count());
+        let same = compare(&tool(&old), &tool(&old));
+        prop_assert!(!same.has_changes());
+    }
+}

@@ -1,0 +1,179 @@
+//! The catalogs of a run, one for each target, after its last assertion: what an assertion's session has fetched, else
+//! what a session of its own fetches now, so that a suite of one assertion on whatever subject knows them too.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use tokio::task::JoinSet;
+
+use super::{
+    attempt,
+    job::{Shared, Teller},
+    reuse,
+};
+use crate::{
+    observation::catalog::Catalog,
+    plan::{
+        Plan,
+        job::{RunJob, Work},
+    },
+    suite::model::{
+        Assertion,
+        server::{Launch, Target},
+        subject::Subject,
+    },
+};
+
+/// Targets of which catalogs are kept, in plan order: a suite with a server of its own for every assertion is about
+/// something else.
+const MOST_TARGETS: usize = 64;
+
+/// How long a session of its own may take up to its subject.
+const LONGEST: Duration = Duration::from_secs(15);
+
+/// The targets of a plan in plan order, each with its name for people and a job for each way of talking to it.
+fn targets(plan: &Plan) -> Vec<(String, Vec<&RunJob>)> {
+    let mut places: HashMap<(Option<&str>, String), usize> = HashMap::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<(String, Vec<&RunJob>)> = Vec::new();
+    for planned in &plan.jobs {
+        let Work::Run(work) = &planned.work else {
+            continue;
+        };
+        if reuse::target_key(work).is_none() {
+            continue;
+        }
+        let key = (
+            planned.target.as_deref(),
+            format!("{:?}", work.server.target),
+        );
+        let place = *places.entry(key).or_insert(all.len());
+        if place == all.len() {
+            let label = planned
+                .target
+                .clone()
+                .unwrap_or_else(|| name(&work.server.target));
+            let times = names.entry(label.clone()).or_default();
+            *times += 1;
+            let name = match times {
+                1 => label,
+                times => format!("{label}#{times}"),
+            };
+            all.push((name, Vec::new()));
+        }
+        all[place].1.push(work);
+    }
+    all.truncate(MOST_TARGETS);
+    all
+}
+
+/// A target as the suite writes it.
+fn name(target: &Target) -> String {
+    let words = |launch: &Launch| {
+        let command = launch.command.iter().chain(&launch.args);
+        shell_words::join(command.map(|word| &word.text))
+    };
+    match target {
+        Target::Process(launch) => words(launch),
+        Target::Builtin { profile, args, .. } => {
+            let args = args.iter().map(|word| word.text.as_str());
+            shell_words::join(["builtin", profile.as_str()].into_iter().chain(args))
+        }
+        Target::Url { url, .. } => url.text.clone(),
+        Target::Container { launch, .. } => format!("container {}", words(launch)),
+        Target::None => "none".to_owned(),
+    }
+}
+
+/// The catalogs of all targets, in plan order; targets that would not tell are left out.
+pub(super) async fn collect(plan: &Plan, shared: &Arc<Shared>) -> Vec<(String, Arc<Catalog>)> {
+    let targets = targets(plan);
+    let mut found: Vec<Option<Arc<Catalog>>> = Vec::new();
+    let mut fetching = JoinSet::new();
+    for (index, (_, jobs)) in targets.iter().enumerate() {
+        let known = known(jobs, shared).await;
+        if known.is_none() {
+            while fetching.len() >= shared.options.jobs.max(1) {
+                settle(fetching.join_next().await, &mut found);
+            }
+            let (job, shared) = (asking(jobs[0]), Arc::clone(shared));
+            fetching.spawn(async move { (index, Box::pin(fetch(job, &shared)).await) });
+        }
+        found.push(known);
+    }
+    while let Some(ended) = fetching.join_next().await {
+        settle(Some(ended), &mut found);
+    }
+    targets
+        .into_iter()
+        .zip(found)
+        .filter_map(|((name, _), catalog)| Some((name, catalog?)))
+        .collect()
+}
+
+type Fetched = Option<Arc<Catalog>>;
+
+/// Puts a catalog that came to its target. Fetching fails without harm: the target stays without one.
+fn settle(ended: Option<Result<(usize, Fetched), tokio::task::JoinError>>, found: &mut [Fetched]) {
+    if let Some(Ok((index, catalog))) = ended
+        && let Some(place) = found.get_mut(index)
+    {
+        *place = catalog;
+    }
+}
+
+/// What sessions of assertions have fetched.
+async fn known(jobs: &[&RunJob], shared: &Shared) -> Fetched {
+    let mut looked_up = Vec::new();
+    for job in jobs {
+        let Some(key) = reuse::target_key(job) else {
+            continue;
+        };
+        if looked_up.contains(&key) {
+            continue;
+        }
+        if let Some(catalog) = shared.catalogs.known(&key).await {
+            return Some(catalog);
+        }
+        looked_up.push(key);
+    }
+    None
+}
+
+/// A job that does nothing but shake hands, with the server and in the place of another.
+fn asking(job: &RunJob) -> RunJob {
+    let like = &job.assertion;
+    RunJob {
+        assertion: Arc::new(Assertion {
+            case: Arc::clone(&like.case),
+            server: Arc::clone(&like.server),
+            client: Arc::clone(&like.client),
+            setup: Vec::new(),
+            subject: Subject::Initialize,
+            wanted: Vec::new(),
+            timeout: None,
+            skip: None,
+            skip_unless_env: Vec::new(),
+            serial: None,
+            retries: None,
+            uses_fixture: like.uses_fixture,
+            warnings: Vec::new(),
+            subject_origin: like.subject_origin.clone(),
+        }),
+        server: Arc::clone(&job.server),
+        client: job.client.clone(),
+        timeout: job.timeout.min(LONGEST),
+        retries: 0,
+        lane: None,
+    }
+}
+
+/// Fetches a catalog in a session of its own.
+async fn fetch(job: RunJob, shared: &Shared) -> Fetched {
+    if shared.options.interrupt.is_cancelled() {
+        return None;
+    }
+    let teller = Teller { job: 0, shared };
+    let attempted = Box::pin(attempt::attempt(&job, shared, teller)).await;
+    Box::pin(attempted.close(shared, &job)).await;
+    shared.catalogs.known(&reuse::target_key(&job)?).await
+}
