@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -31,7 +31,16 @@ pub(crate) struct RunArgs {
     /// A command line (quotes work) or url that replaces command and arguments of every server
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
-    /// Assertions at once; default: the cores of the machine
+    /// The image of a container for every server that names none
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) docker: Option<String>,
+    /// Where servers run; default: in a container where the suite or --docker names one, else as a process
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) isolation: Option<PlaceWord>,
+    /// The container engine's address; default: `DOCKER_HOST`, Docker's context, the usual sockets
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) docker_host: Option<String>,
+    /// Assertions at once; default: the cores of the machine, twice that with containers
     #[arg(long, short = 'j', value_name = "N")]
     pub(crate) jobs: Option<usize>,
     /// Independent repetitions of each assertion
@@ -118,4 +127,13 @@ pub(crate) struct RunArgs {
     /// Show the frames of every assertion
     #[arg(long)]
     pub(crate) trace: bool,
+}
+
+/// The words of `--isolation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlaceWord {
+    /// Processes of this machine; a server that wants a container is an error.
+    Process,
+    /// A fresh container for each attempt.
+    Container,
 }

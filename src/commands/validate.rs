@@ -8,7 +8,7 @@ use crate::{
     suite::{
         Dialect,
         discover::{LoadOptions, load},
-        lower::{ServerFrom, UnsetVariables},
+        lower::{ImageFrom, ServerFrom, UnsetVariables},
         model::{Entry, Suite},
     },
     words::{diagnostic::Severity, exit::ExitCode, text::count},
@@ -42,6 +42,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         } else {
             ServerFrom::Suite
         },
+        image_from: ImageFrom::Suite,
         environment: &context.environment,
     };
     let suite = match load(&paths, &options) {

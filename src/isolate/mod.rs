@@ -1,6 +1,7 @@
 //! A fresh place for each job: the fixture's copy and the server process. What is said to the server
 //! lives in `transport` and `session`.
 
+pub(crate) mod container;
 mod digest;
 pub(crate) mod files;
 pub(crate) mod fixture;

@@ -21,6 +21,11 @@ pub(crate) enum Event {
         /// How many run at once.
         jobs: usize,
     },
+    /// Something that belongs to no single job is waited for, such as an image that is pulled.
+    Preparing {
+        /// What, for people.
+        what: String,
+    },
     /// A job begins.
     JobStarted {
         /// Its place in the plan.

@@ -2,6 +2,7 @@
 
 pub(crate) mod filter;
 pub(crate) mod job;
+pub(crate) mod place;
 pub(crate) mod shard;
 
 use std::{sync::Arc, time::Duration};
@@ -9,12 +10,13 @@ use std::{sync::Arc, time::Duration};
 use self::{
     filter::Filter,
     job::{Job, RunJob, Work},
+    place::{Placed, Places},
     shard::Shard,
 };
 use crate::{
     suite::model::{
         Assertion, Entry, Suite,
-        server::{Launch, Server, Target, UrlTransport},
+        server::{Launch, Program, Server, Target, UrlTransport},
         subject::Subject,
     },
     suite::settings::NamedTarget,
@@ -42,6 +44,8 @@ pub(crate) struct PlanOptions<'a> {
     pub(crate) timeout_scale: f64,
     /// What replaces command and arguments of every server.
     pub(crate) server: Option<ServerOverride>,
+    /// Where servers run.
+    pub(crate) places: Places,
     /// The targets each assertion is repeated on; empty: each on its own server.
     pub(crate) targets: Vec<NamedTarget>,
     /// For `skip_unless_env`.
@@ -102,6 +106,7 @@ pub(crate) struct Plan {
 /// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
 pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
     let mut plan = Plan::default();
+    let mut placed = Placed::new(&options.places);
     let mut position = 0;
     for entry in &suite.entries {
         let case = match entry {
@@ -128,13 +133,18 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
                 trial: 1,
                 work: Work::Invalid(reasons.clone()),
             }),
-            Entry::Assertion(assertion) => add_jobs(&mut plan, assertion, options),
+            Entry::Assertion(assertion) => add_jobs(&mut plan, assertion, options, &mut placed),
         }
     }
     plan
 }
 
-fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'_>) {
+fn add_jobs(
+    plan: &mut Plan,
+    assertion: &Arc<Assertion>,
+    options: &PlanOptions<'_>,
+    placed: &mut Placed<'_>,
+) {
     let reason = skip_reason(assertion, options.environment);
     let targets: Vec<Option<&NamedTarget>> = if options.targets.is_empty() {
         vec![None]
@@ -147,13 +157,17 @@ fn add_jobs(plan: &mut Plan, assertion: &Arc<Assertion>, options: &PlanOptions<'
             target.map(|target| &target.server),
             options.server.as_ref(),
         );
+        let server = placed.server(&server);
         for trial in 1..=options.trials {
-            let work = if let Some(reason) = &reason {
-                Work::Skip(reason.clone())
-            } else {
-                let mut work = run_job(assertion, Arc::clone(&server), options);
-                work.client = target.map(|target| Box::new(assertion.client.or(&target.client)));
-                Work::Run(work)
+            let work = match (&reason, &server) {
+                (Some(reason), _) => Work::Skip(reason.clone()),
+                (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
+                (None, Ok(server)) => {
+                    let mut work = run_job(assertion, Arc::clone(server), options);
+                    work.client =
+                        target.map(|target| Box::new(assertion.client.or(&target.client)));
+                    Work::Run(work)
+                }
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
@@ -199,13 +213,14 @@ fn server_for(
     match over {
         None => {}
         Some(ServerOverride::Command { program, args }) => {
-            let launch = match server.target {
-                Target::Process(launch)
-                | Target::Builtin { launch, .. }
-                | Target::Container { launch, .. } => launch,
-                Target::Url { .. } | Target::None => Launch::default(),
+            let (launch, container) = match server.target {
+                Target::Process(launch) | Target::Builtin { launch, .. } => (launch, None),
+                Target::Container { container, program } => {
+                    (program.launch().clone(), Some(container))
+                }
+                Target::Url { .. } | Target::None => (Launch::default(), None),
             };
-            server.target = Target::Process(Launch {
+            let launch = Launch {
                 command: Some(Template {
                     text: program.clone(),
                 }),
@@ -214,7 +229,14 @@ fn server_for(
                     .map(|text| Template { text: text.clone() })
                     .collect(),
                 ..launch
-            });
+            };
+            server.target = match container {
+                Some(container) => Target::Container {
+                    container,
+                    program: Program::Launched(launch),
+                },
+                None => Target::Process(launch),
+            };
         }
         Some(ServerOverride::Url(url)) => {
             let (transport, headers, auth) = match server.target {

@@ -118,7 +118,8 @@ impl Recorder {
                 self.report.end = End::Interrupted;
                 None
             }
-            Event::JobStarted { .. }
+            Event::Preparing { .. }
+            | Event::JobStarted { .. }
             | Event::PhaseReached { .. }
             | Event::Retrying { .. }
             | Event::RunFinished => None,

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{
     CatalogsWanted,
     catalogs::Claim,
+    image,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
     live::{Ended, Live, ending_findings},
@@ -70,6 +71,8 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
     };
     if let Subject::Trajectory(source) = &job.assertion.subject {
         trajectory::observe(source, job, &mut attempted);
+    } else if let Err(disruption) = image::of(job, shared, teller).await {
+        attempted.observation.disruption = Some(disruption);
     } else if let Err(disruption) = Box::pin(attempted.observe(job, shared, teller)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
         attempted.observation.reached = reached;

@@ -86,9 +86,13 @@ pub(crate) fn command_line(
 /// Values that the suite takes from variables and that no report may show.
 pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
     let values: Vec<&EnvValue> = match target {
-        Target::Process(launch)
-        | Target::Builtin { launch, .. }
-        | Target::Container { launch, .. } => launch.env.iter().map(|(_, value)| value).collect(),
+        Target::Process(launch) | Target::Builtin { launch, .. } => values_of(launch),
+        Target::Container { container, program } => {
+            for (_, value) in &container.env_file {
+                secrets.add(value);
+            }
+            values_of(program.launch())
+        }
         Target::Url { headers, .. } => headers.iter().map(|(_, value)| value).collect(),
         Target::None => Vec::new(),
     };
@@ -106,6 +110,10 @@ pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Se
             secrets.add(value);
         }
     }
+}
+
+fn values_of(launch: &Launch) -> Vec<&EnvValue> {
+    launch.env.iter().map(|(_, value)| value).collect()
 }
 
 fn fill(

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod catalogs;
+mod image;
 mod job;
 mod judge;
 pub(crate) mod launch;
@@ -23,7 +24,7 @@ pub(crate) use self::{
     scheduler::run,
 };
 use crate::{
-    isolate::fixture::Fixture,
+    isolate::{container::Containers, fixture::Fixture},
     suite::{Dialect, template::UnknownNames},
     words::environment::Environment,
 };
@@ -47,6 +48,8 @@ pub(crate) struct RunOptions {
     pub(crate) narration: Narration,
     /// The folder that is copied for each job that uses it.
     pub(crate) fixture: Option<Arc<Fixture>>,
+    /// What containers are made with; there when any job needs one.
+    pub(crate) containers: Option<Arc<Containers>>,
     /// Facts about our surroundings.
     pub(crate) environment: Arc<Environment>,
     /// Ends the run early.

@@ -16,10 +16,14 @@ use crate::{
         Plan,
         job::{RunJob, Work},
     },
-    suite::model::{
-        Assertion,
-        server::{Launch, Target},
-        subject::Subject,
+    suite::{
+        model::{
+            Assertion,
+            container::ImageBase,
+            server::{Launch, Program, Target},
+            subject::Subject,
+        },
+        template::Template,
     },
 };
 
@@ -72,14 +76,24 @@ fn name(target: &Target) -> String {
         let command = launch.command.iter().chain(&launch.args);
         shell_words::join(command.map(|word| &word.text))
     };
+    let embedded = |profile: &str, args: &[Template]| {
+        let args = args.iter().map(|word| word.text.as_str());
+        shell_words::join(["builtin", profile].into_iter().chain(args))
+    };
     match target {
         Target::Process(launch) => words(launch),
-        Target::Builtin { profile, args, .. } => {
-            let args = args.iter().map(|word| word.text.as_str());
-            shell_words::join(["builtin", profile.as_str()].into_iter().chain(args))
-        }
+        Target::Builtin { profile, args, .. } => embedded(profile, args),
         Target::Url { url, .. } => url.text.clone(),
-        Target::Container { launch, .. } => format!("container {}", words(launch)),
+        Target::Container { container, program } => {
+            let program = match program {
+                Program::Launched(launch) => words(launch),
+                Program::Builtin { profile, args, .. } => embedded(profile, args),
+            };
+            match &container.image {
+                Some(ImageBase::Named(image)) => format!("container {image} {program}"),
+                Some(ImageBase::Built(_) | ImageBase::Own) | None => format!("container {program}"),
+            }
+        }
         Target::None => "none".to_owned(),
     }
 }

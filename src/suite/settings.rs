@@ -3,13 +3,16 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use serde_json::{Number, Value};
+use serde_json::Number;
 
 use crate::{
     suite::{
         Dialect,
         lower::{Compiled, Lowering, Surroundings},
-        model::server::{ClientBehaviour, Server},
+        model::{
+            container::Container,
+            server::{ClientBehaviour, Server},
+        },
         problems::{self, Problems},
         raw::{
             Field, Readable, Reading,
@@ -30,12 +33,8 @@ use crate::{
 pub(crate) struct Settings {
     /// Servers by name, in the order of the file.
     pub(crate) targets: Vec<NamedTarget>,
-    /// What holds for every container, as written.
-    #[expect(
-        dead_code,
-        reason = "validated with the settings; containers are not started yet"
-    )]
-    pub(crate) docker: Option<Value>,
+    /// What holds for every container.
+    pub(crate) docker: Option<Container>,
     /// The folder copied fresh for every assertion.
     pub(crate) fixture: Option<PathBuf>,
     /// How many assertions run at once.
@@ -93,14 +92,27 @@ pub(super) fn read(
     };
     let mut lowering = Lowering::new(reading, around, compiled);
     let mut settings = Settings::default();
-    if let Some(root) = documents.into_iter().find_map(|document| document.root)
-        && !root.is_null()
-        && let Some(raw) = RawSettings::read(root, &mut lowering.reading)
-    {
-        settings = lower(raw, &mut lowering, around);
+    let root = documents.into_iter().find_map(|document| document.root);
+    let raw = root
+        .filter(|root| !root.is_null())
+        .and_then(|root| RawSettings::read(root, &mut lowering.reading));
+    let mut reading = lowering.reading;
+    if let Some(mut raw) = raw {
+        let docker = raw.docker.take();
+        let mut lowering = Lowering::new(reading, around, compiled);
+        let docker = docker.map(|docker| lowering.docker(docker.value));
+        // The servers of `targets` are merged over it.
+        let around = Surroundings {
+            docker: docker.as_ref(),
+            ..*around
+        };
+        let mut lowering = Lowering::new(lowering.reading, &around, compiled);
+        settings = lower(raw, &mut lowering, &around);
+        reading = lowering.reading;
+        settings.docker = docker;
     }
     settings.file = Some(Arc::clone(file));
-    (settings, lowering.reading.problems.take())
+    (settings, reading.problems.take())
 }
 
 /// The settings of a raw file.
@@ -108,7 +120,7 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
     let RawSettings {
         defaults,
         targets,
-        docker,
+        docker: _,
         fixture,
         jobs,
         report,
@@ -133,7 +145,7 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         targets: targets
             .map(|targets| named_targets(targets.value, lowering))
             .unwrap_or_default(),
-        docker: docker.map(|docker| lowering.docker(docker.value, docker.at)),
+        docker: None,
         fixture: fixture.map(path),
         jobs,
         report: report

@@ -112,6 +112,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("quick_junit", &["src/report/junit"]),
     ("indicatif", &["src/terminal/"]),
     ("clap", &["src/cli/", "src/commands/"]),
+    (
+        "bollard",
+        &["src/isolate/container/", "src/transport/attach"],
+    ),
     ("clap_complete", &["src/cli/", "src/commands/"]),
     ("rustls", &["src/tls"]),
     ("rustls_native_certs", &["src/tls"]),

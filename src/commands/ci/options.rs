@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use crate::{
     cli::{
-        ci::{CiArgs, CommentWhen, Jobs, JudgingArgs, SelectionArgs, SinkArgs, Store, Switch},
-        run::RunArgs,
+        ci::{
+            CiArgs, CommentWhen, Isolation, Jobs, JudgingArgs, SelectionArgs, SinkArgs, Store,
+            Switch,
+        },
+        run::{PlaceWord, RunArgs},
     },
     deliver::facts::{self, Wanted, Wishes},
     report::{
@@ -29,6 +32,12 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         more_suites: Vec::new(),
         fixture: args.place.fixture.clone(),
         server: server.clone(),
+        docker: args.place.image.clone(),
+        isolation: Some(match args.place.isolation {
+            Isolation::Container => PlaceWord::Container,
+            Isolation::Process => PlaceWord::Process,
+        }),
+        docker_host: args.place.docker_host.clone(),
         jobs: match args.place.jobs {
             Jobs::Auto => None,
             Jobs::Exactly(jobs) => Some(jobs),

@@ -55,7 +55,13 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     } else {
         Passes::Counted
     };
-    let report = running::execute(&mut prepared, args, passes, &mut screen)?;
+    let report = match running::execute(&mut prepared, args, passes, &mut screen) {
+        Ok(report) => report,
+        Err(refusal) => {
+            list::nothing(args, screen.stdout())?;
+            return Err(refusal);
+        }
+    };
     let (report, regressions) = reports.deliver(report, &mut screen)?;
     Ok(exit_code(
         &report,

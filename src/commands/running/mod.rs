@@ -1,6 +1,7 @@
 //! What `run` and `ci` share: from what was typed to a plan, and from a plan to the report of its run. What is done
 //! with the report, and which exit code follows, is each verb's own.
 
+mod engine;
 mod options;
 mod refusal;
 mod screen;
@@ -9,6 +10,7 @@ mod signals;
 use std::{
     cell::RefCell,
     convert::Infallible,
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -19,18 +21,20 @@ pub(super) use self::{
     refusal::Refusal,
     screen::Screen,
 };
+use super::Context;
 use crate::{
     cli::run::RunArgs,
     deliver::stdout::Stdout,
     isolate,
     outcome::event::Event,
+    plan::Plan,
     report::{
         End, RunReport, Tool,
         recorder::{Keep, Passes, Recorder},
     },
-    run::{self, Narration, RunEnd},
+    run::{self, Narration, RunEnd, RunOptions},
     terminal::live::Live,
-    words::exit::ExitCode,
+    words::{exit::ExitCode, text::clean},
 };
 
 /// Runs the plan and folds its events into the report, while the screen shows them.
@@ -49,9 +53,11 @@ pub(super) fn execute(
     for problem in &prepared.problems {
         recorder.problem(problem);
     }
-    let plan = std::mem::take(&mut prepared.plan);
     let interrupt = CancellationToken::new();
     let mut options = prepared.run_options(args, interrupt.clone());
+    let needs_engine = prepared.needs_engine();
+    let environment = Arc::clone(&prepared.environment);
+    let plan = std::mem::take(&mut prepared.plan);
     if screen.has_bars() {
         options.narration = Narration::Phases;
     }
@@ -61,40 +67,34 @@ pub(super) fn execute(
             format!("the run could not be started: {error}"),
         )
     })?;
+    let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
+        notes: (!screen.has_bars()).then_some(context),
         live: screen.live(),
         out: screen.stdout(),
     });
     let ran = runtime.block_on(async {
         let listener = signals::listen(interrupt.clone());
         isolate::sweep::before_run().await;
-        let running = run::run(plan, options, |event| {
-            if stage.borrow_mut().show(&event).is_err() {
-                // Nobody can be shown a result any more; the reports will say the same.
-                interrupt.cancel();
-            }
-        });
-        let end = tokio::select! {
-            end = running => end,
-            never = redraw(&stage) => match never {},
-        };
+        if needs_engine {
+            let containers = engine::containers(args, &environment).await?;
+            options.containers = Some(Arc::new(containers));
+        }
+        let end = conduct(plan, options, &stage).await;
         isolate::sweep::after_run().await;
         listener.abort();
-        end
+        Ok(end)
     });
     runtime.shutdown_timeout(Duration::from_millis(100));
+    let ran = ran?;
     let Stage {
         recorder,
+        notes: _,
         mut live,
         out,
     } = stage.into_inner();
-    live.finish(out).map_err(|error| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("cannot write to stdout: {error}"),
-        )
-    })?;
+    live.finish(out).map_err(|error| unwritable(&error))?;
     let mut report = recorder.finish(begun.elapsed());
     if ran == RunEnd::Interrupted {
         report.end = End::Interrupted;
@@ -102,15 +102,42 @@ pub(super) fn execute(
     Ok(report)
 }
 
+/// Runs the plan, showing what happens.
+async fn conduct(plan: Plan, options: RunOptions, stage: &RefCell<Stage<'_>>) -> RunEnd {
+    let interrupt = options.interrupt.clone();
+    let running = run::run(plan, options, |event| {
+        if stage.borrow_mut().show(&event).is_err() {
+            // Nobody can be shown a result any more; the reports will say the same.
+            interrupt.cancel();
+        }
+    });
+    tokio::select! {
+        end = running => end,
+        never = redraw(stage) => match never {},
+    }
+}
+
+fn unwritable(error: &std::io::Error) -> Refusal {
+    Refusal::new(
+        ExitCode::CouldNotRun,
+        format!("cannot write to stdout: {error}"),
+    )
+}
+
 /// What events of a run change.
 struct Stage<'a> {
     recorder: Recorder,
+    /// Where it is told what a run waits for, when no bars show it.
+    notes: Option<Context>,
     live: Live,
     out: &'a mut Stdout,
 }
 
 impl Stage<'_> {
     fn show(&mut self, event: &Event) -> std::io::Result<()> {
+        if let (Event::Preparing { what }, Some(notes)) = (event, &self.notes) {
+            notes.say(&format!("note: {}\n", clean(what)));
+        }
         let record = self.recorder.apply(event);
         self.live.apply(event, record, self.out)
     }

@@ -6,10 +6,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::refusal::Refusal;
 use crate::{
-    cli::run::RunArgs,
+    cli::run::{PlaceWord, RunArgs},
     commands::Context,
     isolate::fixture::Fixture,
-    plan::{Plan, PlanOptions, ServerOverride, filter::Filter, job::Work, shard::Shard},
+    plan::{
+        Plan, PlanOptions, ServerOverride,
+        filter::Filter,
+        job::Work,
+        place::{Isolation, Places},
+        shard::Shard,
+    },
     run::{
         AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
         launch::add_secrets,
@@ -17,7 +23,8 @@ use crate::{
     suite::{
         Dialect,
         discover::{self, LoadOptions, Loaded},
-        lower::{ServerFrom, UnsetVariables, duration},
+        lower::{ImageFrom, ServerFrom, UnsetVariables, duration},
+        model::{container::ImageBase, server::Target},
         settings::{NamedTarget, Settings},
         template::Bindings,
     },
@@ -59,6 +66,14 @@ impl Prepared {
             .any(|problem| problem.severity == Severity::Error)
     }
 
+    /// Whether any job needs a container engine.
+    pub(super) fn needs_engine(&self) -> bool {
+        self.plan.jobs.iter().any(|job| match &job.work {
+            Work::Run(work) => matches!(work.server.target, Target::Container { .. }),
+            Work::Skip(_) | Work::Invalid(_) => false,
+        })
+    }
+
     /// Cores of the machine.
     pub(in crate::commands) fn cores(&self) -> usize {
         self.environment.cores
@@ -77,6 +92,16 @@ impl Prepared {
             }
         }
         secrets
+    }
+
+    /// Jobs at once when nobody says: a container leaves a core idle while the engine works.
+    fn usual_jobs(&self) -> usize {
+        let cores = self.environment.cores;
+        if self.needs_engine() {
+            cores * 2
+        } else {
+            cores
+        }
     }
 
     /// How the run is made.
@@ -99,7 +124,7 @@ impl Prepared {
                     .settings
                     .jobs
                     .map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)))
-                .unwrap_or(self.environment.cores)
+                .unwrap_or(self.usual_jobs())
                 .max(1),
             rules: Rules {
                 dialect: self.dialect,
@@ -124,6 +149,7 @@ impl Prepared {
             catalogs: self.catalogs,
             narration: Narration::Outcomes,
             fixture: self.fixture.clone(),
+            containers: None,
             environment: Arc::clone(&self.environment),
             interrupt,
         }
@@ -163,6 +189,7 @@ pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<
             .map(ServerOverride::from_text)
             .transpose()
             .map_err(|error| usage(&error))?,
+        places: places(args, &loaded.settings)?,
         targets,
         environment: &environment,
     };
@@ -205,7 +232,8 @@ fn load(
     args: &RunArgs,
     environment: &Environment,
 ) -> Result<(Loaded, Dialect), Refusal> {
-    let given_elsewhere = args.server.is_some() || !args.targets.is_empty();
+    let given_elsewhere =
+        args.server.is_some() || args.docker.is_some() || !args.targets.is_empty();
     let server_from = if given_elsewhere {
         ServerFrom::Elsewhere
     } else {
@@ -220,6 +248,11 @@ fn load(
                 UnsetVariables::Warn
             },
             server_from,
+            image_from: if args.docker.is_some() {
+                ImageFrom::Elsewhere
+            } else {
+                ImageFrom::Suite
+            },
             environment,
         };
         discover::load(suites, &options).map_err(|error| {
@@ -236,6 +269,31 @@ fn load(
         return Ok((load(Dialect::Compat)?, Dialect::Compat));
     }
     Ok((loaded, asked))
+}
+
+/// Where servers run.
+fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
+    let isolation = match args.isolation {
+        None => Isolation::AsWritten,
+        Some(PlaceWord::Process) => Isolation::Process,
+        Some(PlaceWord::Container) => Isolation::Container,
+    };
+    if isolation == Isolation::Process && args.docker.is_some() {
+        return Err(
+            Refusal::invalid("`--docker` and `--isolation process` contradict each other")
+                .with_help("leave one of them out"),
+        );
+    }
+    let image = args.docker.as_deref().map(str::trim);
+    if image == Some("") {
+        return Err(Refusal::invalid("`--docker` names no image")
+            .with_help("name one, such as `--docker node:22-slim`"));
+    }
+    Ok(Places {
+        isolation,
+        image: image.map(ImageBase::from_text),
+        container: settings.docker.clone(),
+    })
 }
 
 fn usage(error: &impl std::fmt::Display) -> Refusal {

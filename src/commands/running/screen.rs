@@ -81,6 +81,11 @@ impl Screen {
         self.live.theme
     }
 
+    /// Who is told what belongs to no result.
+    pub(in crate::commands) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Whether a person watches the bars.
     pub(in crate::commands) fn has_bars(&self) -> bool {
         self.live.progress == Progress::Bars

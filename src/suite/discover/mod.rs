@@ -15,7 +15,7 @@ use crate::{
     suite::{
         Dialect,
         lower::{
-            Compiled, ServerFrom, Surroundings, UnsetVariables,
+            Compiled, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
             assertion::{self, Found},
         },
         model::{Case, Entry, Suite},
@@ -46,6 +46,8 @@ pub(crate) struct LoadOptions<'a> {
     pub(crate) unset_variables: UnsetVariables,
     /// Whether the command line may give the server.
     pub(crate) server_from: ServerFrom,
+    /// Whether the command line may give the image.
+    pub(crate) image_from: ImageFrom,
     /// The caller's environment.
     pub(crate) environment: &'a Environment,
 }
@@ -155,6 +157,8 @@ impl Loading<'_> {
             environment: self.options.environment,
             unset: self.options.unset_variables,
             server_from: ServerFrom::Suite,
+            image_from: self.options.image_from,
+            docker: None,
             directory: folder,
             read_file: &|path| read_beside(folder, path),
             defaults: None,
@@ -344,6 +348,8 @@ impl Loading<'_> {
             } else {
                 ServerFrom::Elsewhere
             },
+            image_from: self.options.image_from,
+            docker: settings.docker.as_ref(),
             directory: folder,
             read_file: &|path| read_beside(folder, path),
             defaults: settings.defaults.as_ref(),

@@ -7,7 +7,7 @@ use super::{Compiled, Lowering, Surroundings};
 use crate::{
     suite::{
         Dialect,
-        lower::{ServerFrom, UnsetVariables},
+        lower::{ImageFrom, ServerFrom, UnsetVariables},
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
         problems::Problems,
         raw::{
@@ -40,6 +40,8 @@ pub(crate) fn resolve<'a>(
         environment: &environment,
         unset: UnsetVariables::Warn,
         server_from: ServerFrom::Elsewhere,
+        image_from: ImageFrom::Elsewhere,
+        docker: None,
         directory: Path::new(""),
         read_file: &|_| Err("a schema file cannot be named by a `{{…}}`".into()),
         defaults: None,

@@ -38,6 +38,7 @@ use crate::{
     suite::{
         Dialect,
         model::{
+            container::Container,
             expectation::{Expectation, Wanted, WantedState},
             server::{ClientBehaviour, Server},
         },
@@ -65,6 +66,16 @@ pub(crate) enum ServerFrom {
     #[default]
     Suite,
     /// The command line or the settings' targets may give one.
+    Elsewhere,
+}
+
+/// Where the image of a container may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ImageFrom {
+    /// The suite and its settings: a container without one is a problem.
+    #[default]
+    Suite,
+    /// The command line gives one.
     Elsewhere,
 }
 
@@ -110,6 +121,10 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) unset: UnsetVariables,
     /// Where servers may come from.
     pub(crate) server_from: ServerFrom,
+    /// Where images may come from.
+    pub(crate) image_from: ImageFrom,
+    /// The settings' container.
+    pub(crate) docker: Option<&'a Container>,
     /// The folder of the YAML file.
     pub(crate) directory: &'a Path,
     /// Reads files that the suite refers to.

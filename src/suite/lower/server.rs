@@ -3,13 +3,15 @@
 use super::{Lowering, ServerFrom};
 use crate::suite::{
     model::server::{
-        Auth, ClientBehaviour, Inherit, Launch, Ready, Server, Target, UrlLaunch, UrlTransport,
+        Auth, ClientBehaviour, Inherit, Launch, Program, Ready, Server, Target, UrlLaunch,
+        UrlTransport,
     },
     problems,
     raw::{
         Field,
         client::RawCapabilities,
-        server::{RawAuth, RawClientCredentials, RawDocker, RawLaunch, RawReady, RawServer},
+        docker::RawDocker,
+        server::{RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer},
         union::{FlagOr, TextOr},
         value::{Text, TextTable, Texts},
     },
@@ -178,16 +180,33 @@ impl Lowering<'_> {
             });
         }
         let mut launch = self.launch(started);
-        if let Some(docker) = docker {
-            let image = self.docker(docker.value, docker.at);
-            return Target::Container { image, launch };
-        }
+        let container = docker.map(|docker| {
+            let container = self.server_container(docker, builtin.as_ref());
+            Box::new(container)
+        });
         if let Some(builtin) = builtin {
             let args = std::mem::take(&mut launch.args);
-            return Target::Builtin {
-                profile: builtin.value.text,
-                args,
-                launch,
+            let profile = builtin.value.text;
+            return match container {
+                Some(container) => Target::Container {
+                    container,
+                    program: Program::Builtin {
+                        profile,
+                        args,
+                        launch,
+                    },
+                },
+                None => Target::Builtin {
+                    profile,
+                    args,
+                    launch,
+                },
+            };
+        }
+        if let Some(container) = container {
+            return Target::Container {
+                container,
+                program: Program::Launched(launch),
             };
         }
         if launch.command.is_none() && self.around.server_from == ServerFrom::Suite {

@@ -1,6 +1,7 @@
 //! What a suite means, after everything was checked: exactly one subject, compiled patterns, real durations.
 //! Made by `suite::lower`; read by `plan`, `session` (subjects only) and `check` (expectations only).
 
+pub(crate) mod container;
 pub(crate) mod expectation;
 mod log_level;
 pub(crate) mod server;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::Value;
 
+use super::container::Container;
 use crate::{
     protocol::revision::Revision,
     suite::template::{Template, ValueTemplate},
@@ -51,22 +52,40 @@ pub(crate) enum Target {
         /// How requests are authorised.
         auth: Option<Box<Auth>>,
     },
-    /// A container; loads and validates, running it is an `Error` until containers come.
+    /// A program in a container.
     Container {
-        /// The image, or what it is built from, as written.
-        #[cfg_attr(
-            not(test),
-            expect(
-                dead_code,
-                reason = "validated with the suite; only the transport that runs it reads it"
-            )
-        )]
-        image: Value,
+        /// The container.
+        container: Box<Container>,
         /// What is started inside.
-        launch: Launch,
+        program: Program,
     },
     /// No server: a trajectory.
     None,
+}
+
+/// What is started inside a container.
+#[derive(Debug, Clone)]
+pub(crate) enum Program {
+    /// A command; without one, the image's own.
+    Launched(Launch),
+    /// The embedded server.
+    Builtin {
+        /// Its profile.
+        profile: String,
+        /// Further arguments of `serve`.
+        args: Vec<Template>,
+        /// The rest of the launch: environment, directory.
+        launch: Launch,
+    },
+}
+
+impl Program {
+    /// Environment, directory, and the command where there is one.
+    pub(crate) fn launch(&self) -> &Launch {
+        match self {
+            Self::Launched(launch) | Self::Builtin { launch, .. } => launch,
+        }
+    }
 }
 
 /// A server that listens on a port, started for the assertion.

@@ -1,7 +1,10 @@
 //! Problems of files and folders, which have no place inside of a file.
 
 use super::code;
-use crate::words::diagnostic::{Diagnostic, Severity};
+use crate::words::{
+    diagnostic::{Diagnostic, Severity},
+    source::Origin,
+};
 
 /// A problem about a whole path.
 fn about(code: &'static str, message: String, help: &str) -> Diagnostic {
@@ -22,6 +25,14 @@ pub(crate) fn unreadable(path: &str, reason: &str) -> Diagnostic {
         format!("cannot read `{path}`: {reason}"),
         "check that it exists and may be read",
     )
+}
+
+/// A file that the suite refers to and that cannot be read.
+pub(crate) fn unreadable_beside(origin: Origin, path: &str, reason: &str) -> Diagnostic {
+    let mut problem = unreadable(path, reason);
+    problem.origin = Some(origin);
+    problem.help = vec!["the path is relative to the YAML file".to_owned()];
+    problem
 }
 
 /// Bytes that are no text.

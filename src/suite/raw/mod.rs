@@ -5,6 +5,7 @@
 pub(crate) mod asked;
 pub(crate) mod assertion;
 pub(crate) mod client;
+pub(crate) mod docker;
 pub(crate) mod expect;
 pub(crate) mod read;
 pub(crate) mod server;

@@ -1,12 +1,11 @@
 //! The `server` block.
 
-use serde_json::Number;
-
 use super::{
     client::RawCapabilities,
+    docker::RawDocker,
     shape::shape,
     union::{FlagOr, TextOr},
-    value::{Anything, Count, Text, TextTable, Texts},
+    value::{Text, TextTable, Texts},
 };
 
 shape! {
@@ -70,40 +69,6 @@ shape! {
         port = "port": bool;
         /// This path is answered.
         http = "http": Text;
-    }
-}
-
-shape! {
-    /// The container a server is started in.
-    RawDocker, "`docker`" {
-        /// The image.
-        image = "image": Text;
-        /// A folder or Dockerfile to build the image from.
-        build = "build": Anything;
-        /// Shell lines run once in the image, the result of which is kept, or a map with more to say.
-        prepare = "prepare": Anything;
-        /// The network. Default: `none`.
-        network = "network": Text;
-        /// The memory limit. Default: `512m`.
-        memory = "memory": Text;
-        /// How many cores it may use.
-        cpus = "cpus": Number;
-        /// How many processes it may have. Default: 256.
-        pids = "pids": Count;
-        /// The user inside.
-        user = "user": Text;
-        /// A file of environment variables.
-        env_file = "env_file": Text;
-        /// The platform of the image, such as `linux/amd64`.
-        platform = "platform": Text;
-        /// `always`, `missing` (the default) or `never`.
-        pull = "pull": Text;
-        /// Whether the root file system is read-only. Default: `true`.
-        read_only = "read_only": bool;
-        /// The directory the server starts in.
-        workdir = "workdir": Text;
-        /// Further things to mount.
-        mounts = "mounts": Anything;
     }
 }
 

@@ -3,7 +3,8 @@
 use serde_json::Number;
 
 use super::{
-    server::{RawDocker, RawServer},
+    docker::RawDocker,
+    server::RawServer,
     shape::shape,
     union::TextOr,
     value::{Anything, Count, Table, Text, Texts},
@@ -16,7 +17,7 @@ shape! {
         defaults = "defaults": Anything;
         /// Servers by name; `--target` runs every assertion on each of those it names.
         targets = "targets": Table<RawServer>;
-        /// What holds for every container.
+        /// What holds for every container whose own `docker` does not say it; a text is an image.
         docker = "docker": TextOr<RawDocker>;
         /// The folder copied fresh for every assertion, relative to the settings file.
         fixture = "fixture": Text;

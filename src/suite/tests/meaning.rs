@@ -243,7 +243,7 @@ fn servers_of_all_transports_load() {
         Target::Container { .. }
     ));
     assert!(
-        matches!(target("{docker: {image: i, network: none, pids: 5}, command: s}"), Target::Container { image, .. } if image == json!({"image": "i", "network": "none", "pids": 5}))
+        matches!(target("{docker: {image: i, network: bridge, pids: 5, memory: 1g}, command: s}"), Target::Container { container, .. } if container.network.as_deref() == Some("bridge") && container.pids == Some(5) && container.memory == Some(1 << 30))
     );
     assert!(
         matches!(target("{command: s, env: {A: 'x$$y', B: }, inherit_env: [PATH]}"), Target::Process(launch) if matches!(&launch.env[0].1.parts[0], EnvPart::Text(text) if text.text == "x$"))

@@ -11,7 +11,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use super::{
     Dialect,
     discover::{LoadOptions, Loaded, load},
-    lower::{ServerFrom, UnsetVariables},
+    lower::{ImageFrom, ServerFrom, UnsetVariables},
     model::{Assertion, Entry},
     problems::Problems,
 };
@@ -57,6 +57,7 @@ impl Sample {
             dialect: self.dialect,
             unset_variables: UnsetVariables::Warn,
             server_from: ServerFrom::Suite,
+            image_from: ImageFrom::Suite,
             environment: &self.environment,
         };
         load(&[PathBuf::from(".")], &options).unwrap()
@@ -105,6 +106,7 @@ impl Sample {
             dialect: self.dialect,
             unset_variables: UnsetVariables::Warn,
             server_from: ServerFrom::Suite,
+            image_from: ImageFrom::Suite,
             environment: &self.environment,
         };
         load(&[PathBuf::from(path)], &options)

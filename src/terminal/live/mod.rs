@@ -66,6 +66,8 @@ pub(crate) struct Live {
     options: LiveOptions,
     bars: Option<Bars>,
     running: BTreeMap<JobIndex, Running>,
+    /// What all wait for; empty when there is nothing.
+    preparing: String,
     counts: Counts,
     /// Lines that wait for the next drawing, so that the bars are not taken away for each.
     waiting: String,
@@ -101,6 +103,7 @@ impl Live {
             },
             options,
             running: BTreeMap::new(),
+            preparing: String::new(),
             counts: Counts::default(),
             waiting: String::new(),
             drawn: Instant::now(),
@@ -125,7 +128,11 @@ impl Live {
                 };
                 self.running.insert(*job, running);
             }
+            Event::Preparing { what } => {
+                self.preparing = head(&Cleaner::name(what), NAME_CHARACTERS);
+            }
             Event::PhaseReached { job, phase } => {
+                self.preparing.clear();
                 if let Some(running) = self.running.get_mut(job) {
                     running.phase = *phase;
                 }
@@ -163,7 +170,11 @@ impl Live {
             bars.beside(|| out.write_all(lines.as_bytes()).and_then(|()| out.flush()))?;
             self.waiting.clear();
         }
-        bars.draw(&lines(&self.running, self.drawn), &self.counts);
+        let mut shown = lines(&self.running, self.drawn);
+        if !self.preparing.is_empty() {
+            shown.insert(0, format!("  {}", self.preparing));
+        }
+        bars.draw(&shown, &self.counts);
         Ok(())
     }
 

@@ -1,0 +1,244 @@
+//! Where the server of a job runs: as the suite says, or in a container because the command line wants it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::suite::model::{
+    container::{Container, ImageBase},
+    server::{Program, Server, Target},
+};
+
+/// `--isolation`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Isolation {
+    /// Processes, and containers where the suite or `--docker` names one.
+    #[default]
+    AsWritten,
+    /// Processes only.
+    Process,
+    /// Containers only.
+    Container,
+}
+
+/// What the command line and the settings say about places.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// `--isolation`
+    pub(crate) isolation: Isolation,
+    /// `--docker`: the image of servers that name none.
+    pub(crate) image: Option<ImageBase>,
+    /// The settings' container.
+    pub(crate) container: Option<Container>,
+}
+
+/// A server in its place, or why it cannot be there.
+type Answer = Result<Arc<Server>, String>;
+
+/// The servers in their places, made once for each server of the suites.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    places: &'a Places,
+    /// By where the server lies; the server is held, so that no other one comes to lie there.
+    known: HashMap<*const Server, (Arc<Server>, Answer)>,
+}
+
+impl<'a> Placed<'a> {
+    pub(super) fn new(places: &'a Places) -> Self {
+        Self {
+            places,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Puts a server into its place.
+    pub(super) fn server(&mut self, server: &Arc<Server>) -> Answer {
+        if !self.changes(&server.target) {
+            return Ok(Arc::clone(server));
+        }
+        let known = self.known.entry(Arc::as_ptr(server));
+        let (_, placed) = known.or_insert_with(|| {
+            let placed = self.places.place(server).map(Arc::new);
+            (Arc::clone(server), placed)
+        });
+        placed.clone()
+    }
+
+    /// Whether a target is looked at more closely.
+    fn changes(&self, target: &Target) -> bool {
+        match target {
+            Target::Container { .. } => true,
+            Target::Process(_) | Target::Builtin { .. } => self.places.wants_containers(),
+            Target::Url { .. } | Target::None => false,
+        }
+    }
+}
+
+impl Places {
+    fn wants_containers(&self) -> bool {
+        match self.isolation {
+            Isolation::Container => true,
+            Isolation::AsWritten => self.image.is_some(),
+            Isolation::Process => false,
+        }
+    }
+
+    fn place(&self, server: &Server) -> Result<Server, String> {
+        let target = match &server.target {
+            Target::Process(launch) => Target::Container {
+                container: Box::new(self.fresh()?),
+                program: Program::Launched(launch.clone()),
+            },
+            Target::Builtin {
+                profile,
+                args,
+                launch,
+            } => Target::Container {
+                container: Box::new(self.own()),
+                program: Program::Builtin {
+                    profile: profile.clone(),
+                    args: args.clone(),
+                    launch: launch.clone(),
+                },
+            },
+            Target::Container { container, program } => {
+                if self.isolation == Isolation::Process {
+                    return Err("the server wants a container (`docker`), \
+                                and `--isolation process` allows none"
+                        .to_owned());
+                }
+                let mut container = container.clone();
+                if container.image.is_none() {
+                    container.image = Some(self.image.clone().ok_or_else(no_image)?);
+                }
+                Target::Container {
+                    container,
+                    program: program.clone(),
+                }
+            }
+            target @ (Target::Url { .. } | Target::None) => target.clone(),
+        };
+        Ok(Server { target })
+    }
+
+    /// The container of a server that says nothing about one.
+    fn fresh(&self) -> Result<Container, String> {
+        let own = Container {
+            image: self.image.clone(),
+            ..Container::default()
+        };
+        let container = match &self.container {
+            Some(base) => own.over(base),
+            None => own,
+        };
+        match container.image {
+            Some(_) => Ok(container),
+            None => Err(no_image()),
+        }
+    }
+
+    /// The container of the embedded server, which brings its own image.
+    fn own(&self) -> Container {
+        let base = self.container.clone().unwrap_or_default();
+        Container {
+            image: Some(ImageBase::Own),
+            prepare: None,
+            platform: None,
+            ..base
+        }
+    }
+}
+
+fn no_image() -> String {
+    "nothing names the image of its container: give `--docker IMAGE`, \
+     or `docker: {image: …}` in mcp-assert.yaml or under `server`"
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Isolation, Placed, Places};
+    use crate::suite::model::{
+        container::{Container, ImageBase},
+        server::{Launch, Server, Target},
+    };
+
+    fn image(name: &str) -> ImageBase {
+        ImageBase::from_text(name)
+    }
+
+    fn placed(places: &Places, target: Target) -> Result<Option<ImageBase>, String> {
+        let server = Arc::new(Server { target });
+        let found = Placed::new(places).server(&server)?;
+        Ok(match &found.target {
+            Target::Container { container, .. } => container.image.clone(),
+            Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
+        })
+    }
+
+    fn process() -> Target {
+        Target::Process(Launch::default())
+    }
+
+    fn builtin() -> Target {
+        Target::Builtin {
+            profile: "conformance".into(),
+            args: Vec::new(),
+            launch: Launch::default(),
+        }
+    }
+
+    fn container(name: Option<&str>) -> Target {
+        Target::Container {
+            container: Box::new(Container {
+                image: name.map(ImageBase::from_text),
+                ..Container::default()
+            }),
+            program: super::Program::Launched(Launch::default()),
+        }
+    }
+
+    #[test]
+    fn the_command_line_places_what_the_suite_does_not() {
+        let places = |isolation, name: Option<&str>, settings: Option<&str>| Places {
+            isolation,
+            image: name.map(ImageBase::from_text),
+            container: settings.map(|name| Container {
+                image: Some(image(name)),
+                ..Container::default()
+            }),
+        };
+        let (written, process_only, all) = (
+            Isolation::AsWritten,
+            Isolation::Process,
+            Isolation::Container,
+        );
+        let plain = places(written, None, Some("settings"));
+        assert_eq!(placed(&plain, process()), Ok(None));
+        assert_eq!(placed(&plain, builtin()), Ok(None));
+        assert_eq!(
+            placed(&plain, container(Some("own"))),
+            Ok(Some(image("own")))
+        );
+        let typed = places(written, Some("typed"), Some("settings"));
+        assert_eq!(placed(&typed, process()), Ok(Some(image("typed"))));
+        assert_eq!(placed(&typed, builtin()), Ok(Some(ImageBase::Own)));
+        assert_eq!(placed(&typed, container(None)), Ok(Some(image("typed"))));
+        assert_eq!(
+            placed(&typed, container(Some("own"))),
+            Ok(Some(image("own")))
+        );
+        let forced = places(all, None, Some("settings"));
+        assert_eq!(placed(&forced, process()), Ok(Some(image("settings"))));
+        let nothing = places(all, None, None);
+        assert!(
+            placed(&nothing, process())
+                .unwrap_err()
+                .contains("--docker")
+        );
+        assert_eq!(placed(&nothing, builtin()), Ok(Some(ImageBase::Own)));
+        let refused = places(process_only, None, None);
+        assert_eq!(placed(&refused, process()), Ok(None));
+        assert!(placed(&refused, container(Some("own"))).is_err());
+    }
+}
