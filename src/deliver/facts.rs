@@ -60,7 +60,6 @@ pub(crate) struct Wishes {
     #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) comment: CommentWhen,
     /// Whether failing lines are marked.
-    #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) annotations: Wanted,
     /// Whether the step summary is written.
     pub(crate) summary: Wanted,

@@ -1,7 +1,10 @@
 //! Text to places: stdout, files, a step summary. What the text says is made in `report`. A file appears whole
 //! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
 
+pub(crate) mod bounds;
+pub(crate) mod command_file;
 pub(crate) mod facts;
+mod file;
 pub(crate) mod stdout;
 pub(crate) mod token;
 pub(crate) mod workflow_log;
@@ -12,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::stdout::Stdout;
+use self::{bounds::Bounds, stdout::Stdout};
 
 /// Where a text goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(crate) enum Destination {
     Stdout,
     /// A file, replaced as a whole.
     File(PathBuf),
+    /// The same, where it may be written by a step of a workflow.
+    Within(Bounds, PathBuf),
     /// The file of a step summary, which is only ever appended to.
     StepSummary(PathBuf),
 }
@@ -72,8 +77,11 @@ pub(crate) fn write(
             .and_then(|()| stdout.flush())
             .map_err(|cause| DeliverError::new("write", Path::new("stdout"), cause)),
         Destination::File(path) => {
-            replace(path, text).map_err(|cause| DeliverError::new("write", path, cause))
+            file::replace(path, text, None).map_err(|cause| DeliverError::new("write", path, cause))
         }
+        Destination::Within(bounds, path) => bounds
+            .replace(path, text)
+            .map_err(|cause| DeliverError::new("write", path, cause)),
         Destination::StepSummary(path) => {
             append(path, text).map_err(|cause| DeliverError::new("append to", path, cause))
         }
@@ -88,44 +96,6 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, DeliverError> {
         Err(cause) => Err(DeliverError::new("read", path, cause)),
     }
 }
-
-/// Replaces a file by one that is complete: written beside it, then renamed.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // A pipe or a device cannot be replaced, only written to.
-        let mut device = OpenOptions::new().write(true).open(&path)?;
-        return device.write_all(text.as_bytes());
-    }
-    if path.is_dir() {
-        return Err(io::Error::other("it is a directory"));
-    }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        Some(_) | None => Path::new("."),
-    };
-    fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".mcp-assert-");
-    keep_mode(&mut builder, &path);
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(&path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
-#[cfg(unix)]
-fn keep_mode(builder: &mut tempfile::Builder<'_, '_>, path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-
-    let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode() & 0o777);
-    builder.permissions(fs::Permissions::from_mode(mode));
-}
-
-#[cfg(not(unix))]
-fn keep_mode(_builder: &mut tempfile::Builder<'_, '_>, _path: &Path) {}
 
 /// Appends to a file that others write to as well.
 fn append(path: &Path, text: &str) -> io::Result<()> {

@@ -73,6 +73,15 @@ impl WorkflowLog {
         let _ = state.end_line().and_then(|()| state.lines(text));
     }
 
+    /// Gives the runner a command. A log whose standard output belongs to somebody else has none: what a command
+    /// says may be kept there in a file.
+    pub(crate) fn command(&self, command: &Command) {
+        let mut state = self.lock();
+        if state.has_begun {
+            let _ = state.command(command);
+        }
+    }
+
     /// Shows the words of a panic, even if it happened while this log was written to.
     pub(crate) fn panicked(&self, text: &str) {
         match self.state.try_lock() {

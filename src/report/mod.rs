@@ -2,6 +2,7 @@
 //! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
 //! terminal shows while the run goes on, in `terminal`.
 
+pub(crate) mod annotations;
 mod badge;
 pub(crate) mod baseline;
 pub(crate) mod cleaner;
@@ -11,6 +12,8 @@ pub(crate) mod failure;
 mod json;
 mod junit;
 pub(crate) mod markdown;
+pub(crate) mod outputs;
+mod rank;
 pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod run_json;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
+    /// The address of the server that has the repository, e.g. `https://github.com`.
+    pub(crate) server: Option<String>,
     /// `owner/name`.
     pub(crate) repository: Option<String>,
     /// The revision whose files were tested: the workspace's `HEAD`, else what the CI system names.
@@ -27,6 +29,8 @@ pub(crate) struct Source {
     pub(crate) run: Option<u64>,
     /// The attempt of that run, from 1.
     pub(crate) attempt: Option<u64>,
+    /// The folder of the repository that paths begin in; absent when it is the root or not known.
+    pub(crate) folder: Option<String>,
     /// The suites as they were named, one a line.
     pub(crate) suite: Option<String>,
 }

@@ -13,12 +13,16 @@ pub(crate) const SHORTEST_BYTES: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Secrets {
     values: Vec<String>,
+    too_short: usize,
 }
 
 impl Secrets {
     /// Adds a value and each of its lines, unless too short to hide: as they are, as JSON writes them, and
     /// in base64.
     pub(crate) fn add(&mut self, value: &str) {
+        if (1..SHORTEST_BYTES).contains(&value.len()) {
+            self.too_short += 1;
+        }
         for part in std::iter::once(value).chain(value.lines()) {
             if part.len() < SHORTEST_BYTES {
                 continue;
@@ -33,6 +37,22 @@ impl Secrets {
         }
         self.values
             .sort_by_key(|known| std::cmp::Reverse(known.len()));
+    }
+
+    /// Adds a token of GitHub's, also as git sends it.
+    pub(crate) fn add_token(&mut self, token: &str) {
+        self.add(token);
+        self.add(&STANDARD_NO_PAD.encode(format!("x-access-token:{token}")));
+    }
+
+    /// Every text that is hidden.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().map(String::as_str)
+    }
+
+    /// Values that are too short to be hidden.
+    pub(crate) fn too_short(&self) -> usize {
+        self.too_short
     }
 
     /// The text with every secret replaced by [`MASK`], longest first.
@@ -61,6 +81,20 @@ mod tests {
             secrets.mask("x abcdefgh y abcd tok second line"),
             "x *** y *** tok ***"
         );
+    }
+
+    #[test]
+    fn a_token_is_hidden_as_git_sends_it() {
+        let mut secrets = Secrets::default();
+        secrets.add_token("ghs_abc");
+        assert_eq!(
+            secrets.mask("basic eC1hY2Nlc3MtdG9rZW46Z2hzX2FiYw== ghs_abc"),
+            "basic ***== ***"
+        );
+        assert_eq!((secrets.too_short(), secrets.forms().count()), (0, 4));
+        secrets.add("");
+        secrets.add("abc");
+        assert_eq!(secrets.too_short(), 1);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod architecture;
 mod broken_servers;
 mod ci;
+mod ci_sinks;
 mod command_line;
 mod compat;
 mod docs;

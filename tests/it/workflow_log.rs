@@ -2,7 +2,7 @@
 //! is obeyed.
 
 #[path = "../../src/words/workflow/tests/runner.rs"]
-mod runner;
+pub(crate) mod runner;
 
 use self::runner::{Step, read};
 use crate::harness::{Project, Ran};

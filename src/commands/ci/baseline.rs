@@ -37,7 +37,7 @@ pub(super) fn read(
 
 /// Writes what the run says into the file, after any comparison.
 pub(super) fn save(
-    path: &Path,
+    (path, place): (&Path, &Destination),
     report: &RunReport,
     scope: Scope,
     stdout: &mut Stdout,
@@ -45,5 +45,5 @@ pub(super) fn save(
     // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
     let old = deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok());
     let new = Baseline::updated(old.as_ref(), report, scope);
-    deliver::write(&Destination::File(path.to_owned()), &new.render(), stdout)
+    deliver::write(place, &new.render(), stdout)
 }

@@ -70,9 +70,19 @@ fn source(environment: &Environment, event: &Value) -> Source {
         job: own("GITHUB_JOB"),
         run: number("GITHUB_RUN_ID"),
         attempt: number("GITHUB_RUN_ATTEMPT"),
+        server: own("GITHUB_SERVER_URL"),
+        folder: folder(environment),
         suite: None,
         repository,
     }
+}
+
+/// The folder we were started in, from the workspace.
+fn folder(environment: &Environment) -> Option<String> {
+    let workspace = set(environment, "GITHUB_WORKSPACE")?;
+    let folder = environment.directory.strip_prefix(workspace).ok()?;
+    let folder = clean(&folder.to_string_lossy());
+    (!folder.is_empty()).then_some(folder)
 }
 
 /// The file of `owner/name/.github/workflows/ci.yml@refs/heads/main`.

@@ -3,7 +3,9 @@
 
 mod baseline;
 mod here;
+mod masks;
 mod options;
+mod sinks;
 mod telling;
 mod tool;
 
@@ -52,12 +54,13 @@ pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
 fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let typed = options::run_args(args);
     let mut screen = Screen::new(context, &typed);
+    let mut made = Made::by(&context.environment);
+    masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     let here = here::read(&context.environment, &mut notes);
     for note in &notes {
         screen.note(note);
     }
-    let mut made = Made::by(&context.environment);
     let made_it = make(args, &typed, (context, &here), &mut screen, &mut made);
     let causes = made_it.err().map(|refusal| {
         let cause = cause_of(&refusal);
@@ -96,13 +99,17 @@ struct Made {
 impl Made {
     /// Nothing yet, by this executable.
     fn by(environment: &Environment) -> Self {
+        let mut secrets = Secrets::default();
+        if let Some(token) = environment.variable("GITHUB_TOKEN") {
+            secrets.add_token(token.trim());
+        }
         Self {
             report: RunReport {
                 tool: tool::read(environment),
                 ..RunReport::default()
             },
             scope: Scope::Part,
-            secrets: Secrets::default(),
+            secrets,
         }
     }
 }
@@ -118,6 +125,8 @@ fn make(
     refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
     refuse_containers(&args.place)?;
     let mut prepared = running::prepare(typed, context)?;
+    made.secrets = prepared.secrets();
+    masks::mask(&made.secrets, screen);
     for problem in &prepared.problems {
         screen.problem(problem);
     }
@@ -125,7 +134,6 @@ fn make(
         screen.note(note);
     }
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
-    made.secrets = prepared.secrets();
     if prepared.left_out == 0 {
         made.scope = Scope::Whole;
     }

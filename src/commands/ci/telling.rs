@@ -4,13 +4,14 @@
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{baseline, cause_of};
+use super::{baseline, cause_of, sinks};
 use crate::{
     cli::ci::Store,
     commands::running::Screen,
     deliver::{
         self, Destination,
-        facts::{Facts, Here, Wanted, Wishes},
+        bounds::Bounds,
+        facts::{Facts, Here, Wishes},
     },
     report::{
         Format, RunReport,
@@ -62,7 +63,7 @@ impl Telling<'_> {
         if let Err(cause) = self.keep_baseline(&report, &judged, screen) {
             causes.push(cause);
         }
-        self.write_files(&mut report, &mut causes, screen);
+        let written = self.write_files(&mut report, &mut causes, screen);
         if let Err(error) = self.show(&report, screen) {
             let text = format!("cannot write to stdout: {error}");
             causes.push(Cause::new(Verdict::Error, &text));
@@ -74,7 +75,9 @@ impl Telling<'_> {
             wishes: &self.wishes,
             secrets: &self.secrets,
         };
-        tell_sinks(&facts, screen);
+        sinks::annotate(&facts, screen);
+        sinks::summarize(&facts, screen);
+        sinks::tell_outputs(&facts, &written, "off", screen);
         report
             .judgement
             .map_or(Verdict::Error, |judgement| judgement.verdict)
@@ -102,12 +105,20 @@ impl Telling<'_> {
         if !complete {
             return Ok(());
         }
-        baseline::save(path, report, self.scope, screen.stdout())
+        let place = Destination::Within(Bounds::of(&self.here.environment), path.clone());
+        baseline::save((path, &place), report, self.scope, screen.stdout())
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
     }
 
     /// Writes the reports. One that cannot be written changes the verdict, which the others must show.
-    fn write_files(&self, report: &mut RunReport, causes: &mut Vec<Cause>, screen: &mut Screen) {
+    /// Those that are there, each at its path.
+    fn write_files(
+        &self,
+        report: &mut RunReport,
+        causes: &mut Vec<Cause>,
+        screen: &mut Screen,
+    ) -> Vec<(Format, &Path)> {
+        let bounds = Bounds::of(&self.here.environment);
         let mut broken: BTreeSet<&Path> = BTreeSet::new();
         loop {
             report.judgement = Some(judge(report, self.demands, causes.clone()));
@@ -116,7 +127,7 @@ impl Telling<'_> {
                 if broken.contains(path.as_path()) {
                     continue;
                 }
-                let destination = Destination::File(path.clone());
+                let destination = Destination::Within(bounds.clone(), path.clone());
                 let text = format.render(report);
                 if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
@@ -124,7 +135,11 @@ impl Telling<'_> {
                 }
             }
             if broken.len() == known {
-                return;
+                let files = self.wishes.files.iter();
+                return files
+                    .map(|(format, path)| (*format, path.as_path()))
+                    .filter(|(_, path)| !broken.contains(path))
+                    .collect();
             }
         }
     }
@@ -136,8 +151,11 @@ impl Telling<'_> {
             ..Detail::usual(report.trials)
         };
         let theme = screen.theme();
+        match self.frames {
+            Frames::All => screen.unheeded(|out| closing::write(out, report, &detail, theme))?,
+            Frames::Last | Frames::None => closing::write(screen.stdout(), report, &detail, theme)?,
+        }
         let out = screen.stdout();
-        closing::write(out, report, &detail, theme)?;
         if let Some(judgement) = &report.judgement {
             writeln!(out, "verdict: {}", judgement.verdict.word())?;
             for cause in &judgement.causes {
@@ -145,19 +163,5 @@ impl Telling<'_> {
             }
         }
         out.flush()
-    }
-}
-
-/// Tells every sink that is no file of the user's, in this order. None of them changes the verdict.
-fn tell_sinks(facts: &Facts<'_>, screen: &mut Screen) {
-    if let Some(path) = facts.here.environment.variable("GITHUB_STEP_SUMMARY")
-        && facts.wishes.summary == Wanted::Yes
-        && !path.is_empty()
-    {
-        let text = Format::Markdown.render(facts.report);
-        let destination = Destination::StepSummary(path.into());
-        if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
-            screen.note(&error.to_string());
-        }
     }
 }

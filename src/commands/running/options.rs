@@ -86,6 +86,9 @@ impl Prepared {
             ..Bindings::default()
         };
         let mut secrets = Secrets::default();
+        if let Some(token) = self.environment.variable("GITHUB_TOKEN") {
+            secrets.add_token(token.trim());
+        }
         for job in &self.plan.jobs {
             if let Work::Run(work) = &job.work {
                 add_secrets(&work.server.target, &bindings, &mut secrets);

@@ -14,7 +14,7 @@ use crate::{
         live::{Live, LiveOptions, Progress, Results},
         theme::Theme,
     },
-    words::{diagnostic::Diagnostic, text::clean},
+    words::{diagnostic::Diagnostic, text::clean, workflow::command::Command},
 };
 
 /// The two streams and their dress.
@@ -61,6 +61,13 @@ impl Screen {
 
     pub(in crate::commands) fn stdout(&mut self) -> &mut Stdout {
         &mut self.stdout
+    }
+
+    /// Gives the runner of a workflow a command.
+    pub(in crate::commands) fn command(&self, command: &Command) {
+        if let Some(log) = &self.context.log {
+            log.command(command);
+        }
     }
 
     /// Writes text that is as long and as strange as servers make it: a workflow obeys nothing meanwhile.

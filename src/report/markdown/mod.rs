@@ -3,12 +3,13 @@
 //! says which.
 
 mod escape;
+mod links;
 mod parts;
 
 use self::parts::Page;
 use crate::report::RunReport;
 
-/// Bytes that a step summary takes; a longer one is dropped whole.
+/// Bytes of a step summary. One of more than 1 MiB is dropped whole.
 pub(crate) const SUMMARY_BYTES: usize = 1_000_000;
 
 /// How much of the page is left. Each level has everything of the later ones.
@@ -57,7 +58,7 @@ impl Level {
             Self::ShortStderr => {
                 Some("the list of what passed, the frames, and stderr beyond 20 lines")
             }
-            Self::SomeDetails => Some("the list of what passed and details beyond the first 50"),
+            Self::SomeDetails => Some("the list of what passed and details beyond the 50 worst"),
             Self::NoDetails => Some("the list of what passed and all details"),
             Self::SomeRows => Some("all details and rows beyond 50 in a table"),
             Self::Regressions => Some("everything but regressions"),
@@ -66,7 +67,23 @@ impl Level {
     }
 }
 
-/// The run as Markdown, for a step summary.
+/// What the step summary says: of a shard only one line, because the merge says all.
+pub(crate) fn summary(report: &RunReport) -> String {
+    if report.plan.shard == 0 {
+        return render(report);
+    }
+    let verdict = report.judgement.as_ref().map(|it| it.verdict.word());
+    format!(
+        "mcp-assert, shard {}/{}: {} in {}{}\n",
+        report.plan.shard,
+        report.plan.of,
+        parts::counts(report),
+        parts::milliseconds(report.duration_us),
+        verdict.map_or_else(String::new, |verdict| format!(", verdict: {verdict}")),
+    )
+}
+
+/// The run as Markdown, for a page that has room for a step summary.
 pub(crate) fn render(report: &RunReport) -> String {
     within(report, SUMMARY_BYTES)
 }

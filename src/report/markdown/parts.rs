@@ -5,6 +5,7 @@ use chrono::DateTime;
 use super::{
     Level,
     escape::{LONGEST_INLINE, block, inline},
+    links::Links,
 };
 use crate::{
     outcome::Status,
@@ -12,6 +13,7 @@ use crate::{
         End, RunReport,
         compare::{Change, Class, Comparison},
         failure::{self, Detail, Frames, Times},
+        rank::Classes,
         record::Record,
         surface::Weight,
     },
@@ -24,11 +26,17 @@ const SOME: usize = 50;
 /// Rows of the list of slow assertions.
 const SLOWEST: usize = 10;
 
+/// Digits shown of a digest.
+const DIGEST_DIGITS: usize = 64;
+
+/// Causes of the verdict.
+const MOST_CAUSES: usize = 20;
+
 /// Lines of stderr in the longest page.
 const STDERR_LINES: usize = 100;
 
-/// Characters of a name in the shortest pages.
-const SHORT_INLINE: usize = 30;
+/// Characters of a name in the shortest pages, which keep 50 regressions in 16 KiB.
+const SHORT_INLINE: usize = 24;
 
 /// A page being written; it ends early once it is too long.
 pub(super) struct Page {
@@ -67,8 +75,8 @@ impl Page {
     }
 
     /// A text from outside, as short as the page needs it.
-    fn inline(&self, text: &str) -> String {
-        let limit = if self.level >= Level::SomeRows {
+    pub(super) fn inline(&self, text: &str) -> String {
+        let limit = if self.level >= Level::Regressions {
             SHORT_INLINE
         } else {
             LONGEST_INLINE
@@ -113,6 +121,7 @@ impl Page {
 pub(super) fn all(page: &mut Page, report: &RunReport) {
     page.push(&headline(report));
     page.push(&circumstances(report));
+    verdict(page, report);
     if let Some(left_out) = page.level.left_out() {
         page.push(&format!("\n_Left out to fit: {left_out}._\n"));
     }
@@ -141,6 +150,11 @@ pub(super) fn all(page: &mut Page, report: &RunReport) {
 
 /// The first line.
 pub(super) fn headline(report: &RunReport) -> String {
+    format!("### mcp-assert: {}\n", counts(report))
+}
+
+/// How many assertions of each kind there are; kinds without any are left out.
+pub(super) fn counts(report: &RunReport) -> String {
     let tally = report.tally();
     let mut parts = Vec::new();
     if tally.is_red() {
@@ -161,7 +175,7 @@ pub(super) fn headline(report: &RunReport) -> String {
             parts.push(format!("{number} {word}"));
         }
     }
-    format!("### mcp-assert: {}\n", parts.join(", "))
+    parts.join(", ")
 }
 
 /// Why the totals may mean less than they seem to.
@@ -174,6 +188,22 @@ fn circumstances(report: &RunReport) -> String {
             format!("\nEnded early: {} did not run.\n", count(missing, "job"))
         }
         End::Finished => String::new(),
+    }
+}
+
+/// What is said of it all, and why.
+fn verdict(page: &mut Page, report: &RunReport) {
+    let Some(judgement) = &report.judgement else {
+        return;
+    };
+    page.push(&format!("\nVerdict: **{}**\n", judgement.verdict.word()));
+    for cause in judgement.causes.iter().take(MOST_CAUSES) {
+        let text = page.inline(&cause.text);
+        page.push(&format!("- {}: {text}\n", cause.verdict.word()));
+    }
+    if judgement.causes.len() > MOST_CAUSES {
+        let more = judgement.causes.len() - MOST_CAUSES;
+        page.push(&format!("- … and {more} more\n"));
     }
 }
 
@@ -215,11 +245,8 @@ fn changes(page: &mut Page, comparison: &Comparison, class: Class) {
 
 /// What is red: a table, then the details of each.
 fn failures(page: &mut Page, report: &RunReport) {
-    let red: Vec<&Record> = report
-        .records
-        .iter()
-        .filter(|record| record.status.is_red())
-        .collect();
+    let red = Classes::of(report).red(report);
+    let links = Links::of(&report.source);
     page.table(
         "Not passed",
         "| Status | Assertion | Where | Duration |",
@@ -229,7 +256,7 @@ fn failures(page: &mut Page, report: &RunReport) {
                 "| {} | {} | {} | {} |",
                 record.status.word(),
                 page.inline(&record.display_name(report.trials)),
-                page.inline(&format!("{}:{}", record.file, record.line)),
+                links.to(page, record),
                 milliseconds(record.duration_us),
             )
         },
@@ -447,14 +474,24 @@ fn footer(page: &mut Page, report: &RunReport) {
         .and_then(DateTime::from_timestamp_millis)
         .map(|at| at.format("%Y-%m-%d %H:%M:%S UTC").to_string())
         .unwrap_or_default();
+    let mut digests = String::new();
+    let known = [
+        ("plan", &report.plan.digest),
+        ("binary", &report.tool.sha256),
+    ];
+    for (name, digest) in known {
+        if let Some(digest) = digest {
+            digests.extend([", ", name, " ", &inline(digest, DIGEST_DIGITS)]);
+        }
+    }
     page.push(&format!(
-        "\n<sub>mcp-assert {}, {started}, {} with {}</sub>\n",
+        "\n<sub>mcp-assert {}, {started}, {} with {}{digests}</sub>\n",
         inline(&report.tool.version, SHORT_INLINE),
         milliseconds(report.duration_us),
         count(report.jobs, "job"),
     ));
 }
 
-fn milliseconds(micros: u64) -> String {
+pub(super) fn milliseconds(micros: u64) -> String {
     format!("{} ms", micros / 1_000)
 }

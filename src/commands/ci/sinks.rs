@@ -1,0 +1,86 @@
+//! The sinks that a workflow's runner offers: annotations in the log, the step summary, the outputs. None of them
+//! changes the verdict; one that cannot be written is a note.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    commands::running::Screen,
+    deliver::{
+        self, Destination,
+        bounds::Bounds,
+        command_file,
+        facts::{Facts, Wanted},
+    },
+    report::{
+        Format,
+        annotations::annotations,
+        markdown,
+        outputs::{Told, outputs},
+    },
+    words::workflow::command::Command,
+};
+
+/// Marks the lines that deserve a look.
+pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {
+    if facts.wishes.annotations == Wanted::No {
+        return;
+    }
+    for annotation in annotations(facts.report) {
+        screen.command(&Command::Annotate(annotation));
+    }
+}
+
+/// Appends the step summary.
+pub(super) fn summarize(facts: &Facts<'_>, screen: &mut Screen) {
+    let Some(path) = command_path(facts, "GITHUB_STEP_SUMMARY") else {
+        return;
+    };
+    if facts.wishes.summary == Wanted::No {
+        return;
+    }
+    let text = markdown::summary(facts.report);
+    let destination = Destination::StepSummary(path);
+    if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
+        screen.note(&error.to_string());
+    }
+}
+
+/// Tells later steps, as the last of all sinks: `comment` is what became of the comment, `written` the report files
+/// that are there.
+pub(super) fn tell_outputs(
+    facts: &Facts<'_>,
+    written: &[(Format, &Path)],
+    comment: &str,
+    screen: &Screen,
+) {
+    let Some(path) = command_path(facts, "GITHUB_OUTPUT") else {
+        return;
+    };
+    let bounds = Bounds::of(&facts.here.environment);
+    let shown = |wanted: Format| {
+        let found = written.iter().find(|(format, _)| *format == wanted);
+        found.map(|(_, path)| bounds.shown(path))
+    };
+    let (report_json, junit, badge) = (
+        shown(Format::RunJson),
+        shown(Format::Junit),
+        shown(Format::Badge),
+    );
+    let told = Told {
+        report_json: report_json.as_deref(),
+        junit: junit.as_deref(),
+        badge: badge.as_deref(),
+        comment,
+    };
+    let outputs = outputs(facts.report, &told);
+    let pairs = outputs.iter().map(|(name, value)| (*name, value.as_str()));
+    if let Err(error) = command_file::append(&path, pairs) {
+        screen.note(&error.to_string());
+    }
+}
+
+/// The path of a file of the runner's, where there is one.
+fn command_path(facts: &Facts<'_>, name: &str) -> Option<PathBuf> {
+    let path = facts.here.environment.variable(name)?;
+    (!path.is_empty()).then(|| path.into())
+}

@@ -1,0 +1,238 @@
+//! Where a step of a workflow may write: beneath its workspace or the runner's temporary folder, whatever links lie
+//! there. What is written and made belongs to the owner of the workspace, because leftovers of another user break
+//! later jobs on the same machine.
+
+use std::{
+    fs,
+    io::{self, ErrorKind},
+    path::{Component, Path, PathBuf},
+};
+
+use super::file::{self, Owner};
+use crate::words::environment::Environment;
+
+/// The folders that may be written to, and whose files these are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Where relative paths begin.
+    base: PathBuf,
+    /// With none of them, every place may be written to.
+    roots: Vec<PathBuf>,
+    owner: Option<Owner>,
+}
+
+impl Bounds {
+    /// The bounds of the step we run in; none outside of a workflow.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        let folder = |name: &str| {
+            let value = environment.variable(name).filter(|value| !value.is_empty());
+            value.map(PathBuf::from)
+        };
+        let in_workflow = environment.variable("GITHUB_ACTIONS") == Some("true");
+        let workspace = folder("GITHUB_WORKSPACE").filter(|_| in_workflow);
+        Self {
+            base: environment.directory.clone(),
+            owner: workspace.as_deref().and_then(Owner::to_hand_to),
+            roots: match workspace {
+                Some(workspace) => std::iter::once(workspace)
+                    .chain(folder("RUNNER_TEMP"))
+                    .collect(),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// Replaces a file by one that is complete.
+    pub(super) fn replace(&self, path: &Path, text: &str) -> io::Result<()> {
+        let path = self.base.join(path);
+        if self.roots.is_empty() {
+            return file::replace(&path, text, None);
+        }
+        file::replace(&self.resolved(&path)?, text, self.owner)
+    }
+
+    /// The path with its links followed, if it leads to a place that may be written to.
+    fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
+        let resolved = follow(path)?;
+        let inside = self.roots.iter().any(|root| {
+            fs::canonicalize(root).is_ok_and(|root| resolved != root && resolved.starts_with(root))
+        });
+        if inside {
+            return Ok(resolved);
+        }
+        let roots: Vec<String> = self
+            .roots
+            .iter()
+            .map(|it| it.display().to_string())
+            .collect();
+        let how = if resolved == path {
+            "it lies"
+        } else {
+            "it leads"
+        };
+        Err(io::Error::other(format!(
+            "{how} outside of {}",
+            roots.join(" and ")
+        )))
+    }
+
+    /// The path from the workspace, for the steps that follow.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let path = self.base.join(path);
+        let from_workspace = self
+            .roots
+            .first()
+            .and_then(|root| path.strip_prefix(root).ok());
+        from_workspace.unwrap_or(&path).display().to_string()
+    }
+}
+
+/// The path without links. What does not exist yet can be no link, and must not lead upwards.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut known = path;
+    loop {
+        match fs::canonicalize(known) {
+            Ok(real) => {
+                return Ok(missing
+                    .iter()
+                    .rev()
+                    .fold(real, |path, name| path.join(name)));
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            Err(_) if fs::symlink_metadata(known).is_ok() => {
+                return Err(io::Error::other("a link on its way leads nowhere"));
+            }
+            Err(_) => {}
+        }
+        match (known.components().next_back(), known.parent()) {
+            (Some(Component::Normal(name)), Some(parent)) => {
+                missing.push(name);
+                known = parent;
+            }
+            (_, _) => return Err(io::Error::other("`..` behind a folder that does not exist")),
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::{
+        fs,
+        os::unix::fs::{MetadataExt, chown, symlink},
+        path::Path,
+    };
+
+    use super::Bounds;
+    use crate::words::environment::Environment;
+
+    struct Machine {
+        folder: tempfile::TempDir,
+        bounds: Bounds,
+    }
+
+    fn machine() -> Machine {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (workspace, temporary, _) = (path("workspace"), path("temporary"), path("outside"));
+        if rustix::process::geteuid().is_root() {
+            chown(&workspace, Some(1001), Some(127)).unwrap();
+        }
+        let variables = [
+            ("GITHUB_ACTIONS", "true".to_owned()),
+            ("GITHUB_WORKSPACE", workspace.display().to_string()),
+            ("RUNNER_TEMP", temporary.display().to_string()),
+        ];
+        let bounds = Bounds::of(&Environment {
+            variables: variables
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            directory: workspace.clone(),
+            ..Environment::default()
+        });
+        Machine { folder, bounds }
+    }
+
+    impl Machine {
+        fn write(&self, path: &str) -> Result<(), String> {
+            let full = path.replace("ROOT", self.folder.path().to_str().unwrap());
+            let written = self.bounds.replace(Path::new(&full), "text");
+            written.map_err(|error| error.to_string())
+        }
+
+        fn link(&self, from: &str, to: &str) {
+            symlink(self.folder.path().join(to), self.folder.path().join(from)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_written_and_made_belongs_to_the_workspace() {
+        let machine = machine();
+        machine.write("a/b/report.xml").unwrap();
+        machine.write("ROOT/temporary/report.xml").unwrap();
+        let owner = |path: &str| {
+            let found = fs::metadata(machine.folder.path().join(path)).unwrap();
+            (found.uid(), found.gid())
+        };
+        let wanted = owner("workspace");
+        for made in [
+            "workspace/a",
+            "workspace/a/b",
+            "workspace/a/b/report.xml",
+            "temporary/report.xml",
+        ] {
+            assert_eq!(owner(made), wanted, "{made}");
+        }
+        assert_eq!(
+            machine.bounds.shown("a/report.xml".as_ref()),
+            "a/report.xml"
+        );
+    }
+
+    #[test]
+    fn no_path_leads_out() {
+        let machine = machine();
+        machine.link("workspace/out", "outside");
+        machine.link("workspace/file", "outside/file");
+        machine.link("workspace/nowhere", "missing");
+        machine.link("workspace/in", "workspace/inner");
+        fs::create_dir(machine.folder.path().join("workspace/inner")).unwrap();
+        fs::write(machine.folder.path().join("outside/file"), "theirs").unwrap();
+        let case = |path: &str, wanted: &str| {
+            let error = machine.write(path).unwrap_err();
+            assert!(error.contains(wanted), "{path}: {error}");
+        };
+        case("../outside/x", "leads outside of");
+        case("ROOT/outside/x", "lies outside of");
+        case("/etc/x", "lies outside of");
+        case("out/x", "leads outside of");
+        case("out/deeper/x", "leads outside of");
+        case("file", "leads outside of");
+        case("nowhere/x", "leads nowhere");
+        case("nowhere", "leads nowhere");
+        case("missing/../../x", "behind a folder that does not exist");
+        machine.write("in/x").unwrap();
+        assert!(machine.folder.path().join("workspace/inner/x").exists());
+        let outside: Vec<_> = fs::read_dir(machine.folder.path().join("outside"))
+            .unwrap()
+            .collect();
+        assert_eq!(outside.len(), 1, "{outside:?}");
+        let theirs = fs::read_to_string(machine.folder.path().join("outside/file")).unwrap();
+        assert_eq!(theirs, "theirs");
+    }
+
+    #[test]
+    fn outside_of_a_workflow_every_place_will_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.xml");
+        let bounds = Bounds::of(&Environment::default());
+        bounds.replace(&path, "text").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+    }
+}

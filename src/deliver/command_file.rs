@@ -1,0 +1,115 @@
+//! The files by which a step tells its runner pairs of name and value. They belong to the runner and are only ever
+//! appended to, in one write.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use super::{DeliverError, token};
+
+/// What begins every delimiter.
+const PREFIX: &str = "mcp_";
+
+/// Appends pairs whose values may be any text.
+pub(crate) fn append<'a>(
+    path: &Path,
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), DeliverError> {
+    let mut text = String::new();
+    for (name, value) in pairs {
+        let delimiter = delimiter(value, token::random)
+            .ok_or_else(|| io::Error::other("the system gives no randomness"))
+            .map_err(|cause| DeliverError::new("append to", path, cause))?;
+        text.extend([name, "<<", &delimiter, "\n", value, "\n", &delimiter, "\n"]);
+    }
+    write(path, &text).map_err(|cause| DeliverError::new("append to", path, cause))
+}
+
+/// A word that the value does not hold.
+fn delimiter(value: &str, mut draw: impl FnMut() -> Option<String>) -> Option<String> {
+    loop {
+        let delimiter = format!("{PREFIX}{}", draw()?);
+        if !value.contains(&delimiter) {
+            return Some(delimiter);
+        }
+    }
+}
+
+/// One write; a line that somebody left without its end is ended first.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(path)?;
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    let begin = if last == [b'\n'] { "" } else { "\n" };
+    file.write_all(format!("{begin}{text}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::{append, delimiter};
+    use crate::words::workflow::tests::runner::pairs;
+
+    #[test]
+    fn values_of_any_shape_survive() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("output");
+        fs::write(&path, "theirs=1").unwrap();
+        let values = [
+            "",
+            "a=b",
+            "x<<EOF\nEOF",
+            "a\r\nb\r",
+            "\n\n",
+            "mcp_",
+            "é\u{2028}",
+        ];
+        append(&path, values.map(|value| ("name", value))).unwrap();
+        append(&path, [("last", "1")]).unwrap();
+        let mut wanted = vec![("theirs".to_owned(), "1".to_owned())];
+        wanted.extend(values.map(|value| ("name".to_owned(), value.to_owned())));
+        wanted.push(("last".to_owned(), "1".to_owned()));
+        assert_eq!(pairs(&fs::read_to_string(&path).unwrap()).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_delimiter_that_the_value_holds_is_drawn_again() {
+        let mut draws = ["a", "b"].into_iter().map(str::to_owned);
+        assert_eq!(
+            delimiter("x mcp_a y", || draws.next()).as_deref(),
+            Some("mcp_b")
+        );
+        assert_eq!(delimiter("mcp_c", || None), None);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = append(folder.path(), [("a", "b")]).unwrap_err().to_string();
+        assert!(error.contains("cannot append to"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_read_back(value in any::<String>(), signs in "[=<\r\nEOF]{0,12}") {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("output");
+            let pair = [("a", value.as_str()), ("b", signs.as_str())];
+            append(&path, pair).unwrap();
+            let read = pairs(&fs::read_to_string(&path).unwrap()).unwrap();
+            prop_assert_eq!(read, pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
+    }
+}
