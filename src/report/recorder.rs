@@ -109,7 +109,7 @@ impl Recorder {
                 self.last()
             }
             Event::CatalogKnown { target, catalog } => {
-                let name = Cleaner::name(target);
+                let name = Cleaner::name(&self.cleaner.mask(target));
                 let kept = self.catalog(catalog);
                 self.report.catalogs.insert(name, kept);
                 None
