@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::target_key::TargetKey;
 use crate::suite::model::{
     Assertion, Case,
     server::{ClientBehaviour, Server},
@@ -38,19 +39,14 @@ pub(crate) struct RunJob {
     pub(crate) assertion: Arc<Assertion>,
     /// The server: the assertion's, the target's, or `--server`.
     pub(crate) server: Arc<Server>,
-    /// How the client behaves, where the target has a say in it.
-    pub(crate) client: Option<Box<ClientBehaviour>>,
+    /// How the client behaves: as the assertion says, and the target where it says nothing.
+    pub(crate) client: Arc<ClientBehaviour>,
+    /// Equal for jobs that talk to the same server in the same way; none where that is never known.
+    pub(crate) target_key: Option<TargetKey>,
     /// The deadline of an attempt.
     pub(crate) timeout: Duration,
     /// Attempts after a failure.
     pub(crate) retries: u32,
     /// Jobs of one lane run one at a time.
     pub(crate) lane: Option<String>,
-}
-
-impl RunJob {
-    /// How the client behaves in this job.
-    pub(crate) fn client(&self) -> &ClientBehaviour {
-        self.client.as_deref().unwrap_or(&self.assertion.client)
-    }
 }

@@ -4,6 +4,7 @@ pub(crate) mod filter;
 pub(crate) mod job;
 pub(crate) mod place;
 pub(crate) mod shard;
+pub(crate) mod target_key;
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,11 +13,12 @@ use self::{
     job::{Job, RunJob, Work},
     place::{Placed, Places},
     shard::Shard,
+    target_key::{OwnFixture, TargetKeys},
 };
 use crate::{
     suite::model::{
         Assertion, Entry, Suite,
-        server::{Launch, Program, Server, Target, UrlTransport},
+        server::{ClientBehaviour, Launch, Program, Server, Target, UrlTransport},
         subject::Subject,
     },
     suite::settings::NamedTarget,
@@ -107,6 +109,7 @@ pub(crate) struct Plan {
 pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
     let mut plan = Plan::default();
     let mut placed = Placed::new(&options.places);
+    let mut keys = TargetKeys::default();
     let mut position = 0;
     for entry in &suite.entries {
         let case = match entry {
@@ -133,7 +136,9 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
                 trial: 1,
                 work: Work::Invalid(reasons.clone()),
             }),
-            Entry::Assertion(assertion) => add_jobs(&mut plan, assertion, options, &mut placed),
+            Entry::Assertion(assertion) => {
+                add_jobs(&mut plan, assertion, options, &mut placed, &mut keys);
+            }
         }
     }
     plan
@@ -144,8 +149,14 @@ fn add_jobs(
     assertion: &Arc<Assertion>,
     options: &PlanOptions<'_>,
     placed: &mut Placed<'_>,
+    keys: &mut TargetKeys,
 ) {
     let reason = skip_reason(assertion, options.environment);
+    let fixture = if assertion.uses_fixture {
+        OwnFixture::Copied
+    } else {
+        OwnFixture::None
+    };
     let targets: Vec<Option<&NamedTarget>> = if options.targets.is_empty() {
         vec![None]
     } else {
@@ -158,14 +169,17 @@ fn add_jobs(
             options.server.as_ref(),
         );
         let server = placed.server(&server);
+        let client = match target {
+            Some(target) => Arc::new(assertion.client.or(&target.client)),
+            None => Arc::clone(&assertion.client),
+        };
         for trial in 1..=options.trials {
             let work = match (&reason, &server) {
                 (Some(reason), _) => Work::Skip(reason.clone()),
                 (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
                 (None, Ok(server)) => {
-                    let mut work = run_job(assertion, Arc::clone(server), options);
-                    work.client =
-                        target.map(|target| Box::new(assertion.client.or(&target.client)));
+                    let mut work = run_job(assertion, server, &client, options);
+                    work.target_key = keys.key(server, &client, fixture);
                     Work::Run(work)
                 }
             };
@@ -263,7 +277,12 @@ fn server_for(
     Arc::new(server)
 }
 
-fn run_job(assertion: &Arc<Assertion>, server: Arc<Server>, options: &PlanOptions<'_>) -> RunJob {
+fn run_job(
+    assertion: &Arc<Assertion>,
+    server: &Arc<Server>,
+    client: &Arc<ClientBehaviour>,
+    options: &PlanOptions<'_>,
+) -> RunJob {
     let seconds =
         assertion.timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
     let timeout = Duration::try_from_secs_f64(seconds)
@@ -282,8 +301,9 @@ fn run_job(assertion: &Arc<Assertion>, server: Arc<Server>, options: &PlanOption
         });
     RunJob {
         assertion: Arc::clone(assertion),
-        server,
-        client: None,
+        server: Arc::clone(server),
+        client: Arc::clone(client),
+        target_key: None,
         timeout,
         retries: assertion.retries.unwrap_or(options.retries),
         lane,

@@ -25,7 +25,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{FindingCode, note},
     },
-    plan::job::RunJob,
+    plan::{job::RunJob, target_key::TargetKey},
     session::{Script, Session},
     suite::{
         model::{server::Inherit, subject::Subject},
@@ -214,7 +214,7 @@ impl Attempted {
         let spec = process_spec(command, &shared.options.environment);
         match Process::start(&spec, started.clock).await {
             Ok((process, link)) => {
-                let session = Session::new(link, job.client(), Some(Box::pin(process.end_watch())));
+                let session = Session::new(link, &job.client, Some(Box::pin(process.end_watch())));
                 self.observation.timings.start = begun.elapsed();
                 Ok(Live {
                     session,
@@ -247,8 +247,11 @@ impl Attempted {
         if let Some(place) = self.place.take() {
             self.notes.extend(place.close().await);
         }
-        if let Some(key) = reuse::target_key(job).filter(|_| calls_tools(&job.assertion.subject)) {
-            self.observation.catalog = shared.catalogs.known(&key).await;
+        if let Some(key) = job
+            .target_key
+            .filter(|_| calls_tools(&job.assertion.subject))
+        {
+            self.observation.catalog = shared.catalogs.known(key).await;
         }
         self
     }
@@ -280,10 +283,10 @@ async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mu
     {
         return;
     }
-    let Some(key) = reuse::target_key(job) else {
+    let Some(key) = job.target_key else {
         return;
     };
-    let Some(claim) = claim(job, shared, &key).await else {
+    let Some(claim) = claim(job, shared, key).await else {
         return;
     };
     let deadline = Instant::now() + CATALOG_TIME;
@@ -301,7 +304,7 @@ async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mu
 
 /// The right to fetch the catalog, if nobody has it or is at it. An assertion that cannot be judged without it waits
 /// for the one who is, and takes over from one who fails.
-async fn claim(job: &RunJob, shared: &Shared, key: &str) -> Option<Claim> {
+async fn claim(job: &RunJob, shared: &Shared, key: TargetKey) -> Option<Claim> {
     loop {
         let claim = shared.catalogs.claim(key).await;
         if claim.is_some()

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use tokio::sync::{Mutex, watch};
 
-use crate::observation::catalog::Catalog;
+use crate::{observation::catalog::Catalog, plan::target_key::TargetKey};
 
 /// What is known of a target's catalog.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ enum State {
 /// The catalogs of a run, by the key of the target.
 #[derive(Debug, Default)]
 pub(super) struct Catalogs {
-    targets: Mutex<HashMap<String, watch::Sender<State>>>,
+    targets: Mutex<HashMap<TargetKey, watch::Sender<State>>>,
 }
 
 /// The right, and the duty, to fetch a catalog. Dropped without a catalog, it passes to the next session.
@@ -33,7 +33,7 @@ pub(super) struct Claim {
 
 impl Catalogs {
     /// Claims the catalog of a target unless somebody has it or is at it.
-    pub(super) async fn claim(&self, target: &str) -> Option<Claim> {
+    pub(super) async fn claim(&self, target: TargetKey) -> Option<Claim> {
         let sender = self.sender(target).await;
         let claimed = sender.send_if_modified(|state| match state {
             State::Unclaimed => {
@@ -50,7 +50,7 @@ impl Catalogs {
     }
 
     /// The catalog of a target; waits while a session is at it. `None` when nobody got it.
-    pub(super) async fn known(&self, target: &str) -> Option<Arc<Catalog>> {
+    pub(super) async fn known(&self, target: TargetKey) -> Option<Arc<Catalog>> {
         let mut receiver = self.sender(target).await.subscribe();
         let state = receiver
             .wait_for(|state| !matches!(state, State::Claimed))
@@ -63,15 +63,12 @@ impl Catalogs {
         }
     }
 
-    async fn sender(&self, target: &str) -> watch::Sender<State> {
+    async fn sender(&self, target: TargetKey) -> watch::Sender<State> {
         let mut targets = self.targets.lock().await;
-        match targets.get(target) {
-            Some(sender) => sender.clone(),
-            None => targets
-                .entry(target.to_owned())
-                .or_insert_with(|| watch::Sender::new(State::Unclaimed))
-                .clone(),
-        }
+        targets
+            .entry(target)
+            .or_insert_with(|| watch::Sender::new(State::Unclaimed))
+            .clone()
     }
 }
 
@@ -96,23 +93,24 @@ mod tests {
     use std::sync::Arc;
 
     use super::Catalogs;
-    use crate::observation::catalog::Catalog;
+    use crate::{observation::catalog::Catalog, plan::target_key::TargetKey};
 
     #[tokio::test]
     async fn one_session_fetches_and_a_lost_claim_passes_on() {
         let catalogs = Catalogs::default();
-        let first = catalogs.claim("a").await.unwrap();
-        assert!(catalogs.claim("a").await.is_none());
-        assert!(catalogs.claim("b").await.is_some());
+        let [a, b] = [0, 1].map(TargetKey::numbered);
+        let first = catalogs.claim(a).await.unwrap();
+        assert!(catalogs.claim(a).await.is_none());
+        assert!(catalogs.claim(b).await.is_some());
         drop(first);
-        assert!(catalogs.known("a").await.is_none());
+        assert!(catalogs.known(a).await.is_none());
         catalogs
-            .claim("a")
+            .claim(a)
             .await
             .unwrap()
             .deliver(Some(Arc::new(Catalog::default())));
-        assert!(catalogs.known("a").await.is_some());
-        assert!(catalogs.claim("a").await.is_none());
-        assert!(catalogs.known("a").await.is_some());
+        assert!(catalogs.known(a).await.is_some());
+        assert!(catalogs.claim(a).await.is_none());
+        assert!(catalogs.known(a).await.is_some());
     }
 }

@@ -83,7 +83,7 @@ impl Shared {
             // A lane of its own wins, so that no two lanes ever share a server.
             Servers::Reused => reuse::key(job).map(|key| match &job.lane {
                 Some(lane) => format!("{lane} {key}"),
-                None => key,
+                None => key.to_string(),
             }),
             Servers::Fresh => None,
         }

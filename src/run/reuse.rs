@@ -2,15 +2,12 @@
 //! fresh process can show.
 
 use crate::{
-    plan::job::RunJob,
-    suite::model::{
-        server::Target,
-        subject::{RawHandshake, Subject},
-    },
+    plan::{job::RunJob, target_key::TargetKey},
+    suite::model::subject::{RawHandshake, Subject},
 };
 
 /// The key of the server a job may share; `None` when it needs one of its own.
-pub(super) fn key(work: &RunJob) -> Option<String> {
+pub(super) fn key(work: &RunJob) -> Option<TargetKey> {
     let shareable = match &work.assertion.subject {
         Subject::Tool(_)
         | Subject::Tools(_)
@@ -26,7 +23,7 @@ pub(super) fn key(work: &RunJob) -> Option<String> {
         Subject::Initialize | Subject::Trajectory(_) | Subject::Http(_) => false,
     };
     (shareable && !asks_of_process(work))
-        .then(|| target_key(work))
+        .then_some(work.target_key)
         .flatten()
 }
 
@@ -50,17 +47,4 @@ pub(super) fn needs_catalog(work: &RunJob) -> bool {
 fn wants(work: &RunJob, keys: &[&str]) -> bool {
     let wanted = &work.assertion.wanted;
     wanted.iter().any(|wanted| keys.contains(&wanted.key))
-}
-
-/// What makes two jobs talk to the same server in the same way.
-pub(super) fn target_key(work: &RunJob) -> Option<String> {
-    match &work.server.target {
-        Target::Process(_) | Target::Builtin { .. } => Some(format!(
-            "{:?} {:?} {}",
-            work.server.target,
-            work.client(),
-            work.assertion.uses_fixture
-        )),
-        Target::Url { .. } | Target::Container { .. } | Target::None => None,
-    }
 }
