@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::schemas::Schemas;
+
 /// All that a server lists, each entry as it came. `None`: the server does not have that list, or it could
 /// not be fetched.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +26,9 @@ pub(crate) struct Catalog {
     /// Lists that the server declares and that could not be fetched: of these nothing is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unknown: Vec<Listing>,
+    /// What was made of the schemas of the tools.
+    #[serde(skip)]
+    pub(crate) schemas: Schemas,
 }
 
 /// One of the lists.

@@ -7,6 +7,7 @@ pub(crate) mod disruption;
 pub(crate) mod files;
 pub(crate) mod finding;
 pub(crate) mod process;
+pub(crate) mod schemas;
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,20 +1,24 @@
 //! The catalogs of a run, one for each target, after its last assertion: what an assertion's session has fetched, else
 //! what a session of its own fetches now, so that a suite of one assertion on whatever subject knows them too.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::task::JoinSet;
 
 use super::{
     attempt,
     job::{Shared, Teller},
-    reuse,
 };
 use crate::{
     observation::catalog::Catalog,
     plan::{
         Plan,
         job::{RunJob, Work},
+        target_key::TargetKey,
     },
     suite::{
         model::{
@@ -37,13 +41,20 @@ const LONGEST: Duration = Duration::from_secs(15);
 /// The targets of a plan in plan order, each with its name for people and a job for each way of talking to it.
 fn targets(plan: &Plan) -> Vec<(String, Vec<&RunJob>)> {
     let mut places: HashMap<(Option<&str>, String), usize> = HashMap::new();
+    let mut seen: HashMap<(Option<&str>, TargetKey), usize> = HashMap::new();
     let mut names: HashMap<String, usize> = HashMap::new();
     let mut all: Vec<(String, Vec<&RunJob>)> = Vec::new();
     for planned in &plan.jobs {
         let Work::Run(work) = &planned.work else {
             continue;
         };
-        if reuse::target_key(work).is_none() {
+        let Some(target_key) = work.target_key else {
+            continue;
+        };
+        // Most jobs talk to the same few targets, and need not be compared by their text.
+        let seen = seen.entry((planned.target.as_deref(), target_key));
+        if let Entry::Occupied(known) = &seen {
+            all[*known.get()].1.push(work);
             continue;
         }
         let key = (
@@ -65,6 +76,7 @@ fn targets(plan: &Plan) -> Vec<(String, Vec<&RunJob>)> {
             all.push((name, Vec::new()));
         }
         all[place].1.push(work);
+        seen.or_insert(place);
     }
     all.truncate(MOST_TARGETS);
     all
@@ -139,13 +151,13 @@ fn settle(ended: Option<Result<(usize, Fetched), tokio::task::JoinError>>, found
 async fn known(jobs: &[&RunJob], shared: &Shared) -> Fetched {
     let mut looked_up = Vec::new();
     for job in jobs {
-        let Some(key) = reuse::target_key(job) else {
+        let Some(key) = job.target_key else {
             continue;
         };
         if looked_up.contains(&key) {
             continue;
         }
-        if let Some(catalog) = shared.catalogs.known(&key).await {
+        if let Some(catalog) = shared.catalogs.known(key).await {
             return Some(catalog);
         }
         looked_up.push(key);
@@ -174,7 +186,8 @@ fn asking(job: &RunJob) -> RunJob {
             subject_origin: like.subject_origin.clone(),
         }),
         server: Arc::clone(&job.server),
-        client: job.client.clone(),
+        client: Arc::clone(&job.client),
+        target_key: job.target_key,
         timeout: job.timeout.min(LONGEST),
         retries: 0,
         lane: None,
@@ -189,5 +202,5 @@ async fn fetch(job: RunJob, shared: &Shared) -> Fetched {
     let teller = Teller { job: 0, shared };
     let attempted = Box::pin(attempt::attempt(&job, shared, teller)).await;
     Box::pin(attempted.close(shared, &job)).await;
-    shared.catalogs.known(&reuse::target_key(&job)?).await
+    shared.catalogs.known(job.target_key?).await
 }

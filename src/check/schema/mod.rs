@@ -1,5 +1,7 @@
 //! `json_schema` and `output_schema`: documents against JSON Schemas. Nothing is fetched from anywhere.
 
+use std::sync::Arc;
+
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
@@ -205,7 +207,7 @@ pub(super) enum NoValidator {
 }
 
 /// Compiles a schema that a server declares.
-pub(super) fn compile(schema: &Value) -> Result<Validator, NoValidator> {
+fn compile(schema: &Value) -> Result<Validator, NoValidator> {
     if !is_calculable(schema) {
         return Err(NoValidator::Invalid(
             "it holds a number of absurd size".to_owned(),
@@ -220,6 +222,19 @@ pub(super) fn compile(schema: &Value) -> Result<Validator, NoValidator> {
             NoValidator::Invalid(reason)
         }
     })
+}
+
+/// The schema under `key` of a listed tool.
+fn declared<'a>(catalog: &'a Catalog, tool: &str, key: &str) -> Option<&'a Value> {
+    let schema = catalog.tool(tool)?.get(key)?;
+    Some(schema).filter(|schema| schema.is_object())
+}
+
+/// The schema under `key` of a listed tool, compiled once for the catalog; `None` without one that can be used.
+pub(super) fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Validator>> {
+    let schema = declared(catalog, tool, key)?;
+    let make = || compile(schema).ok();
+    catalog.schemas.compiled(tool, key, make)
 }
 
 /// The first violation of a compiled schema, in one line.
@@ -244,13 +259,9 @@ pub(super) fn output_findings(answer: &Answer, catalog: &Catalog) -> Vec<Finding
     let Some((tool, reply)) = answer.tool.as_deref().zip(answer.reply()) else {
         return Vec::new();
     };
-    let schema = catalog
-        .tool(tool)
-        .and_then(|definition| definition.get("outputSchema"))
-        .filter(|schema| schema.is_object() && !reply.is_error);
-    let Some(schema) = schema else {
+    if reply.is_error || declared(catalog, tool, "outputSchema").is_none() {
         return Vec::new();
-    };
+    }
     let Some(structured) = &reply.structured else {
         return finding(
             FindingCode::StructuredContentMissing,
@@ -259,7 +270,7 @@ pub(super) fn output_findings(answer: &Answer, catalog: &Catalog) -> Vec<Finding
             ),
         );
     };
-    let Ok(validator) = compile(schema) else {
+    let Some(validator) = compiled(catalog, tool, "outputSchema") else {
         return Vec::new();
     };
     match first_violation(&validator, structured) {

@@ -39,7 +39,7 @@ pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<Stri
         .as_deref()
         .filter(|catalog| catalog.tools.is_some() && !changes_its_tools(seen));
     let known = listed.and_then(|catalog| match catalog.tool(tool) {
-        Some(definition) => refused_arguments(definition, answer, ended),
+        Some(_) => refused_arguments(tool, catalog, answer, ended),
         None => unlisted(tool, catalog, ended, seen),
     });
     known.or_else(|| refused_by_server(wanted, answer))
@@ -70,11 +70,13 @@ fn unlisted(tool: &str, catalog: &Catalog, ended: Ended, seen: &Observation) -> 
 }
 
 /// Arguments that the tool's own schema refuses.
-fn refused_arguments(definition: &Value, answer: &Answer, ended: Ended) -> Option<String> {
-    let declared = definition
-        .get("inputSchema")
-        .filter(|schema| schema.is_object())?;
-    let validator = schema::compile(declared).ok()?;
+fn refused_arguments(
+    tool: &str,
+    catalog: &Catalog,
+    answer: &Answer,
+    ended: Ended,
+) -> Option<String> {
+    let validator = schema::compiled(catalog, tool, "inputSchema")?;
     let nothing = Value::Object(Map::new());
     let arguments = if answer.arguments.is_null() {
         &nothing
