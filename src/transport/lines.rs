@@ -7,7 +7,7 @@ use memchr::memchr;
 use crate::protocol::frame::{KEPT_BYTES, LineEnd};
 
 /// Room for reading that a fresh or idle buffer has.
-const USUAL_ROOM: usize = 16 * 1024;
+const USUAL_ROOM: usize = 4 * 1024;
 
 /// An idle buffer larger than this goes back to [`USUAL_ROOM`].
 const IDLE_ROOM: usize = 1024 * 1024;

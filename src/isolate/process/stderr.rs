@@ -16,6 +16,9 @@ const KEPT_BYTES: usize = 64 * 1024;
 /// Bytes read at once.
 const CHUNK_BYTES: usize = 16 * 1024;
 
+/// Room for the first read: most servers say nothing or little.
+const FIRST_BYTES: usize = 1024;
+
 /// Reads that asking for the tail may take: a server that writes without end must not hold it up.
 const MOST_READS: usize = 64;
 
@@ -72,7 +75,12 @@ impl Stderr {
     /// Reads what is there, in order whoever asks; 0 at the end.
     fn read(&self) -> io::Result<usize> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.bytes.reserve(CHUNK_BYTES);
+        let room = if heard.bytes.is_empty() {
+            FIRST_BYTES
+        } else {
+            CHUNK_BYTES
+        };
+        heard.bytes.reserve(room);
         let count = rustix::io::read(&self.pipe, spare_capacity(&mut heard.bytes))?;
         heard.total += count as u64;
         if heard.bytes.len() > 2 * KEPT_BYTES {
