@@ -170,15 +170,17 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     }
 }
 
-/// One thread is cheapest for one job; more jobs get the machine's cores.
+/// A thread for every two jobs, and no more than half of the cores: the servers need the rest, and work that stays
+/// on one thread costs no wake-ups.
 fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
-    if jobs == 1 || cores == 1 {
+    let threads = jobs.min(cores).div_ceil(2);
+    if threads <= 1 {
         return tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
     }
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(jobs.min(cores))
+        .worker_threads(threads)
         .enable_all()
         .build()
 }
