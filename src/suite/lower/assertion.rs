@@ -202,7 +202,7 @@ impl Lowering<'_> {
         if let Some(defaults) = self.around.defaults {
             add_defaults(&mut root, defaults);
         }
-        let raw = RawAssertion::read(root, &mut self.reading);
+        let raw = Box::<RawAssertion>::read(root, &mut self.reading);
         let subject = subjects.first().copied();
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
             Some(mut parts) => {
@@ -218,7 +218,7 @@ impl Lowering<'_> {
     /// The assertion of a raw one. Everything is lowered, whatever is wrong, so that all of it is told.
     fn parts(
         &mut self,
-        mut raw: RawAssertion,
+        mut raw: Box<RawAssertion>,
         place: At,
         chosen: Option<(&'static str, At)>,
         http: Option<Node>,
@@ -237,7 +237,7 @@ impl Lowering<'_> {
             None => Vec::new(),
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
-        let control = self.control(raw);
+        let control = self.control(*raw);
         let (_, at) = chosen?;
         let (subject, wanted) = lowered?;
         Some(Parts {

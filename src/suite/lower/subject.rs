@@ -201,9 +201,9 @@ impl Lowering<'_> {
     }
 
     /// `http`: its keys are checked, its value is kept as it is.
-    pub(super) fn http_subject(&mut self, field: Field<RawHttpSubject>, whole: Node) -> Made {
+    pub(super) fn http_subject(&mut self, field: Field<Box<RawHttpSubject>>, whole: Node) -> Made {
         let at = field.key;
-        let RawHttpSubject { request, expect } = field.value;
+        let RawHttpSubject { request, expect } = *field.value;
         self.required(request, "request", "`http`", at);
         self.required(expect, "expect", "`http`", at);
         let value = self.value_template(whole);

@@ -83,7 +83,7 @@ shape! {
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
         raw = "raw": RawRaw;
         /// Makes one HTTP request to the target's url.
-        http = "http": RawHttpSubject;
+        http = "http": Box<RawHttpSubject>;
         /// The time for server start, handshake, setup and subject together, such as `15s` or `1m30s`. Wins
         /// over `--timeout`.
         timeout = "timeout": Text;
