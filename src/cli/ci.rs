@@ -220,6 +220,9 @@ pub(crate) struct SinkArgs {
     /// Write a badge for shields.io's endpoint
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) badge: Option<PathBuf>,
+    /// Write failed expectations as SARIF 2.1.0, for code scanning
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) sarif: Option<PathBuf>,
     /// The branch that holds badges, baselines and durations
     #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
     pub(crate) badge_branch: String,

@@ -94,10 +94,13 @@ pub(crate) struct RunArgs {
     /// Write a badge for shields.io's endpoint
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) badge: Option<PathBuf>,
+    /// Write failed expectations as SARIF 2.1.0, for code scanning
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub(crate) sarif: Option<PathBuf>,
     /// Write the whole run as run.json
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) report_json: Option<PathBuf>,
-    /// Write a report: json (the whole run), results, junit, markdown or badge; `-` as path is stdout
+    /// Write a report: json (the whole run), results, junit, markdown, badge or sarif; `-` as path is stdout
     #[arg(long = "report", value_name = "FORMAT=PATH")]
     pub(crate) reports: Vec<String>,
     /// Compare with this baseline; a regression makes the run red

@@ -6,6 +6,7 @@ use crate::{
         RunReport,
         compare::Class,
         failure::{self, Detail, Frames, Times},
+        place::beneath,
         rank::{Classes, Reason},
         record::Record,
         tally::Reliability,
@@ -240,24 +241,6 @@ fn not_accepted(report: &RunReport) -> Vec<Ranked> {
         .collect()
 }
 
-/// The path from the root of the repository.
-fn beneath(folder: &str, file: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let from_root = file.starts_with('/');
-    let folder = if from_root { "" } else { folder };
-    for part in folder.split('/').chain(file.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    let root = if from_root { "/" } else { "" };
-    format!("{root}{}", parts.join("/"))
-}
-
 /// A text that holds no command on any of its lines, of at most so many UTF-16 units.
 fn harmless(text: &str, longest: usize) -> String {
     cut(neutral::lines(text).trim_end_matches('\n'), longest)
@@ -282,7 +265,7 @@ fn cut(text: &str, longest: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_MESSAGE, annotations, beneath};
+    use super::{LONGEST_MESSAGE, annotations};
     use crate::{
         outcome::Status,
         report::{
@@ -432,18 +415,5 @@ mod tests {
         // The runner writes the message into its log again.
         assert_eq!(read(found.data.as_bytes()).obeyed, []);
         assert_eq!(read(found.properties["title"].as_bytes()).obeyed, []);
-    }
-
-    #[test]
-    fn paths_begin_at_the_root_of_the_repository() {
-        let case = |folder, file, wanted: &str| assert_eq!(beneath(folder, file), wanted);
-        case("", "./evals/a.yaml", "evals/a.yaml");
-        case("sub/x", "../evals/a.yaml", "sub/evals/a.yaml");
-        case(
-            "sub",
-            "/github/workspace/a.yaml",
-            "/github/workspace/a.yaml",
-        );
-        case("", "../a.yaml", "../a.yaml");
     }
 }

@@ -13,10 +13,12 @@ mod json;
 mod junit;
 pub(crate) mod markdown;
 pub(crate) mod outputs;
+mod place;
 mod rank;
 pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod run_json;
+mod sarif;
 pub(crate) mod source;
 pub(crate) mod surface;
 pub(crate) mod tally;
@@ -146,6 +148,8 @@ pub(crate) enum Format {
     Markdown,
     /// `badge`: JSON for the endpoint of shields.io.
     Badge,
+    /// `sarif`: results for code scanning.
+    Sarif,
 }
 
 impl Format {
@@ -156,6 +160,7 @@ impl Format {
         Self::Junit,
         Self::Markdown,
         Self::Badge,
+        Self::Sarif,
     ];
 
     /// The word in `--report FORMAT=PATH`.
@@ -166,6 +171,7 @@ impl Format {
             Self::Junit => "junit",
             Self::Markdown => "markdown",
             Self::Badge => "badge",
+            Self::Sarif => "sarif",
         }
     }
 
@@ -177,6 +183,7 @@ impl Format {
             Self::Junit => junit::render(report),
             Self::Markdown => markdown::render(report),
             Self::Badge => badge::render(report),
+            Self::Sarif => sarif::render(report),
         }
     }
 }

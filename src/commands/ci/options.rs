@@ -59,6 +59,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         junit: None,
         markdown: None,
         badge: None,
+        sarif: None,
         report_json: None,
         reports: Vec::new(),
         baseline: None,
@@ -104,6 +105,7 @@ pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs, blob: Option<PathB
         (Format::Markdown, sinks.markdown.clone()),
         (Format::Badge, sinks.badge.clone()),
         (Format::RunJson, run_json),
+        (Format::Sarif, sinks.sarif.clone()),
     ];
     Wishes {
         files: files

@@ -39,6 +39,7 @@ impl Reports {
             (Format::Junit, &args.junit),
             (Format::Markdown, &args.markdown),
             (Format::Badge, &args.badge),
+            (Format::Sarif, &args.sarif),
             (Format::RunJson, &args.report_json),
         ];
         for (format, path) in named {

@@ -27,7 +27,13 @@ pub(in crate::commands) struct Screen {
 
 impl Screen {
     pub(in crate::commands) fn new(context: &Context, args: &RunArgs) -> Self {
-        let named = [&args.junit, &args.markdown, &args.badge, &args.report_json];
+        let named = [
+            &args.junit,
+            &args.markdown,
+            &args.badge,
+            &args.sarif,
+            &args.report_json,
+        ];
         let takes_stdout = args.json
             || args.list
             || args.reports.iter().any(|report| report.ends_with("=-"))

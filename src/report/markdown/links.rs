@@ -1,10 +1,8 @@
 //! Links to the lines of suites, as they were at the newest commit of what was tested. A stored run may come from
 //! strangers: an address that is not plainly one of a repository is none, and then there is no link.
 
-use std::fmt::Write as _;
-
 use super::parts::Page;
-use crate::report::{record::Record, source::Source};
+use crate::report::{place::escaped, record::Record, source::Source};
 
 /// Where the suites can be looked at.
 pub(super) struct Links {
@@ -66,23 +64,9 @@ fn base(source: &Source) -> Option<String> {
     Some(format!("{server}/{owner}/{name}/blob/{sha}/{folder}"))
 }
 
-/// A path as a part of an address: everything but what has no meaning there in hexadecimal digits.
-fn escaped(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.trim_start_matches("./").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{base, escaped};
+    use super::base;
     use crate::report::source::Source;
 
     fn source() -> Source {
@@ -102,7 +86,6 @@ mod tests {
             base(&source()).unwrap(),
             format!("https://github.com/o/r.s/blob/{sha}/sub%20folder/")
         );
-        assert_eq!(escaped("./a\"b<é>#.yaml"), "a%22b%3C%C3%A9%3E%23.yaml");
     }
 
     #[test]

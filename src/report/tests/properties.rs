@@ -54,7 +54,7 @@ proptest! {
             let hidden = rendered.chars().find(|it| it.is_control() && !matches!(it, '\n' | '\t'));
             prop_assert_eq!(hidden, None, "{}", format.word());
             match format {
-                Format::Json | Format::RunJson | Format::Badge => {
+                Format::Json | Format::RunJson | Format::Badge | Format::Sarif => {
                     prop_assert!(serde_json::from_str::<serde_json::Value>(&rendered).is_ok());
                 }
                 Format::Junit => {
