@@ -78,15 +78,12 @@ pub(crate) struct PlanArgs {
     /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
-    /// Compare with this baseline: of the data branch, none, or this file
+    /// Take the durations from this baseline: of the data branch, none, or this file
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,
     /// The branch that holds badges, baselines and durations
     #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
     pub(crate) badge_branch: String,
-    /// That nothing is executed is no failure
-    #[arg(long)]
-    pub(crate) allow_empty: bool,
     /// Run what a stranger's pull request holds, with the rights of this workflow
     #[arg(long)]
     pub(crate) dangerously_run_untrusted_head: bool,

@@ -57,7 +57,6 @@ pub(crate) struct Wishes {
     /// Reports to write, each at its place.
     pub(crate) files: Vec<(Format, PathBuf)>,
     /// When the pull request gets a comment.
-    #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) comment: CommentWhen,
     /// Whether failing lines are marked.
     pub(crate) annotations: Wanted,
@@ -67,10 +66,8 @@ pub(crate) struct Wishes {
     #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) data_branch: String,
     /// Whether the badge is published on it.
-    #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) publish_badge: Wanted,
     /// Whether baseline and durations are written to it.
-    #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) update_data_branch: Wanted,
 }
 

@@ -1,5 +1,6 @@
 //! Suites and options to jobs: filters, skips, trials, targets, shards. Decides what runs; runs nothing.
 
+pub(crate) mod division;
 pub(crate) mod filter;
 pub(crate) mod job;
 pub(crate) mod place;
@@ -12,7 +13,7 @@ use self::{
     filter::Filter,
     job::{Job, RunJob, Work},
     place::{Placed, Places},
-    shard::Shard,
+    shard::Part,
     target_key::{OwnFixture, TargetKeys},
 };
 use crate::{
@@ -35,7 +36,7 @@ pub(crate) struct PlanOptions<'a> {
     /// Which assertions.
     pub(crate) filter: Filter,
     /// Which part of them.
-    pub(crate) shard: Option<Shard>,
+    pub(crate) part: Part,
     /// Independent repetitions of each, at least 1.
     pub(crate) trials: u32,
     /// Attempts after a failure, unless the assertion says otherwise.
@@ -120,10 +121,7 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
             plan.left_out += 1;
             continue;
         }
-        let mine = options
-            .shard
-            .as_ref()
-            .is_none_or(|shard| shard.holds(position));
+        let mine = options.part.holds(position, &case.id);
         position += 1;
         if !mine {
             plan.left_out += 1;

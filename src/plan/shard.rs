@@ -1,5 +1,29 @@
 //! A part of a plan: every n-th assertion, so that shards of one suite are of like size and a new
-//! assertion moves few others.
+//! assertion moves few others; or exactly those that an earlier plan named.
+
+use std::collections::BTreeSet;
+
+/// Which of the selected assertions are run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of them.
+    Whole,
+    /// Every n-th.
+    EveryNth(Shard),
+    /// Those with these identities.
+    These(BTreeSet<String>),
+}
+
+impl Part {
+    /// Whether the assertion at this position (from 0) is run.
+    pub(crate) fn holds(&self, position: usize, id: &str) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::EveryNth(shard) => shard.holds(position),
+            Self::These(ids) => ids.contains(id),
+        }
+    }
+}
 
 /// `i/n`: the i-th of n parts, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +50,18 @@ impl Shard {
         Ok(Self { number, of })
     }
 
+    /// Which part it is, from 1.
+    pub(crate) fn number(self) -> usize {
+        self.number
+    }
+
+    /// How many parts there are.
+    pub(crate) fn of(self) -> usize {
+        self.of
+    }
+
     /// Whether the selected assertion at this position (from 0) is in this part.
-    pub(crate) fn holds(&self, position: usize) -> bool {
+    fn holds(&self, position: usize) -> bool {
         position % self.of == self.number - 1
     }
 }

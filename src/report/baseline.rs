@@ -141,6 +141,14 @@ impl Baseline {
         })
     }
 
+    /// The median durations it knows, in microseconds by identity.
+    pub(crate) fn durations(&self) -> BTreeMap<String, u64> {
+        let entries = self.by_id.iter();
+        entries
+            .filter_map(|(id, entry)| Some((id.clone(), entry.p50_us?)))
+            .collect()
+    }
+
     /// The entries that none of these assertions has, with their identity or name.
     pub(crate) fn without<'a>(
         &'a self,

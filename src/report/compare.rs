@@ -33,7 +33,7 @@ impl Scope {
     pub(crate) fn of(self, report: &RunReport) -> Self {
         match report.end {
             End::Interrupted => Self::Part,
-            End::Finished if report.missing() > 0 => Self::Part,
+            End::Finished if report.missing() > 0 || report.left_out > 0 => Self::Part,
             End::Finished => self,
         }
     }
@@ -169,8 +169,8 @@ pub(crate) fn compare(
     scope: Scope,
 ) -> Comparison {
     let assertions = report.assertions();
-    let mut changes: Vec<Change> = assertions
-        .iter()
+    let ran = assertions.iter().filter(|it| !it.record.never_ran());
+    let mut changes: Vec<Change> = ran
         .map(|assertion| change(assertion, baseline.find(assertion)))
         .filter(|change| change.class != Class::Unchanged)
         .collect();

@@ -12,8 +12,10 @@ pub(crate) mod failure;
 mod json;
 mod junit;
 pub(crate) mod markdown;
+pub(crate) mod merge;
 pub(crate) mod outputs;
 mod place;
+pub(crate) mod plan_file;
 mod rank;
 pub(crate) mod record;
 pub(crate) mod recorder;
@@ -29,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use self::{
     compare::Comparison,
     record::Record,
-    run_json::PlanFacts,
+    run_json::{PlanFacts, ShardFacts},
     source::Source,
     surface::{Catalogs, Surface},
     verdict::Judgement,
@@ -44,6 +46,8 @@ pub(crate) struct RunReport {
     pub(crate) source: Source,
     /// The plan it is a part of.
     pub(crate) plan: PlanFacts,
+    /// The shards it was put together from; none for a run that was not merged.
+    pub(crate) shards: Vec<ShardFacts>,
     /// When the run began, in milliseconds since 1970.
     pub(crate) started_unix_ms: u64,
     /// How long it took, in microseconds.
@@ -54,6 +58,8 @@ pub(crate) struct RunReport {
     pub(crate) trials: u32,
     /// Jobs that were planned; more than the records when the run ended early.
     pub(crate) planned: usize,
+    /// Assertions that filters or shards left out.
+    pub(crate) left_out: usize,
     /// Passes of which there is no record, because nobody asked for a report of them.
     pub(crate) passes_not_kept: usize,
     /// One for each outcome, in plan order.

@@ -1,11 +1,13 @@
 //! The one word that `ci` ends with: what was asked of the run, what is so, and the first cause that decides.
 //! What one expectation says is `outcome::verdict`.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
     outcome::Status,
-    report::{End, ProblemSeverity, RunReport, cleaner::one_line, tally::Tally},
+    report::{End, Format, ProblemSeverity, RunReport, cleaner::one_line, tally::Tally},
     words::{
         exit::ExitCode,
         text::{clean, count},
@@ -113,6 +115,14 @@ pub(crate) enum Gate {
     Closed,
 }
 
+impl RunReport {
+    /// Whether the run can be written so: a badge of a run that is not whole would stay after it.
+    pub(crate) fn may_be_written_as(&self, format: Format) -> bool {
+        let verdict = self.judgement.as_ref().map(|judgement| judgement.verdict);
+        format != Format::Badge || verdict != Some(Verdict::Incomplete)
+    }
+}
+
 /// Judges a run that has been compared. `known` are causes that the report does not show: of the merge, of sinks.
 pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> Judgement {
     let mut causes = known;
@@ -145,6 +155,8 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     }
     causes.extend(red(report, tally, demands));
     causes.sort_by_key(|cause| cause.verdict);
+    let mut seen = HashSet::new();
+    causes.retain(|cause| seen.insert(cause.text.clone()));
     Judgement {
         verdict: causes.first().map_or(Verdict::Pass, |cause| cause.verdict),
         causes,

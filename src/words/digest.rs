@@ -1,12 +1,17 @@
-//! SHA-256 as text.
+//! SHA-256, and digests as text.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
+/// The SHA-256 of these bytes.
+pub(crate) fn sha256_bytes(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 /// The SHA-256 of these bytes as 64 digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    hexadecimal(&sha256_bytes(bytes))
 }
 
 /// Bytes as lower-case digits, two for each.

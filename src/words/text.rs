@@ -43,6 +43,11 @@ pub(crate) fn clean(text: &str) -> String {
     out
 }
 
+/// Whether [`clean`] would change nothing.
+pub(crate) fn is_clean(text: &str) -> bool {
+    !text.chars().any(is_interpreted)
+}
+
 /// Whether a reader's program might act on the character instead of showing it.
 fn is_interpreted(character: char) -> bool {
     match character {

@@ -28,6 +28,7 @@ mod running;
 mod scheduling;
 mod security;
 mod serve;
+mod shards;
 mod surface;
 mod verdicts;
 mod workflow_log;

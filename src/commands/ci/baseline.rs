@@ -1,6 +1,6 @@
 //! What a run of `ci` is compared with, and where the next baseline is kept: on the data branch, in a file, nowhere.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     cli::ci::Store,
@@ -33,6 +33,12 @@ pub(super) fn read(
         Refusal::invalid(format!("the baseline `{shown}` cannot be used: {problem}"))
     })?;
     Ok(Some((shown, baseline)))
+}
+
+/// How long assertions took, by their identity, in microseconds.
+pub(super) fn durations(store: &Store) -> Result<BTreeMap<String, u64>, Refusal> {
+    let known = read(store, &Store::Off)?;
+    Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
 }
 
 /// Writes what the run says into the file, after any comparison.

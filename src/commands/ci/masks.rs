@@ -2,8 +2,17 @@
 
 use crate::{
     commands::running::Screen,
-    words::{redact::Secrets, text::count, workflow::command::Command},
+    words::{environment::Environment, redact::Secrets, text::count, workflow::command::Command},
 };
+
+/// What this process itself must not tell.
+pub(super) fn own(environment: &Environment) -> Secrets {
+    let mut secrets = Secrets::default();
+    if let Some(token) = environment.variable("GITHUB_TOKEN") {
+        secrets.add_token(token.trim());
+    }
+    secrets
+}
 
 /// Has every value masked, in each form it may be shown in.
 pub(super) fn mask(secrets: &Secrets, screen: &Screen) {

@@ -1,31 +1,34 @@
 //! `mcp-assert ci`: run, compare, judge, and tell it everywhere. Whatever happens on the way becomes a cause of the
 //! verdict, so that the sinks hear of a suite that cannot be read as they hear of a failure.
 
+mod artifacts;
 mod baseline;
 mod here;
 mod masks;
+mod merge;
 mod options;
+mod plan;
+mod shard;
 mod sinks;
 mod telling;
 mod tool;
 
-use self::telling::Telling;
+use self::telling::{Exits, Telling};
 use super::{
     Context,
-    running::{self, Refusal, Screen},
+    running::{self, Chosen, Refusal, Screen},
 };
 use crate::{
     cli::{
-        ci::{CiArgs, CiVerb, Isolation, PlaceArgs},
+        ci::{CiArgs, CiVerb, Isolation, PlaceArgs, Store},
         run::RunArgs,
     },
     deliver::facts::Here,
     report::{
         RunReport,
-        compare::Scope,
         failure::Frames,
         recorder::Passes,
-        verdict::{Cause, Verdict},
+        verdict::{Cause, Gate, Verdict},
     },
     run::CatalogsWanted,
     words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
@@ -36,23 +39,16 @@ const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
 
 /// Carries out `ci` or what is below it.
 pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
-    let refused = |what: &str| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("`ci {what}` is not in this build"),
-        )
-        .say(context)
-    };
     match &args.verb {
         None => run(args, context),
-        Some(CiVerb::Plan(_)) => refused("plan"),
-        Some(CiVerb::Merge(_)) => refused("merge"),
+        Some(CiVerb::Plan(args)) => plan::plan(args, context),
+        Some(CiVerb::Merge(args)) => merge::merge(args, context),
     }
 }
 
-/// Runs the suites and tells of it.
+/// Runs the suites, or one shard of them, and tells of it.
 fn run(args: &CiArgs, context: &Context) -> ExitCode {
-    let typed = options::run_args(args);
+    let mut typed = options::run_args(args);
     let mut screen = Screen::new(context, &typed);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
@@ -61,7 +57,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     for note in &notes {
         screen.note(note);
     }
-    let made_it = make(args, &typed, (context, &here), &mut screen, &mut made);
+    let made_it = make(args, &mut typed, (context, &here), &mut screen, &mut made);
     let causes = made_it.err().map(|refusal| {
         let cause = cause_of(&refusal);
         refusal.say(context);
@@ -70,46 +66,45 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     made.report.source = here.source.clone();
     made.report.source.suite = Some(suites(&typed));
     made.report.notes.append(&mut notes);
-    let telling = Telling {
+    let mut telling = Telling {
         here: &here,
-        wishes: options::wishes(&args.sinks, &args.judging, None),
+        wishes: options::wishes(&args.sinks, &args.judging),
         demands: options::demands(&args.judging),
         baseline: &args.judging.baseline,
         update_baseline: &args.judging.update_baseline,
-        scope: made.scope,
         secrets: made.secrets,
         frames: if args.place.verbose {
             Frames::All
         } else {
             Frames::Last
         },
+        exits: Exits::ByVerdict,
     };
-    telling
-        .tell(made.report, causes.into_iter().collect(), &mut screen)
-        .exit()
+    if args.shard.is_some() {
+        telling.wishes = options::wishes_of_shard(&args.sinks, &args.judging);
+        telling.update_baseline = &Store::Off;
+        if made.report.plan.digest.is_some() && made.report.plan.ids.is_empty() {
+            telling.demands.empty = Gate::Open;
+        }
+    }
+    telling.tell(made.report, causes.into_iter().collect(), &mut screen)
 }
 
 /// What a run left behind, also one that was refused.
 struct Made {
     report: RunReport,
-    scope: Scope,
     secrets: Secrets,
 }
 
 impl Made {
     /// Nothing yet, by this executable.
     fn by(environment: &Environment) -> Self {
-        let mut secrets = Secrets::default();
-        if let Some(token) = environment.variable("GITHUB_TOKEN") {
-            secrets.add_token(token.trim());
-        }
         Self {
             report: RunReport {
                 tool: tool::read(environment),
                 ..RunReport::default()
             },
-            scope: Scope::Part,
-            secrets,
+            secrets: masks::own(environment),
         }
     }
 }
@@ -117,14 +112,21 @@ impl Made {
 /// Loads, plans and runs.
 fn make(
     args: &CiArgs,
-    typed: &RunArgs,
+    typed: &mut RunArgs,
     (context, here): (&Context, &Here),
     screen: &mut Screen,
     made: &mut Made,
 ) -> Result<(), Refusal> {
     refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
+    let chosen = match &args.shard {
+        None => Chosen::ByOptions,
+        Some(text) => {
+            made.report.plan = shard::facts(text, &args.plan, &made.report.tool, typed)?;
+            Chosen::ByPlan(made.report.plan.ids.iter().cloned().collect())
+        }
+    };
     refuse_containers(&args.place)?;
-    let mut prepared = running::prepare(typed, context)?;
+    let mut prepared = running::prepare(typed, chosen, context)?;
     made.secrets = prepared.secrets();
     masks::mask(&made.secrets, screen);
     for problem in &prepared.problems {
@@ -134,15 +136,14 @@ fn make(
         screen.note(note);
     }
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
-    if prepared.left_out == 0 {
-        made.scope = Scope::Whole;
-    }
+    shard::refuse_missing(&made.report.plan, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         return Ok(());
     }
-    let tool = std::mem::take(&mut made.report.tool);
+    let known = std::mem::take(&mut made.report);
     made.report = running::execute(&mut prepared, typed, Passes::Kept, screen)?;
-    made.report.tool = tool;
+    made.report.tool = known.tool;
+    made.report.plan = known.plan;
     Ok(())
 }
 

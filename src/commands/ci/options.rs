@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::{
     cli::{
         ci::{
-            CiArgs, CommentWhen, Isolation, Jobs, JudgingArgs, SelectionArgs, SinkArgs, Store,
-            Switch,
+            CiArgs, CommentWhen, Isolation, Jobs, JudgingArgs, PlaceArgs, PlanArgs, SelectionArgs,
+            SinkArgs, Store, Switch,
         },
         run::{PlaceWord, RunArgs},
     },
@@ -17,34 +17,80 @@ use crate::{
     },
 };
 
+/// The result of a shard, when nothing else is said.
+const BLOB: &str = "mcp-assert-blob.json";
+
 /// What `run` would have been given for the same run.
 pub(super) fn run_args(args: &CiArgs) -> RunArgs {
+    let PlaceArgs {
+        fixture,
+        isolation,
+        image,
+        prepare: _,
+        docker_host,
+        jobs,
+        timeout,
+        retries,
+        dangerously_run_untrusted_head: _,
+        verbose,
+    } = &args.place;
+    RunArgs {
+        fixture: fixture.clone(),
+        docker: image.clone(),
+        isolation: Some(match isolation {
+            Isolation::Container => PlaceWord::Container,
+            Isolation::Process => PlaceWord::Process,
+        }),
+        docker_host: docker_host.clone(),
+        jobs: match jobs {
+            Jobs::Auto => None,
+            Jobs::Exactly(jobs) => Some(*jobs),
+        },
+        retries: *retries,
+        timeout: timeout.clone(),
+        trace: *verbose,
+        ..selected(&args.selection)
+    }
+}
+
+/// What `run` would have been given to select the same assertions.
+pub(super) fn plan_args(args: &PlanArgs) -> RunArgs {
+    selected(&args.selection)
+}
+
+/// What `run` would have been given to run nothing.
+pub(super) fn merge_args() -> RunArgs {
+    selected(&SelectionArgs {
+        suite: Vec::new(),
+        server: None,
+        trials: 1,
+        filter: Vec::new(),
+        tags: Vec::new(),
+    })
+}
+
+/// The selection, and `run`'s defaults for all else.
+fn selected(args: &SelectionArgs) -> RunArgs {
     let SelectionArgs {
         suite,
         server,
         trials,
         filter,
         tags,
-    } = &args.selection;
+    } = args;
     let (tags, not_tags) = tag_lists(tags);
     RunArgs {
         suites: suite.clone(),
         more_suites: Vec::new(),
-        fixture: args.place.fixture.clone(),
+        fixture: None,
         server: server.clone(),
-        docker: args.place.image.clone(),
-        isolation: Some(match args.place.isolation {
-            Isolation::Container => PlaceWord::Container,
-            Isolation::Process => PlaceWord::Process,
-        }),
-        docker_host: args.place.docker_host.clone(),
-        jobs: match args.place.jobs {
-            Jobs::Auto => None,
-            Jobs::Exactly(jobs) => Some(jobs),
-        },
+        docker: None,
+        isolation: None,
+        docker_host: None,
+        jobs: None,
         trials: *trials,
-        retries: args.place.retries,
-        timeout: args.place.timeout.clone(),
+        retries: 0,
+        timeout: "30s".to_owned(),
         timeout_scale: 1.0,
         filter: filter.clone(),
         tags,
@@ -70,7 +116,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         strict_load: false,
         strict_env: false,
         fail_flaky: false,
-        trace: args.place.verbose,
+        trace: false,
     }
 }
 
@@ -97,14 +143,25 @@ pub(super) fn demands(args: &JudgingArgs) -> Demands {
     }
 }
 
-/// What is asked of the sinks. `blob` is where run.json goes when nothing else is said.
-pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs, blob: Option<PathBuf>) -> Wishes {
-    let run_json = sinks.report_json.clone().or(blob);
+/// What a shard's sinks are asked for: its result, for the merge to tell of it all.
+pub(super) fn wishes_of_shard(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes {
+    let mut wishes = wishes(sinks, judging);
+    if sinks.report_json.is_none() {
+        wishes.files.push((Format::RunJson, PathBuf::from(BLOB)));
+    }
+    wishes.comment = facts::CommentWhen::Off;
+    wishes.publish_badge = Wanted::No;
+    wishes.update_data_branch = Wanted::No;
+    wishes
+}
+
+/// What is asked of the sinks.
+pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes {
     let files = [
         (Format::Junit, sinks.junit.clone()),
         (Format::Markdown, sinks.markdown.clone()),
         (Format::Badge, sinks.badge.clone()),
-        (Format::RunJson, run_json),
+        (Format::RunJson, sinks.report_json.clone()),
         (Format::Sarif, sinks.sarif.clone()),
     ];
     Wishes {

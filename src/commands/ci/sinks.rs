@@ -17,7 +17,7 @@ use crate::{
         markdown,
         outputs::{Told, outputs},
     },
-    words::workflow::command::Command,
+    words::{environment::Environment, workflow::command::Command},
 };
 
 /// Marks the lines that deserve a look.
@@ -32,7 +32,7 @@ pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {
 
 /// Appends the step summary.
 pub(super) fn summarize(facts: &Facts<'_>, screen: &mut Screen) {
-    let Some(path) = command_path(facts, "GITHUB_STEP_SUMMARY") else {
+    let Some(path) = command_path(&facts.here.environment, "GITHUB_STEP_SUMMARY") else {
         return;
     };
     if facts.wishes.summary == Wanted::No {
@@ -53,9 +53,6 @@ pub(super) fn tell_outputs(
     comment: &str,
     screen: &Screen,
 ) {
-    let Some(path) = command_path(facts, "GITHUB_OUTPUT") else {
-        return;
-    };
     let bounds = Bounds::of(&facts.here.environment);
     let shown = |wanted: Format| {
         let found = written.iter().find(|(format, _)| *format == wanted);
@@ -73,6 +70,18 @@ pub(super) fn tell_outputs(
         comment,
     };
     let outputs = outputs(facts.report, &told);
+    append_outputs(&facts.here.environment, &outputs, screen);
+}
+
+/// Appends to the outputs of this step, where there is a runner that takes them.
+pub(super) fn append_outputs(
+    environment: &Environment,
+    outputs: &[(&'static str, String)],
+    screen: &Screen,
+) {
+    let Some(path) = command_path(environment, "GITHUB_OUTPUT") else {
+        return;
+    };
     let pairs = outputs.iter().map(|(name, value)| (*name, value.as_str()));
     if let Err(error) = command_file::append(&path, pairs) {
         screen.note(&error.to_string());
@@ -80,7 +89,7 @@ pub(super) fn tell_outputs(
 }
 
 /// The path of a file of the runner's, where there is one.
-fn command_path(facts: &Facts<'_>, name: &str) -> Option<PathBuf> {
-    let path = facts.here.environment.variable(name)?;
+fn command_path(environment: &Environment, name: &str) -> Option<PathBuf> {
+    let path = environment.variable(name)?;
     (!path.is_empty()).then(|| path.into())
 }

@@ -20,7 +20,7 @@ use crate::{
         verdict::{Cause, Demands, Judgement, Verdict, judge},
     },
     terminal::closing,
-    words::redact::Secrets,
+    words::{exit::ExitCode, redact::Secrets},
 };
 
 /// What is known when the run is over, whichever way it ended.
@@ -36,12 +36,21 @@ pub(super) struct Telling<'a> {
     pub(super) baseline: &'a Store,
     /// Where it becomes a baseline itself.
     pub(super) update_baseline: &'a Store,
-    /// Whether all of the suite was to run.
-    pub(super) scope: Scope,
     /// Values that no sink may show.
     pub(super) secrets: Secrets,
     /// Whether the log shows every frame.
     pub(super) frames: Frames,
+    /// What the exit code says.
+    pub(super) exits: Exits,
+}
+
+/// What the exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exits {
+    /// The verdict.
+    ByVerdict,
+    /// Whether it could be told: the verdict was somebody else's.
+    ByTelling,
 }
 
 impl Telling<'_> {
@@ -51,10 +60,17 @@ impl Telling<'_> {
         mut report: RunReport,
         mut causes: Vec<Cause>,
         screen: &mut Screen,
-    ) -> Verdict {
+    ) -> ExitCode {
+        let known = causes.len();
+        // Of a run that is not whole, what is not there says nothing.
+        let scope = if causes.is_empty() {
+            Scope::Whole
+        } else {
+            Scope::Part
+        };
         match baseline::read(self.baseline, self.update_baseline) {
             Ok(Some((against, known))) => {
-                report.compare_with(&known, &against, self.scope);
+                report.compare_with(&known, &against, scope);
             }
             Ok(None) => {}
             Err(refusal) => causes.push(cause_of(&refusal)),
@@ -67,7 +83,7 @@ impl Telling<'_> {
         if let Err(error) = self.show(&report, screen) {
             let text = format!("cannot write to stdout: {error}");
             causes.push(Cause::new(Verdict::Error, &text));
-            report.judgement = Some(judge(&report, self.demands, causes));
+            report.judgement = Some(judge(&report, self.demands, causes.clone()));
         }
         let facts = Facts {
             report: &report,
@@ -78,9 +94,14 @@ impl Telling<'_> {
         sinks::annotate(&facts, screen);
         sinks::summarize(&facts, screen);
         sinks::tell_outputs(&facts, &written, "off", screen);
-        report
-            .judgement
-            .map_or(Verdict::Error, |judgement| judgement.verdict)
+        let verdict = match self.exits {
+            Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
+            Exits::ByTelling => Some(match causes.get(known) {
+                Some(cause) => cause.verdict,
+                None => Verdict::Pass,
+            }),
+        };
+        verdict.unwrap_or(Verdict::Error).exit()
     }
 
     /// Writes the run into its baseline file, unless part of it is missing.
@@ -106,7 +127,7 @@ impl Telling<'_> {
             return Ok(());
         }
         let place = Destination::Within(Bounds::of(&self.here.environment), path.clone());
-        baseline::save((path, &place), report, self.scope, screen.stdout())
+        baseline::save((path, &place), report, Scope::Whole, screen.stdout())
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
     }
 
@@ -124,7 +145,7 @@ impl Telling<'_> {
             report.judgement = Some(judge(report, self.demands, causes.clone()));
             let known = broken.len();
             for (format, path) in &self.wishes.files {
-                if broken.contains(path.as_path()) {
+                if broken.contains(path.as_path()) || !report.may_be_written_as(*format) {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
@@ -138,7 +159,9 @@ impl Telling<'_> {
                 let files = self.wishes.files.iter();
                 return files
                     .map(|(format, path)| (*format, path.as_path()))
-                    .filter(|(_, path)| !broken.contains(path))
+                    .filter(|(format, path)| {
+                        !broken.contains(path) && report.may_be_written_as(*format)
+                    })
                     .collect();
             }
         }

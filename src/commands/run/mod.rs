@@ -7,7 +7,7 @@ mod reports;
 use self::reports::{Regressions, Reports};
 use super::{
     Context,
-    running::{self, Prepared, Refusal, Screen},
+    running::{self, Chosen, Prepared, Refusal, Screen},
 };
 use crate::{
     cli::run::RunArgs,
@@ -25,7 +25,7 @@ pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<ExitCode, Refusal> {
-    let mut prepared = running::prepare(args, context)?;
+    let mut prepared = running::prepare(args, Chosen::ByOptions, context)?;
     for problem in &prepared.problems {
         screen.problem(problem);
     }

@@ -17,7 +17,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::{
-    options::{Prepared, prepare},
+    options::{Chosen, Prepared, prepare},
     refusal::Refusal,
     screen::Screen,
 };
@@ -166,6 +166,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         started_unix_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
         trials: args.trials,
         planned: prepared.plan.jobs.len(),
+        left_out: prepared.left_out,
         ..RunReport::default()
     }
 }

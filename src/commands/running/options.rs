@@ -14,7 +14,7 @@ use crate::{
         filter::Filter,
         job::Work,
         place::{Isolation, Places},
-        shard::Shard,
+        shard::{Part, Shard},
     },
     run::{
         AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
@@ -159,8 +159,21 @@ impl Prepared {
     }
 }
 
+/// Which assertions of the suites are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::commands) enum Chosen {
+    /// Those that the options select.
+    ByOptions,
+    /// Those with these identities, whatever the options say.
+    ByPlan(BTreeSet<String>),
+}
+
 /// Loads the suites and makes the plan.
-pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<Prepared, Refusal> {
+pub(in crate::commands) fn prepare(
+    args: &RunArgs,
+    chosen: Chosen,
+    context: &Context,
+) -> Result<Prepared, Refusal> {
     let suites: Vec<PathBuf> = args
         .suites
         .iter()
@@ -174,14 +187,13 @@ pub(in crate::commands) fn prepare(args: &RunArgs, context: &Context) -> Result<
     let environment = Arc::clone(&context.environment);
     let (loaded, dialect) = load(&suites, args, &environment)?;
     let targets = targets(args, &loaded.settings)?;
+    let (filter, part) = match chosen {
+        Chosen::ByOptions => (filter(args)?, part(args)?),
+        Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
+    };
     let options = PlanOptions {
-        filter: filter(args)?,
-        shard: args
-            .shard
-            .as_deref()
-            .map(Shard::from_text)
-            .transpose()
-            .map_err(|error| usage(&error))?,
+        filter,
+        part,
         trials: args.trials,
         retries: args.retries,
         timeout: timeout(&args.timeout)?,
@@ -305,6 +317,14 @@ fn usage(error: &impl std::fmt::Display) -> Refusal {
 
 fn filter(args: &RunArgs) -> Result<Filter, Refusal> {
     Filter::new(&args.filter, &args.tags, &args.not_tags).map_err(|error| usage(&error))
+}
+
+fn part(args: &RunArgs) -> Result<Part, Refusal> {
+    match args.shard.as_deref().map(Shard::from_text) {
+        None => Ok(Part::Whole),
+        Some(Ok(shard)) => Ok(Part::EveryNth(shard)),
+        Some(Err(error)) => Err(usage(&error)),
+    }
 }
 
 fn timeout(text: &str) -> Result<Duration, Refusal> {

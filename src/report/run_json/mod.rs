@@ -1,8 +1,12 @@
 //! The whole run as one file, `run.json`: what a shard hands on and a later report is made of. Sorted keys, one
 //! assertion a line, a digest over all before its end; read strictly, because it may come from strangers.
 
+mod read;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub(crate) use self::read::{Unreadable, parse};
 
 use crate::{
     report::{
@@ -20,7 +24,7 @@ const FORMAT: &str = "mcp-assert/run";
 const VERSION: u64 = 1;
 
 /// The longest file, in bytes.
-const LONGEST_FILE: usize = 64 * 1024 * 1024;
+pub(crate) const LONGEST_FILE: usize = 64 * 1024 * 1024;
 
 /// Texts are not cut shorter than this.
 const SHORTEST_TEXT: usize = 128;
@@ -46,6 +50,24 @@ pub(crate) struct PlanFacts {
     pub(crate) of: u32,
     /// The ids that were to run, when the run is a shard.
     pub(crate) ids: Vec<String>,
+    /// How long they were expected to take, one after another, in microseconds; 0 when nothing was expected.
+    pub(crate) planned_us: u64,
+}
+
+/// One shard of a merged run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShardFacts {
+    /// Its number, from 1.
+    pub(crate) shard: u32,
+    /// The attempt that counts, from 1; 0 when there is none.
+    pub(crate) attempt: u64,
+    /// How long it was expected to take, in microseconds.
+    pub(crate) planned_us: u64,
+    /// How long it took, in microseconds.
+    pub(crate) duration_us: u64,
+    /// When it began, in milliseconds since 1970.
+    pub(crate) started_unix_ms: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,6 +81,7 @@ struct FormatFacts {
 #[serde(deny_unknown_fields)]
 struct RunFacts {
     jobs: usize,
+    left_out: usize,
     planned: usize,
     trials: u32,
 }
@@ -110,6 +133,7 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
     };
     let run = RunFacts {
         jobs: report.jobs,
+        left_out: report.left_out,
         planned: report.planned,
         trials: report.trials,
     };
@@ -126,6 +150,7 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
         ("plan", sorted(&report.plan)),
         ("problems", sorted(&report.problems)),
         ("run", sorted(&run)),
+        ("shards", sorted(&report.shards)),
         ("source", sorted(&report.source)),
         ("surface", sorted(&report.surface)),
         ("timing", sorted(&timing)),
@@ -138,10 +163,13 @@ fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
         sha256: sha256(text.as_bytes()),
         state: report.end,
     };
-    text.push_str(END_MARK);
-    text.push_str(&sorted(&end));
-    text.push_str("\n}\n");
+    text.push_str(&ending(&end));
     text
+}
+
+/// The last member and what closes the file.
+fn ending(end: &EndFacts) -> String {
+    format!("{END_MARK}{}\n}}\n", sorted(end))
 }
 
 /// One assertion on one line.

@@ -1,0 +1,231 @@
+//! Files that come from elsewhere: a plan, the shards' results, a whole run. Nothing of them is trusted: links are not
+//! followed, sizes and numbers are bounded, and what is wrong is named.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    report::{
+        RunReport,
+        merge::Blob,
+        plan_file::{self, PlanFile},
+        run_json::{self, Unreadable},
+        verdict::{Cause, Verdict},
+    },
+    words::digest::sha256,
+};
+
+/// Entries of the folder and of those in it, at most.
+const MOST_ENTRIES: usize = 4096;
+
+/// Folders inside of folders: a downloaded artifact is one in one.
+const DEEPEST: usize = 4;
+
+/// Bytes of all results together.
+const MOST_BYTES: usize = 2 * 1024 * 1024 * 1024;
+
+/// What a folder holds.
+#[derive(Debug, Default)]
+pub(super) struct Artifacts {
+    /// The results that can be read.
+    pub(super) blobs: Vec<Blob>,
+    /// What is wrong with the others.
+    pub(super) causes: Vec<Cause>,
+    entries: usize,
+    bytes: usize,
+}
+
+/// Reads a plan.
+pub(super) fn plan(path: &Path) -> Result<PlanFile, Cause> {
+    let shown = path.display();
+    let invalid = |problem: String| {
+        Cause::new(
+            Verdict::Invalid,
+            &format!("the plan `{shown}` cannot be used: {problem}"),
+        )
+    };
+    let text = bounded(path, plan_file::LONGEST_FILE).map_err(invalid)?;
+    PlanFile::parse(&text).map_err(invalid)
+}
+
+/// Reads one whole run.
+pub(super) fn run(path: &Path) -> Result<RunReport, Cause> {
+    let shown = path.display();
+    let text = bounded(path, run_json::LONGEST_FILE).map_err(|problem| {
+        let text = format!("`{shown}` cannot be used: {problem}");
+        Cause::new(Verdict::Incomplete, &text)
+    })?;
+    let run = run_json::parse(&text).map_err(|error| unreadable(&shown.to_string(), &error))?;
+    if run.plan.shard > 0 {
+        let text = format!("`{shown}` is the result of one shard, not of a whole run");
+        return Err(Cause::new(Verdict::Invalid, &text));
+    }
+    Ok(run)
+}
+
+fn unreadable(name: &str, error: &Unreadable) -> Cause {
+    let verdict = match error {
+        Unreadable::Foreign(_) => Verdict::Invalid,
+        Unreadable::Broken(_) => Verdict::Incomplete,
+    };
+    Cause::new(verdict, &format!("`{name}` cannot be used: {error}"))
+}
+
+/// Reads the results in a folder, which may be missing when there are none.
+pub(super) fn folder(path: &Path) -> Artifacts {
+    let mut artifacts = Artifacts::default();
+    if path.exists() {
+        artifacts.walk(path, path, 0);
+    }
+    artifacts
+}
+
+impl Artifacts {
+    fn walk(&mut self, root: &Path, folder: &Path, depth: usize) {
+        let listed = fs::read_dir(folder).and_then(|entries| {
+            entries
+                .take(MOST_ENTRIES + 1)
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let mut paths: Vec<PathBuf> = match listed {
+            Ok(entries) => entries.into_iter().map(|entry| entry.path()).collect(),
+            Err(error) => return self.refuse(root, folder, &error.to_string()),
+        };
+        paths.sort();
+        for path in paths {
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                let problem = format!("there are more than {MOST_ENTRIES} entries");
+                return self.refuse(root, folder, &problem);
+            }
+            match fs::symlink_metadata(&path) {
+                Err(error) => self.refuse(root, &path, &error.to_string()),
+                Ok(found) if found.is_dir() && depth < DEEPEST => {
+                    self.walk(root, &path, depth + 1);
+                    if self.entries > MOST_ENTRIES {
+                        return;
+                    }
+                }
+                Ok(found) if found.is_dir() => self.refuse(root, &path, "it lies too deep"),
+                Ok(found) if !found.is_file() => {
+                    self.refuse(root, &path, "it is a link or no file");
+                }
+                Ok(_) => self.add(root, &path),
+            }
+        }
+    }
+
+    /// Reads one file.
+    fn add(&mut self, root: &Path, path: &Path) {
+        let left = MOST_BYTES.saturating_sub(self.bytes);
+        let text = match bounded(path, left.min(run_json::LONGEST_FILE)) {
+            Ok(text) => text,
+            Err(problem) => return self.refuse(root, path, &problem),
+        };
+        self.bytes += text.len();
+        let name = shown(root, path);
+        match run_json::parse(&text) {
+            Ok(run) => self.blobs.push(Blob {
+                name,
+                sha256: sha256(text.as_bytes()),
+                run,
+            }),
+            Err(error) => self.causes.push(unreadable(&name, &error)),
+        }
+    }
+
+    fn refuse(&mut self, root: &Path, path: &Path, problem: &str) {
+        let text = format!("`{}` cannot be used: {problem}", shown(root, path));
+        self.causes.push(Cause::new(Verdict::Incomplete, &text));
+    }
+}
+
+/// A path from the folder on.
+fn shown(root: &Path, path: &Path) -> String {
+    let below = path.strip_prefix(root).unwrap_or(path);
+    below.to_string_lossy().into_owned()
+}
+
+/// The text of a file that is no link and not longer than this.
+fn bounded(path: &Path, longest: usize) -> Result<String, String> {
+    let found = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err("it is a link or no file".to_owned());
+    }
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(longest as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if bytes.len() > longest {
+        return Err(format!("it is longer than {longest} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is no UTF-8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::{MOST_ENTRIES, folder, plan};
+    use crate::report::verdict::Verdict;
+
+    #[test]
+    fn what_is_no_result_is_named() {
+        let case = |make: &dyn Fn(&std::path::Path), wanted: &str| {
+            let place = tempfile::tempdir().unwrap();
+            make(place.path());
+            let found = folder(place.path());
+            assert!(found.blobs.is_empty());
+            assert_eq!(found.causes.len(), 1, "{:?}", found.causes);
+            let cause = &found.causes[0];
+            assert!(cause.text.contains(wanted), "{cause:?}");
+            assert_eq!(cause.verdict, Verdict::Incomplete);
+        };
+        case(
+            &|at| symlink("/etc/passwd", at.join("a.json")).unwrap(),
+            "`a.json` cannot be used: it is a link",
+        );
+        case(&|at| symlink("/", at.join("x")).unwrap(), "it is a link");
+        case(
+            &|at| fs::create_dir_all(at.join("1/2/3/4/5")).unwrap(),
+            "`1/2/3/4/5` cannot be used: it lies too deep",
+        );
+        case(&|at| fs::write(at.join("b"), [0xff]).unwrap(), "no UTF-8");
+        case(&|at| fs::write(at.join("b"), "{").unwrap(), "no JSON");
+        case(
+            &|at| {
+                let file = fs::File::create(at.join("b")).unwrap();
+                file.set_len(1 << 40).unwrap();
+            },
+            "longer than 67108864 bytes",
+        );
+        case(
+            &|at| {
+                for number in 0..=MOST_ENTRIES {
+                    fs::create_dir(at.join(number.to_string())).unwrap();
+                }
+            },
+            "more than 4096 entries",
+        );
+    }
+
+    #[test]
+    fn no_folder_is_no_result() {
+        let place = tempfile::tempdir().unwrap();
+        let found = folder(&place.path().join("none"));
+        assert!(found.blobs.is_empty() && found.causes.is_empty());
+    }
+
+    #[test]
+    fn a_plan_that_is_a_link_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("plan.json");
+        assert_eq!(plan(&path).unwrap_err().verdict, Verdict::Invalid);
+        symlink("/dev/zero", &path).unwrap();
+        assert!(plan(&path).unwrap_err().text.contains("link"));
+    }
+}

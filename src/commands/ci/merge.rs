@@ -1,0 +1,147 @@
+//! `mcp-assert ci merge`: the shards' results, or one whole run, judged and told again. Starts no server.
+
+use std::path::Path;
+
+use super::{artifacts, here, masks, options, telling::Exits, telling::Telling, tool};
+use crate::{
+    cli::ci::MergeArgs,
+    commands::{Context, running::Screen},
+    deliver::facts::Here,
+    report::{
+        RunReport,
+        failure::Frames,
+        merge::{self, Blobs, Merged, Needs},
+        source::Source,
+        verdict::{Cause, Verdict},
+    },
+    words::exit::ExitCode,
+};
+
+/// The event whose workflow tells of a run that has its own verdict elsewhere.
+const TELLING_EVENT: &str = "workflow_run";
+
+/// Reads, proves, judges, tells.
+pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
+    let typed = options::merge_args();
+    let mut screen = Screen::new(context, &typed);
+    let secrets = masks::own(&context.environment);
+    masks::mask(&secrets, &screen);
+    let mut notes = Vec::new();
+    let here = here::read(&context.environment, &mut notes);
+    for note in &notes {
+        screen.note(note);
+    }
+    let one_run = args.blobs.is_file();
+    let mut merged = if one_run {
+        whole_run(&args.blobs)
+    } else {
+        from_shards(args, &here)
+    };
+    if merged.report.tool.version.is_empty() {
+        merged.report.tool = tool::read(&context.environment);
+    }
+    let only_tells =
+        one_run && merged.causes.is_empty() && here.source.event.as_deref() == Some(TELLING_EVENT);
+    merged.causes.extend(kept_causes(&merged.report));
+    let telling = Telling {
+        here: &here,
+        wishes: options::wishes(&args.sinks, &args.judging),
+        demands: options::demands(&args.judging),
+        baseline: &args.judging.baseline,
+        update_baseline: &args.judging.update_baseline,
+        secrets,
+        frames: Frames::Last,
+        exits: if only_tells {
+            Exits::ByTelling
+        } else {
+            Exits::ByVerdict
+        },
+    };
+    telling.tell(merged.report, merged.causes, &mut screen)
+}
+
+/// One run as it was stored.
+fn whole_run(path: &Path) -> Merged {
+    match artifacts::run(path) {
+        Ok(report) => Merged {
+            report,
+            causes: Vec::new(),
+        },
+        Err(cause) => Merged {
+            report: RunReport::default(),
+            causes: vec![cause],
+        },
+    }
+}
+
+/// What an earlier judgement knew and the run itself does not show.
+fn kept_causes(report: &RunReport) -> Vec<Cause> {
+    let Some(judgement) = &report.judgement else {
+        return Vec::new();
+    };
+    let causes = judgement.causes.iter().filter(|cause| match cause.verdict {
+        Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
+        Verdict::Interrupted | Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
+    });
+    causes.cloned().collect()
+}
+
+/// The shards' results put together.
+fn from_shards(args: &MergeArgs, here: &Here) -> Merged {
+    let needs = args.needs.as_deref().map(Needs::parse);
+    let plan = artifacts::plan(&args.plan);
+    let found = artifacts::folder(&args.blobs);
+    let mut merged = match &plan {
+        Ok(plan) => {
+            let mut merged = merge::merge(plan, found.blobs);
+            merged.report.source = source(here, &merged.report.source, &plan.suite);
+            merged
+        }
+        Err(cause) => Merged {
+            report: RunReport {
+                source: here.source.clone(),
+                ..RunReport::default()
+            },
+            causes: vec![cause.clone()],
+        },
+    };
+    merged.causes.extend(found.causes);
+    match needs {
+        None => {}
+        Some(Err(problem)) => {
+            let text = format!("`--needs` cannot be read: {problem}");
+            merged.causes.push(Cause::new(Verdict::Invalid, &text));
+        }
+        Some(Ok(needs)) => {
+            let green = merged.causes.is_empty() && !merged.report.tally().is_red();
+            let blobs = if green {
+                Blobs::CompleteAndGreen
+            } else {
+                Blobs::Otherwise
+            };
+            let causes = needs.causes(plan.as_ref().ok(), blobs);
+            merged.causes.extend(causes);
+        }
+    }
+    merged
+}
+
+/// Where the merged run is from: this job of the workflow, and the revision that the shards tested.
+fn source(here: &Here, shards: &Source, suite: &str) -> Source {
+    let own = here.source.clone();
+    Source {
+        server: own.server.or_else(|| shards.server.clone()),
+        folder: shards.folder.clone().or(own.folder),
+        repository: own.repository.or_else(|| shards.repository.clone()),
+        sha: shards.sha.clone().or(own.sha),
+        head_sha: own.head_sha.or_else(|| shards.head_sha.clone()),
+        reference: own.reference.or_else(|| shards.reference.clone()),
+        event: own.event.or_else(|| shards.event.clone()),
+        pull_request: own.pull_request.or(shards.pull_request),
+        workflow: own.workflow.or_else(|| shards.workflow.clone()),
+        job: own.job.or_else(|| shards.job.clone()),
+        run: own.run.or(shards.run),
+        attempt: own.attempt.or(shards.attempt),
+        suite: Some(suite.to_owned()),
+    }
+}

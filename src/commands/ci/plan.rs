@@ -1,0 +1,181 @@
+//! `mcp-assert ci plan`: loads the suites, divides what is selected, writes the plan, and starts no server.
+
+use std::{collections::BTreeMap, io::Write, time::Duration};
+
+use serde_json::json;
+
+use super::{baseline, here, options, refuse_untrusted, sinks, suites, tool};
+use crate::{
+    cli::ci::{Jobs, PlanArgs},
+    commands::{
+        Context,
+        running::{self, Chosen, Prepared, Refusal, Screen},
+    },
+    deliver::{self, Destination, bounds::Bounds, stdout::Stdout},
+    plan::{
+        division::{self, Load},
+        job::Work,
+    },
+    report::plan_file::{PlanFile, PlannedShard},
+    suite::lower::duration,
+    words::{environment::Environment, exit::ExitCode, text::count},
+};
+
+/// What is expected of an assertion when no other of its suite was ever measured, in microseconds.
+const UNKNOWN_US: u64 = 1_000_000;
+
+/// Plans, or says why not.
+pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
+    let typed = options::plan_args(args);
+    let mut screen = Screen::new(context, &typed);
+    let mut notes = Vec::new();
+    let here = here::read(&context.environment, &mut notes);
+    let planned = refuse_untrusted(&here, args.dangerously_run_untrusted_head)
+        .and_then(|()| running::prepare(&typed, Chosen::ByOptions, context))
+        .and_then(|prepared| {
+            notes.extend(prepared.notes.iter().cloned());
+            for problem in &prepared.problems {
+                screen.problem(problem);
+            }
+            for note in &notes {
+                screen.note(note);
+            }
+            make(args, &prepared, suites(&typed), context)
+        })
+        .and_then(|plan| write(args, &plan, &context.environment, &mut screen));
+    match planned {
+        Ok(()) => ExitCode::Passed,
+        Err(refusal) => refusal.say(context),
+    }
+}
+
+/// Divides what is selected.
+fn make(
+    args: &PlanArgs,
+    prepared: &Prepared,
+    suite: String,
+    context: &Context,
+) -> Result<PlanFile, Refusal> {
+    if prepared.is_invalid() {
+        return Err(Refusal::invalid(
+            "nothing is planned: the suite has problems",
+        ));
+    }
+    let target = duration::parse(&args.target_duration).map_err(|problem| {
+        Refusal::invalid(format!(
+            "`--target-duration {}` is no duration: {problem}",
+            args.target_duration
+        ))
+        .with_help("write `500ms`, `30s` or `1m30s`")
+    })?;
+    let known = baseline::durations(&args.baseline)?;
+    let expected = expected(prepared, &known);
+    let loads: Vec<Load<'_>> = expected
+        .iter()
+        .map(|(id, duration_us)| Load {
+            id,
+            duration_us: *duration_us,
+        })
+        .collect();
+    let jobs = match args.jobs {
+        Jobs::Auto => prepared.cores(),
+        Jobs::Exactly(jobs) => jobs,
+    };
+    let shards = match args.shards {
+        Some(shards) => shards as usize,
+        None => division::number_of_shards(
+            &loads,
+            jobs,
+            u64::try_from(target.as_micros()).unwrap_or(u64::MAX),
+            args.max_shards as usize,
+        ),
+    };
+    let shards = division::divide(&loads, shards)
+        .into_iter()
+        .map(|part| PlannedShard {
+            ids: part
+                .places
+                .iter()
+                .map(|place| loads[*place].id.to_owned())
+                .collect(),
+            planned_us: part.duration_us,
+        });
+    let plan = PlanFile {
+        tool: tool::read(&context.environment),
+        suite,
+        trials: args.selection.trials,
+        left_out: prepared.left_out,
+        shards: shards.collect(),
+        digest: String::new(),
+    };
+    Ok(plan.sealed())
+}
+
+/// How long each assertion is expected to take in all its trials: as it took, else as the middle one of the others,
+/// else a second. What is skipped takes nothing.
+fn expected(prepared: &Prepared, known: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let jobs = &prepared.plan.jobs;
+    let mut measured: Vec<u64> = jobs
+        .iter()
+        .filter(|job| job.trial == 1)
+        .filter_map(|job| known.get(&job.case.id).copied())
+        .collect();
+    measured.sort_unstable();
+    let middle = measured.get(measured.len().saturating_sub(1) / 2);
+    let usual = middle.copied().unwrap_or(UNKNOWN_US);
+    let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+    for job in jobs {
+        let duration = match &job.work {
+            Work::Run(_) => known.get(&job.case.id).copied().unwrap_or(usual),
+            Work::Skip(_) | Work::Invalid(_) => 0,
+        };
+        let sum = expected.entry(job.case.id.clone()).or_default();
+        *sum = sum.saturating_add(duration);
+    }
+    expected
+}
+
+/// Writes the plan and prints what the workflow's next job needs.
+fn write(
+    args: &PlanArgs,
+    plan: &PlanFile,
+    environment: &Environment,
+    screen: &mut Screen,
+) -> Result<(), Refusal> {
+    let cannot = |problem: String| Refusal::new(ExitCode::CouldNotRun, problem);
+    let place = Destination::Within(Bounds::of(environment), args.plan.clone());
+    deliver::write(&place, &plan.render(), screen.stdout())
+        .map_err(|error| cannot(error.to_string()))?;
+    sinks::append_outputs(environment, &outputs(plan), screen);
+    print(plan, screen.stdout()).map_err(|error| cannot(format!("cannot write to stdout: {error}")))
+}
+
+fn print(plan: &PlanFile, out: &mut Stdout) -> std::io::Result<()> {
+    for (index, shard) in plan.shards.iter().enumerate() {
+        writeln!(
+            out,
+            "shard {}/{}: {}, {:.1}s",
+            index + 1,
+            plan.shards.len(),
+            count(shard.ids.len(), "assertion"),
+            Duration::from_micros(shard.planned_us).as_secs_f64(),
+        )?;
+    }
+    for (name, value) in outputs(plan) {
+        writeln!(out, "{name}={value}")?;
+    }
+    out.flush()
+}
+
+/// What the workflow's next jobs need, none of it in a user's words.
+fn outputs(plan: &PlanFile) -> [(&'static str, String); 3] {
+    let of = plan.shards.len();
+    let include: Vec<_> = (1..=of)
+        .map(|shard| json!({"shard": shard, "of": of, "title": format!("{shard}/{of}")}))
+        .collect();
+    [
+        ("shards", of.to_string()),
+        ("matrix", json!({ "include": include }).to_string()),
+        ("plan-digest", plan.digest.clone()),
+    ]
+}
