@@ -40,6 +40,9 @@ pub(crate) struct RunArgs {
     /// The container engine's address; default: `DOCKER_HOST`, Docker's context, the usual sockets
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) docker_host: Option<String>,
+    /// Make the images of `build` and `prepare` anew, whatever was kept of earlier runs
+    #[arg(long)]
+    pub(crate) rebuild: bool,
     /// Assertions at once; default: the cores of the machine, twice that with containers
     #[arg(long, short = 'j', value_name = "N")]
     pub(crate) jobs: Option<usize>,

@@ -25,6 +25,8 @@ pub(crate) enum Event {
     Preparing {
         /// What, for people.
         what: String,
+        /// Whether it has just begun.
+        news: News,
     },
     /// A job begins.
     JobStarted {
@@ -65,4 +67,13 @@ pub(crate) enum Event {
     Interrupted,
     /// Nothing more follows.
     RunFinished,
+}
+
+/// How much is new about what is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    /// It begins.
+    Begun,
+    /// It goes on.
+    Going,
 }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use super::job::{Shared, Teller};
 use crate::{
-    isolate::container::image::ReadyImage,
+    isolate::container::{
+        image::{ReadyImage, Told},
+        image_failure::ImageError,
+    },
     observation::disruption::{Disruption, DisruptionKind, Phase},
-    outcome::event::Event,
+    outcome::event::{Event, News},
     plan::job::RunJob,
     run::scheduler::Message,
     suite::model::server::Target,
@@ -25,23 +28,29 @@ pub(super) async fn of(
         return Err(place("there is no container engine or no image for it"));
     };
     teller.phase(Phase::Place);
-    let tell = |what| shared.tell(Message::Progress(Event::Preparing { what }));
-    tokio::select! {
-        image = Box::pin(containers.image(&source, &tell)) => match image {
-            Ok(image) => Ok(Some(image)),
-            Err(error) => {
-                let disruption = place(error.to_string());
-                Err(match error.help() {
-                    Some(help) => disruption.with_help(help),
-                    None => disruption,
-                })
-            }
-        },
-        () = shared.options.interrupt.cancelled() => Err(Disruption::new(
+    let tell = |told| {
+        let (what, news) = match told {
+            Told::Begun(what) => (what, News::Begun),
+            Told::Going(what) => (what, News::Going),
+        };
+        shared.tell(Message::Progress(Event::Preparing { what, news }));
+    };
+    // Interrupted, it first ends what it began.
+    let interrupt = &shared.options.interrupt;
+    match Box::pin(containers.image(&source, &tell, interrupt)).await {
+        Ok(image) => Ok(Some(image)),
+        Err(ImageError::Interrupted) => Err(Disruption::new(
             DisruptionKind::Interrupted,
             Phase::Place,
             "interrupted",
         )),
+        Err(error) => {
+            let disruption = place(error.to_string());
+            Err(match error.help() {
+                Some(help) => disruption.with_help(help),
+                None => disruption,
+            })
+        }
     }
 }
 

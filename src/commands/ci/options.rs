@@ -87,6 +87,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         docker: None,
         isolation: None,
         docker_host: None,
+        rebuild: false,
         jobs: None,
         trials: *trials,
         retries: 0,

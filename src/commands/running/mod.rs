@@ -26,7 +26,7 @@ use crate::{
     cli::run::RunArgs,
     deliver::stdout::Stdout,
     isolate,
-    outcome::event::Event,
+    outcome::event::{Event, News},
     plan::Plan,
     report::{
         End, RunReport, Tool,
@@ -135,7 +135,14 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     fn show(&mut self, event: &Event) -> std::io::Result<()> {
-        if let (Event::Preparing { what }, Some(notes)) = (event, &self.notes) {
+        if let (
+            Event::Preparing {
+                what,
+                news: News::Begun,
+            },
+            Some(notes),
+        ) = (event, &self.notes)
+        {
             notes.say(&format!("note: {}\n", clean(what)));
         }
         let record = self.recorder.apply(event);

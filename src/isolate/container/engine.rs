@@ -39,7 +39,6 @@ pub(crate) struct Engine {
     /// The client.
     pub(super) docker: Docker,
     /// Who answered.
-    #[expect(dead_code, reason = "told with the containers of a run")]
     pub(crate) facts: EngineFacts,
 }
 

@@ -9,18 +9,33 @@ use std::{
 
 use bollard::{errors::Error, models::ImageInspect};
 use tokio::{sync::OnceCell, time::timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{
+    build,
     engine::Engine,
-    failure::{chain, io_kind},
+    image_failure::{ImageError, image_error},
+    own, prepare, pull,
 };
-use crate::suite::model::container::{ImageBase, ImageSource};
+use crate::{
+    suite::model::container::{ImageBase, ImageSource},
+    words::environment::Environment,
+};
 
 /// How long the engine may take to say what it knows of an image.
 const INSPECTION: Duration = Duration::from_secs(30);
 
 /// Told what goes on while an image is being made ready.
-pub(crate) type Progress<'a> = &'a (dyn Fn(String) + Send + Sync);
+pub(crate) type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
+
+/// What goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Something has begun.
+    Begun(String),
+    /// How far it is; worth a line that is overwritten, not one that stays.
+    Going(String),
+}
 
 /// An image that containers can be made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,61 +60,69 @@ pub(crate) struct ReadyImage {
     pub(crate) platform: String,
 }
 
-/// Why an image cannot be had.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ImageError {
-    /// The engine does not have it.
-    #[error("the engine has no image `{0}`")]
-    NotFound(String),
-    /// This way to get an image is not there.
-    #[error("{0} is not supported by this version")]
-    Unsupported(&'static str),
-    /// The engine did not say in time.
-    #[error("the engine did not answer in time about the image `{0}`")]
-    Silent(String),
-    /// The engine is gone.
-    #[error("the container engine is gone: {0}")]
-    Gone(String),
-    /// The engine refused.
-    #[error("the image `{image}` cannot be used: {reason}")]
-    Refused {
-        /// The image.
-        image: String,
-        /// What the engine said.
-        reason: String,
-    },
-}
-
-impl ImageError {
-    /// What to do about it.
-    pub(crate) fn help(&self) -> Option<String> {
-        Some(match self {
-            Self::NotFound(name) => {
-                format!("check the name; `docker pull {name}` or `docker build -t {name} .` first")
-            }
-            Self::Unsupported(_) => "build or pull the image yourself and name it".to_owned(),
-            Self::Silent(_) => "the engine may be overloaded; run it again".to_owned(),
-            Self::Gone(_) => "start it again".to_owned(),
-            Self::Refused { .. } => return None,
-        })
-    }
+/// Whether images that were made before are taken as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Rebuild {
+    /// They are.
+    #[default]
+    No,
+    /// They are made anew, once in a run.
+    Yes,
 }
 
 /// The images of a run: each distinct source is provided once, whoever asks first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Images {
     known: Mutex<HashMap<ImageSource, Provided>>,
+    environment: Arc<Environment>,
+    rebuild: Rebuild,
+}
+
+/// What images are made with.
+pub(super) struct Maker<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) environment: &'a Environment,
+    pub(super) interrupt: &'a CancellationToken,
+    rebuild: Rebuild,
+    progress: Progress<'a>,
+}
+
+impl Maker<'_> {
+    /// Tells what has begun.
+    pub(super) fn tell(&self, what: String) {
+        (self.progress)(Told::Begun(what));
+    }
+
+    /// Tells how far it is.
+    pub(super) fn tell_going(&self, what: String) {
+        (self.progress)(Told::Going(what));
+    }
+
+    /// Whether images that were made before are made anew.
+    pub(super) fn rebuilds(&self) -> bool {
+        self.rebuild == Rebuild::Yes
+    }
 }
 
 type Provided = Arc<OnceCell<Result<Arc<ReadyImage>, ImageError>>>;
 
 impl Images {
-    /// The image of a source; waits while somebody provides it.
-    pub(crate) async fn ready(
+    /// No image yet.
+    pub(crate) fn new(environment: Arc<Environment>, rebuild: Rebuild) -> Self {
+        Self {
+            known: Mutex::default(),
+            environment,
+            rebuild,
+        }
+    }
+
+    /// The image of a source; waits while somebody provides it. Interrupted, it leaves nothing half-made.
+    pub(super) async fn ready(
         &self,
         engine: &Engine,
         wanted: &ImageSource,
         progress: Progress<'_>,
+        interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
         let provided = {
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +131,15 @@ impl Images {
                 None => Arc::clone(known.entry(wanted.clone()).or_default()),
             }
         };
+        let maker = Maker {
+            engine,
+            environment: &self.environment,
+            interrupt,
+            rebuild: self.rebuild,
+            progress,
+        };
         let image = provided.get_or_init(|| async {
-            let image = Box::pin(provide(engine, wanted, progress)).await;
+            let image = Box::pin(provide(&maker, wanted)).await;
             image.map(Arc::new)
         });
         image.await.clone()
@@ -117,38 +147,37 @@ impl Images {
 }
 
 /// Makes sure that the engine has the image, and says what it is.
-pub(crate) async fn provide(
-    engine: &Engine,
-    wanted: &ImageSource,
-    _progress: Progress<'_>,
-) -> Result<ReadyImage, ImageError> {
-    if wanted.prepare.is_some() {
-        return Err(ImageError::Unsupported("`prepare`"));
-    }
-    match &wanted.base {
-        ImageBase::Named(name) => inspect(engine, name).await,
-        ImageBase::Built(_) => Err(ImageError::Unsupported("`build`")),
-        ImageBase::Own => Err(ImageError::Unsupported("the image `self`")),
+async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, ImageError> {
+    let base = async {
+        match &wanted.base {
+            ImageBase::Named(name) => pull::named(maker, name, wanted).await,
+            ImageBase::Built(build) => build::built(maker, build, wanted).await,
+            ImageBase::Own => own::own(maker).await,
+        }
+    };
+    // What is cut off here is the engine's to end: it gives up what nobody waits for.
+    let base = tokio::select! {
+        base = base => base?,
+        () = maker.interrupt.cancelled() => return Err(ImageError::Interrupted),
+    };
+    match &wanted.prepare {
+        Some(prepare) => prepare::prepared(maker, base, prepare, wanted).await,
+        None => Ok(base),
     }
 }
 
-/// What the engine knows of an image.
-pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<ReadyImage, ImageError> {
+/// What the engine knows of an image; `None`: it does not have it.
+pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyImage>, ImageError> {
     match timeout(INSPECTION, engine.docker.inspect_image(name)).await {
-        Ok(Ok(found)) => Ok(ready(name, found)),
+        Ok(Ok(found)) => Ok(Some(ready(name, found))),
         Ok(Err(Error::DockerResponseServerError {
             status_code: 404, ..
-        })) => Err(ImageError::NotFound(name.to_owned())),
-        Ok(Err(Error::DockerResponseServerError { message, .. })) => Err(ImageError::Refused {
-            image: name.to_owned(),
-            reason: message,
+        })) => Ok(None),
+        Ok(Err(error)) => Err(image_error(name, &error, "", "")),
+        Err(_) => Err(ImageError::Silent {
+            what: format!("asked about the image `{name}`"),
+            after: INSPECTION,
         }),
-        Ok(Err(error)) if io_kind(&error).is_some() => Err(ImageError::Gone(chain(&error))),
-        Ok(Err(error)) => Err(ImageError::Refused {
-            image: name.to_owned(),
-            reason: chain(&error),
-        }),
-        Err(_) => Err(ImageError::Silent(name.to_owned())),
     }
 }
 

@@ -1,17 +1,32 @@
 //! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
 //! its server goes through `transport::attach`; who needs a container is decided by `plan`.
 
+mod build;
+mod bundle;
 mod context;
+mod credentials;
 mod discover;
+mod dockerfile;
+mod elf;
 pub(crate) mod engine;
 mod failure;
+mod ignore;
 pub(crate) mod image;
+pub(crate) mod image_failure;
+mod own;
+mod prepare;
+mod pull;
+mod script;
+mod workshop;
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use self::{
     engine::Engine,
-    image::{ImageError, Images, Progress, ReadyImage},
+    image::{Images, Progress, ReadyImage},
+    image_failure::ImageError,
 };
 use crate::suite::model::container::ImageSource;
 
@@ -24,11 +39,8 @@ pub(crate) struct Containers {
 
 impl Containers {
     /// No container yet.
-    pub(crate) fn new(engine: Engine) -> Self {
-        Self {
-            engine,
-            images: Images::default(),
-        }
+    pub(crate) fn new(engine: Engine, images: Images) -> Self {
+        Self { engine, images }
     }
 
     /// The image of a source; provided at the first question, whoever asks.
@@ -36,7 +48,9 @@ impl Containers {
         &self,
         wanted: &ImageSource,
         progress: Progress<'_>,
+        interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
-        self.images.ready(&self.engine, wanted, progress).await
+        let image = self.images.ready(&self.engine, wanted, progress, interrupt);
+        image.await
     }
 }

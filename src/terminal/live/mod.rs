@@ -128,7 +128,7 @@ impl Live {
                 };
                 self.running.insert(*job, running);
             }
-            Event::Preparing { what } => {
+            Event::Preparing { what, news: _ } => {
                 self.preparing = head(&Cleaner::name(what), NAME_CHARACTERS);
             }
             Event::PhaseReached { job, phase } => {

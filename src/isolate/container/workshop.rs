@@ -1,0 +1,258 @@
+//! A container in which an image is worked on before it is kept: it does nothing by itself, commands run beside.
+//!
+//! Its first process reads from a pipe that we hold, and the engine removes the container when that process ends:
+//! so nothing is left of it even if we are killed. It carries no labels, which an image made of it would inherit.
+
+use std::{pin::Pin, sync::Mutex, time::Duration};
+
+use bollard::{
+    body_try_stream,
+    container::AttachContainerResults,
+    errors::Error,
+    exec::{CreateExecOptions, StartExecOptions, StartExecResults},
+    models::{ContainerConfig, ContainerCreateBody, HostConfig},
+    query_parameters::{
+        AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
+        CreateContainerOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
+    },
+};
+use tokio::{io::AsyncWrite, time::timeout};
+
+use super::{bundle::Sealed, engine::Engine, image::ReadyImage};
+
+/// The shell that commands run in.
+pub(super) const SHELL: &str = "/bin/sh";
+
+/// How long the engine may take for a step.
+const STEP: Duration = Duration::from_mins(2);
+
+/// How long it may take to keep an image.
+const KEEPING: Duration = Duration::from_mins(10);
+
+/// The container.
+pub(super) struct Workshop<'a> {
+    engine: &'a Engine,
+    id: String,
+    /// Held: the container ends with it. Behind a lock only because it cannot be shared without.
+    stdin: Mutex<Option<Pin<Box<dyn AsyncWrite + Send>>>>,
+}
+
+/// What it is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan<'a> {
+    /// The image.
+    pub(super) image: &'a ReadyImage,
+    /// The image's platform, when one was asked for.
+    pub(super) platform: Option<&'a str>,
+    /// Its name: two of the same cannot be, so that one run waits for the other.
+    pub(super) name: &'a str,
+    /// The network of the container.
+    pub(super) network: &'a str,
+}
+
+/// A command that runs beside.
+pub(super) struct Run<'a> {
+    /// The program and its arguments.
+    pub(super) line: Vec<String>,
+    /// Variables, `NAME=value`; they are no part of what is kept.
+    pub(super) env: Vec<String>,
+    /// Its user; `None`: the image's.
+    pub(super) user: Option<&'a str>,
+    /// Its directory; `None`: the image's.
+    pub(super) directory: Option<&'a str>,
+}
+
+/// The pipes of a running command.
+pub(super) struct Running {
+    /// The engine's name of it.
+    pub(super) id: String,
+    /// What it says.
+    pub(super) output: Pin<
+        Box<dyn futures_util::Stream<Item = Result<bollard::container::LogOutput, Error>> + Send>,
+    >,
+    /// What it hears.
+    pub(super) input: Pin<Box<dyn AsyncWrite + Send>>,
+}
+
+/// Why there is no workshop.
+#[derive(Debug)]
+pub(super) enum Closed {
+    /// Another one has the name.
+    Taken,
+    /// The image has no shell.
+    NoShell,
+    /// The engine did not answer in time.
+    Slow(Duration),
+    /// The engine refused.
+    Refused(Error),
+}
+
+impl From<Error> for Closed {
+    fn from(error: Error) -> Self {
+        let Error::DockerResponseServerError {
+            status_code,
+            message,
+        } = &error
+        else {
+            return Self::Refused(error);
+        };
+        if *status_code == 409 {
+            Self::Taken
+        } else if message.contains("exec: \"/bin/sh\"") || message.contains("sh: no such file") {
+            Self::NoShell
+        } else {
+            Self::Refused(error)
+        }
+    }
+}
+
+/// Waits for a step of the engine.
+async fn step<T>(
+    limit: Duration,
+    step: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Closed> {
+    match timeout(limit, step).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(Closed::Slow(limit)),
+    }
+}
+
+impl<'a> Workshop<'a> {
+    /// Makes the container; it is not running yet, so that files can be put into it.
+    pub(super) async fn open(engine: &'a Engine, plan: Plan<'_>) -> Result<Self, Closed> {
+        let options = CreateContainerOptionsBuilder::default()
+            .name(plan.name)
+            .platform(plan.platform.unwrap_or_default())
+            .build();
+        let body = body(plan);
+        let created = step(STEP, engine.docker.create_container(Some(options), body)).await?;
+        Ok(Self {
+            engine,
+            id: created.id,
+            stdin: Mutex::new(None),
+        })
+    }
+
+    /// Puts an archive into it.
+    pub(super) async fn put(&self, archive: Sealed) -> Result<(), Closed> {
+        let options = bollard::query_parameters::UploadToContainerOptionsBuilder::default()
+            .path("/")
+            .build();
+        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        let body = body_try_stream(archive.stream());
+        step(
+            KEEPING,
+            docker.upload_to_container(&self.id, Some(options), body),
+        )
+        .await
+    }
+
+    /// Starts its first process.
+    pub(super) async fn start(&mut self) -> Result<(), Closed> {
+        let options = AttachContainerOptionsBuilder::default()
+            .stream(true)
+            .stdin(true)
+            .build();
+        let docker = &self.engine.docker;
+        let AttachContainerResults { output: _, input } =
+            step(STEP, docker.attach_container(&self.id, Some(options))).await?;
+        self.stdin = Mutex::new(Some(input));
+        step(
+            STEP,
+            docker.start_container(&self.id, None::<StartContainerOptions>),
+        )
+        .await
+    }
+
+    /// Starts a command.
+    pub(super) async fn run(&self, run: Run<'_>) -> Result<Running, Closed> {
+        let docker = &self.engine.docker;
+        let options = CreateExecOptions {
+            attach_stdin: Some(true),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            env: Some(run.env),
+            cmd: Some(run.line),
+            user: run.user.map(str::to_owned),
+            working_dir: run.directory.map(str::to_owned),
+            ..CreateExecOptions::default()
+        };
+        let id = step(STEP, docker.create_exec(&self.id, options)).await?.id;
+        let started = step(STEP, docker.start_exec(&id, None::<StartExecOptions>)).await?;
+        match started {
+            StartExecResults::Attached { output, input } => Ok(Running { id, output, input }),
+            StartExecResults::Detached => Err(Closed::Refused(Error::IOError {
+                err: std::io::Error::other("the engine started a command detached"),
+            })),
+        }
+    }
+
+    /// The exit code of a command whose output has ended.
+    pub(super) async fn ended(&self, id: &str) -> Result<Option<i64>, Closed> {
+        let found = step(STEP, self.engine.docker.inspect_exec(id)).await?;
+        Ok(found.exit_code)
+    }
+
+    /// Keeps it as an image, with what the image it was made of starts.
+    pub(super) async fn keep(
+        &self,
+        name: &str,
+        of: &ReadyImage,
+        variables: &[String],
+    ) -> Result<(), Closed> {
+        let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
+        let options = CommitContainerOptionsBuilder::default()
+            .container(&self.id)
+            .repo(repository)
+            .tag(tag)
+            .comment("made by mcp-assert")
+            .pause(true)
+            .build();
+        let whole = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+        let config = ContainerConfig {
+            entrypoint: whole(&of.entrypoint),
+            cmd: whole(&of.command),
+            env: whole(&[&of.env[..], variables].concat()),
+            ..ContainerConfig::default()
+        };
+        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        step(KEEPING, docker.commit_container(options, config)).await?;
+        Ok(())
+    }
+
+    /// Removes it.
+    pub(super) async fn close(self) {
+        remove(self.engine, &self.id).await;
+    }
+}
+
+/// Removes a container with its volumes; one that is gone already is no matter, nor one that the engine cannot
+/// remove now: it removes it by itself once the first process has ended.
+pub(super) async fn remove(engine: &Engine, name: &str) {
+    let options = RemoveContainerOptionsBuilder::default()
+        .force(true)
+        .v(true)
+        .build();
+    let _ = timeout(STEP, engine.docker.remove_container(name, Some(options))).await;
+}
+
+fn body(plan: Plan<'_>) -> ContainerCreateBody {
+    let list = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
+    ContainerCreateBody {
+        image: Some(plan.image.id.clone()),
+        // Empty: none, whatever the image says.
+        entrypoint: list(&[""]),
+        cmd: list(&[SHELL, "-c", "read line"]),
+        open_stdin: Some(true),
+        stdin_once: Some(true),
+        attach_stdin: Some(true),
+        tty: Some(false),
+        host_config: Some(HostConfig {
+            auto_remove: Some(true),
+            init: Some(true),
+            network_mode: Some(plan.network.to_owned()),
+            ..HostConfig::default()
+        }),
+        ..ContainerCreateBody::default()
+    }
+}
