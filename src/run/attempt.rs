@@ -32,7 +32,6 @@ use crate::{
         template::Bindings,
     },
     transport::clock::JobClock,
-    words::environment::Environment,
 };
 
 /// How long a server may take to list what it has.
@@ -211,7 +210,7 @@ impl Attempted {
             }
         };
         self.command_line = Some(command.shown());
-        let spec = process_spec(command, &shared.options.environment);
+        let spec = process_spec(command, shared);
         match Process::start(&spec, started.clock).await {
             Ok((process, link)) => {
                 let session = Session::new(link, &job.client, Some(Box::pin(process.end_watch())));
@@ -366,9 +365,10 @@ fn not_started(failure: &StartFailure) -> Disruption {
     }
 }
 
-fn process_spec(line: CommandLine, environment: &Arc<Environment>) -> ProcessSpec {
+fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
+    let environment = &shared.options.environment;
     let (inherited, mut env) = match &line.inherit {
-        Inherit::All => (Some(Arc::clone(environment)), Vec::new()),
+        Inherit::All => (Some(Arc::clone(&shared.inherited)), Vec::new()),
         Inherit::Nothing => (None, Vec::new()),
         Inherit::Only(names) => {
             let pair = |name: &String| {

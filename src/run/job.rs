@@ -18,6 +18,7 @@ use super::{
     scheduler::Message,
 };
 use crate::{
+    isolate::process::Inherited,
     observation::{Observation, SessionFacts, answer::Body, disruption::Phase},
     outcome::{
         CallShown, EarlierAttempt, Outcome, Status,
@@ -33,6 +34,8 @@ use crate::{
 /// What the jobs of a run share.
 pub(super) struct Shared {
     pub(super) options: RunOptions,
+    /// The environment, as servers take it over.
+    pub(super) inherited: Arc<Inherited>,
     pub(super) catalogs: Catalogs,
     /// Servers that wait for the next assertion of their lane.
     pub(super) live: Mutex<HashMap<String, Live>>,
@@ -42,6 +45,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: RunOptions, messages: mpsc::UnboundedSender<Message>) -> Self {
         Self {
+            inherited: Arc::new(Inherited::new(&options.environment)),
             options,
             catalogs: Catalogs::default(),
             live: Mutex::default(),

@@ -4,13 +4,15 @@
 use std::{
     collections::BTreeSet,
     io,
-    process::{Child, Command},
     sync::{Mutex, Once, PoisonError, RwLock},
 };
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgrp, getpid, waitid};
 
-use super::table;
+use super::{
+    spawn::{Spawned, Start},
+    table,
+};
 
 /// Children that have an owner in this program.
 static KNOWN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -19,11 +21,11 @@ static KNOWN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 static STARTING: RwLock<()> = RwLock::new(());
 
 /// Starts a child and accounts for it.
-pub(super) fn start(command: &mut Command) -> io::Result<Child> {
+pub(super) fn start(start: &Start<'_>) -> io::Result<Spawned> {
     adopt_orphans();
     let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    let child = command.spawn()?;
-    let number = Pid::from_child(&child).as_raw_nonzero().get();
+    let child = start.spawn()?;
+    let number = child.pid.as_raw_nonzero().get();
     known(|known| known.insert(number));
     Ok(child)
 }

@@ -4,6 +4,7 @@
 mod family;
 pub(super) mod orphans;
 mod program;
+mod spawn;
 mod stderr;
 pub(super) mod table;
 #[cfg(test)]
@@ -12,9 +13,8 @@ mod watch;
 
 use std::{
     io,
-    os::{fd::OwnedFd, unix::process::CommandExt},
+    os::fd::OwnedFd,
     path::PathBuf,
-    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -22,23 +22,28 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use tokio::{
     net::unix::pipe,
     task::JoinHandle,
     time::{sleep, timeout},
 };
 
-pub(crate) use self::program::StartFailure;
-use self::{stderr::Stderr, watch::Watch};
-use super::owner::{self, Owner};
+pub(crate) use self::{program::StartFailure, spawn::Inherited};
+use self::{
+    spawn::{Spawned, Start},
+    stderr::Stderr,
+    watch::Watch,
+};
+use super::owner::Owner;
 use crate::{
     observation::process::{Ending, Exit, ExitStatus, StderrTail},
     transport::{
         clock::JobClock,
         link::{Link, LinkParts},
     },
-    words::environment::Environment,
 };
 
 /// The environment variable by which the processes of a job are found again.
@@ -64,7 +69,7 @@ pub(crate) struct ProcessSpec {
     /// The directory it starts in; relative paths of programs start here too.
     pub(crate) directory: PathBuf,
     /// The environment it takes over from its caller, shared because it is the same for thousands of starts.
-    pub(crate) inherited: Option<Arc<Environment>>,
+    pub(crate) inherited: Option<Arc<Inherited>>,
     /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
     pub(crate) env: Vec<(String, String)>,
     /// Where programs are looked for when `env` has no `PATH`: the caller's own.
@@ -92,7 +97,6 @@ impl Default for Patience {
 /// A server's process, owned: to be ended with [`Process::end`]; dropping it kills its group as a net.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
     pid: Pid,
     watch: Arc<Watch>,
     stderr: Arc<Stderr>,
@@ -119,10 +123,14 @@ impl Process {
     ) -> Result<(Self, Link), StartFailure> {
         let path = program::find(spec)?;
         let marker = next_marker();
-        let mut command = command(spec, &path, &marker);
+        let refused = |error: io::Error| StartFailure::Refused {
+            program: spec.program.clone(),
+            reason: error.to_string(),
+        };
+        let start = Start::new(spec, &path, &marker).map_err(refused)?;
         let mut tries = 0;
         let child = loop {
-            match family::start(&mut command) {
+            match family::start(&start) {
                 Ok(child) => break child,
                 Err(error)
                     if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
@@ -133,16 +141,13 @@ impl Process {
                 Err(error) => return Err(program::explain(spec, &path, &error)),
             }
         };
-        Self::take_over(child, marker, clock).map_err(|error| StartFailure::Refused {
-            program: spec.program.clone(),
-            reason: error.to_string(),
-        })
+        Self::take_over(child, marker, clock).map_err(refused)
     }
 
     /// Makes the owner of a child that was just started.
-    fn take_over(mut child: Child, marker: String, clock: JobClock) -> io::Result<(Self, Link)> {
-        let pid = Pid::from_child(&child);
-        match Pipes::of(&mut child, pid) {
+    fn take_over(child: Spawned, marker: String, clock: JobClock) -> io::Result<(Self, Link)> {
+        let pid = child.pid;
+        match Pipes::of(child) {
             Ok(pipes) => {
                 let drained = Arc::clone(&pipes.stderr);
                 let watched = Arc::clone(&pipes.watch);
@@ -155,7 +160,6 @@ impl Process {
                     clock,
                 });
                 let process = Self {
-                    child,
                     pid,
                     watch: pipes.watch,
                     stderr: pipes.stderr,
@@ -168,7 +172,7 @@ impl Process {
             }
             Err(error) => {
                 signal_group(pid, Signal::KILL);
-                let _ = child.wait();
+                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
                 family::forget(pid);
                 Err(error)
             }
@@ -259,7 +263,10 @@ impl Process {
             orphans,
         };
         self.ended = Some(exit);
-        let _ = self.child.try_wait();
+        let _ = waitid(
+            WaitId::Pid(self.pid),
+            WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+        );
         family::forget(self.pid);
         exit
     }
@@ -283,48 +290,22 @@ struct Pipes {
 }
 
 impl Pipes {
-    fn of(child: &mut Child, pid: Pid) -> io::Result<Self> {
-        let (Some(stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(io::Error::other("a pipe is missing"));
-        };
+    fn of(child: Spawned) -> io::Result<Self> {
         // That they are pipes is known, so they are not asked.
-        let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(stderr)?)?;
+        let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(child.stderr)?)?;
         Ok(Self {
-            stdin: pipe::Sender::from_owned_fd_unchecked(prompt(stdin)?)?,
-            stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(stdout)?)?,
+            stdin: pipe::Sender::from_owned_fd_unchecked(prompt(child.stdin)?)?,
+            stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(child.stdout)?)?,
             stderr: Arc::new(Stderr::new(stderr)),
-            watch: Arc::new(Watch::new(pid)?),
+            watch: Arc::new(Watch::new(child.pid)?),
         })
     }
 }
 
 /// Makes a pipe answer at once that there is nothing, instead of waiting.
-fn prompt(pipe: impl Into<OwnedFd>) -> io::Result<OwnedFd> {
-    let pipe = pipe.into();
+fn prompt(pipe: OwnedFd) -> io::Result<OwnedFd> {
     rustix::io::ioctl_fionbio(&pipe, true)?;
     Ok(pipe)
-}
-
-/// The command as the system is asked for it. A whole environment and a whole path let the standard library
-/// start it without copying this process.
-fn command(spec: &ProcessSpec, path: &std::path::Path, marker: &str) -> Command {
-    let mut command = Command::new(path);
-    command
-        .arg0(&spec.program)
-        .args(&spec.args)
-        .current_dir(&spec.directory)
-        .env_clear()
-        .envs(spec.inherited.iter().flat_map(|around| &around.variables))
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .env(MARKER, marker)
-        .env(owner::VARIABLE, Owner::this().to_text())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    command
 }
 
 /// A mark that no other job has, of this run or of any other.

@@ -4,13 +4,14 @@ use std::{
     fs::Permissions,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{MARKER, Patience, Process, ProcessSpec, StartFailure, table};
+use super::{Inherited, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
 use crate::{
     isolate::owner,
     observation::process::{Ending, Exit, ExitStatus},
@@ -18,6 +19,7 @@ use crate::{
         clock::JobClock,
         link::{Link, Received},
     },
+    words::environment::Environment,
 };
 
 /// Longer than anything here takes, shorter than anybody waits.
@@ -420,4 +422,51 @@ async fn a_program_without_a_path_in_its_environment_is_found_on_the_callers() {
     let (mut process, mut link) = start(&spec).await;
     assert_eq!(line(&mut link).await, "ok");
     close(&mut process, &mut link, SHORT).await;
+}
+
+#[tokio::test]
+async fn a_start_in_our_own_directory_is_like_one_elsewhere() {
+    let script = "pwd; echo \"$HOME|$GIVEN|$TWICE|$MCP_ASSERT_JOB\"; kill -PIPE $$; echo alive";
+    let inherited = Inherited::new(&Environment {
+        variables: [("HOME", "/home/a"), ("GIVEN", "theirs"), ("=C:", "odd")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        ..Environment::default()
+    });
+    let inherited = Arc::new(inherited);
+    let here = std::env::current_dir().unwrap();
+    let elsewhere = std::env::temp_dir().canonicalize().unwrap();
+    for directory in [here, elsewhere] {
+        let spec = ProcessSpec {
+            directory: directory.clone(),
+            inherited: Some(Arc::clone(&inherited)),
+            env: [("GIVEN", "own"), ("TWICE", "first"), ("TWICE", "last")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            ..program("sh", &["-c", script])
+        };
+        let (mut process, mut link) = start(&spec).await;
+        assert_eq!(line(&mut link).await, directory.to_str().unwrap());
+        let told = line(&mut link).await;
+        assert!(told.starts_with("/home/a|own|last|"), "{told}");
+        assert!(told.len() > "/home/a|own|last|".len(), "{told}");
+        // A signal that we ignore ourselves ends it.
+        let exit = process.end(Patience::default()).await;
+        assert_eq!(exit.status, ExitStatus::Signal(13));
+        let table = table::status(process.pid());
+        assert!(table.is_none(), "it is reaped: {table:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_no_system_call_takes_is_refused_with_its_reason() {
+    for directory in [std::env::current_dir().unwrap(), std::env::temp_dir()] {
+        let spec = ProcessSpec {
+            directory,
+            env: vec![("ODD".to_owned(), "a\0b".to_owned())],
+            ..program("sh", &["-c", "true"])
+        };
+        let refusal = refusal(&spec).await.to_string();
+        assert!(refusal.contains("nul byte"), "{refusal}");
+    }
 }

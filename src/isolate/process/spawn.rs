@@ -1,0 +1,201 @@
+//! The start of a program: its pipes, its environment, its group. With `posix_spawn` where it starts in our own
+//! directory, because the standard library copies the whole environment several times for each start; else as the
+//! standard library does it. Who accounts for the child is `family`'s.
+
+use std::{
+    borrow::Cow,
+    ffi::{CStr, CString},
+    io,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::{ffi::OsStrExt, process::CommandExt},
+    },
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use nix::{
+    spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn},
+    sys::signal::{SigSet, Signal},
+};
+use rustix::process::Pid;
+
+use super::{MARKER, ProcessSpec};
+use crate::{
+    isolate::owner::{self, Owner},
+    words::environment::Environment,
+};
+
+/// The environment that servers take over, in the form the system wants, made once for all of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Inherited {
+    variables: Vec<Variable>,
+}
+
+#[derive(Debug, Clone)]
+struct Variable {
+    name: String,
+    /// `NAME=value`
+    entry: CString,
+}
+
+impl Inherited {
+    /// The environment of the caller. What the system has given us can be given on.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let variables = environment.variables.iter();
+        Self {
+            variables: variables
+                .filter_map(|(name, value)| {
+                    Some(Variable {
+                        name: name.clone(),
+                        entry: CString::new(format!("{name}={value}")).ok()?,
+                    })
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A child that was just started, and our ends of its pipes.
+#[derive(Debug)]
+pub(super) struct Spawned {
+    pub(super) pid: Pid,
+    pub(super) stdin: OwnedFd,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+}
+
+/// Everything that a start needs, made once for all of its tries.
+#[derive(Debug)]
+pub(super) struct Start<'a> {
+    path: &'a Path,
+    directory: &'a Path,
+    /// As the program is told its own name, and its arguments.
+    words: Vec<CString>,
+    environment: Vec<Cow<'a, CStr>>,
+}
+
+impl<'a> Start<'a> {
+    pub(super) fn new(spec: &'a ProcessSpec, path: &'a Path, marker: &str) -> io::Result<Self> {
+        let words = std::iter::once(&spec.program).chain(&spec.args);
+        Ok(Self {
+            path,
+            directory: &spec.directory,
+            words: words
+                .map(|word| CString::new(word.as_str()))
+                .collect::<Result<_, _>>()?,
+            environment: environment(spec, marker)?,
+        })
+    }
+
+    /// Starts it, in a group of its own.
+    pub(super) fn spawn(&self) -> io::Result<Spawned> {
+        if here().is_some_and(|here| here == self.directory) {
+            self.spawn_here()
+        } else {
+            self.spawn_elsewhere()
+        }
+    }
+
+    fn spawn_here(&self) -> io::Result<Spawned> {
+        let (its_stdin, stdin) = io::pipe()?;
+        let (stdout, its_stdout) = io::pipe()?;
+        let (stderr, its_stderr) = io::pipe()?;
+        let mut actions = PosixSpawnFileActions::init()?;
+        actions.add_dup2(its_stdin.as_raw_fd(), 0)?;
+        actions.add_dup2(its_stdout.as_raw_fd(), 1)?;
+        actions.add_dup2(its_stderr.as_raw_fd(), 2)?;
+        let mut attributes = PosixSpawnAttr::init()?;
+        attributes.set_flags(
+            PosixSpawnFlags::POSIX_SPAWN_SETPGROUP
+                | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
+                | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
+        )?;
+        attributes.set_pgroup(nix::unistd::Pid::from_raw(0))?;
+        // We ignore SIGPIPE, which a child would inherit.
+        attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
+        attributes.set_sigmask(&SigSet::empty())?;
+        let pid = posix_spawn(
+            self.path,
+            &actions,
+            &attributes,
+            &self.words,
+            &self.environment,
+        )?;
+        Ok(Spawned {
+            pid: Pid::from_raw(pid.as_raw()).ok_or_else(nameless)?,
+            stdin: stdin.into(),
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+        })
+    }
+
+    fn spawn_elsewhere(&self) -> io::Result<Spawned> {
+        let os = std::ffi::OsStr::from_bytes;
+        let mut words = self.words.iter().map(|word| os(word.to_bytes()));
+        let mut command = Command::new(self.path);
+        command
+            .arg0(words.next().unwrap_or_default())
+            .args(words)
+            .current_dir(self.directory)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        for entry in &self.environment {
+            let entry = entry.to_bytes();
+            // The first byte belongs to the name even if it is the sign.
+            let sign = memchr::memchr(b'=', entry.get(1..).unwrap_or_default());
+            if let Some(at) = sign.map(|at| at + 1) {
+                command.env(os(&entry[..at]), os(&entry[at + 1..]));
+            }
+        }
+        let mut child = command.spawn()?;
+        let pid = Pid::from_child(&child);
+        match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok(Spawned {
+                pid,
+                stdin: stdin.into(),
+                stdout: stdout.into(),
+                stderr: stderr.into(),
+            }),
+            _ => Err(nameless()),
+        }
+    }
+}
+
+/// What no system does.
+fn nameless() -> io::Error {
+    io::Error::other("the system started it without a number or a pipe")
+}
+
+/// Our own directory, which never changes; none if it cannot be told.
+fn here() -> Option<&'static Path> {
+    static HERE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    HERE.get_or_init(|| std::env::current_dir().ok()).as_deref()
+}
+
+/// The variables of a server: those it inherits, over them its own, of equal names the last one, and the marks of
+/// the job and its owner.
+fn environment<'a>(spec: &'a ProcessSpec, marker: &str) -> io::Result<Vec<Cow<'a, CStr>>> {
+    let owner = Owner::this().to_text();
+    let marks = [(MARKER, marker), (owner::VARIABLE, owner.as_str())];
+    let own = spec.env.iter();
+    let own: Vec<(&str, &str)> = own
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .chain(marks)
+        .collect();
+    let inherited = spec.inherited.iter().flat_map(|all| &all.variables);
+    let mut block: Vec<Cow<'a, CStr>> = inherited
+        .filter(|variable| own.iter().all(|(name, _)| *name != variable.name))
+        .map(|variable| Cow::Borrowed(variable.entry.as_c_str()))
+        .collect();
+    for (at, (name, value)) in own.iter().enumerate() {
+        if own[at + 1..].iter().all(|(later, _)| later != name) {
+            block.push(Cow::Owned(CString::new(format!("{name}={value}"))?));
+        }
+    }
+    Ok(block)
+}
