@@ -99,7 +99,7 @@ pub(super) fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
     if spec.program.contains('/') {
         let path = spec.directory.join(&spec.program);
         return match fs::metadata(&path) {
-            Ok(_) => usable(path),
+            Ok(found) => usable(path, &found),
             Err(_) => Err(not_found(spec, "")),
         };
     }
@@ -107,10 +107,10 @@ pub(super) fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
     let mut unusable = None;
     for folder in std::env::split_paths(search).filter(|_| !spec.program.is_empty()) {
         let path = spec.directory.join(folder).join(&spec.program);
-        if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
+        let Some(found) = fs::metadata(&path).ok().filter(fs::Metadata::is_file) else {
             continue;
-        }
-        match usable(path) {
+        };
+        match usable(path, &found) {
             Ok(path) => return Ok(path),
             Err(failure) => unusable = unusable.or(Some(failure)),
         }
@@ -181,13 +181,13 @@ fn search_path(spec: &ProcessSpec) -> &str {
 }
 
 /// A file that is there, if it can be executed.
-fn usable(path: PathBuf) -> Result<PathBuf, StartFailure> {
+fn usable(path: PathBuf, found: &fs::Metadata) -> Result<PathBuf, StartFailure> {
     let not_executable = |reason: &str, hint: String| StartFailure::NotExecutable {
         path: path.display().to_string(),
         reason: reason.to_owned(),
         hint,
     };
-    if path.is_dir() {
+    if found.is_dir() {
         let hint = "name the program inside it".to_owned();
         return Err(not_executable("it is a directory", hint));
     }

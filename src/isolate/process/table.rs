@@ -32,7 +32,7 @@ pub(crate) fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs;
+    use std::{fs, sync::OnceLock};
 
     use rustix::process::{Pid, getpid};
 
@@ -43,6 +43,9 @@ mod linux {
 
     /// How often a list that keeps changing is read.
     const MOST_READS: usize = 8;
+
+    /// Bytes of a process's number in a list, and of what stands after it.
+    const LONGEST_NUMBER: usize = 12;
 
     /// State, parent, group and start of a process; `None` when there is none of that number.
     pub(crate) fn status(pid: Pid) -> Option<Status> {
@@ -85,8 +88,22 @@ mod linux {
 
     /// The kernel's list of the children of our main thread, where it keeps one.
     fn listed(own: Pid) -> Option<Vec<Pid>> {
-        let list = fs::read_to_string(format!("/proc/self/task/{own}/children")).ok()?;
-        let numbers = list.split_ascii_whitespace();
+        // Asked for at the end of every server, so it stays open.
+        static LIST: OnceLock<Option<fs::File>> = OnceLock::new();
+        let open = || fs::File::open(format!("/proc/self/task/{own}/children")).ok();
+        let list = LIST.get_or_init(open).as_ref()?;
+        let mut text = Vec::new();
+        loop {
+            let mut buffer = [0; 1024];
+            let offset = u64::try_from(text.len()).ok()?;
+            let count = rustix::io::pread(list, &mut buffer, offset).ok()?;
+            text.extend_from_slice(&buffer[..count]);
+            // The kernel leaves room only where the next number would not fit, or where there is none.
+            if count + LONGEST_NUMBER < buffer.len() {
+                break;
+            }
+        }
+        let numbers = std::str::from_utf8(&text).ok()?.split_ascii_whitespace();
         Some(
             numbers
                 .filter_map(|number| Pid::from_raw(number.parse().ok()?))
