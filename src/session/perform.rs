@@ -311,7 +311,7 @@ impl Session {
         patience: &Patience,
         deadline: Instant,
     ) -> Observed<()> {
-        let mut tally = Tally::new(patience.enough.as_ref(), answer.notifications.start);
+        let mut tally = Tally::new(patience.enough.as_deref(), answer.notifications.start);
         let until = Instant::now() + patience.within;
         let waited = self
             .exchange

@@ -220,10 +220,10 @@ async fn a_subscription_waits_for_its_update_and_ends() {
         unsubscribe: Some(text("test://a")),
         patience: Some(Patience {
             within: Duration::from_secs(1),
-            enough: Some(Enough {
+            enough: Some(Box::new(Enough {
                 methods: vec!["notifications/resources/updated".into()],
                 ..Enough::default()
-            }),
+            })),
         }),
     });
     let began = Instant::now();
@@ -253,9 +253,9 @@ async fn a_subscription_waits_for_its_update_and_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn log_messages_are_waited_for() {
-    let wait = |enough| Patience {
+    let wait = |enough: Option<Enough>| Patience {
         within: Duration::from_millis(500),
-        enough,
+        enough: enough.map(Box::new),
     };
     let case = async |patience, messages: usize, longest: u64| {
         let subject = Subject::Logging {

@@ -24,7 +24,7 @@ impl Lowering<'_> {
     /// `assert_sampling`
     pub(super) fn sampling_subject(
         &mut self,
-        field: Field<RawSampling>,
+        field: Field<Box<RawSampling>>,
         client: &mut ClientBehaviour,
     ) -> Lowered {
         let at = field.key;
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             mock_model,
             expect,
             expect_request,
-        } = field.value;
+        } = *field.value;
         let text = mock_text.map_or_else(|| Template::new(""), |text| self.template(text.value));
         if client.sampling.is_none() {
             client.sampling = Some(vec![SamplingReply::Message {
@@ -53,7 +53,7 @@ impl Lowering<'_> {
     /// `assert_elicitation`
     pub(super) fn elicitation_subject(
         &mut self,
-        field: Field<RawElicitation>,
+        field: Field<Box<RawElicitation>>,
         client: &mut ClientBehaviour,
     ) -> Lowered {
         let at = field.key;
@@ -63,7 +63,7 @@ impl Lowering<'_> {
             answer,
             expect,
             expect_request,
-        } = field.value;
+        } = *field.value;
         let answer = answer.map(|answer| self.elicitation(answer.value));
         if client.elicitation.is_none() {
             client.elicitation = Some(answer.unwrap_or_else(|| {

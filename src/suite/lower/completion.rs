@@ -19,7 +19,7 @@ const REFERENCES: [&str; 2] = ["ref/prompt", "ref/resource"];
 
 impl Lowering<'_> {
     /// `assert_completion`
-    pub(super) fn completion_subject(&mut self, field: Field<RawCompletion>) -> Lowered {
+    pub(super) fn completion_subject(&mut self, field: Field<Box<RawCompletion>>) -> Lowered {
         let at = field.key;
         let owner = "`assert_completion`";
         let RawCompletion {
@@ -27,7 +27,7 @@ impl Lowering<'_> {
             argument,
             context,
             expect,
-        } = field.value;
+        } = *field.value;
         let wanted = self.answer(expect, at);
         let reference = self.required(reference, "ref", owner, at);
         let argument = self.required(argument, "argument", owner, at);

@@ -15,7 +15,7 @@ use crate::suite::{
 
 impl Lowering<'_> {
     /// `assert_resources`
-    pub(super) fn resources_subject(&mut self, field: Field<RawResources>) -> Made {
+    pub(super) fn resources_subject(&mut self, field: Field<Box<RawResources>>) -> Made {
         let at = field.key;
         let owner = "`assert_resources`";
         let RawResources {
@@ -27,7 +27,7 @@ impl Lowering<'_> {
             expect_notification,
             within,
             expect,
-        } = field.value;
+        } = *field.value;
         let actions = usize::from(list.is_some())
             + usize::from(templates.is_some())
             + usize::from(read.is_some());

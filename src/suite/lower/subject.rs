@@ -103,10 +103,10 @@ impl Lowering<'_> {
     }
 
     /// `assert_prompts`
-    pub(super) fn prompts_subject(&mut self, field: Field<RawPrompts>) -> Lowered {
+    pub(super) fn prompts_subject(&mut self, field: Field<Box<RawPrompts>>) -> Lowered {
         let at = field.key;
         let owner = "`assert_prompts`";
-        let RawPrompts { list, get, expect } = field.value;
+        let RawPrompts { list, get, expect } = *field.value;
         let wanted = self.answer(expect, at);
         if list.is_some() && get.is_some() && self.dialect() == Dialect::Native {
             let keys = ["list", "get"];
@@ -158,14 +158,14 @@ impl Lowering<'_> {
     }
 
     /// `raw`
-    pub(super) fn raw_subject(&mut self, field: Field<RawRaw>) -> Lowered {
+    pub(super) fn raw_subject(&mut self, field: Field<Box<RawRaw>>) -> Lowered {
         let at = field.key;
         let RawRaw {
             send,
             handshake,
             within,
             expect,
-        } = field.value;
+        } = *field.value;
         let send = self.required(send, "send", "`raw`", at);
         let expect = self.required(expect, "expect", "`raw`", at);
         let within = self.duration(within).unwrap_or(waiting::PRESENT);

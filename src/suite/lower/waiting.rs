@@ -27,7 +27,7 @@ pub(super) const PRESENT: Duration = Duration::from_secs(1);
 
 impl Lowering<'_> {
     /// `assert_logging`
-    pub(super) fn logging_subject(&mut self, field: Field<RawLogging>) -> Made {
+    pub(super) fn logging_subject(&mut self, field: Field<Box<RawLogging>>) -> Made {
         let at = field.key;
         let RawLogging {
             set_level,
@@ -35,7 +35,7 @@ impl Lowering<'_> {
             args,
             within,
             expect,
-        } = field.value;
+        } = *field.value;
         let within = self.duration(within);
         let level = set_level.map(|level| self.level(level.value));
         if let (None, Some(args)) = (&tool, &args) {
@@ -59,14 +59,14 @@ impl Lowering<'_> {
     }
 
     /// `assert_notifications`
-    pub(super) fn notifications_subject(&mut self, field: Field<RawNotifications>) -> Lowered {
+    pub(super) fn notifications_subject(&mut self, field: Field<Box<RawNotifications>>) -> Lowered {
         let at = field.key;
         let RawNotifications {
             tool,
             args,
             within,
             expect,
-        } = field.value;
+        } = *field.value;
         let within = self.duration(within);
         let wanted = match expect {
             Some(expect) => self.expect(
@@ -92,7 +92,7 @@ pub(super) fn patience(within: Option<Duration>, enough: Option<Enough>) -> Pati
     };
     Patience {
         within: within.unwrap_or(usual),
-        enough,
+        enough: enough.map(Box::new),
     }
 }
 

@@ -170,7 +170,7 @@ pub(crate) struct Patience {
     /// The longest wait after the answer.
     pub(crate) within: Duration,
     /// What ends it early; `None` waits the whole time, as negative checks must.
-    pub(crate) enough: Option<Enough>,
+    pub(crate) enough: Option<Box<Enough>>,
 }
 
 /// What must have arrived for a wait to end early. All of it.

@@ -57,19 +57,19 @@ shape! {
         /// Makes the handshake and looks at its answer.
         assert_initialize = "assert_initialize": RawInitialize;
         /// Lists, reads, or subscribes to resources.
-        assert_resources = "assert_resources": RawResources;
+        assert_resources = "assert_resources": Box<RawResources>;
         /// Lists prompts or gets one.
-        assert_prompts = "assert_prompts": RawPrompts;
+        assert_prompts = "assert_prompts": Box<RawPrompts>;
         /// Asks for completions of an argument.
-        assert_completion = "assert_completion": RawCompletion;
+        assert_completion = "assert_completion": Box<RawCompletion>;
         /// Calls a tool that asks the client for a sample. A server that never asks fails.
-        assert_sampling = "assert_sampling": RawSampling;
+        assert_sampling = "assert_sampling": Box<RawSampling>;
         /// Calls a tool that asks the user something. A server that never asks fails.
-        assert_elicitation = "assert_elicitation": RawElicitation;
+        assert_elicitation = "assert_elicitation": Box<RawElicitation>;
         /// Sets the log level, calls a tool, and looks at the log messages.
-        assert_logging = "assert_logging": RawLogging;
+        assert_logging = "assert_logging": Box<RawLogging>;
         /// Calls a tool and looks at the notifications.
-        assert_notifications = "assert_notifications": RawNotifications;
+        assert_notifications = "assert_notifications": Box<RawNotifications>;
         /// Rules over a list of tool calls, taken from `trace` or `audit_log`. No server is started.
         trajectory = "trajectory": Vec<Placed<Deferred<RawRule>>>;
         /// The tool calls that `trajectory` is about.
@@ -81,7 +81,7 @@ shape! {
         /// `true`: all `steps` are sent before any answer is awaited.
         parallel = "parallel": bool;
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
-        raw = "raw": RawRaw;
+        raw = "raw": Box<RawRaw>;
         /// Makes one HTTP request to the target's url.
         http = "http": Box<RawHttpSubject>;
         /// The time for server start, handshake, setup and subject together, such as `15s` or `1m30s`. Wins
