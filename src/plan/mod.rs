@@ -108,7 +108,11 @@ pub(crate) struct Plan {
 
 /// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
 pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
-    let mut plan = Plan::default();
+    // Most often each assertion is one job.
+    let mut plan = Plan {
+        jobs: Vec::with_capacity(suite.entries.len()),
+        left_out: 0,
+    };
     let mut placed = Placed::new(&options.places);
     let mut keys = TargetKeys::default();
     let mut position = 0;

@@ -1,16 +1,17 @@
 //! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only
 //! part of `suite` that touches the file system.
 
+mod known;
 mod walk;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use self::walk::FoundFile;
+use self::{known::Known, walk::FoundFile};
 use crate::{
     suite::{
         Dialect,
@@ -76,8 +77,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         suite: Suite::default(),
         compiled: Compiled::default(),
         seen_files: HashSet::new(),
-        ids: HashMap::new(),
-        names: HashMap::new(),
+        known: Known::default(),
     };
     let mut chosen: Option<Settings> = None;
     for path in paths {
@@ -127,8 +127,7 @@ struct Loading<'a> {
     suite: Suite,
     compiled: Compiled,
     seen_files: HashSet<u64>,
-    ids: HashMap<String, u32>,
-    names: HashMap<String, (Arc<SourceFile>, usize)>,
+    known: Known,
 }
 
 impl Loading<'_> {
@@ -358,34 +357,22 @@ impl Loading<'_> {
     }
 
     /// Gives a case its id, and tells a name that was used before.
-    fn identify(&mut self, found: &Located, mut case: Case) -> Arc<Case> {
+    fn identify(&mut self, found: &Located, case: Case) -> Arc<Case> {
         let id = format!("{}::{}", found.file.relative, case.name);
-        let uses = self.ids.entry(id.clone()).or_insert(0);
-        *uses += 1;
-        case.id = if *uses == 1 {
-            id
-        } else {
-            format!("{id}#{uses}")
-        };
-        let start = case.origin.span.start;
+        let case = self.known.identify(id, case);
         if case.name == found.file.name() {
             // Not a name that somebody chose: the file's.
-            return Arc::new(case);
+            return case;
         }
-        let place = (Arc::clone(&case.origin.file), start);
-        match self.names.get(&case.name) {
-            None => {
-                self.names.insert(case.name.clone(), place);
-            }
-            Some((file, offset)) => {
-                let first = format!("{}:{}", file.path, file.position(*offset).line);
-                let span = Span { start, end: start };
-                let file = Arc::clone(&case.origin.file);
-                let problem = problems::duplicate_name(Origin { file, span }, &case.name, &first);
-                self.suite.problems.push(problem);
-            }
+        if let Some(first) = self.known.namesake(&case) {
+            let start = case.origin.span.start;
+            let span = Span { start, end: start };
+            let file = Arc::clone(&case.origin.file);
+            let first = first.origin.location();
+            let problem = problems::duplicate_name(Origin { file, span }, &case.name, &first);
+            self.suite.problems.push(problem);
         }
-        Arc::new(case)
+        case
     }
 
     /// A file that cannot be read is an assertion that cannot be observed.
