@@ -66,7 +66,7 @@ fn ask_data(data: &str) -> Ask {
 fn ask_not_below(level: LogLevel) -> Ask {
     Ask::new(
         "not_below",
-        format!("no log message below {}", phrase::quoted(level.word())),
+        format!("no log message below {}", phrase::quoted(level.name())),
     )
 }
 
@@ -140,7 +140,7 @@ fn below(level: LogLevel, seen: &Observation) -> Option<Mismatch> {
         .filter(|one| one.method == MESSAGE)
         .find_map(|one| {
             let word = level_of(one).unwrap_or_default();
-            let summary = match LogLevel::from_word(word) {
+            let summary = match LogLevel::from_name(word) {
                 Some(seen) if seen >= level => return None,
                 Some(_) => format!("there is one of level {}", phrase::quoted(word)),
                 None => format!("there is one of the unknown level {}", phrase::quoted(word)),

@@ -164,7 +164,7 @@ impl Lowering<'_> {
         });
         list.add("not_below", not_below, |field| {
             self.check_level(&field.value);
-            let not_below = Some(LogLevel::from_word(&field.value.text)?);
+            let not_below = Some(LogLevel::from_name(&field.value.text)?);
             part(LoggingWanted {
                 not_below,
                 ..none()
@@ -177,12 +177,12 @@ impl Lowering<'_> {
     pub(super) fn check_level(&mut self, text: &Text) {
         let is_marked = crate::suite::template::text_has_markers(&text.text);
         if is_marked
-            || LogLevel::from_word(&text.text).is_some()
+            || LogLevel::from_name(&text.text).is_some()
             || self.dialect() == Dialect::Compat
         {
             return;
         }
-        let known = LogLevel::ALL.map(LogLevel::word);
+        let known = LogLevel::ALL.map(LogLevel::name);
         self.problem(text.at, |origin| {
             problems::unknown_word(origin, &text.text, "log level", &known)
         });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json::{Number, Value};
 
-pub(crate) use super::log_level::LogLevel;
+pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
     observation::finding::FindingCode, suite::template::ValueTemplate, words::source::Origin,
 };

@@ -3,7 +3,6 @@
 
 pub(crate) mod container;
 pub(crate) mod expectation;
-mod log_level;
 pub(crate) mod server;
 pub(crate) mod subject;
 
