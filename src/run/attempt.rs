@@ -248,7 +248,7 @@ impl Attempted {
         }
         if let Some(key) = job
             .target_key
-            .filter(|_| calls_tools(&job.assertion.subject))
+            .filter(|_| job.assertion.subject.calls_tools())
         {
             self.observation.catalog = shared.catalogs.known(key).await;
         }
@@ -318,27 +318,7 @@ async fn claim(job: &RunJob, shared: &Shared, key: TargetKey) -> Option<Claim> {
 /// Whether the session may be asked for its lists after the subject.
 fn may_list(subject: &Subject, wanted: CatalogsWanted) -> bool {
     let greeting = matches!(subject, Subject::Initialize);
-    calls_tools(subject) || greeting && wanted == CatalogsWanted::OfEveryTarget
-}
-
-/// Whether what is checked comes from a tool.
-fn calls_tools(subject: &Subject) -> bool {
-    match subject {
-        Subject::Tool(_)
-        | Subject::Sampling(_)
-        | Subject::Elicitation(_)
-        | Subject::Logging { .. }
-        | Subject::Notifications { .. }
-        | Subject::Steps { .. } => true,
-        Subject::Tools(_)
-        | Subject::Initialize
-        | Subject::Resources(_)
-        | Subject::Prompts(_)
-        | Subject::Completion(_)
-        | Subject::Trajectory(_)
-        | Subject::Raw(_)
-        | Subject::Http(_) => false,
-    }
+    subject.calls_tools() || greeting && wanted == CatalogsWanted::OfEveryTarget
 }
 
 fn interrupted() -> Observation {

@@ -20,7 +20,7 @@ use crate::{
         lower::expectation::resolve,
         model::{
             expectation::{Expectation, Wanted},
-            subject::{Step, Subject},
+            subject::Step,
         },
         template::Bindings,
     },
@@ -139,10 +139,9 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 
 /// The step of the suite that a step seen belongs to.
 fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<&'a Step> {
-    let steps = match (seen.part, &job.assertion.subject) {
-        (StepPart::Setup, _) => &job.assertion.setup,
-        (StepPart::Subject, Subject::Steps { steps, .. }) => steps,
-        (StepPart::Subject, _) => return None,
+    let steps: &[Step] = match seen.part {
+        StepPart::Setup => &job.assertion.setup,
+        StepPart::Subject => job.assertion.subject.steps(),
     };
     steps.get(seen.index)
 }

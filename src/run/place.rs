@@ -20,10 +20,7 @@ use crate::{
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::{
-            expectation::{Expectation, Wanted},
-            subject::{Step, Subject},
-        },
+        model::expectation::{Expectation, Wanted},
         template::Bindings,
     },
     words::environment::Environment,
@@ -150,27 +147,11 @@ fn paths(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Vec<String> {
 
 /// The expectations that may name files, those of steps included.
 fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
-    let steps: &[Step] = match &job.assertion.subject {
-        Subject::Steps { steps, .. } => steps,
-        Subject::Tool(_)
-        | Subject::Tools(_)
-        | Subject::Initialize
-        | Subject::Resources(_)
-        | Subject::Prompts(_)
-        | Subject::Completion(_)
-        | Subject::Sampling(_)
-        | Subject::Elicitation(_)
-        | Subject::Logging { .. }
-        | Subject::Notifications { .. }
-        | Subject::Trajectory(_)
-        | Subject::Raw(_)
-        | Subject::Http(_) => &[],
-    };
     let of_steps = job
         .assertion
         .setup
         .iter()
-        .chain(steps)
+        .chain(job.assertion.subject.steps())
         .flat_map(|step| &step.wanted);
     let all = job.assertion.wanted.iter().chain(of_steps);
     all.filter(|wanted| {

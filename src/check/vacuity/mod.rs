@@ -21,21 +21,10 @@ pub(crate) fn findings(
     let unfailable = wanted
         .iter()
         .filter_map(|expectation| unfailable::reason(expectation));
-    let untested = match subject {
-        Subject::Tool(_)
-        | Subject::Sampling(_)
-        | Subject::Elicitation(_)
-        | Subject::Logging { .. }
-        | Subject::Notifications { .. }
-        | Subject::Steps { .. } => untested::reason(wanted, seen),
-        Subject::Tools(_)
-        | Subject::Initialize
-        | Subject::Resources(_)
-        | Subject::Prompts(_)
-        | Subject::Completion(_)
-        | Subject::Trajectory(_)
-        | Subject::Raw(_)
-        | Subject::Http(_) => None,
+    let untested = if subject.calls_tools() {
+        untested::reason(wanted, seen)
+    } else {
+        None
     };
     let mut findings = Vec::new();
     for reason in unfailable.chain(untested) {

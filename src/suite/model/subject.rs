@@ -88,6 +88,46 @@ impl Subject {
             Self::Http(_) => "http",
         }
     }
+
+    /// Whether what is checked comes from a tool.
+    pub(crate) fn calls_tools(&self) -> bool {
+        match self {
+            Self::Tool(_)
+            | Self::Sampling(_)
+            | Self::Elicitation(_)
+            | Self::Logging { .. }
+            | Self::Notifications { .. }
+            | Self::Steps { .. } => true,
+            Self::Tools(_)
+            | Self::Initialize
+            | Self::Resources(_)
+            | Self::Prompts(_)
+            | Self::Completion(_)
+            | Self::Trajectory(_)
+            | Self::Raw(_)
+            | Self::Http(_) => false,
+        }
+    }
+
+    /// The steps it is made of; none if it is made of something else.
+    pub(crate) fn steps(&self) -> &[Step] {
+        match self {
+            Self::Steps { steps, .. } => steps,
+            Self::Tool(_)
+            | Self::Tools(_)
+            | Self::Initialize
+            | Self::Resources(_)
+            | Self::Prompts(_)
+            | Self::Completion(_)
+            | Self::Sampling(_)
+            | Self::Elicitation(_)
+            | Self::Logging { .. }
+            | Self::Notifications { .. }
+            | Self::Trajectory(_)
+            | Self::Raw(_)
+            | Self::Http(_) => &[],
+        }
+    }
 }
 
 /// Whether steps wait for each other.
