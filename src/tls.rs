@@ -2,14 +2,6 @@
 //! `SSL_CERT_DIR`, else the system's, else the ones compiled in, so that the binary works in an empty root.
 //! An engine behind TLS has its own authority and is no matter of this file.
 
-#![cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "waits for the first client of ours that speaks TLS"
-    )
-)]
-
 use std::{
     path::{Path, PathBuf},
     sync::Arc,

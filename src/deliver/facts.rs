@@ -20,7 +20,6 @@ pub(crate) struct Facts<'a> {
     /// What was asked for.
     pub(crate) wishes: &'a Wishes,
     /// Values that no sink may show.
-    #[expect(dead_code, reason = "masks and comment are not told yet")]
     pub(crate) secrets: &'a Secrets,
 }
 
@@ -32,19 +31,11 @@ pub(crate) struct Here {
     /// Repository, revision, event, job.
     pub(crate) source: Source,
     /// The event's payload; null when there is none.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "read to find the pull request, which is not told yet"
-        )
-    )]
     pub(crate) event: Value,
 }
 
 impl Here {
     /// The token for the API, which comes from the environment and never from the command line.
-    #[expect(dead_code, reason = "the API is not called yet")]
     pub(crate) fn token(&self) -> Option<&str> {
         let token = self.environment.variable("GITHUB_TOKEN");
         token.map(str::trim).filter(|token| !token.is_empty())
@@ -63,7 +54,6 @@ pub(crate) struct Wishes {
     /// Whether the step summary is written.
     pub(crate) summary: Wanted,
     /// The branch that holds badges, baselines and durations.
-    #[expect(dead_code, reason = "a sink that is not there yet")]
     pub(crate) data_branch: String,
     /// Whether the badge is published on it.
     pub(crate) publish_badge: Wanted,

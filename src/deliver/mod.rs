@@ -5,6 +5,7 @@ pub(crate) mod bounds;
 pub(crate) mod command_file;
 pub(crate) mod facts;
 mod file;
+pub(crate) mod github;
 pub(crate) mod stdout;
 pub(crate) mod token;
 pub(crate) mod workflow_log;

@@ -5,7 +5,9 @@
 pub(crate) mod annotations;
 mod badge;
 pub(crate) mod baseline;
+pub(crate) mod baselines;
 pub(crate) mod cleaner;
+pub(crate) mod comment;
 pub(crate) mod compare;
 mod excerpt;
 pub(crate) mod failure;
@@ -24,6 +26,7 @@ mod sarif;
 pub(crate) mod source;
 pub(crate) mod surface;
 pub(crate) mod tally;
+pub(crate) mod timings;
 pub(crate) mod verdict;
 
 use serde::{Deserialize, Serialize};

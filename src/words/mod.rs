@@ -1,6 +1,7 @@
 //! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment, and the words
 //! of a workflow's runner.
 
+pub(crate) mod address;
 pub(crate) mod credential;
 pub(crate) mod diagnostic;
 pub(crate) mod digest;

@@ -18,6 +18,7 @@ mod docs;
 mod engine;
 mod faults;
 mod faults_matrix;
+mod github;
 mod harness;
 mod images;
 mod interrupts;

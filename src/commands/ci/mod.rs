@@ -8,6 +8,7 @@ mod masks;
 mod merge;
 mod options;
 mod plan;
+mod remote;
 mod shard;
 mod sinks;
 mod telling;

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, io::Write, time::Duration};
 
 use serde_json::json;
 
-use super::{baseline, here, options, refuse_untrusted, sinks, suites, tool};
+use super::{baseline, here, options, refuse_untrusted, remote, sinks, suites, tool};
 use crate::{
-    cli::ci::{Jobs, PlanArgs},
+    cli::ci::{Jobs, PlanArgs, Store},
     commands::{
         Context,
         running::{self, Chosen, Prepared, Refusal, Screen},
     },
-    deliver::{self, Destination, bounds::Bounds, stdout::Stdout},
+    deliver::{self, Destination, bounds::Bounds, facts::Here, stdout::Stdout},
     plan::{
         division::{self, Load},
         job::Work,
@@ -40,7 +40,9 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
             for note in &notes {
                 screen.note(note);
             }
-            make(args, &prepared, suites(&typed), context)
+            let suite = suites(&typed);
+            let known = durations(args, &here, &suite, &screen)?;
+            make(args, &prepared, (suite, &known), context)
         })
         .and_then(|plan| write(args, &plan, &context.environment, &mut screen));
     match planned {
@@ -49,11 +51,24 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     }
 }
 
+/// How long assertions took: as the data branch or a baseline has it.
+fn durations(
+    args: &PlanArgs,
+    here: &Here,
+    suite: &str,
+    screen: &Screen,
+) -> Result<BTreeMap<String, u64>, Refusal> {
+    match &args.baseline {
+        Store::Auto => Ok(remote::durations(here, &args.badge_branch, suite, screen)),
+        Store::Off | Store::Path(_) => baseline::durations(&args.baseline),
+    }
+}
+
 /// Divides what is selected.
 fn make(
     args: &PlanArgs,
     prepared: &Prepared,
-    suite: String,
+    (suite, known): (String, &BTreeMap<String, u64>),
     context: &Context,
 ) -> Result<PlanFile, Refusal> {
     if prepared.is_invalid() {
@@ -68,8 +83,7 @@ fn make(
         ))
         .with_help("write `500ms`, `30s` or `1m30s`")
     })?;
-    let known = baseline::durations(&args.baseline)?;
-    let expected = expected(prepared, &known);
+    let expected = expected(prepared, known);
     let loads: Vec<Load<'_>> = expected
         .iter()
         .map(|(id, duration_us)| Load {

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{baseline, cause_of, sinks};
+use super::{baseline, cause_of, remote, remote::Known, sinks};
 use crate::{
     cli::ci::Store,
     commands::running::Screen,
@@ -12,9 +12,10 @@ use crate::{
         self, Destination,
         bounds::Bounds,
         facts::{Facts, Here, Wishes},
+        github::comment::Commented,
     },
     report::{
-        Format, RunReport,
+        End, Format, RunReport,
         compare::Scope,
         failure::{Detail, Frames},
         verdict::{Cause, Demands, Judgement, Verdict, judge},
@@ -61,20 +62,20 @@ impl Telling<'_> {
         mut causes: Vec<Cause>,
         screen: &mut Screen,
     ) -> ExitCode {
-        let known = causes.len();
+        let told = causes.len();
         // Of a run that is not whole, what is not there says nothing.
         let scope = if causes.is_empty() {
             Scope::Whole
         } else {
             Scope::Part
         };
-        match baseline::read(self.baseline, self.update_baseline) {
-            Ok(Some((against, known))) => {
-                report.compare_with(&known, &against, scope);
+        let known = match self.compare(&mut report, scope, screen) {
+            Ok(known) => known,
+            Err(cause) => {
+                causes.push(cause);
+                Known::default()
             }
-            Ok(None) => {}
-            Err(refusal) => causes.push(cause_of(&refusal)),
-        }
+        };
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline(&report, &judged, screen) {
             causes.push(cause);
@@ -91,17 +92,51 @@ impl Telling<'_> {
             wishes: &self.wishes,
             secrets: &self.secrets,
         };
+        let commented = if speaks(&report) {
+            remote::publish(&facts, &known, screen);
+            remote::comment(&facts, &known, screen)
+        } else {
+            Commented::Off
+        };
         sinks::annotate(&facts, screen);
         sinks::summarize(&facts, screen);
-        sinks::tell_outputs(&facts, &written, "off", screen);
+        sinks::tell_outputs(&facts, &written, commented.word(), screen);
         let verdict = match self.exits {
             Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
-            Exits::ByTelling => Some(match causes.get(known) {
+            Exits::ByTelling => Some(match causes.get(told) {
                 Some(cause) => cause.verdict,
                 None => Verdict::Pass,
             }),
         };
         verdict.unwrap_or(Verdict::Error).exit()
+    }
+
+    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.
+    fn compare(
+        &self,
+        report: &mut RunReport,
+        scope: Scope,
+        screen: &Screen,
+    ) -> Result<Known, Cause> {
+        if report.comparison.is_some() || report.records.is_empty() || !speaks(report) {
+            return Ok(Known::default());
+        }
+        match self.baseline {
+            Store::Auto => Ok(remote::compare(
+                report,
+                (self.here, &self.wishes),
+                scope,
+                screen,
+            )),
+            Store::Off => Ok(Known::default()),
+            Store::Path(_) => {
+                let read = baseline::read(self.baseline, self.update_baseline);
+                if let Some((against, known)) = read.map_err(|refusal| cause_of(&refusal))? {
+                    report.compare_with(&known, &against, scope);
+                }
+                Ok(Known::default())
+            }
+        }
     }
 
     /// Writes the run into its baseline file, unless part of it is missing.
@@ -187,4 +222,10 @@ impl Telling<'_> {
         }
         out.flush()
     }
+}
+
+/// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and a run
+/// that was interrupted has no time.
+fn speaks(report: &RunReport) -> bool {
+    report.end == End::Finished && report.plan.shard == 0
 }

@@ -192,3 +192,22 @@ fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime
         .enable_all()
         .build()
 }
+
+/// Waits for what talks to others when the run is over; `None` when the process is told to end meanwhile.
+pub(super) fn unless_interrupted<T>(work: impl Future<Output = T>) -> std::io::Result<Option<T>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let interrupt = CancellationToken::new();
+    let ended = runtime.block_on(async {
+        let listener = signals::listen(interrupt.clone());
+        let ended = tokio::select! {
+            ended = work => Some(ended),
+            () = interrupt.cancelled() => None,
+        };
+        listener.abort();
+        ended
+    });
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    Ok(ended)
+}

@@ -4,11 +4,11 @@
 use crate::words::text::clean;
 
 /// Characters shown of a text on a line, unless the page must be smaller.
-pub(super) const LONGEST_INLINE: usize = 200;
+pub(in crate::report) const LONGEST_INLINE: usize = 200;
 
 /// A text on one line, as code in which every sign is an entity: no cell, tag, link, mention, issue number or
 /// comment can arise from it.
-pub(super) fn inline(text: &str, limit: usize) -> String {
+pub(in crate::report) fn inline(text: &str, limit: usize) -> String {
     let text = clean(text.trim());
     let mut out = "<code>".to_owned();
     for (index, character) in text.chars().enumerate() {
@@ -33,7 +33,7 @@ pub(super) fn inline(text: &str, limit: usize) -> String {
 }
 
 /// A text of several lines between fences that it cannot close, with empty lines around.
-pub(super) fn block(text: &str) -> String {
+pub(in crate::report) fn block(text: &str) -> String {
     let text = clean(text);
     let longest = text
         .split(|character| character != '`')

@@ -2,7 +2,7 @@
 //! more bytes than there is room for. A page that is too long loses whole parts, the least important first, and
 //! says which.
 
-mod escape;
+pub(in crate::report) mod escape;
 mod links;
 mod parts;
 

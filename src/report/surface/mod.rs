@@ -102,7 +102,6 @@ impl Surface {
     }
 
     /// Whether there is a change at all.
-    #[cfg(test)]
     pub(crate) fn has_changes(&self) -> bool {
         self.targets.iter().any(|it| !it.changes.is_empty())
     }

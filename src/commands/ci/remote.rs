@@ -1,0 +1,159 @@
+//! What `ci` asks of GitHub, where there is a token: the baseline before the verdict, the data branch and the comment
+//! after it. Whatever GitHub answers, the verdict stays; what it refuses is one notice.
+
+use std::{collections::BTreeMap, future::Future};
+
+use crate::{
+    commands::running::{self, Screen},
+    deliver::{
+        facts::{CommentWhen, Facts, Here, Wanted, Wishes},
+        github::{
+            Failure, GitHub, Published,
+            comment::Commented,
+            history::{Found, Looked},
+        },
+    },
+    report::{RunReport, baseline::Baseline, compare::Scope},
+    words::workflow::command::{Annotation, Command, Kind},
+};
+
+/// What is known of the baseline when the verdict is made.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The baseline.
+    pub(super) baseline: Option<Baseline>,
+    /// Why there is none.
+    pub(super) reason: Option<String>,
+}
+
+/// Compares a run with the baseline of the data branch.
+pub(super) fn compare(
+    report: &mut RunReport,
+    (here, wishes): (&Here, &Wishes),
+    scope: Scope,
+    screen: &Screen,
+) -> Known {
+    let none = |reason: &str| Known {
+        baseline: None,
+        reason: Some(reason.to_owned()),
+    };
+    let Some(github) = GitHub::new(here) else {
+        return none("no token, so the data branch cannot be read");
+    };
+    let suite = report.source.suite.clone().unwrap_or_default();
+    match asked(github.baseline(&wishes.data_branch, &suite)) {
+        Ok(Looked::Found(found)) => {
+            let Found { against, baseline } = *found;
+            report.compare_with(&baseline, &against, scope);
+            screen.note(&format!("compared with {against}"));
+            Known {
+                baseline: Some(baseline),
+                reason: None,
+            }
+        }
+        Ok(Looked::None(reason)) => {
+            screen.note(&format!("compared with nothing: {reason}"));
+            none(&reason)
+        }
+        Err(failure) => {
+            let what = format!("the baseline could not be read: {failure}");
+            notice(here, screen, &what, "it needs `contents: read`");
+            none(&what)
+        }
+    }
+}
+
+/// How long assertions took on the default branch, by their identity, in microseconds; nothing where nobody knows.
+pub(super) fn durations(
+    here: &Here,
+    branch: &str,
+    suite: &str,
+    screen: &Screen,
+) -> BTreeMap<String, u64> {
+    let Some(github) = GitHub::new(here) else {
+        return BTreeMap::new();
+    };
+    match asked(github.timings(branch, suite)) {
+        Ok(timings) => timings.medians(),
+        Err(failure) => {
+            let what = format!("the durations of earlier runs could not be read: {failure}");
+            notice(here, screen, &what, "it needs `contents: read`");
+            BTreeMap::new()
+        }
+    }
+}
+
+/// Writes the data branch where this run may.
+pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
+    let wishes = [facts.wishes.publish_badge, facts.wishes.update_data_branch];
+    if !wishes.contains(&Wanted::Yes) {
+        return;
+    }
+    let Some(github) = GitHub::new(facts.here) else {
+        screen.note("the data branch was not written: there is no token");
+        return;
+    };
+    let branch = &facts.wishes.data_branch;
+    match asked(github.publish(facts, known.baseline.as_ref())) {
+        Ok(Published::Written) => screen.note(&format!("the branch `{branch}` is written")),
+        Ok(Published::Unchanged | Published::Nothing) => {}
+        Ok(Published::NotHere(reason)) => {
+            screen.note(&format!("the branch `{branch}` is not written: {reason}"));
+        }
+        Err(failure) => {
+            let what = format!("the branch `{branch}` could not be written: {failure}");
+            notice(facts.here, screen, &what, "it needs `contents: write`");
+        }
+    }
+}
+
+/// Brings the comment up to date, and tells what became of it.
+pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Commented {
+    if facts.wishes.comment == CommentWhen::Off {
+        return Commented::Off;
+    }
+    let Some(github) = GitHub::new(facts.here) else {
+        return Commented::Off;
+    };
+    match asked(github.comment(facts, known.reason.as_deref())) {
+        Ok(commented) => commented,
+        Err(failure) => {
+            let what = format!("the pull request got no comment: {failure}");
+            let way_out = if github.is_fork() {
+                "a fork's token cannot write; the workflow comment.yml comments for it"
+            } else {
+                "it needs `pull-requests: write`"
+            };
+            notice(facts.here, screen, &what, way_out);
+            if failure.is_denial() {
+                Commented::Denied
+            } else {
+                Commented::Off
+            }
+        }
+    }
+}
+
+/// Asks, unless the process is told to end.
+fn asked<T>(question: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    match running::unless_interrupted(question) {
+        Ok(Some(answer)) => answer,
+        Ok(None) => Err(Failure::Setup("interrupted".to_owned())),
+        Err(error) => Err(Failure::Setup(error.to_string())),
+    }
+}
+
+/// Says once what GitHub did not do, where people look for it.
+fn notice(here: &Here, screen: &Screen, what: &str, way_out: &str) {
+    let message = format!("{what}; {way_out}");
+    if here.environment.variable("GITHUB_ACTIONS") == Some("true") {
+        screen.command(&Command::Annotate(Annotation {
+            kind: Kind::Notice,
+            place: None,
+            title: "mcp-assert".to_owned(),
+            message,
+        }));
+    } else {
+        screen.note(&message);
+    }
+}

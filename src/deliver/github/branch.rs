@@ -1,0 +1,218 @@
+//! A branch that holds data, read and written through the git data API: one commit at a time on top of what was
+//! read, which GitHub refuses when somebody else was faster; then everything begins anew.
+
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{client::Client, failure::Failure, names::Repository};
+use crate::words::address::encoded;
+
+/// How often a commit is tried.
+const TRIES: u32 = 5;
+
+/// The mode of a plain file.
+const PLAIN: &str = "100644";
+
+/// A branch of a repository.
+pub(super) struct Branch<'a> {
+    /// Whom to ask.
+    pub(super) client: &'a Client,
+    /// Where.
+    pub(super) repository: &'a Repository,
+    /// Its name.
+    pub(super) name: &'a str,
+}
+
+/// The branch as it was read.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    /// The newest commit.
+    pub(super) commit: String,
+    tree: String,
+}
+
+/// What is to be in files: a text, or that the file goes.
+pub(super) type Changes = BTreeMap<String, Option<String>>;
+
+#[derive(Debug, Deserialize)]
+struct Reference {
+    object: Object,
+}
+
+#[derive(Debug, Deserialize)]
+struct Object {
+    sha: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Commit {
+    tree: Object,
+}
+
+#[derive(Debug, Deserialize)]
+struct Tree {
+    tree: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    path: String,
+    #[serde(rename = "type")]
+    kind: String,
+    sha: String,
+}
+
+/// What was made.
+#[derive(Debug, Deserialize)]
+struct Made {
+    sha: String,
+}
+
+/// Whether a commit found the branch as it was read.
+enum Pushed {
+    Yes,
+    Overtaken,
+}
+
+impl Branch<'_> {
+    fn path(&self, below: &str) -> String {
+        self.repository.path(below)
+    }
+
+    /// The newest commit; `None` when there is no such branch.
+    pub(super) async fn head(&self) -> Result<Option<Head>, Failure> {
+        let path = format!("/git/ref/heads/{}", encoded(self.name));
+        let found: Option<Reference> = self.client.find(&self.path(&path)).await?;
+        let Some(Reference { object }) = found else {
+            return Ok(None);
+        };
+        let path = format!("/git/commits/{}", encoded(&object.sha));
+        let commit: Commit = self.client.get(&self.path(&path)).await?;
+        Ok(Some(Head {
+            commit: object.sha,
+            tree: commit.tree.sha,
+        }))
+    }
+
+    /// The names of the files in a folder at the root.
+    pub(super) async fn files(&self, head: &Head, folder: &str) -> Result<Vec<String>, Failure> {
+        let root = self.tree(&head.tree).await?;
+        let is_folder = |entry: &Entry| entry.kind == "tree" && entry.path == folder;
+        let Some(folder) = root.into_iter().find(is_folder) else {
+            return Ok(Vec::new());
+        };
+        let entries = self.tree(&folder.sha).await?.into_iter();
+        let files = entries.filter(|entry| entry.kind == "blob");
+        Ok(files.map(|entry| entry.path).collect())
+    }
+
+    async fn tree(&self, sha: &str) -> Result<Vec<Entry>, Failure> {
+        let path = format!("/git/trees/{}", encoded(sha));
+        let tree: Tree = self.client.get(&self.path(&path)).await?;
+        Ok(tree.tree)
+    }
+
+    /// The text of a file; `None` when there is none.
+    pub(super) async fn file(&self, head: &Head, path: &str) -> Result<Option<String>, Failure> {
+        let path = format!("/contents/{}?ref={}", encoded(path), encoded(&head.commit));
+        self.client.find_file(&self.path(&path)).await
+    }
+
+    /// Commits what `changes` makes of the branch as it is now; asked again each time that somebody else was faster.
+    /// No change, no commit.
+    pub(super) async fn update(
+        &self,
+        message: &str,
+        mut changes: impl AsyncFnMut(Option<&Head>) -> Result<Changes, Failure>,
+    ) -> Result<Written, Failure> {
+        for attempt in 1..=TRIES {
+            let head = self.head().await?;
+            let wanted = changes(head.as_ref()).await?;
+            if wanted.is_empty() {
+                return Ok(Written::Unchanged);
+            }
+            match self.commit(head.as_ref(), &wanted, message).await? {
+                Pushed::Yes => return Ok(Written::Written),
+                Pushed::Overtaken if attempt < TRIES => sleep(jitter(attempt)).await,
+                Pushed::Overtaken => {}
+            }
+        }
+        Err(Failure::Contended(TRIES))
+    }
+
+    async fn commit(
+        &self,
+        head: Option<&Head>,
+        changes: &Changes,
+        message: &str,
+    ) -> Result<Pushed, Failure> {
+        let entries: Vec<Value> = changes
+            .iter()
+            .map(|(path, text)| entry(path, text.as_deref()))
+            .collect();
+        let mut tree = json!({ "tree": entries });
+        if let Some(head) = head {
+            tree["base_tree"] = json!(head.tree);
+        }
+        let tree = self.make("/git/trees", &tree).await?;
+        let parents: Vec<&str> = head.map(|head| head.commit.as_str()).into_iter().collect();
+        let commit = json!({"message": message, "tree": tree, "parents": parents});
+        let commit = self.make("/git/commits", &commit).await?;
+        let pushed: Result<Value, Failure> = if head.is_some() {
+            let path = format!("/git/refs/heads/{}", encoded(self.name));
+            let body = json!({"sha": commit, "force": false});
+            self.client.patch(&self.path(&path), &body).await
+        } else {
+            let reference = format!("refs/heads/{}", self.name);
+            let body = json!({"ref": reference, "sha": commit});
+            self.client.post(&self.path("/git/refs"), &body).await
+        };
+        match pushed {
+            Ok(_) => Ok(Pushed::Yes),
+            // Whether it took effect shows when the branch is read again: then nothing is left to change.
+            Err(failure) if failure.is_conflict() || failure.is_unclear() => Ok(Pushed::Overtaken),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Makes an object. One that is made twice is the same, and nobody sees it before a branch names it.
+    async fn make(&self, path: &str, body: &Value) -> Result<String, Failure> {
+        let path = self.path(path);
+        let made: Made = match self.client.post(&path, body).await {
+            Err(failure) if failure.is_unclear() => self.client.post(&path, body).await?,
+            other => other?,
+        };
+        Ok(made.sha)
+    }
+}
+
+/// Whether there was anything to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    /// It is written.
+    Written,
+    /// It was there already.
+    Unchanged,
+}
+
+/// A file of a tree; one that goes has no object.
+fn entry(path: &str, text: Option<&str>) -> Value {
+    match text {
+        Some(text) => json!({"path": path, "mode": PLAIN, "type": "blob", "content": text}),
+        None => json!({"path": path, "mode": PLAIN, "type": "blob", "sha": null}),
+    }
+}
+
+/// A pause that no other writer makes of the same length, from more and more to choose from: the more tries it takes,
+/// the more writers there are.
+fn jitter(attempt: u32) -> Duration {
+    let longest = 1_000 << (attempt - 1);
+    Duration::from_millis(RandomState::new().hash_one(attempt) % longest)
+}

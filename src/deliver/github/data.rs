@@ -1,0 +1,221 @@
+//! What a run leaves on the data branch, and whether it may: badges, baselines by commit, durations.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    branch::{Branch, Changes, Head, Written},
+    client::Client,
+    failure::Failure,
+    history::{FOLDER, short},
+    names::{Repository, file_name, is_revision},
+};
+use crate::{
+    deliver::facts::{Facts, Here, Wanted},
+    report::{
+        Format,
+        baseline::Baseline,
+        baselines::{self, Ages},
+        compare::Scope,
+        timings::Timings,
+        verdict::Verdict,
+    },
+};
+
+/// The list of the baselines' ages.
+const AGES: &str = "baselines.json";
+
+/// Events that run what is in the repository already.
+const OWN_EVENTS: [&str; 3] = ["push", "schedule", "workflow_dispatch"];
+
+/// What is written.
+pub(super) struct Data<'a> {
+    /// The run.
+    pub(super) facts: &'a Facts<'a>,
+    /// What the run was compared with, to be continued.
+    pub(super) known: Option<&'a Baseline>,
+    /// The revision that was tested.
+    pub(super) sha: &'a str,
+    /// The suite.
+    pub(super) suite: &'a str,
+    writes_baseline: bool,
+    writes_badge: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct About {
+    default_branch: String,
+    fork: bool,
+}
+
+/// Why nothing is written here; `None` when it may be.
+pub(super) async fn refusal(
+    client: &Client,
+    repository: &Repository,
+    here: &Here,
+) -> Result<Option<String>, Failure> {
+    let event = here.source.event.as_deref().unwrap_or_default();
+    if !OWN_EVENTS.contains(&event) {
+        return Ok(Some(format!("never under `{event}`")));
+    }
+    let told = here.event.get("repository");
+    let branch = told.and_then(|it| it.get("default_branch")?.as_str());
+    let about = if let Some(branch) = branch {
+        About {
+            default_branch: branch.to_owned(),
+            fork: told.and_then(|it| it.get("fork")) != Some(&Value::Bool(false)),
+        }
+    } else {
+        // The payload of a schedule tells little.
+        client.get(&repository.path("")).await?
+    };
+    Ok(refusal_by(&about, here))
+}
+
+fn refusal_by(about: &About, here: &Here) -> Option<String> {
+    let wanted = format!("refs/heads/{}", about.default_branch);
+    if about.fork {
+        return Some("never from a fork".to_owned());
+    }
+    if here.source.reference.as_deref() != Some(&wanted) {
+        return Some(format!(
+            "only on the default branch `{}`",
+            about.default_branch
+        ));
+    }
+    None
+}
+
+impl<'a> Data<'a> {
+    /// What a run may leave; `None` when that is nothing. Only a complete run is a baseline.
+    pub(super) fn of(facts: &'a Facts<'a>, known: Option<&'a Baseline>) -> Option<Self> {
+        let source = &facts.report.source;
+        let verdict = facts.report.judgement.as_ref()?.verdict;
+        let complete = match verdict {
+            Verdict::Pass | Verdict::Fail => Scope::Whole.of(facts.report) == Scope::Whole,
+            Verdict::Interrupted
+            | Verdict::Invalid
+            | Verdict::Incomplete
+            | Verdict::Error
+            | Verdict::Empty => false,
+        };
+        let data = Self {
+            facts,
+            known,
+            sha: source.sha.as_deref().filter(|sha| is_revision(sha))?,
+            suite: source.suite.as_deref()?,
+            writes_baseline: complete && facts.wishes.update_data_branch == Wanted::Yes,
+            writes_badge: facts.wishes.publish_badge == Wanted::Yes,
+        };
+        (data.writes_baseline || data.writes_badge).then_some(data)
+    }
+
+    /// Writes it.
+    pub(super) async fn write(&self, branch: &Branch<'_>) -> Result<Written, Failure> {
+        let name = file_name(self.suite);
+        let message = format!("{name} at {} [skip ci]", short(self.sha));
+        branch
+            .update(&message, async |head| self.changes(branch, head).await)
+            .await
+    }
+
+    /// What differs from what is there.
+    async fn changes(&self, branch: &Branch<'_>, head: Option<&Head>) -> Result<Changes, Failure> {
+        let name = file_name(self.suite);
+        let mut changes = Changes::new();
+        if self.writes_badge {
+            let badge = Format::Badge.render(self.facts.report);
+            let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
+            file.becomes(badge, &mut changes);
+        }
+        if self.writes_baseline {
+            self.baseline(branch, head, &mut changes).await?;
+        }
+        Ok(changes)
+    }
+
+    async fn baseline(
+        &self,
+        branch: &Branch<'_>,
+        head: Option<&Head>,
+        changes: &mut Changes,
+    ) -> Result<(), Failure> {
+        let report = self.facts.report;
+        let file = Kept::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
+        let before = file.text.as_deref();
+        let new = Baseline::updated(self.known, report, Scope::Whole);
+        let text = baselines::with_suite(before, self.suite, &new);
+        if before == Some(text.as_str()) {
+            // All of this is there: only the answer to it was lost.
+            return Ok(());
+        }
+        file.becomes(text, changes);
+        let timings = Kept::read(
+            branch,
+            head,
+            format!("timings/{}.json", file_name(self.suite)),
+        )
+        .await?;
+        let known = timings
+            .text
+            .as_deref()
+            .and_then(|it| Timings::parse(it).ok());
+        let text = known.unwrap_or_default().updated(report).render();
+        timings.becomes(text, changes);
+        self.thin_out(branch, head, changes).await
+    }
+
+    /// Lets the oldest baselines go.
+    async fn thin_out(
+        &self,
+        branch: &Branch<'_>,
+        head: Option<&Head>,
+        changes: &mut Changes,
+    ) -> Result<(), Failure> {
+        let list = Kept::read(branch, head, AGES.to_owned()).await?;
+        let files = match head {
+            Some(head) => branch.files(head, FOLDER).await?,
+            None => Vec::new(),
+        };
+        let commits: Vec<String> = files
+            .iter()
+            .filter_map(|file| file.strip_suffix(".json"))
+            .map(str::to_owned)
+            .collect();
+        let mut ages = Ages::parse(list.text.as_deref().unwrap_or_default());
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
+        for commit in ages.add(self.sha, now, &commits) {
+            changes.insert(format!("{FOLDER}/{commit}.json"), None);
+        }
+        list.becomes(ages.render(), changes);
+        Ok(())
+    }
+}
+
+/// A file as it is on the branch.
+struct Kept {
+    path: String,
+    text: Option<String>,
+}
+
+impl Kept {
+    async fn read(branch: &Branch<'_>, head: Option<&Head>, path: String) -> Result<Self, Failure> {
+        let text = match head {
+            Some(head) => branch.file(head, &path).await?,
+            None => None,
+        };
+        Ok(Self { path, text })
+    }
+
+    /// Puts the new text among the changes, if it is another.
+    fn becomes(self, text: String, changes: &mut Changes) {
+        if self.text.as_deref() != Some(text.as_str()) {
+            changes.insert(self.path, Some(text));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What can become of a request to GitHub, told apart as far as somebody acts on it.
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// There is no token to ask with.
+    #[error("there is no token; give the step `token`, or the variable GITHUB_TOKEN")]
+    NoToken,
+    /// The client could not be made.
+    #[error("no connection can be made: {0}")]
+    Setup(String),
+    /// GitHub said no.
+    #[error("GitHub answered with {status}: {message}")]
+    Refused {
+        /// The status.
+        status: u16,
+        /// Its words.
+        message: String,
+    },
+    /// Too much was asked, and waiting would take too long.
+    #[error("GitHub's rate limit is reached")]
+    Limited,
+    /// Whether it took effect is open.
+    #[error("{0}, and whether it took effect is open")]
+    Unclear(String),
+    /// There was no answer to go by.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The answer is none that GitHub describes.
+    #[error("an answer that cannot be read: {0}")]
+    Odd(String),
+    /// Somebody else was faster each time.
+    #[error("others changed it at the same time, {0} times in a row")]
+    Contended(u32),
+}
+
+impl Failure {
+    /// Whether what was asked for is not there, or not for us to see.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::Refused { status: 404, .. })
+    }
+
+    /// Whether the state it was asked in has changed.
+    pub(super) fn is_conflict(&self) -> bool {
+        let conflict = |status: &u16| matches!(status, 409 | 422);
+        matches!(self, Self::Refused { status, .. } if conflict(status))
+    }
+
+    /// Whether it may have taken effect.
+    pub(super) fn is_unclear(&self) -> bool {
+        matches!(self, Self::Unclear(_))
+    }
+
+    /// Whether GitHub would not have a write of ours: no right to it, or too much was asked.
+    pub(crate) fn is_denial(&self) -> bool {
+        matches!(
+            self,
+            Self::Limited
+                | Self::Refused {
+                    status: 401 | 403 | 404,
+                    ..
+                }
+        )
+    }
+}

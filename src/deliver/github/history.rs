@@ -1,0 +1,280 @@
+//! Which earlier commit a run is compared with: of a pull request the one it branched off, of a push the one before;
+//! where that one has no baseline, the nearest ancestor that has. Each step down is said.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    branch::{Branch, Head},
+    client::Client,
+    failure::Failure,
+    names::{Repository, is_revision},
+};
+use crate::{
+    deliver::facts::Here,
+    report::{baseline::Baseline, baselines},
+    words::address::encoded,
+};
+
+/// Ancestors that are looked at.
+const MOST_ANCESTORS: usize = 50;
+
+/// Digits of a revision for people.
+const SHORT: usize = 10;
+
+/// The folder of the baselines.
+pub(super) const FOLDER: &str = "baseline";
+
+/// A commit with a baseline, and what it is to the run.
+struct Choice {
+    sha: String,
+    what: String,
+}
+
+/// A baseline of an earlier commit.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// What it is, for people.
+    pub(crate) against: String,
+    /// The baseline.
+    pub(crate) baseline: Baseline,
+}
+
+/// What looking for a baseline came to.
+#[derive(Debug)]
+pub(crate) enum Looked {
+    /// There is one.
+    Found(Box<Found>),
+    /// There is none, for this reason.
+    None(String),
+}
+
+#[derive(Debug, Deserialize)]
+struct Commit {
+    sha: String,
+    #[serde(default)]
+    parents: Vec<Parent>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Parent {
+    sha: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Compared {
+    merge_base_commit: Commit,
+}
+
+/// Finds the baseline of a suite on the data branch.
+pub(super) async fn find(branch: &Branch<'_>, here: &Here, suite: &str) -> Result<Looked, Failure> {
+    let Some(head) = branch.head().await? else {
+        return Ok(Looked::None(format!(
+            "the branch `{}` does not exist yet",
+            branch.name
+        )));
+    };
+    let files = branch.files(&head, FOLDER).await?;
+    let known: HashSet<String> = files
+        .iter()
+        .filter_map(|file| file.strip_suffix(".json"))
+        .filter(|sha| is_revision(sha))
+        .map(str::to_owned)
+        .collect();
+    if known.is_empty() {
+        return Ok(Looked::None("no baseline was saved yet".to_owned()));
+    }
+    let search = Search {
+        branch,
+        head: &head,
+        known: &known,
+        suite,
+    };
+    search.run(here).await
+}
+
+struct Search<'a> {
+    branch: &'a Branch<'a>,
+    head: &'a Head,
+    known: &'a HashSet<String>,
+    suite: &'a str,
+}
+
+impl Search<'_> {
+    async fn run(&self, here: &Here) -> Result<Looked, Failure> {
+        let other = here.event.pointer("/workflow_run/head_sha");
+        let tested = other.map_or(here.source.sha.as_deref(), Value::as_str);
+        let Some(tested) = tested.filter(|sha| is_revision(sha)) else {
+            return Ok(Looked::None("the tested revision is not known".to_owned()));
+        };
+        let Some(base) = base_branch(here) else {
+            return self.before(tested).await;
+        };
+        let client = self.branch.client;
+        let repository = self.branch.repository;
+        let fork = match merge_parent(client, repository, here, tested).await? {
+            Some(parent) => Some(parent),
+            None => merge_base(client, repository, &base, tested).await?,
+        };
+        if let Some(fork) = &fork {
+            let words = format!("the merge base with `{base}`");
+            if let Some(found) = self.nearest(fork, &words).await? {
+                return Ok(Looked::Found(Box::new(found)));
+            }
+        }
+        let latest = self.history(&base).await?;
+        for sha in latest.iter().filter(|sha| self.known.contains(*sha)) {
+            let what = format!("the latest of `{base}`, not the merge base");
+            let choice = Choice {
+                sha: sha.clone(),
+                what,
+            };
+            if let Some(found) = self.load(choice).await? {
+                return Ok(Looked::Found(Box::new(found)));
+            }
+        }
+        Ok(Looked::None(format!(
+            "neither the merge base nor the last commits of `{base}` have a baseline"
+        )))
+    }
+
+    /// The nearest ancestor of a revision that was pushed, never itself.
+    async fn before(&self, tested: &str) -> Result<Looked, Failure> {
+        let history = self.history(tested).await?;
+        let ancestors = history.iter().filter(|sha| *sha != tested);
+        for (index, sha) in ancestors.enumerate() {
+            if !self.known.contains(sha) {
+                continue;
+            }
+            let what = match index {
+                0 => "the commit before".to_owned(),
+                more => format!("{} commits before", more + 1),
+            };
+            let choice = Choice {
+                sha: sha.clone(),
+                what,
+            };
+            if let Some(found) = self.load(choice).await? {
+                return Ok(Looked::Found(Box::new(found)));
+            }
+        }
+        Ok(Looked::None(format!(
+            "none of the last {MOST_ANCESTORS} commits has a baseline"
+        )))
+    }
+
+    /// The baseline of a revision, else of its nearest ancestor that has one.
+    async fn nearest(&self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
+        if self.known.contains(sha) {
+            let choice = Choice {
+                sha: sha.to_owned(),
+                what: words.to_owned(),
+            };
+            if let Some(found) = self.load(choice).await? {
+                return Ok(Some(found));
+            }
+        }
+        let history = self.history(sha).await?;
+        let ancestors = history.iter().filter(|it| *it != sha);
+        for (index, ancestor) in ancestors.enumerate() {
+            if !self.known.contains(ancestor) {
+                continue;
+            }
+            let choice = Choice {
+                sha: ancestor.clone(),
+                what: match index {
+                    0 => format!("1 commit before {words}"),
+                    more => format!("{} commits before {words}", more + 1),
+                },
+            };
+            if let Some(found) = self.load(choice).await? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A revision or the tip of a branch, and what lies before it.
+    async fn history(&self, from: &str) -> Result<Vec<String>, Failure> {
+        let path = format!(
+            "/commits?sha={}&per_page={}",
+            encoded(from).replace('/', "%2F"),
+            MOST_ANCESTORS + 1
+        );
+        let repository = self.branch.repository;
+        let commits: Option<Vec<Commit>> = self.branch.client.find(&repository.path(&path)).await?;
+        let commits = commits.unwrap_or_default().into_iter();
+        Ok(commits.map(|commit| commit.sha).collect())
+    }
+
+    /// The baseline of the suite in a commit's file. One that cannot be read is none: another version wrote it.
+    async fn load(&self, choice: Choice) -> Result<Option<Found>, Failure> {
+        let path = format!("{FOLDER}/{}.json", choice.sha);
+        let Some(text) = self.branch.file(self.head, &path).await? else {
+            return Ok(None);
+        };
+        let baseline = baselines::of_suite(&text, self.suite).ok().flatten();
+        Ok(baseline.map(|baseline| Found {
+            against: format!("{}, {}", short(&choice.sha), choice.what),
+            baseline,
+        }))
+    }
+}
+
+/// The first digits of a revision.
+pub(super) fn short(sha: &str) -> &str {
+    sha.get(..SHORT).unwrap_or(sha)
+}
+
+/// The branch that a pull request or a merge queue wants to change.
+fn base_branch(here: &Here) -> Option<String> {
+    let text = |pointer: &str| here.event.pointer(pointer).and_then(Value::as_str);
+    let queue = || text("/merge_group/base_ref")?.strip_prefix("refs/heads/");
+    // What another workflow tested for a pull request of a fork does not say which branch that wants to change.
+    let proposed = || {
+        let event = text("/workflow_run/event")?;
+        let default = text("/repository/default_branch")?;
+        event.starts_with("pull_request").then_some(default)
+    };
+    let base = text("/pull_request/base/ref")
+        .or_else(queue)
+        .or_else(proposed);
+    base.map(str::to_owned)
+}
+
+/// The first parent of what GitHub merged to test a pull request: the base branch as it was then.
+async fn merge_parent(
+    client: &Client,
+    repository: &Repository,
+    here: &Here,
+    tested: &str,
+) -> Result<Option<String>, Failure> {
+    let reference = here.source.reference.as_deref().unwrap_or_default();
+    let merged = reference.starts_with("refs/pull/") && reference.ends_with("/merge");
+    let is_it = here.environment.variable("GITHUB_SHA") == Some(tested);
+    if !merged || !is_it {
+        return Ok(None);
+    }
+    let path = repository.path(&format!("/commits?sha={tested}&per_page=1"));
+    let commits: Option<Vec<Commit>> = client.find(&path).await?;
+    let commit = commits.into_iter().flatten().find(|it| it.sha == tested);
+    Ok(commit.and_then(|commit| match &commit.parents[..] {
+        [first, _, ..] => Some(first.sha.clone()),
+        [] | [_] => None,
+    }))
+}
+
+/// Where a revision left a branch.
+async fn merge_base(
+    client: &Client,
+    repository: &Repository,
+    base: &str,
+    tested: &str,
+) -> Result<Option<String>, Failure> {
+    let base = encoded(base).replace('/', "%2F");
+    let path = repository.path(&format!("/compare/{base}...{tested}?per_page=1"));
+    let compared: Option<Compared> = client.find(&path).await?;
+    Ok(compared.map(|it| it.merge_base_commit.sha))
+}

@@ -1,0 +1,121 @@
+//! The first line of a comment of ours: whose it is, and of which run.
+
+use std::fmt;
+
+use super::names::is_revision;
+use crate::words::digest::sha256;
+
+/// What it begins with.
+const BEGINNING: &str = "<!-- mcp-assert v1 ";
+
+/// Who wrote a comment, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Marker {
+    /// The comment's identity: one for each suite of each job.
+    pub(super) key: String,
+    /// The run.
+    pub(super) run: u64,
+    /// Its attempt.
+    pub(super) attempt: u64,
+    /// The revision that was tested.
+    pub(super) sha: String,
+}
+
+impl Marker {
+    /// The identity of what is commented on.
+    pub(super) fn key(parts: [&str; 4]) -> String {
+        // Lengths keep two lists of parts apart that read the same in a row.
+        let parts = parts.map(|part| format!("{}:{part}", part.len()));
+        let mut hash = sha256(parts.concat().as_bytes());
+        hash.truncate(16);
+        hash
+    }
+
+    /// The marker of a comment, if it begins with one.
+    pub(super) fn of(comment: &str) -> Option<Self> {
+        let line = comment.lines().next()?.trim_end();
+        let inner = line.strip_prefix(BEGINNING)?.strip_suffix(" -->")?;
+        let mut parts = inner.split(' ');
+        let mut part = |name: &str| parts.next()?.strip_prefix(name)?.strip_prefix('=');
+        let marker = Self {
+            key: part("key")?.to_owned(),
+            run: part("run")?.parse().ok()?,
+            attempt: part("attempt")?.parse().ok()?,
+            sha: part("sha")?.to_owned(),
+        };
+        (parts.next().is_none() && is_revision(&marker.sha)).then_some(marker)
+    }
+
+    /// Which of two runs is later.
+    pub(super) fn age(&self) -> (u64, u64) {
+        (self.run, self.attempt)
+    }
+}
+
+impl fmt::Display for Marker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{BEGINNING}key={} run={} attempt={} sha={} -->",
+            self.key, self.run, self.attempt, self.sha
+        )
+    }
+}
+
+/// A comment without what differs between two runs that say the same.
+pub(super) fn substance(comment: &str) -> String {
+    let Some(marker) = Marker::of(comment) else {
+        return comment.to_owned();
+    };
+    let rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
+    let link = format!("/actions/runs/{}/attempts/{}", marker.run, marker.attempt);
+    let rest = rest.replace("\r\n", "\n").replace(&link, "");
+    format!("{} {}\n{}", marker.key, marker.sha, rest.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Marker, substance};
+
+    fn marker() -> Marker {
+        Marker {
+            key: Marker::key(["o/r", "ci.yml", "job", "evals"]),
+            run: 7,
+            attempt: 2,
+            sha: "a".repeat(40),
+        }
+    }
+
+    #[test]
+    fn a_marker_is_read_back_and_others_are_not() {
+        let text = format!("{}\nhello", marker());
+        assert_eq!(Marker::of(&text), Some(marker()));
+        let case = |text: &str| assert_eq!(Marker::of(text), None, "{text}");
+        case("");
+        case("hello");
+        case(&format!(" {}", marker()));
+        case(&format!("hello\n{}", marker()));
+        case(&marker().to_string().replace("run=7", "run=x"));
+        case(&marker().to_string().replace(" -->", " more=1 -->"));
+        assert_ne!(
+            Marker::key(["a", "bc", "d", "e"]),
+            Marker::key(["ab", "c", "d", "e"])
+        );
+    }
+
+    #[test]
+    fn two_runs_that_say_the_same_have_the_same_substance() {
+        let later = Marker {
+            run: 8,
+            attempt: 1,
+            ..marker()
+        };
+        let page = |marker: &Marker| {
+            let (run, attempt) = marker.age();
+            format!("{marker}\nall well\n[run](https://x/actions/runs/{run}/attempts/{attempt})\n")
+        };
+        assert_eq!(substance(&page(&marker())), substance(&page(&later)));
+        let other = page(&later).replace("well", "lost");
+        assert_ne!(substance(&page(&marker())), substance(&other));
+    }
+}

@@ -1,0 +1,236 @@
+//! GitHub through its API: the baseline that a run is compared with, the data branch, the comment on the pull
+//! request. What GitHub refuses is told and never changes a verdict.
+
+mod branch;
+mod client;
+pub(crate) mod comment;
+mod data;
+mod failure;
+pub(crate) mod history;
+mod marker;
+mod names;
+mod pull_request;
+
+use serde_json::Value;
+
+pub(crate) use self::failure::Failure;
+use self::{
+    branch::{Branch, Written},
+    client::Client,
+    comment::{Commented, Creation, Sticky},
+    data::Data,
+    history::Looked,
+    marker::Marker,
+    names::{Repository, file_name, is_revision},
+    pull_request::PullRequest,
+};
+use crate::{
+    deliver::facts::{CommentWhen, Facts, Here},
+    report::{
+        RunReport,
+        baseline::Baseline,
+        comment::{COMMENT_BYTES, Surroundings, within},
+        timings::Timings,
+        verdict::Verdict,
+    },
+    words::address::encoded,
+};
+
+/// The repository that this process runs for, with the right to ask.
+#[derive(Debug)]
+pub(crate) struct GitHub<'a> {
+    here: &'a Here,
+    repository: Repository,
+}
+
+/// What became of the data branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Published {
+    /// A commit was made.
+    Written,
+    /// All of it was there.
+    Unchanged,
+    /// It is not for this run to write, for this reason.
+    NotHere(String),
+    /// Nothing was to be written.
+    Nothing,
+}
+
+impl<'a> GitHub<'a> {
+    /// GitHub, where there is a token and a repository.
+    pub(crate) fn new(here: &'a Here) -> Option<Self> {
+        here.token()?;
+        let name = here.source.repository.as_deref()?;
+        let repository = Repository::from_name(name)?;
+        Some(Self { here, repository })
+    }
+
+    /// The baseline of a suite on the data branch.
+    pub(crate) async fn baseline(&self, branch: &str, suite: &str) -> Result<Looked, Failure> {
+        let client = Client::new(self.here)?;
+        let branch = self.branch(&client, branch);
+        history::find(&branch, self.here, suite).await
+    }
+
+    /// How long the assertions of a suite took on the default branch.
+    pub(crate) async fn timings(&self, branch: &str, suite: &str) -> Result<Timings, Failure> {
+        let client = Client::new(self.here)?;
+        let branch = self.branch(&client, branch);
+        let Some(head) = branch.head().await? else {
+            return Ok(Timings::default());
+        };
+        let path = format!("timings/{}.json", file_name(suite));
+        let text = branch.file(&head, &path).await?.unwrap_or_default();
+        // A file that cannot be read, of whatever version, knows nothing.
+        Ok(Timings::parse(&text).unwrap_or_default())
+    }
+
+    fn branch<'b>(&'b self, client: &'b Client, name: &'b str) -> Branch<'b> {
+        Branch {
+            client,
+            repository: &self.repository,
+            name,
+        }
+    }
+
+    /// Writes badge, baseline and durations to the data branch, where this run may.
+    pub(crate) async fn publish(
+        &self,
+        facts: &Facts<'_>,
+        known: Option<&Baseline>,
+    ) -> Result<Published, Failure> {
+        let Some(data) = Data::of(facts, known) else {
+            return Ok(Published::Nothing);
+        };
+        let client = Client::new(self.here)?;
+        if let Some(reason) = data::refusal(&client, &self.repository, self.here).await? {
+            return Ok(Published::NotHere(reason));
+        }
+        let branch = self.branch(&client, &facts.wishes.data_branch);
+        Ok(match data.write(&branch).await? {
+            Written::Written => Published::Written,
+            Written::Unchanged => Published::Unchanged,
+        })
+    }
+
+    /// Brings the comment on the pull request up to date.
+    pub(crate) async fn comment(
+        &self,
+        facts: &Facts<'_>,
+        no_baseline: Option<&str>,
+    ) -> Result<Commented, Failure> {
+        let creation = match facts.wishes.comment {
+            CommentWhen::Off => return Ok(Commented::Off),
+            CommentWhen::Always => Creation::Wanted,
+            CommentWhen::Changes => wanted(is_news(facts.report)),
+            CommentWhen::Failures => wanted(facts.report.is_bad()),
+        };
+        let client = Client::new(self.here)?;
+        let found = pull_request::find(&client, &self.repository, self.here).await?;
+        let Some(pull_request) = found else {
+            return Ok(Commented::Off);
+        };
+        let Some(marker) = self.marker(&pull_request, facts.report) else {
+            return Ok(Commented::Off);
+        };
+        let around = self.surroundings(&pull_request, &marker, no_baseline);
+        let first = format!("{marker}\n");
+        let page = within(facts.report, &around, COMMENT_BYTES - first.len());
+        let sticky = Sticky {
+            client: &client,
+            repository: &self.repository,
+            number: pull_request.number,
+            body: facts.secrets.mask(&(first + &page)),
+            marker,
+        };
+        sticky.settle(creation).await
+    }
+
+    /// Whose comment it is. Under `workflow_run` the report comes from an artifact, and only the event is believed.
+    fn marker(&self, pull_request: &PullRequest, report: &RunReport) -> Option<Marker> {
+        let source = &self.here.source;
+        let other = self.here.event.get("workflow_run");
+        let number = |name: &str| other.and_then(|it| it.get(name)?.as_u64());
+        let text = |name: &str| other.and_then(|it| it.get(name)?.as_str());
+        let (run, attempt, workflow) = match other {
+            Some(_) => (
+                number("id")?,
+                number("run_attempt")?,
+                text("path").unwrap_or_default(),
+            ),
+            None => (
+                source.run?,
+                source.attempt?,
+                source.workflow.as_deref().unwrap_or_default(),
+            ),
+        };
+        let job = report.source.job.as_deref().or(source.job.as_deref());
+        let suite = report.source.suite.as_deref();
+        let sha = pull_request.head_sha.as_deref();
+        let sha = sha.or(source.head_sha.as_deref());
+        Some(Marker {
+            key: Marker::key([
+                self.repository.name(),
+                workflow,
+                job.unwrap_or_default(),
+                suite.unwrap_or_default(),
+            ]),
+            run,
+            attempt,
+            sha: sha.filter(|sha| is_revision(sha))?.to_owned(),
+        })
+    }
+
+    fn surroundings(
+        &self,
+        pull_request: &PullRequest,
+        marker: &Marker,
+        no_baseline: Option<&str>,
+    ) -> Surroundings {
+        let server = self.here.environment.variable("GITHUB_SERVER_URL");
+        let server = server.unwrap_or("https://github.com");
+        let fine = |sign: char| sign.is_ascii_alphanumeric() || ".:/-_".contains(sign);
+        let server = server.trim_end_matches('/').trim().to_owned();
+        let server = server.chars().all(fine).then_some(server);
+        let head = pull_request
+            .head_repository
+            .as_deref()
+            .and_then(Repository::from_name)
+            .unwrap_or_else(|| self.repository.clone());
+        let (run, attempt) = marker.age();
+        Surroundings {
+            files: server.as_ref().map(|server| {
+                let (name, sha) = (encoded(head.name()), &marker.sha);
+                format!("{server}/{name}/blob/{sha}")
+            }),
+            run: server.map(|server| {
+                let name = encoded(self.repository.name());
+                format!("{server}/{name}/actions/runs/{run}/attempts/{attempt}")
+            }),
+            head: Some(marker.sha.clone()),
+            no_baseline: no_baseline.map(str::to_owned),
+        }
+    }
+
+    /// Whether what is proposed comes from another repository, whose workflows get a token that only reads.
+    pub(crate) fn is_fork(&self) -> bool {
+        let head = self.here.event.pointer("/pull_request/head/repo/full_name");
+        let head = head.and_then(Value::as_str);
+        head.is_some_and(|head| head != self.repository.name())
+    }
+}
+
+fn wanted(news: bool) -> Creation {
+    if news {
+        Creation::Wanted
+    } else {
+        Creation::Unwanted
+    }
+}
+
+/// Something differs from the baseline, or it is bad and there is none, or it did not come so far.
+fn is_news(report: &RunReport) -> bool {
+    let judged = report.judgement.as_ref().map(|it| it.verdict);
+    let complete = matches!(judged, Some(Verdict::Pass | Verdict::Fail));
+    report.has_news() || report.is_bad() && !(complete && report.comparison.is_some())
+}

@@ -1,0 +1,92 @@
+//! Names as GitHub's addresses and our data branch write them: the repository, paths, suites.
+
+use crate::words::digest::sha256;
+
+/// Digits of a hash that tell two names apart.
+const DIGITS: usize = 8;
+
+/// `owner/name`, checked, as the beginning of addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repository {
+    name: String,
+}
+
+impl Repository {
+    /// The repository of that name, if it can be one.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let fine = |part: &str| {
+            let plain = |sign: u8| sign.is_ascii_alphanumeric() || b"._-".contains(&sign);
+            !part.is_empty() && part.bytes().all(plain) && part != "." && part != ".."
+        };
+        let (owner, rest) = name.split_once('/')?;
+        (fine(owner) && fine(rest)).then(|| Self {
+            name: name.to_owned(),
+        })
+    }
+
+    /// `owner/name`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// An address below the repository's.
+    pub(super) fn path(&self, below: &str) -> String {
+        format!("/repos/{}{below}", self.name)
+    }
+}
+
+/// A suite as the name of a file. One that had to be changed gets some of its hash, so that no two meet.
+pub(crate) fn file_name(suite: &str) -> String {
+    let plain: String = suite
+        .chars()
+        .map(|sign| match sign {
+            'a'..='z' | '0'..='9' | '.' | '_' | '-' => sign,
+            _ => '-',
+        })
+        .take(80)
+        .collect();
+    if plain == suite && !plain.starts_with('.') && !plain.is_empty() {
+        return plain;
+    }
+    let hash = sha256(suite.as_bytes());
+    format!("{}-{}", plain.trim_matches(['.', '-']), &hash[..DIGITS])
+}
+
+/// Whether a text is a revision: only digits of a hash.
+pub(crate) fn is_revision(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Repository, file_name};
+
+    #[test]
+    fn suites_become_files_that_never_meet() {
+        assert_eq!(file_name("evals"), "evals");
+        assert_eq!(file_name("evals-2.a_b"), "evals-2.a_b");
+        let case = |suite: &str, start: &str| {
+            let name = file_name(suite);
+            let hash = name.strip_prefix(start).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!(hash.len(), 8, "{name}");
+        };
+        case("a/b", "a-b-");
+        case("Evals", "vals-");
+        case("../../x", "x-");
+        case("a\nb", "a-b-");
+        assert_ne!(file_name("a/b"), file_name("a b"));
+    }
+
+    #[test]
+    fn only_repositories_are_repositories() {
+        let case = |name: &str, wanted: bool| {
+            assert_eq!(Repository::from_name(name).is_some(), wanted, "{name}");
+        };
+        case("o/r", true);
+        case("o-1/r.x_y", true);
+        case("o", false);
+        case("o/r/x", false);
+        case("o/..", false);
+        case("o/r?x", false);
+    }
+}

@@ -1,0 +1,135 @@
+//! Which pull request a run belongs to, by the event that this process runs under. What a run's file says of it is
+//! not asked: it may come from a stranger.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    client::Client,
+    failure::Failure,
+    names::{Repository, is_revision},
+};
+use crate::{deliver::facts::Here, words::address::encoded};
+
+/// A pull request with the revision that it proposes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PullRequest {
+    /// Its number.
+    pub(super) number: u64,
+    /// The repository its head lies in, where that is known.
+    pub(super) head_repository: Option<String>,
+    /// Its newest revision, as far as the event knows.
+    pub(super) head_sha: Option<String>,
+}
+
+/// A pull request as GitHub lists it.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    number: u64,
+    state: String,
+    head: Head,
+}
+
+#[derive(Debug, Deserialize)]
+struct Head {
+    sha: String,
+    /// Absent when the fork was deleted.
+    repo: Option<Named>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    full_name: String,
+}
+
+impl Listed {
+    fn is_open_at(&self, sha: &str) -> bool {
+        self.state == "open" && self.head.sha == sha
+    }
+}
+
+impl From<Listed> for PullRequest {
+    fn from(listed: Listed) -> Self {
+        Self {
+            number: listed.number,
+            head_repository: listed.head.repo.map(|repo| repo.full_name),
+            head_sha: Some(listed.head.sha),
+        }
+    }
+}
+
+/// The pull request, if the run belongs to one.
+pub(super) async fn find(
+    client: &Client,
+    repository: &Repository,
+    here: &Here,
+) -> Result<Option<PullRequest>, Failure> {
+    let event = &here.event;
+    match here.source.event.as_deref().unwrap_or_default() {
+        "pull_request" | "pull_request_target" | "pull_request_review" => Ok(of_event(event)),
+        "push" => of_push(client, repository, event).await,
+        "workflow_run" => of_workflow_run(client, repository, event).await,
+        _ => Ok(None),
+    }
+}
+
+fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {
+    event.pointer(pointer).and_then(Value::as_str)
+}
+
+fn of_event(event: &Value) -> Option<PullRequest> {
+    Some(PullRequest {
+        number: event.pointer("/pull_request/number")?.as_u64()?,
+        head_repository: text(event, "/pull_request/head/repo/full_name").map(str::to_owned),
+        head_sha: text(event, "/pull_request/head/sha")
+            .filter(|sha| is_revision(sha))
+            .map(str::to_owned),
+    })
+}
+
+/// The open pull request whose head was pushed.
+async fn of_push(
+    client: &Client,
+    repository: &Repository,
+    event: &Value,
+) -> Result<Option<PullRequest>, Failure> {
+    let Some(sha) = text(event, "/after").filter(|sha| is_revision(sha)) else {
+        return Ok(None);
+    };
+    let path = repository.path(&format!("/commits/{sha}/pulls?per_page=100"));
+    let listed: Option<Vec<Listed>> = client.find(&path).await?;
+    Ok(first(listed, |it| it.is_open_at(sha)))
+}
+
+/// The open pull request whose head the other workflow ran for. Its own list of pull requests is empty for forks.
+async fn of_workflow_run(
+    client: &Client,
+    repository: &Repository,
+    event: &Value,
+) -> Result<Option<PullRequest>, Failure> {
+    let told = |name: &str| text(event, &format!("/workflow_run/{name}"));
+    let (Some(sha), Some(branch), Some(from)) = (
+        told("head_sha").filter(|sha| is_revision(sha)),
+        told("head_branch"),
+        told("head_repository/full_name").and_then(Repository::from_name),
+    ) else {
+        return Ok(None);
+    };
+    let owner = from.name().split('/').next().unwrap_or_default();
+    let path = format!(
+        "/pulls?state=open&per_page=100&head={}%3A{}",
+        encoded(owner),
+        encoded(branch)
+    );
+    let listed: Vec<Listed> = client.get(&repository.path(&path)).await?;
+    Ok(first(Some(listed), |it| {
+        let repo = it.head.repo.as_ref().map(|repo| repo.full_name.as_str());
+        it.is_open_at(sha) && repo == Some(from.name())
+    }))
+}
+
+/// The oldest that fits.
+fn first(listed: Option<Vec<Listed>>, fits: impl Fn(&Listed) -> bool) -> Option<PullRequest> {
+    let fitting = listed.into_iter().flatten().filter(fits);
+    fitting.min_by_key(|it| it.number).map(PullRequest::from)
+}

@@ -1,0 +1,302 @@
+//! The comment on the pull request: made, renewed, left alone, never two of it.
+
+use serde_json::json;
+
+use super::{
+    Step, suite,
+    twin::{Fault, OWN_ID, Pull, REPOSITORY, Twin, World, hash},
+};
+use crate::harness::Project;
+
+const RED: u32 = 99;
+const GREEN: u32 = 1;
+
+fn project(wanted: u32) -> Project {
+    Project::with_suite(&suite(wanted))
+}
+
+/// The bodies of the comments that carry a marker of ours.
+fn ours(world: &World) -> Vec<String> {
+    let comments = world.comments.iter();
+    let ours =
+        comments.filter(|it| it.body.starts_with("<!-- mcp-assert v1 key=") && it.author == OWN_ID);
+    ours.map(|it| it.body.clone()).collect()
+}
+
+#[test]
+fn it_is_made_once_renewed_and_left_alone() {
+    let twin = Twin::start();
+    twin.world().comment(7, "first!");
+    let red = project(RED);
+    let step = Step::pull_request(&twin, 5);
+    assert_eq!(step.run(&red, &[]).code, 1);
+    assert_eq!(step.output(&red, "comment"), "created");
+    let made = ours(&twin.world());
+    assert_eq!(made.len(), 1);
+    let head = hash("head");
+    for wanted in [
+        format!("run=1 attempt=1 sha={head} -->\n### mcp-assert: fail, 0/1 passed, 1 failed"),
+        format!("https://github.com/{REPOSITORY}/blob/{head}/evals/a.yaml#L"),
+        format!("https://github.com/{REPOSITORY}/actions/runs/1/attempts/1"),
+        "Not compared: <code>the branch".to_owned(),
+    ] {
+        assert!(made[0].contains(&wanted), "{wanted}\n{}", made[0]);
+    }
+
+    // The same again says nothing new.
+    let again = Step::pull_request(&twin, 5).numbered(2);
+    again.run(&red, &[]);
+    assert_eq!(again.output(&red, "comment"), "unchanged");
+    assert_eq!(twin.world().count("PATCH", ""), 0);
+
+    // What was red is not left standing, also when nothing would be said anew.
+    let green = project(GREEN);
+    let mended = Step::pull_request(&twin, 5).numbered(3);
+    assert_eq!(mended.run(&green, &[]).code, 0);
+    assert_eq!(mended.output(&green, "comment"), "updated");
+    assert!(ours(&twin.world())[0].contains("### mcp-assert: pass, 1/1 passed"));
+
+    // A run that was overtaken says nothing any more.
+    let late = Step::pull_request(&twin, 5).numbered(2);
+    late.run(&red, &[]);
+    assert_eq!(late.output(&red, "comment"), "unchanged");
+    let world = twin.world();
+    assert_eq!((ours(&world).len(), world.comments.len()), (1, 2));
+    assert_eq!(
+        (world.count("POST", "/comments"), world.count("PATCH", "")),
+        (1, 1)
+    );
+}
+
+#[test]
+fn nothing_to_say_makes_no_comment() {
+    let case = |when: &str, wanted: u32, outcome: &str| {
+        let twin = Twin::start();
+        let project = project(wanted);
+        let step = Step::pull_request(&twin, 5);
+        step.run(&project, &["--comment", when]);
+        assert_eq!(step.output(&project, "comment"), outcome, "{when} {wanted}");
+    };
+    case("always", GREEN, "created");
+    case("changes", GREEN, "off");
+    case("changes", RED, "created");
+    case("failures", GREEN, "off");
+    case("failures", RED, "created");
+    case("off", RED, "off");
+}
+
+#[test]
+fn a_marker_of_somebody_else_is_not_ours() {
+    let twin = Twin::start();
+    let red = project(RED);
+    Step::pull_request(&twin, 5).run(&red, &[]);
+    let copied = ours(&twin.world())[0].clone();
+    twin.world().comments.clear();
+    twin.world().comment(666, &copied);
+    let step = Step::pull_request(&twin, 5).numbered(2);
+    step.run(&red, &[]);
+    assert_eq!(step.output(&red, "comment"), "created");
+    let world = twin.world();
+    assert_eq!(world.comments[0].body, copied);
+    assert_eq!(world.comments.len(), 2);
+}
+
+#[test]
+fn of_two_runs_at_once_the_older_comment_stays() {
+    let twin = Twin::start();
+    let red = project(RED);
+    // The other run's comment appears between our look and our POST.
+    Step::pull_request(&twin, 5).run(&red, &[]);
+    let other = ours(&twin.world())[0].clone();
+    twin.world().comments.clear();
+    twin.world().bodies = vec![json!(other)];
+    twin.world().fault(
+        "POST",
+        "/issues/5/comments",
+        1,
+        Fault::Meanwhile(|world| {
+            let other = world.bodies[0].as_str().unwrap().to_owned();
+            world.comment(OWN_ID, &other.replace("0/1 passed", "old news"));
+        }),
+    );
+    let step = Step::pull_request(&twin, 5).numbered(2);
+    step.run(&red, &[]);
+    assert_eq!(step.output(&red, "comment"), "updated");
+    let left = ours(&twin.world());
+    assert_eq!(left.len(), 1);
+    assert!(
+        left[0].contains("run=2") && left[0].contains("0/1 passed"),
+        "{}",
+        left[0]
+    );
+    assert_eq!(twin.world().count("DELETE", ""), 1);
+}
+
+#[test]
+fn an_answer_that_is_lost_makes_no_second_comment() {
+    for (fault, posts) in [(Fault::CutAfter, 1), (Fault::CutBefore, 2)] {
+        let twin = Twin::start();
+        twin.world().fault("POST", "/issues/5/comments", 1, fault);
+        let red = project(RED);
+        let step = Step::pull_request(&twin, 5);
+        step.run(&red, &[]);
+        assert_eq!(step.output(&red, "comment"), "created");
+        assert_eq!(ours(&twin.world()).len(), 1);
+        assert_eq!(twin.world().count("POST", "/issues/5/comments"), posts);
+    }
+}
+
+#[test]
+fn pages_are_looked_through_up_to_the_tenth() {
+    let twin = Twin::start();
+    let red = project(RED);
+    Step::pull_request(&twin, 5).run(&red, &[]);
+    let old = ours(&twin.world())[0].replace("0/1 passed", "old news");
+    let fill = |twin: &Twin, before: usize, after: usize| {
+        let mut world = twin.world();
+        world.comments.clear();
+        world.asked.clear();
+        (0..before).for_each(|_| _ = world.comment(7, "+1"));
+        world.comment(OWN_ID, &old);
+        (0..after).for_each(|_| _ = world.comment(7, "+1"));
+    };
+    fill(&twin, 950, 200);
+    let step = Step::pull_request(&twin, 5).numbered(2);
+    step.run(&red, &[]);
+    assert_eq!(step.output(&red, "comment"), "updated");
+    assert_eq!(twin.world().count("GET", "/issues/5/comments"), 10);
+
+    // Beyond that it cannot be known whether there is one, and a second one would stay for ever.
+    fill(&twin, 1_150, 0);
+    let step = Step::pull_request(&twin, 5).numbered(3);
+    let ran = step.run(&red, &[]);
+    assert_eq!(
+        (ran.code, step.output(&red, "comment").as_str()),
+        (1, "off")
+    );
+    assert!(
+        ran.stdout.contains("more than 1000 comments"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(twin.world().count("POST", "/issues/5/comments"), 0);
+    assert_eq!(twin.world().count("GET", "/issues/5/comments"), 10);
+}
+
+#[test]
+fn what_is_refused_is_one_notice_and_leaves_the_verdict() {
+    let notices = |text: &str| text.matches("::notice ").count();
+    for (wanted, code) in [(GREEN, 0), (RED, 1)] {
+        let twin = Twin::start();
+        twin.world().read_only = true;
+        let project = project(wanted);
+        let step = Step::proposed(&twin, 5, "stranger/octo-repo");
+        let ran = step.run(&project, &["--comment", "always"]);
+        assert_eq!(
+            (ran.code, step.output(&project, "comment").as_str()),
+            (code, "denied")
+        );
+        assert!(ran.stdout.contains("comment.yml"), "{}", ran.stdout);
+        assert_eq!(notices(&ran.stdout), 1, "{}", ran.stdout);
+    }
+    let twin = Twin::start();
+    twin.world().read_only = true;
+    let red = project(RED);
+    let step = Step::pull_request(&twin, 5);
+    let ran = step.run(&red, &[]);
+    assert!(
+        ran.stdout.contains("pull-requests: write"),
+        "{}",
+        ran.stdout
+    );
+    let bad = Step::pull_request(&twin, 5).token(Some("wrong"));
+    assert_eq!(bad.run(&red, &[]).code, 1);
+    assert_eq!(bad.output(&red, "comment"), "denied");
+}
+
+/// How often a question of that kind is asked when it fails so often, and what becomes of the comment.
+fn with_fault(
+    part: (&'static str, &'static str),
+    times: usize,
+    fault: &Fault,
+    outcome: &str,
+) -> usize {
+    let (method, part) = part;
+    let twin = Twin::start();
+    twin.world().fault(method, part, times, fault.clone());
+    let red = project(RED);
+    let step = Step::pull_request(&twin, 5);
+    let ran = step.run(&red, &["--baseline", "off"]);
+    let word = step.output(&red, "comment");
+    assert_eq!(
+        (ran.code, word.as_str()),
+        (1, outcome),
+        "{method} {fault:?} {}",
+        ran.stdout
+    );
+    twin.world().count(method, part)
+}
+
+#[test]
+fn a_limit_is_waited_for_once_and_briefly() {
+    let limit =
+        |status, seconds: &str| Fault::Status(status, vec![("retry-after", seconds.to_owned())]);
+    let case = |times, fault: Fault, outcome, wanted: usize| {
+        let asked = with_fault(("POST", "/issues/5/comments"), times, &fault, outcome);
+        assert_eq!(asked, wanted, "{fault:?}");
+    };
+    case(1, limit(403, "1"), "created", 2);
+    case(1, limit(429, "1"), "created", 2);
+    case(2, limit(429, "0"), "denied", 2);
+    case(1, limit(403, "3600"), "denied", 1);
+    case(1, Fault::Status(403, Vec::new()), "denied", 1);
+}
+
+#[test]
+fn trouble_is_asked_again_where_that_is_harmless() {
+    let comments = "/issues/5/comments";
+    let case = |part, times, fault: Fault, outcome, wanted: usize| {
+        assert_eq!(
+            with_fault(part, times, &fault, outcome),
+            wanted,
+            "{part:?} {fault:?}"
+        );
+    };
+    let status = |status| Fault::Status(status, Vec::new());
+    // The comments are read twice besides: before, and after.
+    case(("GET", comments), 2, status(502), "created", 4);
+    case(("GET", comments), 9, Fault::CutBefore, "off", 3);
+    case(("POST", comments), 1, status(500), "created", 2);
+    case(("POST", "/graphql"), 1, status(502), "created", 2);
+}
+
+#[test]
+fn a_push_finds_the_pull_request_of_its_head() {
+    let twin = Twin::start();
+    let pull = |number, state| Pull {
+        number,
+        state,
+        head_sha: hash("tip"),
+        head_repository: REPOSITORY.to_owned(),
+        head_branch: "topic".to_owned(),
+    };
+    twin.world().pulls = vec![pull(3, "closed"), pull(4, "open")];
+    let red = project(RED);
+    let step = Step::push(&twin, &hash("tip")).on("refs/heads/topic");
+    step.run(&red, &[]);
+    assert_eq!(step.output(&red, "comment"), "created");
+    assert_eq!(twin.world().count("POST", "/issues/4/comments"), 1);
+    let nobody = Step::push(&twin, &hash("elsewhere")).numbered(2);
+    nobody.run(&red, &[]);
+    assert_eq!(nobody.output(&red, "comment"), "off");
+}
+
+#[test]
+fn without_a_token_nothing_is_asked() {
+    let twin = Twin::start();
+    let red = project(RED);
+    let step = Step::pull_request(&twin, 5).token(None);
+    assert_eq!(step.run(&red, &[]).code, 1);
+    assert_eq!(step.output(&red, "comment"), "off");
+    assert_eq!(twin.world().asked, Vec::<String>::new());
+}

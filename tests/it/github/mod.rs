@@ -1,0 +1,175 @@
+//! What `ci` does on GitHub, by the real binary, against a twin of its API that checks every question.
+
+mod comments;
+mod data_branch;
+mod described;
+mod twin;
+mod workflow_run;
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use self::twin::{REPOSITORY, TOKEN, Twin, hash};
+use crate::harness::{Project, Ran};
+
+/// A suite of one assertion that passes or fails, on a server that is always there.
+pub(crate) fn suite(wanted: u32) -> String {
+    format!(
+        "name: lists its tools\nserver: {{builtin: minimal}}\nassert_tools: {{expect: {{min_results: {wanted}}}}}\n"
+    )
+}
+
+/// The surroundings of a step on GitHub.
+pub(crate) struct Step<'a> {
+    twin: &'a Twin,
+    /// The event's name and payload.
+    event: (&'static str, Value),
+    run: u64,
+    sha: String,
+    reference: String,
+    token: Option<&'static str>,
+}
+
+impl<'a> Step<'a> {
+    /// A push to the default branch.
+    pub(crate) fn push(twin: &'a Twin, sha: &str) -> Self {
+        let payload = json!({
+            "ref": "refs/heads/main",
+            "after": sha,
+            "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
+        });
+        Self {
+            twin,
+            event: ("push", payload),
+            run: 1,
+            sha: sha.to_owned(),
+            reference: "refs/heads/main".to_owned(),
+            token: Some(TOKEN),
+        }
+    }
+
+    /// A pull request from this repository, tested on its merge with the base.
+    pub(crate) fn pull_request(twin: &'a Twin, number: u64) -> Self {
+        Self::proposed(twin, number, REPOSITORY)
+    }
+
+    /// A pull request from that repository.
+    pub(crate) fn proposed(twin: &'a Twin, number: u64, from: &str) -> Self {
+        let payload = json!({
+            "action": "synchronize",
+            "number": number,
+            "pull_request": {
+                "number": number,
+                "head": {"sha": hash("head"), "ref": "topic", "repo": {"full_name": from}},
+                "base": {"ref": "main", "sha": hash("base")},
+            },
+            "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
+        });
+        Self {
+            event: ("pull_request", payload),
+            sha: hash("merge"),
+            reference: format!("refs/pull/{number}/merge"),
+            ..Self::push(twin, &hash("merge"))
+        }
+    }
+
+    /// The same under another event.
+    pub(crate) fn event(mut self, name: &'static str, change: impl FnOnce(&mut Value)) -> Self {
+        self.event.0 = name;
+        change(&mut self.event.1);
+        self
+    }
+
+    /// The same on another ref.
+    pub(crate) fn on(mut self, reference: &str) -> Self {
+        reference.clone_into(&mut self.reference);
+        self
+    }
+
+    /// The same in another run.
+    pub(crate) fn numbered(mut self, run: u64) -> Self {
+        self.run = run;
+        self
+    }
+
+    /// The same with another token, or none.
+    pub(crate) fn token(mut self, token: Option<&'static str>) -> Self {
+        self.token = token;
+        self
+    }
+
+    /// `ci` on suites, in a project.
+    pub(crate) fn command(&self, project: &Project, more: &[&str]) -> Command {
+        self.dressed(project, &[&["ci", "--isolation", "process"], more].concat())
+    }
+
+    /// Any command in a project, with its files for the runner.
+    pub(crate) fn dressed(&self, project: &Project, arguments: &[&str]) -> Command {
+        let file = |name: &str, text: &str| {
+            let path = project.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let payload = file(
+            &format!("event-{}.json", self.run),
+            &self.event.1.to_string(),
+        );
+        let output = file(&format!("output-{}", self.run), "");
+        let mut command = project.command(arguments);
+        command
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_API_URL", &self.twin.url)
+            .env("GITHUB_GRAPHQL_URL", format!("{}/graphql", self.twin.url))
+            .env("GITHUB_SERVER_URL", "https://github.com")
+            .env("GITHUB_REPOSITORY", REPOSITORY)
+            .env("GITHUB_EVENT_NAME", self.event.0)
+            .env("GITHUB_EVENT_PATH", payload)
+            .env("GITHUB_SHA", &self.sha)
+            .env("GITHUB_REF", &self.reference)
+            .env("GITHUB_RUN_ID", self.run.to_string())
+            .env("GITHUB_RUN_ATTEMPT", "1")
+            .env(
+                "GITHUB_WORKFLOW_REF",
+                format!("{REPOSITORY}/.github/workflows/ci.yml@{}", self.reference),
+            )
+            .env("GITHUB_JOB", "test")
+            .env("GITHUB_WORKSPACE", project.path())
+            .env("GITHUB_OUTPUT", output);
+        if let Some(token) = self.token {
+            command.env("GITHUB_TOKEN", token);
+        }
+        command
+    }
+
+    /// Runs `ci` on suites.
+    pub(crate) fn run(&self, project: &Project, more: &[&str]) -> Ran {
+        self.finish(project, self.command(project, more))
+    }
+
+    /// Runs a command. Whatever it writes, the token is not in it, and all it asked was as described.
+    pub(crate) fn finish(&self, project: &Project, command: Command) -> Ran {
+        let ran = project.finish(command);
+        let log = format!("{}{}", ran.stdout, ran.stderr);
+        let shown = log.lines().filter(|line| !line.starts_with("::add-mask::"));
+        assert!(!shown.into_iter().any(|line| line.contains(TOKEN)), "{log}");
+        self.twin.check();
+        ran
+    }
+
+    /// An output that was set.
+    pub(crate) fn output(&self, project: &Project, name: &str) -> String {
+        let text = project.read(&format!("output-{}", self.run));
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let Some((found, end)) = line.split_once("<<") else {
+                continue;
+            };
+            let value: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
+            if found == name {
+                return value.join("\n");
+            }
+        }
+        panic!("no output `{name}` in {text}");
+    }
+}

@@ -1,0 +1,698 @@
+//! A GitHub of our own on loopback: comments, pull requests, commits and the git data API with their state, faults on
+//! request. Every question and every answer is checked against the published description.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex, MutexGuard},
+    thread,
+};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::described::{self, Endpoint};
+
+/// The token that has rights here.
+pub(crate) const TOKEN: &str = "ghs_twin0token0that0nobody0must0see";
+
+/// Who the token's owner is.
+pub(crate) const OWN_ID: u64 = 41_898_282;
+
+/// The repository.
+pub(crate) const REPOSITORY: &str = "octo-org/octo-repo";
+
+/// A comment.
+#[derive(Debug, Clone)]
+pub(crate) struct Comment {
+    pub(crate) id: u64,
+    pub(crate) author: u64,
+    pub(crate) body: String,
+}
+
+/// A pull request.
+#[derive(Debug, Clone)]
+pub(crate) struct Pull {
+    pub(crate) number: u64,
+    pub(crate) state: &'static str,
+    pub(crate) head_sha: String,
+    pub(crate) head_repository: String,
+    pub(crate) head_branch: String,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone)]
+pub(crate) enum Fault {
+    /// This status with these headers, and nothing happens.
+    Status(u16, Vec<(&'static str, String)>),
+    /// The connection ends before anything happens.
+    CutBefore,
+    /// It happens, and the connection ends without an answer.
+    CutAfter,
+    /// This happens just before it is answered.
+    Meanwhile(fn(&mut World)),
+}
+
+/// A fault of the next questions of that kind.
+#[derive(Debug)]
+struct Planned {
+    method: &'static str,
+    part: &'static str,
+    times: usize,
+    fault: Fault,
+}
+
+/// A commit of the data branch.
+#[derive(Debug, Clone)]
+pub(crate) struct Commit {
+    pub(crate) tree: String,
+    pub(crate) parents: Vec<String>,
+    pub(crate) message: String,
+}
+
+/// All state.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    pub(crate) comments: Vec<Comment>,
+    next_comment: u64,
+    pub(crate) pulls: Vec<Pull>,
+    /// Commits of the code, newest first, by where one begins to read.
+    pub(crate) histories: BTreeMap<String, Vec<(String, Vec<String>)>>,
+    /// The merge base of `base...head`.
+    pub(crate) merge_bases: BTreeMap<String, String>,
+    /// What branches point to.
+    pub(crate) refs: BTreeMap<String, String>,
+    pub(crate) commits: BTreeMap<String, Commit>,
+    /// Files by tree.
+    pub(crate) trees: BTreeMap<String, BTreeMap<String, String>>,
+    /// Whether the token may write comments and contents.
+    pub(crate) read_only: bool,
+    faults: Vec<Planned>,
+    /// Every question, as `METHOD path?query`.
+    pub(crate) asked: Vec<String>,
+    /// Every body that was sent.
+    pub(crate) bodies: Vec<Value>,
+    wrong: Vec<String>,
+    counter: u64,
+}
+
+impl World {
+    /// Lets the next questions fail.
+    pub(crate) fn fault(
+        &mut self,
+        method: &'static str,
+        part: &'static str,
+        times: usize,
+        fault: Fault,
+    ) {
+        self.faults.push(Planned {
+            method,
+            part,
+            times,
+            fault,
+        });
+    }
+
+    /// Adds a comment.
+    pub(crate) fn comment(&mut self, author: u64, body: &str) -> u64 {
+        self.next_comment += 1;
+        let id = self.next_comment;
+        self.comments.push(Comment {
+            id,
+            author,
+            body: body.to_owned(),
+        });
+        id
+    }
+
+    /// How many questions there were of a kind.
+    pub(crate) fn count(&self, method: &str, part: &str) -> usize {
+        let begins = format!("{method} ");
+        let asked = self.asked.iter();
+        asked
+            .filter(|it| it.starts_with(&begins) && it.contains(part))
+            .count()
+    }
+
+    /// The files of a branch.
+    pub(crate) fn files(&self, branch: &str) -> BTreeMap<String, String> {
+        let commit = &self.refs[&format!("refs/heads/{branch}")];
+        self.trees[&self.commits[commit].tree].clone()
+    }
+
+    /// Commits of a branch from its tip to its root.
+    pub(crate) fn log(&self, branch: &str) -> Vec<Commit> {
+        let mut next = self.refs.get(&format!("refs/heads/{branch}")).cloned();
+        let mut all = Vec::new();
+        while let Some(sha) = next {
+            let commit = self.commits[&sha].clone();
+            next = commit.parents.first().cloned();
+            all.push(commit);
+        }
+        all
+    }
+
+    /// Puts files onto a branch as somebody else would.
+    pub(crate) fn push(&mut self, branch: &str, files: BTreeMap<String, String>) {
+        let tree = self.keep_tree(files);
+        let name = format!("refs/heads/{branch}");
+        let parents = self.refs.get(&name).cloned().into_iter().collect();
+        let commit = Commit {
+            tree,
+            parents,
+            message: "somebody else".to_owned(),
+        };
+        let sha = self.keep_commit(commit);
+        self.refs.insert(name, sha);
+    }
+
+    fn keep_tree(&mut self, files: BTreeMap<String, String>) -> String {
+        let sha = hash(&json!(files).to_string());
+        self.trees.insert(sha.clone(), files);
+        sha
+    }
+
+    fn keep_commit(&mut self, commit: Commit) -> String {
+        self.counter += 1;
+        let sha = hash(&format!("{commit:?} {}", self.counter));
+        self.commits.insert(sha.clone(), commit);
+        sha
+    }
+
+    /// Whether a commit has the other one behind it.
+    fn descends(&self, sha: &str, ancestor: &str) -> bool {
+        let mut waiting = vec![sha.to_owned()];
+        while let Some(sha) = waiting.pop() {
+            if sha == ancestor {
+                return true;
+            }
+            waiting.extend(
+                self.commits
+                    .get(&sha)
+                    .into_iter()
+                    .flat_map(|it| it.parents.clone()),
+            );
+        }
+        false
+    }
+}
+
+/// Forty digits.
+pub(crate) fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest
+        .iter()
+        .take(20)
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// The server.
+pub(crate) struct Twin {
+    world: Arc<Mutex<World>>,
+    /// Where it listens.
+    pub(crate) url: String,
+}
+
+impl Twin {
+    /// Starts it. It ends with the test's process.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let world = Arc::new(Mutex::new(World::default()));
+        let served = Arc::clone(&world);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let world = Arc::clone(&served);
+                thread::spawn(move || serve(stream, &world));
+            }
+        });
+        Self { world, url }
+    }
+
+    /// Its state.
+    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+
+    /// Fails if anything was not as described.
+    pub(crate) fn check(&self) {
+        let wrong = &self.world().wrong;
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+/// A question as it came.
+struct Question {
+    method: String,
+    path: String,
+    query: Vec<(String, String)>,
+    headers: BTreeMap<String, String>,
+    body: Value,
+}
+
+fn read(stream: &TcpStream) -> Option<Question> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).ok()?;
+    let mut parts = line.split_whitespace();
+    let (method, target) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            break;
+        };
+        headers.insert(name.to_lowercase(), value.trim().to_owned());
+    }
+    let length = headers
+        .get("content-length")
+        .map_or(0, |it| it.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    Some(Question {
+        method,
+        path: path.to_owned(),
+        query: pairs
+            .map(|(name, value)| (name.to_owned(), decoded(value)))
+            .collect(),
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or(Value::Null),
+    })
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        if *first == b'%' && behind.len() >= 2 {
+            let digits = std::str::from_utf8(&behind[..2]).unwrap();
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
+            rest = &behind[2..];
+        } else {
+            bytes.push(*first);
+            rest = behind;
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn serve(mut stream: TcpStream, world: &Mutex<World>) {
+    let Some(question) = read(&stream) else {
+        return;
+    };
+    let mut world = world.lock().unwrap();
+    let query: Vec<String> = question
+        .query
+        .iter()
+        .map(|(k, v)| format!("{k}={v}"))
+        .collect();
+    let shown = format!("{} {}?{}", question.method, question.path, query.join("&"));
+    world.asked.push(shown.clone());
+    world.bodies.push(question.body.clone());
+    let fault = world
+        .faults
+        .iter_mut()
+        .find(|it| it.times > 0 && it.method == question.method && shown.contains(it.part))
+        .map(|it| {
+            it.times -= 1;
+            it.fault.clone()
+        });
+    let (status, extra, answer) = match &fault {
+        Some(Fault::CutBefore) => return,
+        Some(Fault::Status(status, headers)) => {
+            (*status, headers.clone(), Answer::Json(refusal("a fault")))
+        }
+        Some(Fault::Meanwhile(change)) => {
+            change(&mut world);
+            let (status, answer) = world.answer(&question);
+            (status, Vec::new(), answer)
+        }
+        Some(Fault::CutAfter) | None => {
+            let (status, answer) = world.answer(&question);
+            (status, Vec::new(), answer)
+        }
+    };
+    drop(world);
+    if matches!(fault, Some(Fault::CutAfter)) {
+        return;
+    }
+    let text = match answer {
+        Answer::Json(value) => value.to_string(),
+        Answer::Text(text) => text,
+        Answer::Nothing => String::new(),
+    };
+    let headers = extra
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head = format!(
+        "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n{}\r\n",
+        text.len(),
+        headers.collect::<Vec<_>>().concat()
+    );
+    // The other side may be gone.
+    let _ = stream.write_all((head + &text).as_bytes());
+}
+
+enum Answer {
+    Json(Value),
+    Text(String),
+    Nothing,
+}
+
+/// A status and what comes with it.
+type Given = (u16, Answer);
+
+impl Question {
+    fn asks(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|it| it.0 == name);
+        found.map(|it| it.1.as_str())
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.asks(name).map(|it| it.parse().unwrap())
+    }
+}
+
+fn missing() -> Given {
+    (404, Answer::Json(refusal("Not Found")))
+}
+
+fn listed_commit(endpoint: &Endpoint, (sha, parents): &(String, Vec<String>)) -> Value {
+    let mut shown = endpoint.example[0].clone();
+    let parent = shown["parents"][0].clone();
+    shown["sha"] = json!(sha);
+    let of = |sha: &String| {
+        let mut parent = parent.clone();
+        parent["sha"] = json!(sha);
+        parent
+    };
+    shown["parents"] = parents.iter().map(of).collect();
+    shown
+}
+
+fn refusal(message: &str) -> Value {
+    json!({"message": message, "documentation_url": "https://docs.github.com/rest", "status": "403"})
+}
+
+impl World {
+    /// Answers, and notes what is not as described.
+    fn answer(&mut self, question: &Question) -> (u16, Answer) {
+        let header = |name: &str| {
+            question
+                .headers
+                .get(name)
+                .map(String::as_str)
+                .unwrap_or_default()
+        };
+        if header("authorization") != format!("Bearer {TOKEN}") {
+            return (401, Answer::Json(refusal("Bad credentials")));
+        }
+        if header("user-agent").is_empty() || header("x-github-api-version") != "2022-11-28" {
+            self.wrong.push("a header is missing".to_owned());
+        }
+        if question.path == "/graphql" {
+            let asks = question.body["query"]
+                .as_str()
+                .is_some_and(|it| it.contains("viewer"));
+            if !asks {
+                self.wrong.push(format!("no query: {}", question.body));
+            }
+            let viewer = json!({"databaseId": OWN_ID, "login": "github-actions[bot]"});
+            return (200, Answer::Json(json!({"data": {"viewer": viewer}})));
+        }
+        let Some((endpoint, names)) = described::endpoint(&question.method, &question.path) else {
+            self.wrong.push(format!(
+                "no endpoint for {} {}",
+                question.method, question.path
+            ));
+            return (404, Answer::Json(refusal("Not Found")));
+        };
+        self.wrong
+            .extend(endpoint.question(&question.query, &question.body));
+        let names: Vec<String> = names.iter().map(|it| decoded(it)).collect();
+        if names[..2].join("/") != REPOSITORY {
+            return (404, Answer::Json(refusal("Not Found")));
+        }
+        if self.read_only && question.method != "GET" {
+            return (
+                403,
+                Answer::Json(refusal("Resource not accessible by integration")),
+            );
+        }
+        if header("accept").contains("raw") {
+            return self.raw(&names[2], question);
+        }
+        let (status, answer) = self.act(endpoint, &names[2..], question);
+        if let Answer::Json(value) = &answer {
+            self.wrong.extend(endpoint.answer(status, value));
+        }
+        (status, answer)
+    }
+
+    /// A file as it is.
+    fn raw(&mut self, path: &str, question: &Question) -> (u16, Answer) {
+        let commit = question
+            .query
+            .iter()
+            .find(|(name, _)| name == "ref")
+            .map(|it| it.1.clone());
+        let tree = commit
+            .and_then(|it| self.commits.get(&it))
+            .map(|it| it.tree.clone());
+        let file = tree.and_then(|it| self.trees.get(&it)?.get(path).cloned());
+        match file {
+            Some(text) => (200, Answer::Text(text)),
+            None => (404, Answer::Json(refusal("Not Found"))),
+        }
+    }
+
+    fn act(&mut self, endpoint: &Endpoint, names: &[String], question: &Question) -> Given {
+        let below = endpoint.path.trim_start_matches("/repos/{owner}/{repo}");
+        let mut shown = endpoint.example.clone();
+        match (question.method.as_str(), below) {
+            ("GET", "") => {
+                shown["default_branch"] = json!("main");
+                shown["fork"] = json!(false);
+            }
+            ("GET", "/commits/{commit_sha}/pulls" | "/pulls") => {
+                shown = self.listed_pulls(endpoint, names, question);
+            }
+            ("GET", "/compare/{basehead}") => {
+                let Some(base) = self.merge_bases.get(&names[0]) else {
+                    return missing();
+                };
+                shown["merge_base_commit"]["sha"] = json!(base);
+            }
+            ("GET", "/commits") => {
+                let Some(history) = question.asks("sha").and_then(|it| self.histories.get(it))
+                else {
+                    return missing();
+                };
+                let most = question.number("per_page").unwrap_or(30);
+                shown = history
+                    .iter()
+                    .take(most)
+                    .map(|commit| listed_commit(endpoint, commit))
+                    .collect();
+            }
+            (_, "/issues/{issue_number}/comments" | "/issues/comments/{comment_id}") => {
+                return self.comments(endpoint, &names[0], question);
+            }
+            ("GET", _) => return self.read_git(endpoint, names),
+            (method, _) => return self.write_git(endpoint, names, (method, &question.body)),
+        }
+        (200, Answer::Json(shown))
+    }
+
+    fn listed_pulls(&self, endpoint: &Endpoint, names: &[String], question: &Question) -> Value {
+        let fits = |pull: &&Pull| {
+            let owner = pull.head_repository.split('/').next().unwrap();
+            match question.asks("head") {
+                Some(head) => {
+                    let from = format!("{owner}:{}", pull.head_branch);
+                    head == from && question.asks("state") == Some(pull.state)
+                }
+                None => pull.head_sha == names[0],
+            }
+        };
+        let shown = |pull: &Pull| {
+            let mut shown = endpoint.example[0].clone();
+            shown["number"] = json!(pull.number);
+            shown["state"] = json!(pull.state);
+            shown["head"]["sha"] = json!(pull.head_sha);
+            shown["head"]["repo"]["full_name"] = json!(pull.head_repository);
+            shown
+        };
+        self.pulls.iter().filter(fits).map(shown).collect()
+    }
+
+    fn comments(&mut self, endpoint: &Endpoint, name: &str, question: &Question) -> (u16, Answer) {
+        let number = |name: &str| {
+            let found = question.query.iter().find(|it| it.0 == name);
+            found.map(|it| it.1.parse::<usize>().unwrap())
+        };
+        let shown = |comment: &Comment| {
+            let template = &endpoint.example;
+            let mut shown = template.get(0).unwrap_or(template).clone();
+            shown["id"] = json!(comment.id);
+            shown["body"] = json!(comment.body);
+            shown["user"]["id"] = json!(comment.author);
+            shown
+        };
+        let text = question.body["body"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        if text.chars().count() > 65_536 {
+            return (422, Answer::Json(refusal("Body is too long")));
+        }
+        match question.method.as_str() {
+            "GET" => {
+                let most = number("per_page").unwrap_or(30);
+                let skipped = (number("page").unwrap_or(1) - 1) * most;
+                let page: Vec<Value> = self
+                    .comments
+                    .iter()
+                    .skip(skipped)
+                    .take(most)
+                    .map(shown)
+                    .collect();
+                (200, Answer::Json(page.into()))
+            }
+            "POST" => {
+                let id = self.comment(OWN_ID, &text);
+                let made = self.comments.iter().find(|it| it.id == id).unwrap();
+                (201, Answer::Json(shown(made)))
+            }
+            "PATCH" => {
+                let id: u64 = name.parse().unwrap();
+                let Some(comment) = self.comments.iter_mut().find(|it| it.id == id) else {
+                    return (404, Answer::Json(refusal("Not Found")));
+                };
+                comment.body = text;
+                (200, Answer::Json(shown(comment)))
+            }
+            _ => {
+                let id: u64 = name.parse().unwrap();
+                self.comments.retain(|it| it.id != id);
+                (204, Answer::Nothing)
+            }
+        }
+    }
+
+    fn read_git(&mut self, endpoint: &Endpoint, names: &[String]) -> Given {
+        let below = endpoint.path.trim_start_matches("/repos/{owner}/{repo}");
+        let mut shown = endpoint.example.clone();
+        match below {
+            "/git/ref/{ref}" => {
+                let name = format!("refs/{}", names[0]);
+                let Some(sha) = self.refs.get(&name) else {
+                    return missing();
+                };
+                shown["ref"] = json!(name);
+                shown["object"]["sha"] = json!(sha);
+            }
+            "/git/commits/{commit_sha}" => {
+                let Some(commit) = self.commits.get(&names[0]) else {
+                    return missing();
+                };
+                shown["sha"] = json!(names[0]);
+                shown["tree"]["sha"] = json!(commit.tree);
+            }
+            "/git/trees/{tree_sha}" => {
+                let Some(files) = self.trees.get(&names[0]).cloned() else {
+                    return missing();
+                };
+                shown["tree"] = self.entries(&files).into();
+            }
+            _ => panic!("the twin does not read {below}"),
+        }
+        (200, Answer::Json(shown))
+    }
+
+    fn write_git(
+        &mut self,
+        endpoint: &Endpoint,
+        names: &[String],
+        (method, body): (&str, &Value),
+    ) -> Given {
+        let below = endpoint.path.trim_start_matches("/repos/{owner}/{repo}");
+        let mut shown = endpoint.example.clone();
+        let text = |name: &str| body[name].as_str().unwrap().to_owned();
+        match (method, below) {
+            ("POST", "/git/trees") => shown["sha"] = json!(self.make_tree(body)),
+            ("POST", "/git/commits") => {
+                let parents = body["parents"].as_array().into_iter().flatten();
+                let commit = Commit {
+                    tree: text("tree"),
+                    parents: parents.map(|it| it.as_str().unwrap().to_owned()).collect(),
+                    message: text("message"),
+                };
+                shown["sha"] = json!(self.keep_commit(commit));
+            }
+            ("POST", "/git/refs") => {
+                if self.refs.contains_key(&text("ref")) {
+                    return (422, Answer::Json(refusal("Reference already exists")));
+                }
+                self.refs.insert(text("ref"), text("sha"));
+            }
+            ("PATCH", "/git/refs/{ref}") => {
+                let name = format!("refs/{}", names[0]);
+                if body["force"] != false {
+                    self.wrong.push("a forced update".to_owned());
+                }
+                let old = self.refs.get(&name).cloned();
+                if !old.is_some_and(|old| self.descends(&text("sha"), &old)) {
+                    return (422, Answer::Json(refusal("Update is not a fast forward")));
+                }
+                self.refs.insert(name, text("sha"));
+            }
+            _ => panic!("the twin has no {method} {below}"),
+        }
+        (
+            if method == "POST" { 201 } else { 200 },
+            Answer::Json(shown),
+        )
+    }
+
+    fn make_tree(&mut self, body: &Value) -> String {
+        let mut files = match body["base_tree"].as_str() {
+            Some(base) => self.trees[base].clone(),
+            None => BTreeMap::new(),
+        };
+        for entry in body["tree"].as_array().unwrap() {
+            let path = entry["path"].as_str().unwrap().to_owned();
+            match entry["content"].as_str() {
+                Some(content) => files.insert(path, content.to_owned()),
+                None => files.remove(&path),
+            };
+        }
+        self.keep_tree(files)
+    }
+
+    /// What lies in a tree itself: files, and folders as trees of their own.
+    fn entries(&mut self, files: &BTreeMap<String, String>) -> Vec<Value> {
+        let mut folders: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        let mut entries = Vec::new();
+        for (path, text) in files {
+            match path.split_once('/') {
+                Some((folder, rest)) => {
+                    let inner = folders.entry(folder.to_owned()).or_default();
+                    inner.insert(rest.to_owned(), text.clone());
+                }
+                None => entries.push(json!({"path": path, "mode": "100644", "type": "blob", "sha": hash(text), "size": text.len(), "url": "https://api.github.com/x"})),
+            }
+        }
+        for (folder, files) in folders {
+            let sha = self.keep_tree(files);
+            entries.push(json!({"path": folder, "mode": "040000", "type": "tree", "sha": sha, "url": "https://api.github.com/x"}));
+        }
+        entries
+    }
+}

@@ -1,0 +1,112 @@
+//! The half that comments for forks: it runs later, with rights, on a report that a stranger may have made.
+
+use serde_json::{Value, json};
+
+use super::{
+    Step, suite,
+    twin::{Pull, REPOSITORY, Twin, hash},
+};
+use crate::harness::Project;
+
+const FORK: &str = "stranger/octo-repo";
+
+/// A project that holds nothing but the report of a fork's run.
+fn report(twin: &Twin) -> Project {
+    let tested = Project::with_suite(&suite(99));
+    let step = Step::proposed(twin, 5, FORK).token(None);
+    assert_eq!(step.run(&tested, &["--report-json", "run.json"]).code, 1);
+    Project::new().file("run.json", tested.read("run.json"))
+}
+
+/// The step of the other workflow: on the default branch, for a head that it names.
+fn telling<'a>(twin: &'a Twin, head: &str, from: &str) -> Step<'a> {
+    let payload = json!({
+        "action": "completed",
+        "workflow_run": {
+            "id": 77, "run_attempt": 2, "event": "pull_request", "path": ".github/workflows/ci.yml",
+            "head_sha": head, "head_branch": "topic", "head_repository": {"full_name": from},
+            "pull_requests": [],
+        },
+        "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
+    });
+    Step::push(twin, &hash("main")).event("workflow_run", |event| *event = payload)
+}
+
+fn pull(number: u64, from: &str) -> Pull {
+    Pull {
+        number,
+        state: "open",
+        head_sha: hash("head"),
+        head_repository: from.to_owned(),
+        head_branch: "topic".to_owned(),
+    }
+}
+
+fn told(step: &Step<'_>, project: &Project) -> String {
+    let arguments = ["ci", "merge", "--blobs", "run.json"];
+    let ran = step.finish(project, step.dressed(project, &arguments));
+    // The verdict was the other workflow's; this one says whether it could be told.
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    step.output(project, "comment")
+}
+
+#[test]
+fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    assert!(project.read("run.json").contains("\"pull_request\":5"));
+    // The same head is proposed from elsewhere as well; and the report's own number is somebody else's.
+    twin.world().pulls = vec![pull(5, "other/octo-repo"), pull(8, FORK)];
+    let step = telling(&twin, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "created");
+    let world = twin.world();
+    assert_eq!(world.count("POST", "/issues/8/comments"), 1);
+    let elsewhere = world.asked.iter().any(|it| it.contains("/issues/5/"));
+    assert!(!elsewhere, "{:?}", world.asked);
+    let body = &world.comments[0].body;
+    // Run, attempt and revision are the event's too.
+    let marker = format!("run=77 attempt=2 sha={} -->", hash("head"));
+    assert!(body.lines().next().unwrap().ends_with(&marker), "{body}");
+    assert!(
+        body.contains(&format!(
+            "https://github.com/{FORK}/blob/{}/evals/a.yaml",
+            hash("head")
+        )),
+        "{body}"
+    );
+}
+
+#[test]
+fn a_head_that_nobody_proposes_gets_no_comment() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    twin.world().pulls = vec![pull(5, FORK)];
+    for (head, from) in [
+        (hash("other"), FORK),
+        (hash("head"), "other/octo-repo"),
+        (hash("head"), ".."),
+    ] {
+        let step = telling(&twin, &head, from);
+        assert_eq!(told(&step, &project), "off");
+    }
+    assert_eq!(twin.world().count("POST", "/comments"), 0);
+}
+
+#[test]
+fn a_report_of_a_stranger_writes_no_data() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    let step = telling(&twin, &hash("head"), FORK);
+    let write = ["--update-baseline", "auto", "--badge-publish", "auto"];
+    let arguments = [&["ci", "merge", "--blobs", "run.json"], &write[..]].concat();
+    step.finish(&project, step.dressed(&project, &arguments));
+    assert!(twin.world().refs.is_empty());
+    let writes: Vec<Value> = twin
+        .world()
+        .bodies
+        .iter()
+        .filter(|it| it.get("tree").is_some())
+        .cloned()
+        .collect();
+    assert_eq!(writes, Vec::<Value>::new());
+}
