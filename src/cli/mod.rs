@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 pub(crate) mod ci;
 pub(crate) mod completions;
+pub(crate) mod inputs;
 #[cfg(test)]
 mod reference;
 pub(crate) mod run;

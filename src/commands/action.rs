@@ -1,71 +1,180 @@
-//! The role of the executable as a GitHub container action: inputs come as `INPUT_*` variables, and nothing from
-//! the command line.
+//! The role of the executable as a GitHub container action: inputs come as `INPUT_*` variables, nothing comes from
+//! the command line, and what is not understood is refused: the runner itself only warns of an unknown input.
+
+use std::sync::Arc;
 
 use clap::Parser;
 
 use super::{Context, dispatch};
 use crate::{
-    cli::Cli,
-    words::{environment::Environment, exit::ExitCode, text::nearest},
+    cli::{
+        Cli,
+        inputs::{Input, Mode, Shape, inputs},
+    },
+    words::{
+        environment::Environment,
+        exit::ExitCode,
+        text::{clean, nearest},
+    },
 };
 
 /// The name that picks this role.
 pub(super) const NAME: &str = "mcp-assert-action";
 
-/// The inputs of `action.yml`, each an option of `run` of the same name.
-const INPUTS: [&str; 3] = ["suite", "server", "fixture"];
-
 /// The start of an input's variable.
 const PREFIX: &str = "INPUT_";
 
-/// Runs the suites that the inputs name.
+/// The inputs that are no options.
+const OWN: [&str; 2] = ["mode", "token"];
+
+/// Does what the inputs say.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     if let Some(log) = &context.log {
         log.begin();
     }
     if let Some(word) = words.first() {
-        return refuse(
-            context,
-            &format!(
-                "the action takes inputs and no arguments, found `{}`",
-                word.to_string_lossy()
-            ),
-        );
+        let word = clean(&word.to_string_lossy());
+        let text = format!("the action takes inputs and no arguments, found `{word}`");
+        return refuse(context, &text);
     }
     let typed = match command_line(&context.environment) {
         Ok(typed) => typed,
         Err(problem) => return refuse(context, &problem),
     };
+    let context = Context {
+        environment: Arc::new(without_inputs(&context.environment)),
+        ..context.clone()
+    };
     match Cli::try_parse_from(typed).map(|cli| cli.command) {
-        Ok(Some(verb)) => dispatch(verb, context),
-        Ok(None) => refuse(context, "the inputs name nothing to do"),
-        Err(error) => refuse(context, &error.to_string()),
+        Ok(Some(verb)) => dispatch(verb, &context),
+        Ok(None) => refuse(&context, "the inputs name nothing to do"),
+        Err(error) => {
+            let error = error.render().to_string();
+            let error = error.trim_start_matches("error: ");
+            let error = error.split("\n\nUsage:").next().unwrap_or(error);
+            refuse(&context, &format!("the inputs cannot be used: {error}"))
+        }
     }
 }
 
-/// The inputs as the command line of `run`. An input that does not exist is an error: the runner itself only warns.
+/// The inputs as a command line.
 fn command_line(environment: &Environment) -> Result<Vec<String>, String> {
-    let mut typed = vec!["mcp-assert".to_owned(), "run".to_owned()];
-    for (variable, value) in &environment.variables {
-        let Some(name) = variable.strip_prefix(PREFIX) else {
-            continue;
-        };
+    let known = inputs();
+    let given: Vec<(String, &str)> = environment
+        .variables
+        .iter()
         // The runner writes names in upper case with `_` for a blank; hyphens stay.
-        let name = name.to_lowercase();
-        if !INPUTS.contains(&name.as_str()) {
-            let near = nearest(&name, INPUTS).map(|near| format!("; did you mean `{near}`?"));
-            let all = format!("; inputs: {}", INPUTS.join(", "));
-            return Err(format!("unknown input `{name}`{}", near.unwrap_or(all)));
+        .filter_map(|(variable, value)| Some((variable.strip_prefix(PREFIX)?, value)))
+        .map(|(name, value)| (name.to_lowercase(), value.trim()))
+        .collect();
+    for (name, _) in &given {
+        refuse_unknown(name, &known)?;
+    }
+    let mode = mode(given.iter().find(|(name, _)| name == "mode").map(|it| it.1))?;
+    let mut typed = vec!["mcp-assert".to_owned()];
+    typed.extend(mode.verb().iter().map(|word| (*word).to_owned()));
+    for input in &known {
+        let value = given.iter().find(|(name, _)| *name == input.name);
+        let value = value.map_or("", |(_, value)| value);
+        if value.is_empty() || value == input.default {
+            continue;
         }
-        let values: Vec<&str> = match name.as_str() {
-            "suite" => value.lines().map(str::trim).collect(),
-            _ => vec![value.trim()],
-        };
-        for value in values.into_iter().filter(|value| !value.is_empty()) {
-            typed.push(format!("--{name}={value}"));
+        if !input.modes.contains(&mode) {
+            let modes: Vec<&str> = input.modes.iter().map(|mode| mode.word()).collect();
+            return Err(format!(
+                "the input `{}` has no use with `mode: {}`, only with {}",
+                input.name,
+                mode.word(),
+                modes.join(", ")
+            ));
         }
+        typed.extend(options(input, value, environment)?);
+    }
+    if mode == Mode::Shard && !typed.iter().any(|word| word.starts_with("--shard=")) {
+        return Err("`mode: shard` needs the input `shard`, such as `1/4`".to_owned());
     }
     Ok(typed)
+}
+
+/// The options that an input with a value is.
+fn options(input: &Input, value: &str, environment: &Environment) -> Result<Vec<String>, String> {
+    let name = &input.name;
+    let option = |value: &str| format!("--{name}={}", inside(value, environment));
+    match input.shape {
+        Shape::Switch => match value {
+            "true" | "True" | "TRUE" => Ok(vec![format!("--{name}")]),
+            "false" | "False" | "FALSE" => Ok(Vec::new()),
+            other => Err(format!(
+                "the input `{name}` is `true` or `false`, found `{}`",
+                clean(other)
+            )),
+        },
+        Shape::List => Ok(value
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(option)
+            .collect()),
+        Shape::Text => Ok(vec![option(value)]),
+    }
+}
+
+/// A path on the runner's machine as it is called in this container. The runner translates a whole value, but not the
+/// further lines of one.
+fn inside(value: &str, environment: &Environment) -> String {
+    let set = |name: &str| environment.variable(name).filter(|it| !it.is_empty());
+    let mapped = || {
+        let above = set("RUNNER_WORKSPACE")?.trim_end_matches('/');
+        let (_, repository) = set("GITHUB_REPOSITORY")?.split_once('/')?;
+        let rest = value.strip_prefix(above)?.strip_prefix('/')?;
+        let rest = rest.strip_prefix(repository)?;
+        let workspace = set("GITHUB_WORKSPACE")?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{workspace}{rest}"))
+    };
+    mapped().unwrap_or_else(|| value.to_owned())
+}
+
+fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
+    let names = || known.iter().map(|input| input.name.as_str()).chain(OWN);
+    if names().any(|known| known == name) {
+        return Ok(());
+    }
+    let near = nearest(name, names()).map(|near| format!(", did you mean `{near}`?"));
+    Err(format!(
+        "there is no input `{}`{}\n  inputs: {}",
+        clean(name),
+        near.unwrap_or_default(),
+        names().collect::<Vec<_>>().join(", ")
+    ))
+}
+
+fn mode(given: Option<&str>) -> Result<Mode, String> {
+    let word = given
+        .filter(|word| !word.is_empty())
+        .unwrap_or(Mode::Run.word());
+    let words = || Mode::ALL.iter().map(|mode| mode.word());
+    let found = Mode::ALL.into_iter().find(|mode| mode.word() == word);
+    found.ok_or_else(|| {
+        let near = nearest(word, words()).map(|near| format!(", did you mean `{near}`?"));
+        format!(
+            "there is no mode `{}`{}\n  modes: {}",
+            clean(word),
+            near.unwrap_or_default(),
+            words().collect::<Vec<_>>().join(", ")
+        )
+    })
+}
+
+/// The environment as it would be without the action: the token where a `run` step has it, and no inputs.
+fn without_inputs(environment: &Environment) -> Environment {
+    let mut own = environment.clone();
+    if let Some(token) = own.variables.get("INPUT_TOKEN").cloned()
+        && !token.trim().is_empty()
+    {
+        own.variables.insert("GITHUB_TOKEN".to_owned(), token);
+    }
+    own.variables.retain(|name, _| !name.starts_with(PREFIX));
+    own
 }
 
 fn refuse(context: &Context, problem: &str) -> u8 {
@@ -75,8 +184,11 @@ fn refuse(context: &Context, problem: &str) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
-    use crate::words::environment::Environment;
+    use super::{command_line, without_inputs};
+    use crate::{
+        cli::inputs::{Shape, inputs},
+        words::environment::Environment,
+    };
 
     fn given(inputs: &[(&str, &str)]) -> Environment {
         let variables = inputs
@@ -90,27 +202,122 @@ mod tests {
     }
 
     #[test]
-    fn inputs_become_options_and_empty_ones_nothing() {
-        let inputs = [
-            ("INPUT_SUITE", "evals\n more \n"),
-            ("INPUT_SERVER", ""),
-            ("INPUT_FIXTURE", "files"),
-            ("PATH", "/bin"),
-        ];
-        let typed = command_line(&given(&inputs)).unwrap();
-        let wanted = [
-            "mcp-assert",
-            "run",
-            "--fixture=files",
-            "--suite=evals",
-            "--suite=more",
-        ];
-        assert_eq!(typed, wanted);
+    fn inputs_become_options_and_empty_ones_and_defaults_nothing() {
+        let case = |inputs: &[(&str, &str)], wanted: &str| {
+            let typed = command_line(&given(inputs)).unwrap();
+            assert_eq!(typed.join(" "), format!("mcp-assert {wanted}"));
+        };
+        case(&[], "ci");
+        case(
+            &[
+                ("INPUT_SUITE", "evals\n more \n\n"),
+                ("INPUT_SERVER", ""),
+                ("INPUT_FAIL-ON-REGRESSION", "true"),
+                ("INPUT_ALLOW-EMPTY", "false"),
+                ("INPUT_ISOLATION", "container"),
+                ("INPUT_TOKEN", "t"),
+                ("PATH", "/bin"),
+            ],
+            "ci --suite=evals --suite=more --fail-on-regression",
+        );
+        case(
+            &[("INPUT_MODE", "plan"), ("INPUT_MAX-SHARDS", " 4 ")],
+            "ci plan --max-shards=4",
+        );
+        case(
+            &[("INPUT_MODE", "merge"), ("INPUT_JUNIT", "-x")],
+            "ci merge --junit=-x",
+        );
+        case(
+            &[("INPUT_MODE", "shard"), ("INPUT_SHARD", "1/4")],
+            "ci --shard=1/4",
+        );
+        case(&[("INPUT_PREPARE", "a\nb\n")], "ci --prepare=a\nb");
     }
 
     #[test]
-    fn an_unknown_input_offers_the_nearest() {
-        let problem = command_line(&given(&[("INPUT_SUITES", "evals")])).unwrap_err();
-        assert_eq!(problem, "unknown input `suites`; did you mean `suite`?");
+    fn every_input_at_its_default_is_what_every_mode_takes() {
+        let all = inputs();
+        let mut variables: Vec<(String, String)> = all
+            .iter()
+            .map(|it| {
+                (
+                    format!("INPUT_{}", it.name.to_uppercase()),
+                    it.default.clone(),
+                )
+            })
+            .collect();
+        variables.push(("INPUT_SHARD".to_owned(), String::new()));
+        for mode in ["run", "plan", "merge"] {
+            let mut environment = given(&[("INPUT_MODE", mode), ("INPUT_TOKEN", "")]);
+            environment.variables.extend(variables.clone());
+            let typed = command_line(&environment).unwrap();
+            assert!(
+                !typed.iter().any(|word| word.starts_with("--")),
+                "{typed:?}"
+            );
+        }
+        assert!(all.iter().any(|it| it.shape == Shape::Switch));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let case = |inputs: &[(&str, &str)], wanted: &str| {
+            let problem = command_line(&given(inputs)).unwrap_err();
+            assert!(problem.contains(wanted), "{problem}");
+        };
+        case(
+            &[("INPUT_SUITES", "evals")],
+            "there is no input `suites`, did you mean `suite`?",
+        );
+        case(
+            &[("INPUT_FAIL_ON_REGRESSION", "true")],
+            "did you mean `fail-on-regression`?",
+        );
+        case(&[("INPUT_ARGS", "x")], "inputs: suite, ");
+        case(&[("INPUT_MODE", "shrad")], "did you mean `shard`?");
+        case(
+            &[("INPUT_ALLOW-EMPTY", "yes")],
+            "is `true` or `false`, found `yes`",
+        );
+        case(
+            &[("INPUT_MODE", "merge"), ("INPUT_SERVER", "x")],
+            "no use with `mode: merge`, only with run, plan, shard",
+        );
+        case(&[("INPUT_MODE", "shard")], "needs the input `shard`");
+        case(&[("INPUT_SHARD", "1/4")], "only with shard");
+    }
+
+    #[test]
+    fn paths_of_the_machine_become_those_of_the_container() {
+        let environment = given(&[
+            ("RUNNER_WORKSPACE", "/home/runner/work/name"),
+            ("GITHUB_REPOSITORY", "owner/name"),
+            ("GITHUB_WORKSPACE", "/github/workspace"),
+            (
+                "INPUT_SUITE",
+                "a\n/home/runner/work/name/name/b\n/home/runner/work/name/names/c",
+            ),
+        ]);
+        let typed = command_line(&environment).unwrap();
+        assert_eq!(
+            typed[2..],
+            [
+                "--suite=a",
+                "--suite=/github/workspace/b",
+                "--suite=/home/runner/work/name/names/c"
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_behind_the_action_sees_inputs() {
+        let own = without_inputs(&given(&[
+            ("INPUT_TOKEN", "t"),
+            ("INPUT_SUITE", "x"),
+            ("A", "1"),
+        ]));
+        let names: Vec<&str> = own.variables.keys().map(String::as_str).collect();
+        assert_eq!(names, ["A", "GITHUB_TOKEN"]);
     }
 }

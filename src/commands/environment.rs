@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::words::environment::Environment;
+use crate::words::environment::{Environment, Inheritance};
 
 /// Reads the process's surroundings. What cannot be read is empty; whoever needs it says so.
 pub(super) fn read() -> Environment {
@@ -12,6 +12,7 @@ pub(super) fn read() -> Environment {
             .collect(),
         directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         executable: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcp-assert")),
+        inheritance: Inheritance::Everything,
         cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     }
 }

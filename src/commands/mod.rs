@@ -5,6 +5,8 @@ mod action;
 mod ci;
 mod completions;
 mod environment;
+#[cfg(test)]
+mod metadata;
 mod run;
 mod running;
 mod schema;
@@ -19,7 +21,11 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::{
     cli::{Cli, Command, When, arguments},
     deliver::workflow_log::WorkflowLog,
-    words::{diagnostic::Colour, environment::Environment, exit::ExitCode},
+    words::{
+        diagnostic::Colour,
+        environment::{Environment, Inheritance},
+        exit::ExitCode,
+    },
 };
 
 /// What every verb gets: the environment and how to dress output.
@@ -65,6 +71,17 @@ impl Context {
             None => {
                 let _ = std::io::stderr().write_all(text.as_bytes());
             }
+        }
+    }
+
+    /// The same, for processes that must not be able to act as our job.
+    fn without_job(&self) -> Self {
+        Self {
+            environment: Arc::new(Environment {
+                inheritance: Inheritance::NothingOfTheJob,
+                ..Environment::clone(&self.environment)
+            }),
+            ..self.clone()
         }
     }
 
@@ -134,7 +151,7 @@ pub(crate) fn main() -> u8 {
 fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
-        Command::Ci(args) => ci::ci(&args, context).number(),
+        Command::Ci(args) => ci::ci(&args, &context.without_job()).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),
         Command::Schema(args) => schema::schema(&args).number(),

@@ -14,11 +14,51 @@ pub(crate) struct Environment {
     pub(crate) executable: PathBuf,
     /// Cores this process may use, at least 1.
     pub(crate) cores: usize,
+    /// What processes that inherit it get.
+    pub(crate) inheritance: Inheritance,
 }
 
+/// What processes that inherit an environment get of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Inheritance {
+    /// All of it.
+    #[default]
+    Everything,
+    /// Nothing that lets its holder act as this job of a workflow.
+    NothingOfTheJob,
+}
+
+/// Files by which a step tells its runner what to do.
+const COMMAND_FILES: [&str; 5] = [
+    "GITHUB_ENV",
+    "GITHUB_OUTPUT",
+    "GITHUB_PATH",
+    "GITHUB_STATE",
+    "GITHUB_STEP_SUMMARY",
+];
+
 impl Environment {
+    /// The variables that processes inherit.
+    pub(crate) fn inherited(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.variables
+            .iter()
+            .filter(|(name, _)| match self.inheritance {
+                Inheritance::Everything => true,
+                Inheritance::NothingOfTheJob => !is_of_the_job(name),
+            })
+    }
+
     /// The value of a variable, if it is set.
     pub(crate) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
     }
+}
+
+/// Whether a variable belongs to the job of a workflow: its tokens, its inputs, its files.
+fn is_of_the_job(name: &str) -> bool {
+    name.starts_with("ACTIONS_")
+        || name.starts_with("INPUT_")
+        || name.starts_with("STATE_")
+        || name == "GITHUB_TOKEN"
+        || COMMAND_FILES.contains(&name)
 }

@@ -192,6 +192,8 @@ fn links_lead_to_files() {
         "docs/guide.md",
         "docs/security.md",
         "docs/compat.md",
+        "docs/github-action.md",
+        "docs/gitlab.md",
     ] {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
         for found in link.captures_iter(&text) {

@@ -8,6 +8,7 @@
     reason = "this whole crate is tests"
 )]
 
+mod action;
 mod architecture;
 mod broken_servers;
 mod ci;
@@ -31,5 +32,6 @@ mod security;
 mod serve;
 mod shards;
 mod surface;
+mod tools;
 mod verdicts;
 mod workflow_log;

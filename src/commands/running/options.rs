@@ -271,7 +271,19 @@ fn load(
             environment,
         };
         discover::load(suites, &options).map_err(|error| {
-            Refusal::invalid(error.to_string()).with_help("a suite is a folder or a YAML file")
+            let refusal = Refusal::invalid(error.to_string());
+            if is_without_checkout(environment) {
+                refusal
+                    .with_help(
+                        "the workspace is empty: `actions/checkout` in a step before fills it",
+                    )
+                    .with_help(
+                        "where the runner is a container itself, its work folder must have the same path on \
+                         the machine of the engine",
+                    )
+            } else {
+                refusal.with_help("a suite is a folder or a YAML file")
+            }
         })
     };
     let asked = if args.compat {
@@ -309,6 +321,15 @@ fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
         image: image.map(ImageBase::from_text),
         container: settings.docker.clone(),
     })
+}
+
+/// Whether we are in a workflow whose workspace holds no repository and nothing else.
+fn is_without_checkout(environment: &Environment) -> bool {
+    let workspace = environment.variable("GITHUB_WORKSPACE");
+    let holds_nothing = |folder: &str| {
+        std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
+    };
+    workspace.is_some_and(|it| !it.is_empty() && holds_nothing(it))
 }
 
 fn usage(error: &impl std::fmt::Display) -> Refusal {

@@ -43,7 +43,7 @@ struct Variable {
 impl Inherited {
     /// The environment of the caller. What the system has given us can be given on.
     pub(crate) fn new(environment: &Environment) -> Self {
-        let variables = environment.variables.iter();
+        let variables = environment.inherited();
         Self {
             variables: variables
                 .filter_map(|(name, value)| {

@@ -1,0 +1,243 @@
+//! The tests that `action.yml` and the workflow that can be called are what the program understands: inputs made from
+//! the options of `ci`, and the outputs it tells. `UPDATE_DOCS=1` writes the files anew.
+
+use std::{fmt::Write as _, path::Path};
+
+use crate::{
+    cli::inputs::{Input, Mode, Shape, inputs},
+    report::outputs,
+};
+
+/// What each output holds.
+const OUTPUTS: [(&str, &str); 20] = [
+    ("passed", "Assertions that passed, flaky ones included"),
+    ("failed", "Assertions that are not as expected"),
+    ("errors", "Assertions that could not be observed"),
+    ("skipped", "Assertions that were skipped"),
+    ("total", "All assertions; trials of one count once"),
+    (
+        "percent",
+        "Share of the executed assertions that passed, two decimals, rounded down; empty when nothing was executed",
+    ),
+    ("score", "The same as percent"),
+    (
+        "breaking",
+        "Breaking changes of the servers' surface since the baseline; empty without one",
+    ),
+    (
+        "regressions",
+        "Assertions that passed in the baseline and are red; empty without a baseline",
+    ),
+    (
+        "new-failures",
+        "Red assertions that the baseline does not know as executed; empty without a baseline",
+    ),
+    (
+        "fixed",
+        "Assertions that were red in the baseline and passed; empty without a baseline",
+    ),
+    ("flaky", "Assertions that passed only after a retry"),
+    (
+        "verdict",
+        "One of pass, fail, invalid, error, incomplete, empty, interrupted",
+    ),
+    (
+        "report-json",
+        "Path of run.json from the workspace, if it was written",
+    ),
+    (
+        "junit",
+        "Path of the JUnit report from the workspace, if it was written",
+    ),
+    (
+        "badge",
+        "Path of the badge from the workspace, if it was written",
+    ),
+    (
+        "comment",
+        "What became of the comment: created, updated, unchanged, denied, off",
+    ),
+    ("shards", "With mode plan: how many shards there are"),
+    (
+        "matrix",
+        "With mode plan: the matrix of the shards, as JSON",
+    ),
+    ("plan-digest", "With mode plan: the digest of the plan"),
+];
+
+/// The file.
+fn metadata(image: &str) -> String {
+    let mut out = String::from(
+        "# Made from the program's own definitions: UPDATE_DOCS=1 cargo test --lib metadata\n\
+         name: mcp-assert\n\
+         description: Tests an MCP server with assertions written in YAML\n\
+         author: mcp-assert\n\
+         branding:\n  icon: check-circle\n  color: green\n\ninputs:\n",
+    );
+    for input in inputs() {
+        write_input(&mut out, &input.name, &help(&input), &input.default);
+    }
+    let modes: Vec<&str> = Mode::ALL.iter().map(|mode| mode.word()).collect();
+    let help = format!("What is done: {}", modes.join(", "));
+    write_input(&mut out, "mode", &help, Mode::Run.word());
+    write_input(
+        &mut out,
+        "token",
+        "The token for the comment and the data branch",
+        "${{ github.token }}",
+    );
+    out.push_str("\noutputs:\n");
+    for (name, help) in OUTPUTS {
+        let _ = writeln!(out, "  {name}:\n    description: {}", quoted(help));
+    }
+    let _ = write!(
+        out,
+        "\nruns:\n  using: docker\n  image: {image}\n  \
+         entrypoint: /usr/local/bin/mcp-assert-action\n",
+    );
+    out
+}
+
+/// The image that the file names: built on the main branch, in a release one of its digest and never of a tag.
+fn image(there: &str) -> &str {
+    let named = there
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("image: "));
+    let digest = named.and_then(|it| it.strip_prefix("docker://ghcr.io/mcp-assert/action@sha256:"));
+    let is_digest = |it: &str| it.len() == 64 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match (named, digest) {
+        (Some(named), Some(digest)) if is_digest(digest) => named,
+        (_, _) => "Dockerfile",
+    }
+}
+
+/// The workflow. Its callers choose what runs; how it is divided and put together is its own.
+fn workflow() -> String {
+    let all = inputs();
+    let own = ["shard", "plan", "blobs", "needs"];
+    let offered: Vec<&Input> = all
+        .iter()
+        .filter(|it| !own.contains(&it.name.as_str()))
+        .collect();
+    let (mut declared, mut told, mut of_merge) = (String::new(), String::new(), String::new());
+    for input in &offered {
+        let (kind, default) = match input.shape {
+            Shape::Switch => ("boolean", input.default.clone()),
+            Shape::List | Shape::Text => ("string", quoted(&input.default)),
+        };
+        let name = &input.name;
+        let help = quoted(&help(input));
+        let _ = writeln!(
+            declared,
+            "      {name}:\n        description: {help}\n        type: {kind}\n        default: {default}"
+        );
+    }
+    for (name, help) in &OUTPUTS[..outputs::NAMES.len()] {
+        if ["report-json", "junit", "badge"].contains(name) {
+            continue;
+        }
+        let help = quoted(help);
+        let _ = writeln!(
+            told,
+            "      {name}:\n        description: {help}\n        value: ${{{{ jobs.merge.outputs.{name} }}}}"
+        );
+        let _ = writeln!(
+            of_merge,
+            "      {name}: ${{{{ steps.merge.outputs.{name} }}}}"
+        );
+    }
+    let parts = [
+        ("@inputs@\n", declared),
+        ("@outputs@\n", told),
+        ("@with plan@\n", passed_on(&offered, Mode::Plan)),
+        ("@with shard@\n", passed_on(&offered, Mode::Shard)),
+        ("@with merge@\n", passed_on(&offered, Mode::Merge)),
+        ("@merge outputs@\n", of_merge),
+    ];
+    let template = include_str!("workflow.yml").to_owned();
+    parts
+        .iter()
+        .fold(template, |text, (mark, part)| text.replace(mark, part))
+}
+
+/// The inputs that the job of a mode hands to the action. A shard leaves to the merge what judges and tells.
+fn passed_on(offered: &[&Input], mode: Mode) -> String {
+    let mut out = String::new();
+    for input in offered.iter().filter(|it| it.modes.contains(&mode)) {
+        let name = input.name.as_str();
+        let is_merges =
+            input.modes.contains(&Mode::Merge) && !["annotations", "summary"].contains(&name);
+        // The merge always writes the run, for whoever reports it later.
+        let is_set = mode == Mode::Merge && name == "report-json";
+        let is_left = is_set || (mode == Mode::Shard && is_merges);
+        if !is_left {
+            let _ = writeln!(out, "          {name}: ${{{{ inputs.{name} }}}}");
+        }
+    }
+    out
+}
+
+/// Holds a file against what it should be.
+fn hold(path: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, made).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(there, made, "UPDATE_DOCS=1 writes it anew");
+}
+
+/// A file as it is now.
+fn there(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// What an input means, and where it does when not everywhere.
+fn help(input: &Input) -> String {
+    let help = input
+        .help
+        .replace("may be given several times", "one a line");
+    if input.modes.contains(&Mode::Run) {
+        return help;
+    }
+    let modes: Vec<&str> = input.modes.iter().map(|mode| mode.word()).collect();
+    format!("{help} (mode {})", modes.join(", "))
+}
+
+fn write_input(out: &mut String, name: &str, help: &str, default: &str) {
+    let _ = writeln!(
+        out,
+        "  {name}:\n    description: {}\n    required: false\n    default: {}",
+        quoted(help),
+        quoted(default)
+    );
+}
+
+/// A text as YAML, which takes what JSON writes.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[test]
+fn action_yml_is_what_the_program_understands() {
+    hold("action.yml", &metadata(image(&there("action.yml"))));
+    let told = OUTPUTS.map(|(name, _)| name);
+    assert_eq!(told[..outputs::NAMES.len()], outputs::NAMES);
+}
+
+#[test]
+fn the_workflow_passes_on_what_the_program_understands() {
+    let path = ".github/workflows/mcp-assert.yml";
+    // A release names its own commit, which only its script knows.
+    let pin = regex::Regex::new(r"mcp-assert/action@[0-9a-f]{40}[^\n]*").unwrap();
+    let made = workflow();
+    match pin.find(&there(path)) {
+        Some(pin) => {
+            let own = regex::Regex::new(r"uses: \./[^\n]*").unwrap();
+            let pinned = format!("uses: {}", pin.as_str());
+            hold(path, &own.replace_all(&made, pinned.as_str()));
+        }
+        None => hold(path, &made),
+    }
+}
