@@ -68,14 +68,15 @@ struct Ranked {
 /// The annotations of a run, those of one kind together, in the order in which they deserve a look.
 pub(crate) fn annotations(report: &RunReport) -> Vec<Annotation> {
     let folder = report.source.folder.as_deref().unwrap_or_default();
-    let (most, mut ranked) = match (report.plan.shard, report.plan.of) {
-        (0, 0) => (MOST_OF_A_KIND, all(report, folder)),
+    let shards = usize::try_from(report.plan.of).unwrap_or(usize::MAX);
+    let (most, mut ranked) = if report.plan.shard > 0 {
+        let share = MOST_OF_ALL_SHARDS / shards.max(1);
+        (share.clamp(1, MOST_OF_A_KIND), all(report, folder))
+    } else if report.shards.is_empty() {
+        (MOST_OF_A_KIND, all(report, folder))
+    } else {
         // The shards have marked their own lines.
-        (0, _) => (MOST_OF_A_KIND, not_accepted(report)),
-        (_, of) => {
-            let share = MOST_OF_ALL_SHARDS / usize::try_from(of).unwrap_or(usize::MAX).max(1);
-            (share.clamp(1, MOST_OF_A_KIND), all(report, folder))
-        }
+        (MOST_OF_A_KIND, not_accepted(report))
     };
     ranked.sort_by(|one, other| {
         let rank = |it: &Ranked| (it.reason, it.line);
@@ -272,6 +273,7 @@ mod tests {
             RunReport,
             baseline::Baseline,
             compare::{Scope, compare},
+            run_json::ShardFacts,
             tests::sample::{UGLY, failure_with, outcome, report, sample},
             verdict::{Cause, Judgement, Verdict},
         },
@@ -387,7 +389,7 @@ mod tests {
         assert_eq!(single[0].title, "regressed: case 23");
         assert!(single[0].message.ends_with("\nand 24 more"), "{single:?}");
         let mut merged = failures();
-        merged.plan.of = 4;
+        merged.shards = vec![ShardFacts::default(); 4];
         assert_eq!(annotations(&merged), []);
         merged.judgement = Some(Judgement {
             verdict: Verdict::Incomplete,

@@ -99,11 +99,11 @@ fn two_parsers_of_junit_agree_with_us() {
             "-e",
             "const { parse } = require('test-results-parser');\n\
              const it = parse({ type: 'junit', files: [process.argv[1]] });\n\
-             console.log(JSON.stringify([it.total, it.passed, it.failed + it.errors, it.skipped]));",
+             console.log(JSON.stringify([it.passed, it.failed + it.errors, it.skipped]));",
         ])
         .arg(&report);
     let counted: Value = serde_json::from_str(&printed(node)).unwrap();
-    assert_eq!(counted, serde_json::json!([4, 1, 2, 1]));
+    assert_eq!(counted, serde_json::json!([1, 2, 1]));
 }
 
 #[test]
@@ -114,10 +114,12 @@ fn sarif_is_what_its_schema_says() {
     let project = reports();
     let schema = root()
         .join("target/tools/node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
-    let mut schema: Value = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
-    // As published it is no regular expression.
-    schema["definitions"]["run"]["properties"]["language"]["pattern"] =
-        Value::from("^[a-zA-Z]{2}(-[a-zA-Z]{2})?$");
+    // The pattern of languages, as it was published, is no regular expression.
+    let schema = fs::read_to_string(schema).unwrap().replace(
+        "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$",
+        "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$",
+    );
+    let schema: Value = serde_json::from_str(&schema).unwrap();
     let report: Value = serde_json::from_str(&project.read("report.sarif")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let wrong: Vec<String> = validator

@@ -4,7 +4,9 @@
 
 pub(in crate::report) mod escape;
 mod links;
+mod opening;
 mod parts;
+mod timeline;
 
 use self::parts::Page;
 use crate::report::RunReport;
@@ -77,7 +79,7 @@ pub(crate) fn summary(report: &RunReport) -> String {
         "mcp-assert, shard {}/{}: {} in {}{}\n",
         report.plan.shard,
         report.plan.of,
-        parts::counts(report),
+        opening::counts(report),
         parts::milliseconds(report.duration_us),
         verdict.map_or_else(String::new, |verdict| format!(", verdict: {verdict}")),
     )
@@ -97,7 +99,7 @@ pub(crate) fn within(report: &RunReport, budget: usize) -> String {
             return text;
         }
     }
-    let mut text = parts::headline(report);
+    let mut text = opening::headline(report);
     text.truncate(budget);
     text
 }

@@ -6,11 +6,13 @@ use super::{
     Level,
     escape::{LONGEST_INLINE, block, inline},
     links::Links,
+    opening,
+    timeline::timeline,
 };
 use crate::{
     outcome::Status,
     report::{
-        End, RunReport,
+        RunReport,
         compare::{Change, Class, Comparison},
         failure::{self, Detail, Frames, Times},
         rank::Classes,
@@ -28,9 +30,6 @@ const SLOWEST: usize = 10;
 
 /// Digits shown of a digest.
 const DIGEST_DIGITS: usize = 64;
-
-/// Causes of the verdict.
-const MOST_CAUSES: usize = 20;
 
 /// Lines of stderr in the longest page.
 const STDERR_LINES: usize = 100;
@@ -54,7 +53,7 @@ impl Page {
         }
     }
 
-    fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         if !self.is_full() {
             self.text.push_str(text);
         }
@@ -119,9 +118,9 @@ impl Page {
 
 /// Everything, as far as the page has room.
 pub(super) fn all(page: &mut Page, report: &RunReport) {
-    page.push(&headline(report));
-    page.push(&circumstances(report));
-    verdict(page, report);
+    page.push(&opening::headline(report));
+    page.push(&opening::circumstances(report));
+    opening::verdict(page, report);
     if let Some(left_out) = page.level.left_out() {
         page.push(&format!("\n_Left out to fit: {left_out}._\n"));
     }
@@ -142,69 +141,11 @@ pub(super) fn all(page: &mut Page, report: &RunReport) {
     findings(page, report);
     reliability(page, report);
     slowest(page, report);
+    page.push(&timeline(&report.shards));
     if page.has(Level::Everything) {
         passing(page, report);
     }
     footer(page, report);
-}
-
-/// The first line.
-pub(super) fn headline(report: &RunReport) -> String {
-    format!("### mcp-assert: {}\n", counts(report))
-}
-
-/// How many assertions of each kind there are; kinds without any are left out.
-pub(super) fn counts(report: &RunReport) -> String {
-    let tally = report.tally();
-    let mut parts = Vec::new();
-    if tally.is_red() {
-        parts.push(format!("{} passed", tally.passed));
-    } else {
-        parts.push(format!("{}/{} passed", tally.passed, tally.executed()));
-    }
-    for (number, word) in [
-        (tally.failed, "failed"),
-        (
-            tally.errors,
-            if tally.errors == 1 { "error" } else { "errors" },
-        ),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
-    parts.join(", ")
-}
-
-/// Why the totals may mean less than they seem to.
-fn circumstances(report: &RunReport) -> String {
-    let missing = report.missing();
-    match report.end {
-        End::Interrupted => format!("\nInterrupted: {} did not run.\n", count(missing, "job")),
-        End::Finished if report.tally().executed() == 0 => "\nNothing was run.\n".to_owned(),
-        End::Finished if missing > 0 => {
-            format!("\nEnded early: {} did not run.\n", count(missing, "job"))
-        }
-        End::Finished => String::new(),
-    }
-}
-
-/// What is said of it all, and why.
-fn verdict(page: &mut Page, report: &RunReport) {
-    let Some(judgement) = &report.judgement else {
-        return;
-    };
-    page.push(&format!("\nVerdict: **{}**\n", judgement.verdict.word()));
-    for cause in judgement.causes.iter().take(MOST_CAUSES) {
-        let text = page.inline(&cause.text);
-        page.push(&format!("- {}: {text}\n", cause.verdict.word()));
-    }
-    if judgement.causes.len() > MOST_CAUSES {
-        let more = judgement.causes.len() - MOST_CAUSES;
-        page.push(&format!("- … and {more} more\n"));
-    }
 }
 
 /// The counts of each class, and the regressions.
@@ -484,8 +425,12 @@ fn footer(page: &mut Page, report: &RunReport) {
             digests.extend([", ", name, " ", &inline(digest, DIGEST_DIGITS)]);
         }
     }
+    let planned = match report.plan.planned_us {
+        0 => String::new(),
+        planned => format!("planned {}, took ", milliseconds(planned)),
+    };
     page.push(&format!(
-        "\n<sub>mcp-assert {}, {started}, {} with {}{digests}</sub>\n",
+        "\n<sub>mcp-assert {}, {started}, {planned}{} with {}{digests}</sub>\n",
         inline(&report.tool.version, SHORT_INLINE),
         milliseconds(report.duration_us),
         count(report.jobs, "job"),
