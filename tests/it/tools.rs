@@ -130,7 +130,7 @@ fn sarif_is_what_its_schema_says() {
     let results = report["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), 3);
     let region = &results[0]["locations"][0]["physicalLocation"]["region"];
-    assert_eq!(region["startLine"], 8, "{results:?}");
+    assert_eq!(region["startLine"], 7, "{results:?}");
 }
 
 #[test]

@@ -197,7 +197,10 @@ fn there(path: &str) -> String {
 fn help(input: &Input) -> String {
     let help = input
         .help
-        .replace("may be given several times", "one a line");
+        .replace("may be given several times", "one a line")
+        // A description with an expression makes the whole file invalid.
+        .replace("${{ ", "")
+        .replace(" }}", "");
     if input.modes.contains(&Mode::Run) {
         return help;
     }

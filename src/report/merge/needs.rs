@@ -26,8 +26,8 @@ pub(crate) struct Needs {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct Job {
     result: String,
-    #[serde(default)]
-    outputs: BTreeMap<String, String>,
+    /// Absent, null or empty for a job without any.
+    outputs: Option<BTreeMap<String, String>>,
 }
 
 /// Whether the shards' results alone are all there and without a failure.
@@ -63,7 +63,11 @@ impl Needs {
                 );
             }
             Some(job) => {
-                let digest = job.outputs.get("plan-digest").map(String::as_str);
+                let digest = job
+                    .outputs
+                    .iter()
+                    .find_map(|it| it.get("plan-digest"))
+                    .map(String::as_str);
                 if let Some(plan) = plan
                     && digest != Some(plan.digest.as_str())
                 {
@@ -118,7 +122,7 @@ mod tests {
         };
         let planned =
             r#"{"result": "success", "outputs": {"plan-digest": "DIGEST", "shards": "1"}}"#;
-        let ended = |result: &str| format!("{{\"result\": \"{result}\", \"outputs\": {{}}}}");
+        let ended = |result: &str| format!("{{\"result\": \"{result}\", \"outputs\": null}}");
         let (green, red) = (Blobs::CompleteAndGreen, Blobs::Otherwise);
         case(planned, &ended("success"), green, &[]);
         case(planned, &ended("failure"), red, &[]);
