@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::report::{End, RunReport};
+use crate::report::{End, RunReport, verdict::Verdict};
 
 /// The badge as JSON, with a final line end. Skips and trials are left out of the count.
 pub(crate) fn render(report: &RunReport) -> String {
     let tally = report.tally();
-    let (message, color, is_error) = if report.end == End::Interrupted {
+    let (message, color, is_error) = if has_no_verdict_on_the_server(report) {
         ("error".to_owned(), "red", true)
     } else if tally.executed() == 0 {
         ("no data".to_owned(), "lightgrey", true)
@@ -36,6 +36,17 @@ pub(crate) fn render(report: &RunReport) -> String {
     format!("{badge:#}\n")
 }
 
+/// Whether what happened says nothing of the server: the counts would mislead.
+fn has_no_verdict_on_the_server(report: &RunReport) -> bool {
+    let Some(judgement) = &report.judgement else {
+        return report.end == End::Interrupted;
+    };
+    match judgement.verdict {
+        Verdict::Interrupted | Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
+        Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::render;
@@ -44,6 +55,7 @@ mod tests {
         report::{
             End, RunReport,
             tests::sample::{outcome, outcomes, report},
+            verdict::{Judgement, Verdict},
         },
     };
 
@@ -73,5 +85,23 @@ mod tests {
         let mut interrupted = report(vec![pass()], 1);
         interrupted.end = End::Interrupted;
         case(&interrupted, "error", "red", true);
+        for (verdict, wanted) in [
+            (Verdict::Interrupted, "error"),
+            (Verdict::Invalid, "error"),
+            (Verdict::Incomplete, "error"),
+            (Verdict::Error, "error"),
+            (Verdict::Fail, "1/1"),
+            (Verdict::Pass, "1/1"),
+        ] {
+            let mut judged = report(vec![pass()], 1);
+            judged.judgement = Some(Judgement {
+                verdict,
+                causes: Vec::new(),
+                threshold: 10_000,
+            });
+            let is_error = wanted == "error";
+            let color = if is_error { "red" } else { "brightgreen" };
+            case(&judged, wanted, color, is_error);
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `mcp-assert ci`: the verdict with its exit code, what counts when several things are wrong, and what is written.
 
-use crate::harness::{Project, Ran};
+use crate::{
+    harness::{Project, Ran},
+    running::{Ended, Running},
+};
 
 /// A suite of assertions about `echo`, named and expecting the text given; a `skip` is skipped.
 pub(crate) fn suite(assertions: &[(&str, &str)]) -> String {
@@ -104,6 +107,62 @@ fn a_baseline_is_not_written_by_a_run_that_is_not_whole() {
     let project = Project::with_suite("name: a\nsever: {}\n");
     expect(&ci(&project, &["--save-baseline", "b.json"]), 2, "invalid");
     assert!(!project.path().join("b.json").exists());
+}
+
+/// One assertion that fails, one that never ends, one that does not begin.
+fn endless() -> Project {
+    let waiting = "name: stuck\nserver: {command: sh, args: [-c, 'echo x >>started; exec sleep 600']}\n\
+                   assert: {tool: any, expect: {not_error: true}}\n";
+    let around = suite(&[("first", "bye"), ("last", "hello")]);
+    let (first, last) = around.split_once("---\n").unwrap();
+    Project::with_suite(&format!("{first}---\n{waiting}---\n{last}"))
+}
+
+/// Interrupts a run of one job at a time in its second assertion.
+fn interrupted(project: &Project, arguments: &[&str]) -> Ended {
+    let mut all = vec!["ci", "--isolation", "process", "--jobs", "1"];
+    all.extend(arguments);
+    let mut running = Running::start(project, &all);
+    running.until_file(&project.path().join("started"));
+    running.signal("-INT");
+    let ended = running.end();
+    ended.left_nothing();
+    assert_eq!(ended.code, Some(130), "{}{}", ended.stdout, ended.stderr);
+    ended
+}
+
+#[test]
+fn an_interrupt_comes_before_failures_and_broken_files() {
+    let project = endless();
+    let green = ["--save-baseline", "b.json", "--baseline", "b.json"];
+    let ended = interrupted(&project, &[&green[..], &["--junit", "started/x"]].concat());
+    assert!(
+        ended.stdout.contains("verdict: interrupted\n"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("  error: cannot"), "{}", ended.stdout);
+    assert!(!project.path().join("b.json").exists());
+}
+
+#[test]
+fn an_interrupted_shard_leaves_a_result_that_no_merge_takes_for_whole() {
+    let project = endless();
+    let ran = project.run(&["ci", "plan", "--shards", "1"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    interrupted(&project, &["--shard", "1/1"]);
+    let blob = project.read("mcp-assert-blob.json");
+    assert!(blob.contains("\"state\":\"interrupted\""), "{blob}");
+    std::fs::create_dir(project.path().join("mcp-assert-blobs")).unwrap();
+    let project = project.file("mcp-assert-blobs/1.json", blob);
+    let merged = project.run(&["ci", "merge", "--badge", "badge.json"]);
+    expect(&merged, 3, "incomplete");
+    assert!(
+        merged.stdout.contains("shard 1 was interrupted"),
+        "{}",
+        merged.stdout
+    );
+    assert!(!project.path().join("badge.json").exists());
 }
 
 #[test]

@@ -134,13 +134,19 @@ fn a_divided_run_says_what_the_whole_one_says() {
     }
 }
 
+/// The options that write a report.
+const FORMATS: [&str; 5] = [
+    "--junit",
+    "--markdown",
+    "--badge",
+    "--sarif",
+    "--report-json",
+];
+
 #[test]
 fn a_stored_run_is_told_again_with_the_same_bytes() {
     let project = divided("bye");
-    let files = |suffix: &str| {
-        ["--junit", "--markdown", "--badge", "--report-json"]
-            .map(|option| format!("{option}={suffix}{option}"))
-    };
+    let files = |suffix: &str| FORMATS.map(|option| format!("{option}={suffix}{option}"));
     let (first, second) = (files("1"), files("2"));
     let first: Vec<&str> = first.iter().map(String::as_str).collect();
     let second: Vec<&str> = second.iter().map(String::as_str).collect();
@@ -148,7 +154,7 @@ fn a_stored_run_is_told_again_with_the_same_bytes() {
     let mut again = vec!["--blobs", "1--report-json"];
     again.extend(&second);
     expect(&merge(&project, &again), 1, "fail", &[]);
-    for format in ["--junit", "--markdown", "--badge", "--report-json"] {
+    for format in FORMATS {
         let of = |suffix: &str| project.read(&format!("{suffix}{format}"));
         assert!(of("1") == of("2"), "{format} differs");
         assert!(of("1").len() > 50);

@@ -216,7 +216,7 @@ pub(in crate::commands) fn prepare(
     let mut notes = loaded.suite.notes;
     if let Some(percent) = &loaded.settings.threshold {
         notes.push(format!(
-            "`threshold: {percent}` is not applied: every assertion must pass"
+            "`threshold: {percent}` is not applied: `run` wants every assertion to pass, `ci` takes --threshold"
         ));
     }
     Ok(Prepared {

@@ -78,10 +78,11 @@ fn shards_keep_within_both_bounds() {
     let ids: Vec<String> = (0..10_000)
         .map(|number| format!("a.yaml::{number}"))
         .collect();
-    let seeds = std::env::var("SHARD_SEEDS").map_or(3, |seeds| seeds.parse().unwrap());
+    // More of them, for the table in full: SHARD_SEEDS=100.
+    let seeds = std::env::var("SHARD_SEEDS").map_or(1, |seeds| seeds.parse().unwrap());
     println!("sigma shards | exact: worst median | estimated: worst median");
     for sigma in [0.5, 1.0, 2.0] {
-        for shards in [2, 3, 4, 8, 16, 32, 64, 128, 200, 256] {
+        for shards in [2, 3, 8, 16, 32, 64, 128, 256] {
             let (mut exact, mut estimated) = (Vec::new(), Vec::new());
             for seed in 0..seeds {
                 let mut numbers = Numbers(seed);
@@ -171,4 +172,9 @@ fn more_shards_than_assertions_leave_some_empty() {
         2
     );
     assert!(divide(&loads, 0).is_empty());
+    let endless = [Load {
+        id: "a",
+        duration_us: u64::MAX,
+    }; 3];
+    assert_eq!(divide(&endless, 2).len(), 2);
 }

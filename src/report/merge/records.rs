@@ -177,12 +177,16 @@ fn not_run(id: &str, trial: u32, shard: usize) -> Record {
 }
 
 impl Record {
-    /// Whether the plan has it and no shard ran it.
+    /// Whether it was to run and did not, for a reason that says nothing of it: no shard ran it, or the run ended early.
     pub(crate) fn never_ran(&self) -> bool {
+        let ended_early = self
+            .reason
+            .as_deref()
+            .is_some_and(|reason| reason.starts_with("not run: "));
         let disruption = self
             .evidence
             .as_ref()
             .and_then(|evidence| evidence.disruption.as_ref());
-        disruption.is_some_and(|disruption| disruption.kind == NOT_RUN)
+        ended_early || disruption.is_some_and(|disruption| disruption.kind == NOT_RUN)
     }
 }

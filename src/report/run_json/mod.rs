@@ -2,18 +2,16 @@
 //! assertion a line, a digest over all before its end; read strictly, because it may come from strangers.
 
 mod read;
+mod shrink;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::read::{Unreadable, parse};
+use self::shrink::Room;
 
 use crate::{
-    report::{
-        End, RunReport,
-        cleaner::{LONGEST_TEXT_BYTES, cut},
-        record::Record,
-    },
+    report::{End, RunReport, record::Record},
     words::digest::sha256,
 };
 
@@ -25,15 +23,6 @@ const VERSION: u64 = 1;
 
 /// The longest file, in bytes.
 pub(crate) const LONGEST_FILE: usize = 64 * 1024 * 1024;
-
-/// Texts are not cut shorter than this.
-const SHORTEST_TEXT: usize = 128;
-
-/// From this length of a text on, cutting alone does not help, and only the last frames stay.
-const FEW_FRAMES_FROM: usize = 4 * 1024;
-
-/// The frames that stay then.
-const FEW_FRAMES: usize = 6;
 
 /// What begins the last member; texts hold no raw line end, so it stands there only.
 const END_MARK: &str = "\n\"end\":";
@@ -106,23 +95,24 @@ pub(crate) fn render(report: &RunReport) -> String {
 }
 
 fn within(report: &RunReport, longest: usize) -> String {
-    let mut limit = LONGEST_TEXT_BYTES;
+    let mut room = Room::ALL;
     loop {
-        let text = rendered(report, limit, longest);
-        if text.len() <= longest || limit <= SHORTEST_TEXT {
-            return text;
+        let text = rendered(report, room, longest);
+        match room.smaller() {
+            Some(smaller) if text.len() > longest => room = smaller,
+            Some(_) | None => return text,
         }
-        limit /= 2;
     }
 }
 
-/// The file with texts of at most `limit` bytes; given up early when it is too long and can still shrink.
-fn rendered(report: &RunReport, limit: usize, longest: usize) -> String {
+/// The file with no more of each record than there is room for; given up early when it is too long and can still
+/// shrink.
+fn rendered(report: &RunReport, room: Room, longest: usize) -> String {
     let mut text = "{\n\"assertions\":[".to_owned();
     for (index, record) in report.records.iter().enumerate() {
         text.push_str(if index == 0 { "\n" } else { ",\n" });
-        text.push_str(&line(record, limit));
-        if text.len() > longest && limit > SHORTEST_TEXT {
+        text.push_str(&line(record, room));
+        if text.len() > longest && room.smaller().is_some() {
             return text;
         }
     }
@@ -173,22 +163,12 @@ fn ending(end: &EndFacts) -> String {
 }
 
 /// One assertion on one line.
-fn line(record: &Record, limit: usize) -> String {
-    if limit >= LONGEST_TEXT_BYTES {
-        return sorted(record);
+fn line(record: &Record, room: Room) -> String {
+    if room == Room::ALL {
+        sorted(record)
+    } else {
+        sorted(&room.fit(record))
     }
-    let mut record = record.clone();
-    for text in record.long_texts() {
-        cut(text, limit);
-    }
-    if let Some(evidence) = &mut record.evidence
-        && limit <= FEW_FRAMES_FROM
-    {
-        let surplus = evidence.wire.len().saturating_sub(FEW_FRAMES);
-        evidence.wire.drain(..surplus);
-        evidence.wire_left_out = evidence.wire_left_out.saturating_add(surplus);
-    }
-    sorted(&record)
 }
 
 /// Compact JSON with sorted keys. Our own types always have such a form; a reader refuses `null`.

@@ -65,16 +65,6 @@ fn what_was_changed_is_refused() {
         &text.replacen("\"version\":1", "\"version\":7", 1),
         "version",
     );
-    let resealed = |text: &str| {
-        let before = text.rfind("\n\"end\":").unwrap();
-        let end = text[before..].find("\"sha256\":\"").unwrap() + before + 10;
-        format!(
-            "{}{}{}",
-            &text[..end],
-            sha256(&text.as_bytes()[..before]),
-            &text[end + 64..]
-        )
-    };
     assert!(parse(&resealed(&text)).is_ok());
     let raw = text.replacen("\"greets\"", "\"\\u001b[2J\"", 1);
     case(&resealed(&raw), "never cleaned");
@@ -120,6 +110,49 @@ fn texts_are_cut_until_it_fits_and_no_assertion_is_dropped() {
     assert_eq!(read.records.len(), 10);
     assert!(text.contains("(cut, "), "{}", &text[..3_000]);
     assert!(render(&run).len() < LONGEST_FILE);
+}
+
+#[test]
+fn thousands_of_long_failures_fit_however_little_room_there_is() {
+    let long = UGLY.repeat(64 * 1024 / UGLY.len() + 1);
+    let mut outcomes: Vec<_> = (0..20)
+        .map(|index| failure_with("a.yaml", &index.to_string(), &long))
+        .collect();
+    for outcome in &mut outcomes {
+        let many = outcome.failures[0].clone();
+        outcome.failures = vec![many; 3];
+    }
+    let run = report(outcomes, 1);
+    // As much for each as 20 000 of them would have.
+    let longest = LONGEST_FILE / 1_000;
+    let text = within(&run, longest);
+    assert!(text.len() <= longest, "{} of {longest}", text.len());
+    let read = parse(&text).unwrap();
+    assert_eq!(read.records.len(), 20);
+    assert!(text.contains("(cut, "), "{}", &text[..3_000]);
+    assert_eq!(within(&read, longest), text);
+}
+
+#[test]
+fn numbers_of_a_stranger_break_no_format() {
+    let text = render(&sample());
+    let numbers = regex::Regex::new(r#""(line|column|first_line|caret_line|indent|width|left_out|duration_us|at_us|stderr_bytes|times|jobs|planned|started_unix_ms|wire_left_out|step|place|start|handshake|setup|subject)":\d+"#).unwrap();
+    for number in ["0", "18446744073709551615"] {
+        let hostile = numbers.replace_all(&text, format!("\"$1\":{number}"));
+        let run = parse(&resealed(&hostile)).unwrap();
+        for format in Format::ALL {
+            assert!(!format.render(&run).is_empty());
+        }
+        crate::report::markdown::within(&run, 2_000);
+    }
+}
+
+/// The text with a digest that fits.
+fn resealed(text: &str) -> String {
+    let before = text.rfind("\n\"end\":").unwrap();
+    let end = text[before..].find("\"sha256\":\"").unwrap() + before + 10;
+    let digest = sha256(&text.as_bytes()[..before]);
+    format!("{}{digest}{}", &text[..end], &text[end + 64..])
 }
 
 proptest! {

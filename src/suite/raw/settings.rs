@@ -27,7 +27,7 @@ shape! {
         report = "report": Texts;
         /// The baseline to compare with.
         baseline = "baseline": Text;
-        /// The percentage that must pass. It is not looked at yet: all must pass.
+        /// The percentage that must pass. It is not applied: `run` wants all to pass, `ci` takes `--threshold`.
         threshold = "threshold": Number;
         /// `true`: the verdicts of the Go tool of the same name.
         compat = "compat": bool;
