@@ -107,7 +107,8 @@ impl<'a> Data<'a> {
             sha: source.sha.as_deref().filter(|sha| is_revision(sha))?,
             suite: source.suite.as_deref()?,
             writes_baseline: complete && facts.wishes.update_data_branch == Wanted::Yes,
-            writes_badge: facts.wishes.publish_badge == Wanted::Yes,
+            writes_badge: facts.wishes.publish_badge == Wanted::Yes
+                && facts.report.may_be_written_as(Format::Badge),
         };
         (data.writes_baseline || data.writes_badge).then_some(data)
     }

@@ -127,6 +127,11 @@ fn an_incomplete_run_leaves_a_badge_and_no_baseline() {
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     let files = twin.world().files(BRANCH);
     assert_eq!(files.keys().collect::<Vec<_>>(), ["badge/evals.json"]);
+    let badge: Value = serde_json::from_str(&files["badge/evals.json"]).unwrap();
+    assert_eq!(
+        (badge["message"].as_str(), badge["isError"].as_bool()),
+        (Some("error"), Some(true))
+    );
 }
 
 #[test]
