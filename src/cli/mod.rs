@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod inputs;
+pub(crate) mod reap;
 #[cfg(test)]
 mod reference;
 pub(crate) mod run;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     /// Run suites as a CI job: threshold, baseline, and every report the surroundings can take
     Ci(Box<ci::CiArgs>),
+    /// Remove what killed runs left: containers, processes, temporary folders
+    Reap(reap::ReapArgs),
     /// Serve a well-behaved MCP server on stdio that misbehaves on demand
     Serve(Box<serve::ServeArgs>),
     /// Check suites without running them

@@ -7,6 +7,7 @@ mod completions;
 mod environment;
 #[cfg(test)]
 mod metadata;
+mod reap;
 mod run;
 mod running;
 mod schema;
@@ -152,6 +153,7 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
     match verb {
         Command::Run(args) => run::run(&args, context).number(),
         Command::Ci(args) => ci::ci(&args, &context.without_job()).number(),
+        Command::Reap(args) => reap::reap(&args, context).number(),
         Command::Serve(args) => serve::serve(*args),
         Command::Validate(args) => validate::validate(&args, context).number(),
         Command::Schema(args) => schema::schema(&args).number(),

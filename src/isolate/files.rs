@@ -27,6 +27,14 @@ pub(crate) fn look(
         .collect()
 }
 
+/// What paths relative to a folder are now; none is followed out of it.
+pub(super) fn look_below(paths: &[String], root: &Path) -> BTreeMap<String, FileState> {
+    paths
+        .iter()
+        .map(|path| (path.clone(), look_at(Path::new(path), Some(root), root)))
+        .collect()
+}
+
 fn look_at(path: &Path, root: Option<&Path>, directory: &Path) -> FileState {
     let Some(root) = root.filter(|root| path.is_relative() || path.starts_with(root)) else {
         return read(&directory.join(path));

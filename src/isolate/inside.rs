@@ -35,6 +35,20 @@ pub(super) enum Stray {
 /// The real place of `path`, which is relative to `root` or absolute below it; the place need not exist.
 /// `root` is free of links itself.
 pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf, Stray> {
+    resolve_with(root, path, |full| match fs::symlink_metadata(full) {
+        Ok(found) if found.is_symlink() => fs::read_link(full).map(Some),
+        Ok(_) => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    })
+}
+
+/// The same where `link` tells of a place below the root which target it has, if it is a link.
+pub(super) fn resolve_with(
+    root: &Path,
+    path: &Path,
+    link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
+) -> Result<PathBuf, Stray> {
     let relative = path.strip_prefix(root).unwrap_or(path);
     let mut steps = split(relative).ok_or(Stray::Above)?;
     let mut place = PathBuf::new();
@@ -48,17 +62,13 @@ pub(super) fn resolve(root: &Path, path: &Path) -> Result<PathBuf, Stray> {
         };
         place.push(name);
         let full = root.join(&place);
-        match fs::symlink_metadata(&full) {
-            Ok(found) if found.is_symlink() => {}
-            Ok(_) => continue,
-            Err(error) if is_absent(&error) => continue,
-            Err(error) => return Err(Stray::Refused(error)),
-        }
+        let Some(target) = link(&full).map_err(Stray::Refused)? else {
+            continue;
+        };
         links += 1;
         if links > MOST_LINKS {
             return Err(Stray::Circle);
         }
-        let target = fs::read_link(&full).map_err(Stray::Refused)?;
         let stray = || Stray::Link {
             link: place.display().to_string(),
             target: target.display().to_string(),

@@ -8,5 +8,7 @@ pub(crate) mod fixture;
 mod inside;
 mod owner;
 pub(crate) mod process;
+pub(crate) mod running;
 pub(crate) mod sweep;
+mod tail;
 mod temporary;

@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod catalog;
+pub(crate) mod container;
 pub(crate) mod disruption;
 pub(crate) mod files;
 pub(crate) mod finding;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use self::{
     answer::Answer,
     catalog::Catalog,
+    container::ContainerSeen,
     disruption::{Disruption, Phase},
     files::FilesSeen,
     finding::Finding,
@@ -50,6 +52,8 @@ pub(crate) struct Observation {
     pub(crate) stderr: StderrTail,
     /// How the process ended; `None` before that, and for servers that are not ours.
     pub(crate) exit: Option<Exit>,
+    /// The container it ran in; `None` for a process.
+    pub(crate) container: Option<Box<ContainerSeen>>,
     /// Where the time went.
     pub(crate) timings: Timings,
     /// Every frame, in order.

@@ -9,6 +9,10 @@ pub(crate) enum ExitStatus {
     Code(i32),
     /// A signal ended it.
     Signal(i32),
+    /// The kernel ended it, because it wanted more memory than it may have.
+    OutOfMemory,
+    /// It is not known: nobody could say any more.
+    Unknown,
 }
 
 impl fmt::Display for ExitStatus {
@@ -19,6 +23,8 @@ impl fmt::Display for ExitStatus {
                 Some(name) => write!(formatter, "{name}"),
                 None => write!(formatter, "signal {number}"),
             },
+            Self::OutOfMemory => write!(formatter, "SIGKILL: out of memory"),
+            Self::Unknown => write!(formatter, "an end that is not known"),
         }
     }
 }
@@ -61,9 +67,15 @@ impl fmt::Display for Exit {
         let ending = match (self.ending, self.status) {
             (Ending::ByItself, _) => "by itself",
             (Ending::StdinClosed, _) => "after its stdin was closed",
-            (Ending::Terminated, ExitStatus::Code(_)) => "after SIGTERM from us",
-            (Ending::Killed, ExitStatus::Code(_)) => "after SIGKILL from us",
             (Ending::Terminated | Ending::Killed, ExitStatus::Signal(_)) => "sent by us",
+            (
+                Ending::Terminated,
+                ExitStatus::Code(_) | ExitStatus::OutOfMemory | ExitStatus::Unknown,
+            ) => "after SIGTERM from us",
+            (
+                Ending::Killed,
+                ExitStatus::Code(_) | ExitStatus::OutOfMemory | ExitStatus::Unknown,
+            ) => "after SIGKILL from us",
         };
         write!(formatter, "{}, {ending}", self.status)?;
         match self.orphans {

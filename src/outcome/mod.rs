@@ -12,6 +12,7 @@ use self::verdict::Mismatch;
 use crate::{
     observation::{
         Timings,
+        container::ContainerSeen,
         disruption::{Disruption, Phase},
         finding::Finding,
         process::{Exit, StderrTail},
@@ -77,6 +78,8 @@ pub(crate) struct EarlierAttempt {
     pub(crate) duration: Duration,
     /// The end of its stderr.
     pub(crate) stderr: StderrTail,
+    /// The container it ran in.
+    pub(crate) container: Option<Box<ContainerSeen>>,
 }
 
 /// What was called, for the report of a failure.
@@ -127,6 +130,8 @@ pub(crate) struct Outcome {
     pub(crate) revision: Option<String>,
     /// How the process ended, when that was known before the outcome was made.
     pub(crate) exit: Option<Exit>,
+    /// The container it ran in.
+    pub(crate) container: Option<Box<ContainerSeen>>,
     /// The end of stderr; kept when red.
     pub(crate) stderr: StderrTail,
     /// The frames; kept when red, or for all with `--trace`.

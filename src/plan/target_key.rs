@@ -58,8 +58,8 @@ impl TargetKeys {
         fixture: OwnFixture,
     ) -> Option<TargetKey> {
         match &server.target {
-            Target::Process(_) | Target::Builtin { .. } => {}
-            Target::Url { .. } | Target::Container { .. } | Target::None => return None,
+            Target::Process(_) | Target::Builtin { .. } | Target::Container { .. } => {}
+            Target::Url { .. } | Target::None => return None,
         }
         // Suites share what is written alike, so that this answers nearly always.
         let place = (

@@ -79,8 +79,28 @@ pub(crate) struct RunReport {
     pub(crate) catalogs: Catalogs,
     /// What changed in that against the baseline, when both are known.
     pub(crate) surface: Option<Surface>,
+    /// The container engine, when one was needed.
+    pub(crate) engine: Option<EngineRecord>,
     /// How the run ended.
     pub(crate) end: End,
+}
+
+/// The engine that made a run's containers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EngineRecord {
+    /// `Docker` or `Podman`.
+    pub(crate) kind: String,
+    /// Its version.
+    pub(crate) version: String,
+    /// The version of its API.
+    pub(crate) api: String,
+    /// The platform of its containers.
+    pub(crate) platform: String,
+    /// Whether it was reached over the network.
+    pub(crate) remote: bool,
+    /// The label that the run's containers carried.
+    pub(crate) label: String,
 }
 
 impl RunReport {

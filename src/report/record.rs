@@ -42,6 +42,9 @@ pub(crate) struct Record {
     pub(crate) server: Option<Arc<str>>,
     /// The protocol revision agreed on.
     pub(crate) revision: Option<Arc<str>>,
+    /// The container it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) container: Option<Box<ContainerRecord>>,
     /// Attempts before the last one.
     pub(crate) attempts: Vec<AttemptRecord>,
     /// Deviations from the protocol.
@@ -78,6 +81,31 @@ pub(crate) struct AttemptRecord {
     pub(crate) duration_us: u64,
     /// The end of its stderr.
     pub(crate) stderr: String,
+    /// The container it ran in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) container: Option<Box<ContainerRecord>>,
+}
+
+/// The container of an attempt, and what the engine took for it, in microseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ContainerRecord {
+    /// The engine's id.
+    pub(crate) id: String,
+    /// The image as the suite names it.
+    pub(crate) image: String,
+    /// The image's id.
+    pub(crate) image_id: String,
+    /// The image's name and digest at its registry.
+    pub(crate) digest: Option<String>,
+    /// To create it.
+    pub(crate) create_us: u64,
+    /// To take the fixture.
+    pub(crate) fill_us: u64,
+    /// To attach and start it.
+    pub(crate) start_us: u64,
+    /// To remove it, waiting for its turn included.
+    pub(crate) remove_us: u64,
 }
 
 /// A deviation from the protocol.

@@ -9,6 +9,7 @@ use crate::{
     observation::{
         Timings,
         catalog::{Catalog, Listing},
+        container::ContainerSeen,
         finding::FindingSeverity,
     },
     outcome::{EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch},
@@ -18,8 +19,8 @@ use crate::{
         cleaner::Cleaner,
         excerpt::Excerpt,
         record::{
-            AttemptRecord, CallRecord, DisruptionRecord, Evidence, FindingRecord, FrameRecord,
-            MismatchRecord, Phases, Record, Sender,
+            AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
+            FrameRecord, MismatchRecord, Phases, Record, Sender,
         },
     },
     words::{
@@ -219,6 +220,7 @@ impl Recorder {
                 let clean = self.cleaner.line(it);
                 self.share(&clean)
             }),
+            container: container(outcome.container.as_deref()),
             attempts: outcome.earlier.iter().map(|it| self.attempt(it)).collect(),
             findings: self.findings(outcome),
             evidence: (outcome.status.is_red() || self.keep == Keep::All)
@@ -250,6 +252,7 @@ impl Recorder {
             detail: self.cleaner.line(&attempt.detail),
             duration_us: micros(attempt.duration),
             stderr: self.cleaner.tail(&attempt.stderr.text()),
+            container: container(attempt.container.as_deref()),
         }
     }
 
@@ -373,6 +376,20 @@ fn focus(mismatch: &Mismatch) -> Vec<String> {
         .and_then(|path| path.split('.').nth(1));
     let key = member.unwrap_or(mismatch.key);
     item.into_iter().chain([format!("{key}:")]).collect()
+}
+
+fn container(seen: Option<&ContainerSeen>) -> Option<Box<ContainerRecord>> {
+    let seen = seen?;
+    Some(Box::new(ContainerRecord {
+        id: Cleaner::name(&seen.id),
+        image: Cleaner::name(&seen.image),
+        image_id: Cleaner::name(&seen.image_id),
+        digest: seen.digest.as_deref().map(Cleaner::name),
+        create_us: micros(seen.create),
+        fill_us: micros(seen.fill),
+        start_us: micros(seen.start),
+        remove_us: micros(seen.remove),
+    }))
 }
 
 fn phases(timings: &Timings) -> Phases {

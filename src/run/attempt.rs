@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{
     CatalogsWanted,
     catalogs::Claim,
+    contained::Contained,
     image,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
@@ -19,7 +20,11 @@ use super::{
     reuse, trajectory,
 };
 use crate::{
-    isolate::process::{Process, ProcessSpec, StartFailure},
+    isolate::{
+        container::image::ReadyImage,
+        process::{Process, ProcessSpec, StartFailure},
+        running::Running,
+    },
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
@@ -28,7 +33,10 @@ use crate::{
     plan::{job::RunJob, target_key::TargetKey},
     session::{Script, Session},
     suite::{
-        model::{server::Inherit, subject::Subject},
+        model::{
+            server::{Inherit, Target},
+            subject::Subject,
+        },
         template::Bindings,
     },
     transport::clock::JobClock,
@@ -49,6 +57,8 @@ pub(super) struct Attempted {
     place: Option<Place>,
     /// How the server that was to be shared had ended.
     died: Option<String>,
+    /// How long a turn at the engine was waited for.
+    waited: Duration,
 }
 
 /// Makes an attempt. Everything that goes wrong is in its observation.
@@ -67,35 +77,52 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
         live: None,
         place: None,
         died: None,
+        waited: Duration::ZERO,
     };
     if let Subject::Trajectory(source) = &job.assertion.subject {
         trajectory::observe(source, job, &mut attempted);
-    } else if let Err(disruption) = image::of(job, shared, teller).await {
-        attempted.observation.disruption = Some(disruption);
-    } else if let Err(disruption) = Box::pin(attempted.observe(job, shared, teller)).await {
+        return attempted.since(begun);
+    }
+    let image = match image::of(job, shared, teller).await {
+        Ok(image) => image,
+        Err(disruption) => {
+            attempted.observation.disruption = Some(disruption);
+            return attempted.since(begun);
+        }
+    };
+    // What an image takes is no time of the assertion's.
+    let begun = StdInstant::now();
+    let started = Started {
+        clock: JobClock::start(),
+        teller,
+        deadline: Instant::now() + job.timeout,
+        image: image.as_deref(),
+    };
+    if let Err(disruption) = Box::pin(attempted.observe(job, shared, started)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
         attempted.observation.reached = reached;
         attempted.observation.disruption = Some(disruption);
     }
-    attempted.observation.timings.total = begun.elapsed();
-    attempted
+    attempted.since(begun)
 }
 
 impl Attempted {
+    /// Notes how long it took; waiting for a turn at the engine is not counted.
+    fn since(mut self, begun: StdInstant) -> Self {
+        let took = begun.elapsed();
+        self.observation.timings.total = took.saturating_sub(self.waited);
+        self
+    }
+
     /// The place, the server, the session and the subject, in this order. A shared server that turns out to be
     /// dead is replaced: that it ended is no verdict on this assertion.
     async fn observe(
         &mut self,
         job: &RunJob,
         shared: &Shared,
-        teller: Teller<'_>,
+        started: Started<'_>,
     ) -> Result<(), Disruption> {
-        let started = Started {
-            clock: JobClock::start(),
-            teller,
-            deadline: Instant::now() + job.timeout,
-        };
-        teller.phase(Phase::Place);
+        started.teller.phase(Phase::Place);
         if let Some(live) = Box::pin(self.waiting_server(job, shared, started.clock)).await {
             self.perform(live, job, shared, started).await?;
             let crash = |seen: &Disruption| seen.kind == DisruptionKind::Crash;
@@ -122,7 +149,7 @@ impl Attempted {
         clock: JobClock,
     ) -> Option<Live> {
         let mut live = shared.take_live(job).await?;
-        if live.process.status().is_some() || live.place.reset().await.is_err() {
+        if live.process.status().is_some() || live.place.reset(&live.process).await.is_err() {
             Box::pin(self.end_shared(live, shared)).await;
             return None;
         }
@@ -130,6 +157,7 @@ impl Attempted {
         self.bindings.fixture = live.place.fixture_path();
         let dialect = shared.options.rules.dialect;
         live.place.look_before(job, &self.bindings, dialect);
+        live.place.look_again(job, &live.process).await;
         Some(live)
     }
 
@@ -163,8 +191,9 @@ impl Attempted {
             setup: &job.assertion.setup,
             subject: &job.assertion.subject,
         };
+        let deadline = started.deadline + self.waited;
         let performed = tokio::select! {
-            seen = live.session.perform(script, &mut self.bindings, started.deadline) => Some(seen),
+            seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
             () = shared.options.interrupt.cancelled() => None,
         };
         self.observation = performed.unwrap_or_else(interrupted);
@@ -172,7 +201,12 @@ impl Attempted {
         self.observation.timings.start = timings.start;
         let looked = live
             .place
-            .look_after(job, &self.bindings, shared.options.rules.dialect)
+            .look_after(
+                job,
+                &self.bindings,
+                shared.options.rules.dialect,
+                &live.process,
+            )
             .await;
         if !live.used_by.is_empty() {
             self.shared_server = Some(live.used_by.join(", "));
@@ -195,7 +229,8 @@ impl Attempted {
     ) -> Result<Live, Disruption> {
         let begun = StdInstant::now();
         let options = &shared.options;
-        let mut place = Place::new(job, options.fixture.as_ref(), &options.environment).await?;
+        let fixture = options.fixture.as_ref();
+        let mut place = Place::new(job, fixture, &options.environment, started.image).await?;
         self.bindings.fixture = place.fixture_path();
         place.look_before(job, &self.bindings, options.rules.dialect);
         self.observation.timings.place = begun.elapsed();
@@ -210,11 +245,30 @@ impl Attempted {
             }
         };
         self.command_line = Some(command.shown());
-        let spec = process_spec(command, shared);
-        match Process::start(&spec, started.clock).await {
+        let launched = if let (Target::Container { container, program }, Some(image)) =
+            (&job.server.target, started.image)
+        {
+            let inside = Contained {
+                container,
+                program,
+                image,
+                place: &place,
+                clock: started.clock,
+                waited: &mut self.waited,
+            };
+            Box::pin(inside.start(job, shared, &self.bindings)).await
+        } else {
+            let spec = process_spec(command, shared);
+            let launched = Process::start(&spec, started.clock).await;
+            launched
+                .map(|(process, link)| (Running::Process(process), link))
+                .map_err(|failure| not_started(&failure))
+        };
+        match launched {
             Ok((process, link)) => {
-                let session = Session::new(link, &job.client, Some(Box::pin(process.end_watch())));
-                self.observation.timings.start = begun.elapsed();
+                let session = Session::new(link, &job.client, Some(process.end_watch()));
+                self.observation.timings.start = begun.elapsed().saturating_sub(self.waited);
+                place.took_place(&process);
                 Ok(Live {
                     session,
                     process,
@@ -222,9 +276,9 @@ impl Attempted {
                     used_by: Vec::new(),
                 })
             }
-            Err(failure) => {
+            Err(disruption) => {
                 self.place = Some(place);
-                Err(not_started(&failure))
+                Err(disruption)
             }
         }
     }
@@ -258,6 +312,7 @@ impl Attempted {
     fn complete(&mut self, ended: Ended) {
         self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
+        self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
         ending_findings(&ended.exit, &mut self.observation);
     }
@@ -269,6 +324,8 @@ struct Started<'a> {
     clock: JobClock,
     teller: Teller<'a>,
     deadline: Instant,
+    /// The image of its container, when it has one.
+    image: Option<&'a ReadyImage>,
 }
 
 /// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked

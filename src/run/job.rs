@@ -181,6 +181,7 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
         server: None,
         revision: None,
         exit: None,
+        container: None,
         stderr: crate::observation::process::StderrTail::default(),
         wire: Vec::new(),
         shared_server: None,
@@ -230,6 +231,7 @@ fn outcome(
             .as_ref()
             .map(|session| session.revision.name().to_owned()),
         exit: observation.exit,
+        container: observation.container,
         stderr: if red {
             observation.stderr
         } else {
@@ -263,6 +265,7 @@ fn earlier_attempt(
         detail: outcome.detail(),
         duration,
         stderr,
+        container: outcome.container,
     }
 }
 

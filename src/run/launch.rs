@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use crate::{
+    isolate::container::body::Command,
     observation::disruption::{Disruption, DisruptionKind, Phase},
     suite::{
-        model::server::{EnvPart, EnvValue, Inherit, Launch, Target},
+        model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Target},
         template::{Bindings, Template, UnknownName},
     },
     words::redact::Secrets,
@@ -30,7 +31,9 @@ pub(crate) struct CommandLine {
 impl CommandLine {
     /// As one would type it.
     pub(crate) fn shown(&self) -> String {
-        shell_words::join(std::iter::once(&self.program).chain(&self.args))
+        let words = std::iter::once(&self.program).chain(&self.args);
+        // Without a program it is the one of the container's image.
+        shell_words::join(words.skip(usize::from(self.program.is_empty())))
     }
 }
 
@@ -76,11 +79,52 @@ pub(crate) fn command_line(
             "servers behind a url are not supported by this version: `{}`",
             url.text
         ))),
-        Target::Container { .. } => {
-            Err(unsupported("containers are not supported by this version"))
+        Target::Container { program, .. } => {
+            let command = contained(program, bindings)?;
+            Ok(CommandLine {
+                program: command.program.unwrap_or_default(),
+                args: command.args,
+                directory: command.workdir.map(PathBuf::from),
+                env: command.env,
+                inherit: Inherit::Nothing,
+            })
         }
         Target::None => Err(invalid("the assertion has no `server`")),
     }
+}
+
+/// What is started in a container. Nothing of ours is inherited there.
+pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disruption> {
+    let (words, launch) = match program {
+        Program::Launched(launch) => {
+            let program = launch.command.as_ref();
+            let program = program.map(|word| render(word, bindings)).transpose()?;
+            ((program, render_all(&launch.args, bindings)?), launch)
+        }
+        Program::Builtin {
+            profile,
+            args,
+            launch,
+        } => {
+            let mut all = vec!["serve".to_owned(), "--profile".to_owned(), profile.clone()];
+            all.extend(render_all(args, bindings)?);
+            ((None, all), launch)
+        }
+    };
+    let filled = fill(launch, String::new(), Vec::new(), bindings)?;
+    let workdir = filled.directory.map(|folder| folder.display().to_string());
+    if let Some(folder) = workdir.as_ref().filter(|folder| !folder.starts_with('/')) {
+        return Err(
+            invalid(format!("`cwd` leads to `{folder}`, a path of this machine"))
+                .with_help("inside a container write an absolute path, or `docker: {workdir: …}`"),
+        );
+    }
+    Ok(Command {
+        program: words.0,
+        args: words.1,
+        env: filled.env,
+        workdir,
+    })
 }
 
 /// Values that the suite takes from variables and that no report may show.

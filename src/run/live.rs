@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::{job::Shared, place::Place};
+use super::{contained, job::Shared, place::Place};
 use crate::{
-    isolate::process::{Patience, Process},
+    isolate::{process::Patience, running::Running},
     observation::{
         Observation,
+        container::ContainerSeen,
         finding::{FindingCode, note},
         process::{Ending, Exit, StderrTail},
     },
@@ -28,7 +29,7 @@ const HURRY: Patience = Patience {
 /// A server with the session on it.
 pub(super) struct Live {
     pub(super) session: Session,
-    pub(super) process: Process,
+    pub(super) process: Running,
     pub(super) place: Place,
     /// Assertions that used it before.
     pub(super) used_by: Vec<String>,
@@ -39,6 +40,7 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
     pub(super) stderr: StderrTail,
     pub(super) note: Option<String>,
+    pub(super) container: Option<Box<ContainerSeen>>,
 }
 
 impl Live {
@@ -56,10 +58,14 @@ impl Live {
             end_of(&mut self.process, shared)
         );
         remainder.add_to(seen);
-        let stderr = self.process.stderr();
+        let container = self.process.container();
+        if let Some(container) = container {
+            contained::explain(container, exit.status, seen);
+        }
         Ended {
             exit,
-            stderr,
+            stderr: self.process.stderr(),
+            container: container.map(|container| Box::new(container.seen().clone())),
             note: self.place.close().await,
         }
     }
@@ -71,14 +77,14 @@ impl Live {
 }
 
 /// Ends a process, in a hurry from the moment the run is interrupted.
-async fn end_of(process: &mut Process, shared: &Shared) -> Exit {
+async fn end_of(process: &mut Running, shared: &Shared) -> Exit {
     if !shared.options.interrupt.is_cancelled() {
         tokio::select! {
             exit = Box::pin(process.end(Patience::default())) => return exit,
             () = shared.options.interrupt.cancelled() => {}
         }
     }
-    Box::pin(process.end(HURRY)).await
+    Box::pin(process.end_now(HURRY)).await
 }
 
 /// What the way a server ended says about it.

@@ -2,7 +2,9 @@
 
 mod attempt;
 mod catalogs;
+mod contained;
 mod image;
+mod inside;
 mod job;
 mod judge;
 pub(crate) mod launch;

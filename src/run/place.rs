@@ -7,20 +7,26 @@ use std::{
     sync::Arc,
 };
 
+use super::inside::{Compared, Inside};
 use crate::{
     isolate::{
+        container::image::ReadyImage,
         files,
         fixture::{Fixture, FixtureCopy, FixtureProblem},
+        running::Running,
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        files::{FileSeen, FileState, FilesSeen},
+        files::{Change, FileSeen, FileState, FilesSeen},
     },
     plan::job::RunJob,
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::expectation::{Expectation, Wanted},
+        model::{
+            expectation::{Expectation, Wanted},
+            server::Target,
+        },
         template::Bindings,
     },
     words::environment::Environment,
@@ -28,10 +34,20 @@ use crate::{
 
 /// A job's files.
 pub(super) struct Place {
-    copy: Option<FixtureCopy>,
-    /// Where relative paths start when there is no copy.
-    directory: PathBuf,
+    files: Files,
     before: BTreeMap<String, FileState>,
+}
+
+/// Where they are.
+enum Files {
+    /// On this machine.
+    Here {
+        copy: Option<FixtureCopy>,
+        /// Where relative paths start when there is no copy.
+        directory: PathBuf,
+    },
+    /// In the server's container.
+    Inside(Inside),
 }
 
 impl Place {
@@ -40,7 +56,14 @@ impl Place {
         job: &RunJob,
         fixture: Option<&Arc<Fixture>>,
         environment: &Environment,
+        image: Option<&ReadyImage>,
     ) -> Result<Self, Disruption> {
+        if let Some(image) = image {
+            return Ok(Self {
+                files: Files::Inside(Inside::new(job, fixture, image)),
+                before: BTreeMap::new(),
+            });
+        }
         let copy = match fixture {
             Some(fixture) if job.assertion.uses_fixture => {
                 let copied = fixture.copy().await;
@@ -50,36 +73,71 @@ impl Place {
             }
             Some(_) | None => None,
         };
+        let directory = environment.directory.clone();
         Ok(Self {
-            copy,
-            directory: environment.directory.clone(),
+            files: Files::Here { copy, directory },
             before: BTreeMap::new(),
         })
     }
 
     /// The copy's path as the server sees it.
     pub(super) fn fixture_path(&self) -> Option<String> {
-        self.copy
-            .as_ref()
-            .map(|copy| copy.path().display().to_string())
+        match &self.files {
+            Files::Here { copy, .. } => copy.as_ref().map(|copy| copy.path().display().to_string()),
+            Files::Inside(inside) => inside.fixture_path(),
+        }
+    }
+
+    /// The files of a container, when it is one.
+    pub(super) fn inside(&self) -> Option<&Inside> {
+        match &self.files {
+            Files::Here { .. } => None,
+            Files::Inside(inside) => Some(inside),
+        }
     }
 
     /// Makes the copy as it was, for the next assertion of the same server.
-    pub(super) async fn reset(&mut self) -> Result<(), Disruption> {
+    pub(super) async fn reset(&mut self, server: &Running) -> Result<(), Disruption> {
         self.before.clear();
-        let Some(copy) = &self.copy else {
-            return Ok(());
-        };
-        copy.reset()
-            .await
-            .map_err(|problem| disrupted(Phase::Place, "the fixture could not be reset", &problem))
+        match &self.files {
+            Files::Here { copy: None, .. } => Ok(()),
+            Files::Here {
+                copy: Some(copy), ..
+            } => copy.reset().await.map_err(|problem| {
+                disrupted(Phase::Place, "the fixture could not be reset", &problem)
+            }),
+            Files::Inside(inside) => inside.is_untouched(server).await,
+        }
     }
 
     /// Remembers the files that the expectations name, as far as their names are known by now.
     pub(super) fn look_before(&mut self, job: &RunJob, bindings: &Bindings, dialect: Dialect) {
         let paths = paths(job, bindings, dialect);
-        if !paths.is_empty() {
-            self.before = files::look(&paths, self.copy.as_ref(), &self.directory);
+        if paths.is_empty() {
+            return;
+        }
+        self.before = match &mut self.files {
+            Files::Here { copy, directory } => files::look(&paths, copy.as_ref(), directory),
+            Files::Inside(inside) => inside.look_before(&paths),
+        };
+    }
+
+    /// Looks at what the next assertion of a running container names.
+    pub(super) async fn look_again(&mut self, job: &RunJob, server: &Running) {
+        if let (Files::Inside(inside), Some(server), Target::Container { container, .. }) =
+            (&self.files, server.container(), &job.server.target)
+        {
+            for path in inside.outside() {
+                let state = server.look(container, path).await;
+                inside.add_one(path, &state, &mut self.before);
+            }
+        }
+    }
+
+    /// Takes over what was seen in a container that was made meanwhile.
+    pub(super) fn took_place(&mut self, server: &Running) {
+        if let (Files::Inside(inside), Some(container)) = (&self.files, server.container()) {
+            inside.add_before(container, &mut self.before);
         }
     }
 
@@ -89,12 +147,24 @@ impl Place {
         job: &RunJob,
         bindings: &Bindings,
         dialect: Dialect,
+        server: &Running,
     ) -> Result<FilesSeen, Disruption> {
         let paths = paths(job, bindings, dialect);
-        let after = if paths.is_empty() {
-            BTreeMap::new()
-        } else {
-            files::look(&paths, self.copy.as_ref(), &self.directory)
+        let asked = wanted_of(job).any(|wanted| matches!(wanted.key, "not" | "only_changed"));
+        let (after, changed) = match (&self.files, server) {
+            (Files::Inside(inside), Running::Container(container)) => {
+                let asked = if asked { Compared::Yes } else { Compared::No };
+                inside.look_after(&paths, container, asked).await?
+            }
+            (Files::Here { copy, directory }, Running::Process(_) | Running::Container(_)) => {
+                let after = if paths.is_empty() {
+                    BTreeMap::new()
+                } else {
+                    files::look(&paths, copy.as_ref(), directory)
+                };
+                (after, changes(copy.as_ref().filter(|_| asked)).await?)
+            }
+            (Files::Inside(_), Running::Process(_)) => (BTreeMap::new(), None),
         };
         let paths = after
             .into_iter()
@@ -106,27 +176,40 @@ impl Place {
                 (path, FileSeen { before, after })
             })
             .collect();
-        let asked = wanted_of(job).any(|wanted| matches!(wanted.key, "not" | "only_changed"));
-        let changed = match self.copy.as_ref().filter(|_| asked) {
-            Some(copy) => Some(copy.changes().await.map_err(|problem| {
-                let what = "the fixture's copy could not be compared with the original";
-                disrupted(Phase::Subject, what, &problem)
-            })?),
-            None => None,
-        };
         Ok(FilesSeen { paths, changed })
     }
 
     /// Removes the copy, or says why it could not be.
     pub(super) async fn close(self) -> Option<String> {
-        let problem = self.copy?.close().await.err()?;
+        let copy = match self.files {
+            Files::Here { copy, .. } => copy?,
+            // They go with the container.
+            Files::Inside(_) => return None,
+        };
+        let problem = copy.close().await.err()?;
         Some(format!(
             "the fixture's copy could not be removed: {problem}"
         ))
     }
 }
 
-fn disrupted(phase: Phase, what: &str, problem: &FixtureProblem) -> Disruption {
+/// Everything that changed in a copy.
+async fn changes(
+    copy: Option<&FixtureCopy>,
+) -> Result<Option<BTreeMap<String, Change>>, Disruption> {
+    let Some(copy) = copy else {
+        return Ok(None);
+    };
+    let changes = copy.changes().await;
+    changes
+        .map(Some)
+        .map_err(|problem| disrupted(Phase::Subject, NOT_COMPARED, &problem))
+}
+
+/// How a comparison that failed is told.
+pub(super) const NOT_COMPARED: &str = "the fixture's copy could not be compared with the original";
+
+pub(super) fn disrupted(phase: Phase, what: &str, problem: &FixtureProblem) -> Disruption {
     let disruption = Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"));
     match problem.help() {
         Some(help) => disruption.with_help(help),

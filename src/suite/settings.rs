@@ -20,7 +20,7 @@ use crate::{
             settings::RawSettings,
             value::{Anything, Table},
         },
-        yaml::{self, Entry, Kind, Node, Source},
+        yaml::{self, Entry, Key, Kind, Node, Source},
     },
     words::{
         diagnostic::Diagnostic,
@@ -68,15 +68,7 @@ pub(crate) struct NamedTarget {
 const NO_DEFAULT: [&str; 5] = ["name", "description", "trace", "audit_log", "parallel"];
 
 /// Keys of `server` that say what is started or reached. An assertion with one of its own takes over none.
-const MEANS: [&str; 7] = [
-    "command",
-    "args",
-    "builtin",
-    "url",
-    "launch",
-    "transport",
-    "docker",
-];
+const MEANS: [&str; 6] = ["command", "args", "builtin", "url", "launch", "transport"];
 
 /// Reads the settings; `around.directory` is the folder of the file.
 pub(super) fn read(
@@ -251,11 +243,55 @@ fn join_server(own: &mut Node, default: &Node) {
             && MEANS.contains(&entry.key.text.as_str())
     };
     let own_means = own.iter().any(is_means);
+    // Where a server runs is no matter of how it is started: another command runs in the same container.
+    let reached = own.iter().any(|entry| entry.key.text == "url");
     for entry in default {
         let key = entry.key.text.as_str();
-        let taken_over = !(own_means && MEANS.contains(&key));
-        if taken_over && !own.iter().any(|known| known.key.text == key) {
-            own.push(entry.clone());
+        let known = own.iter_mut().find(|known| known.key.text == key);
+        match known {
+            Some(known) if key == "docker" => join_docker(&mut known.value, &entry.value),
+            Some(_) => {}
+            None if own_means && MEANS.contains(&key) || reached && key == "docker" => {}
+            None => own.push(entry.clone()),
         }
+    }
+}
+
+/// Adds to a `docker` what the default has beside it; a text is an image.
+fn join_docker(own: &mut Node, default: &Node) {
+    let (Some(mut entries), Some(defaults)) = (container(own), container(default)) else {
+        return;
+    };
+    let base = |entries: &[Entry]| {
+        let named = |entry: &Entry| matches!(entry.key.text.as_str(), "image" | "build");
+        entries.iter().any(named)
+    };
+    let (own_base, default_base) = (base(&entries), base(&defaults));
+    for entry in defaults {
+        let key = entry.key.text.as_str();
+        let of_other_image = match key {
+            "image" | "build" => own_base,
+            "prepare" => own_base && default_base,
+            _ => false,
+        };
+        if !of_other_image && !entries.iter().any(|known| known.key.text == key) {
+            entries.push(entry);
+        }
+    }
+    own.kind = Kind::Map(entries);
+}
+
+/// The entries of a `docker`, written as a map or as the image alone; `None` for what is neither.
+fn container(node: &Node) -> Option<Vec<Entry>> {
+    match &node.kind {
+        Kind::Map(entries) => Some(entries.clone()),
+        Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => Some(vec![Entry {
+            key: Key {
+                text: "image".to_owned(),
+                at: node.at,
+            },
+            value: node.clone(),
+        }]),
+        Kind::Null | Kind::List(_) => None,
     }
 }

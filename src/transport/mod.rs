@@ -1,6 +1,7 @@
 //! Bytes to frames and back; records every frame. Never interprets more than it must: what a frame means is
 //! the session's affair, and starting the process behind a pipe is `isolate`'s.
 
+pub(crate) mod attach;
 pub(crate) mod clock;
 #[cfg(test)]
 pub(crate) mod duplex;

@@ -179,7 +179,7 @@ fn refuse_untrusted(here: &Here, allowed: bool) -> Result<(), Refusal> {
     .with_help("--dangerously-run-untrusted-head runs it all the same"))
 }
 
-/// Containers are asked for by default, and nothing else is taken for them.
+/// What is about containers needs them, and nothing else is taken for them.
 fn refuse_containers(place: &PlaceArgs) -> Result<(), Refusal> {
     let only_there = [
         ("--image", place.image.is_some()),
@@ -188,15 +188,15 @@ fn refuse_containers(place: &PlaceArgs) -> Result<(), Refusal> {
     ];
     let given = only_there.iter().find(|(_, given)| *given);
     match (place.isolation, given) {
-        (Isolation::Process, None) => Ok(()),
         (Isolation::Process, Some((name, _))) => Err(Refusal::invalid(format!(
             "`{name}` is about containers, and `--isolation process` was asked for"
         ))),
-        (Isolation::Container, _) => Err(Refusal::new(
+        (Isolation::Container, _) if place.prepare.is_some() => Err(Refusal::new(
             ExitCode::CouldNotRun,
-            "containers cannot be started by this build",
+            "`--prepare` is not supported by this build",
         )
-        .with_help("--isolation process runs the servers beside this process")),
+        .with_help("write it into mcp-assert.yaml: `docker: {prepare: […]}`")),
+        (Isolation::Process, None) | (Isolation::Container, _) => Ok(()),
     }
 }
 

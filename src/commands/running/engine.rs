@@ -1,4 +1,5 @@
-//! The container engine of a run that needs one: found before the first job, or the run ends.
+//! The container engine of a run that needs one: found before the first job, or the run ends; and what killed runs
+//! left there is removed.
 
 use std::sync::Arc;
 
@@ -7,33 +8,58 @@ use crate::{
     cli::run::RunArgs,
     isolate::container::{
         Containers,
-        engine::{Engine, Wanted},
+        engine::{Engine, EngineKind, Location, Wanted},
         image::{Images, Rebuild},
+        labels::RunName,
+        reap::{self, Whose},
     },
-    words::{environment::Environment, exit::ExitCode},
+    report::EngineRecord,
+    words::{environment::Environment, exit::ExitCode, text::clean},
 };
 
 /// Finds the engine and makes what the run's containers share.
 pub(super) async fn containers(
     args: &RunArgs,
     environment: &Arc<Environment>,
-) -> Result<Containers, Refusal> {
+) -> Result<Arc<Containers>, Refusal> {
     let wanted = Wanted {
         host: args.docker_host.clone(),
     };
-    match Engine::connect(&wanted, environment).await {
-        Ok(engine) => {
-            let rebuild = if args.rebuild {
-                Rebuild::Yes
-            } else {
-                Rebuild::No
-            };
-            let images = Images::new(Arc::clone(environment), rebuild);
-            Ok(Containers::new(engine, images))
-        }
-        Err(error) => {
-            let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
-            Err(error.help().into_iter().fold(refusal, Refusal::with_help))
-        }
+    let engine = connect(&wanted, environment).await?;
+    // What cannot be removed now is tried again by the next run.
+    reap::reap(&engine, Whose::Abandoned).await;
+    let rebuild = if args.rebuild {
+        Rebuild::Yes
+    } else {
+        Rebuild::No
+    };
+    let images = Images::new(Arc::clone(environment), rebuild);
+    Ok(Containers::new(engine, images, RunName::new(environment)))
+}
+
+/// What the report says about the engine.
+pub(super) fn record(containers: &Containers) -> EngineRecord {
+    let facts = containers.facts();
+    EngineRecord {
+        kind: match facts.kind {
+            EngineKind::Docker => "Docker".to_owned(),
+            EngineKind::Podman => "Podman".to_owned(),
+        },
+        version: clean(&facts.version),
+        api: clean(&facts.api),
+        platform: clean(&facts.platform),
+        remote: facts.location == Location::Network,
+        label: clean(containers.run().text()),
     }
+}
+
+/// Finds the engine, or says why none can be used.
+pub(in crate::commands) async fn connect(
+    wanted: &Wanted,
+    environment: &Environment,
+) -> Result<Engine, Refusal> {
+    Engine::connect(wanted, environment).await.map_err(|error| {
+        let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
+        error.help().into_iter().fold(refusal, Refusal::with_help)
+    })
 }

@@ -1,7 +1,7 @@
 //! What `run` and `ci` share: from what was typed to a plan, and from a plan to the report of its run. What is done
 //! with the report, and which exit code follows, is each verb's own.
 
-mod engine;
+pub(super) mod engine;
 mod options;
 mod refusal;
 mod screen;
@@ -10,7 +10,7 @@ mod signals;
 use std::{
     cell::RefCell,
     convert::Infallible,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -45,14 +45,7 @@ pub(super) fn execute(
     screen: &mut Screen,
 ) -> Result<RunReport, Refusal> {
     let begun = Instant::now();
-    let keep = if args.trace { Keep::All } else { Keep::Red };
-    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
-    if passes == Passes::Counted {
-        recorder = recorder.counting_passes();
-    }
-    for problem in &prepared.problems {
-        recorder.problem(problem);
-    }
+    let recorder = recorder(prepared, args, passes);
     let interrupt = CancellationToken::new();
     let mut options = prepared.run_options(args, interrupt.clone());
     let needs_engine = prepared.needs_engine();
@@ -67,6 +60,7 @@ pub(super) fn execute(
             format!("the run could not be started: {error}"),
         )
     })?;
+    let held = Arc::new(OnceLock::new());
     let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
@@ -75,13 +69,17 @@ pub(super) fn execute(
         out: screen.stdout(),
     });
     let ran = runtime.block_on(async {
-        let listener = signals::listen(interrupt.clone());
+        let listener = signals::listen(interrupt.clone(), Arc::clone(&held));
         isolate::sweep::before_run().await;
         if needs_engine {
             let containers = engine::containers(args, &environment).await?;
-            options.containers = Some(Arc::new(containers));
+            let _ = held.set(Arc::clone(&containers));
+            options.containers = Some(containers);
         }
         let end = conduct(plan, options, &stage).await;
+        if let Some(containers) = held.get() {
+            containers.close().await;
+        }
         isolate::sweep::after_run().await;
         listener.abort();
         Ok(end)
@@ -96,10 +94,24 @@ pub(super) fn execute(
     } = stage.into_inner();
     live.finish(out).map_err(|error| unwritable(&error))?;
     let mut report = recorder.finish(begun.elapsed());
+    report.engine = held.get().map(|containers| engine::record(containers));
     if ran == RunEnd::Interrupted {
         report.end = End::Interrupted;
     }
     Ok(report)
+}
+
+/// What folds the events into the report.
+fn recorder(prepared: &Prepared, args: &RunArgs, passes: Passes) -> Recorder {
+    let keep = if args.trace { Keep::All } else { Keep::Red };
+    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
+    if passes == Passes::Counted {
+        recorder = recorder.counting_passes();
+    }
+    for problem in &prepared.problems {
+        recorder.problem(problem);
+    }
+    recorder
 }
 
 /// Runs the plan, showing what happens.

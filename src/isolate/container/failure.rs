@@ -163,6 +163,20 @@ pub(super) fn unreachable(error: &bollard::errors::Error) -> Unreachable {
     Unreachable::Other(text)
 }
 
+/// Whether the engine did not answer at all, which is no refusal.
+pub(super) fn is_gone(error: &bollard::errors::Error) -> bool {
+    use bollard::errors::Error as Engine;
+
+    matches!(
+        error,
+        Engine::IOError { .. }
+            | Engine::HyperLegacyError { .. }
+            | Engine::HyperResponseError { .. }
+            | Engine::RequestTimeoutError
+            | Engine::SocketNotFoundError(_)
+    )
+}
+
 /// The kind of the system's error that lies under this one.
 pub(super) fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
     let mut next = Some(error);

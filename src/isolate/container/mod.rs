@@ -1,6 +1,7 @@
 //! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
 //! its server goes through `transport::attach`; who needs a container is decided by `plan`.
 
+pub(crate) mod body;
 mod build;
 mod bundle;
 mod context;
@@ -13,34 +14,97 @@ mod failure;
 mod ignore;
 pub(crate) mod image;
 pub(crate) mod image_failure;
+pub(crate) mod labels;
 mod own;
 mod prepare;
 mod pull;
+pub(crate) mod readback;
+pub(crate) mod reap;
+pub(crate) mod refusal;
 mod script;
+pub(crate) mod server;
+mod steps;
+pub(crate) mod upload;
 mod workshop;
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use bollard::{errors::Error, query_parameters::RemoveContainerOptionsBuilder};
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, SemaphorePermit},
+    task::JoinSet,
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    engine::Engine,
+    engine::{Engine, EngineFacts},
     image::{Images, Progress, ReadyImage},
     image_failure::ImageError,
+    labels::RunName,
+    upload::{Ids, Uploads},
 };
 use crate::suite::model::container::ImageSource;
+
+/// Containers that are created and started at once: more only makes the engine slower.
+const STARTS: usize = 2;
+
+/// Containers that are removed at once.
+const REMOVALS: usize = 2;
+
+/// The same when the run was interrupted.
+const HURRIED_REMOVALS: usize = 8;
+
+/// How long the engine may take to remove a container.
+const REMOVAL: Duration = Duration::from_secs(20);
 
 /// What the containers of a run share.
 #[derive(Debug)]
 pub(crate) struct Containers {
     engine: Engine,
     images: Images,
+    run: RunName,
+    uploads: Uploads,
+    users: Mutex<HashMap<(String, String), Ids>>,
+    starts: Semaphore,
+    removals: Semaphore,
+    hurried: AtomicBool,
+    /// Removals that nobody waits for but [`Containers::close`].
+    abandoned: Mutex<JoinSet<()>>,
 }
 
 impl Containers {
     /// No container yet.
-    pub(crate) fn new(engine: Engine, images: Images) -> Self {
-        Self { engine, images }
+    pub(crate) fn new(engine: Engine, images: Images, run: RunName) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            images,
+            run,
+            uploads: Uploads::default(),
+            users: Mutex::default(),
+            starts: Semaphore::new(STARTS),
+            removals: Semaphore::new(REMOVALS),
+            hurried: AtomicBool::new(false),
+            abandoned: Mutex::default(),
+        })
+    }
+
+    /// What the engine says about itself.
+    pub(crate) fn facts(&self) -> &EngineFacts {
+        &self.engine.facts
+    }
+
+    /// The name that all containers of the run carry.
+    pub(crate) fn run(&self) -> &RunName {
+        &self.run
     }
 
     /// The image of a source; provided at the first question, whoever asks.
@@ -52,5 +116,119 @@ impl Containers {
     ) -> Result<Arc<ReadyImage>, ImageError> {
         let image = self.images.ready(&self.engine, wanted, progress, interrupt);
         image.await
+    }
+
+    /// The right to create and start a container. Waiting for it is no time of the assertion's.
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.starts.acquire().await.ok()
+    }
+
+    /// Removes more at once from now on.
+    pub(crate) fn hurry(&self) {
+        if !self.hurried.swap(true, Ordering::Relaxed) {
+            self.removals.add_permits(HURRIED_REMOVALS - REMOVALS);
+        }
+    }
+
+    /// Waits for every removal, then removes whatever of this run is still there.
+    pub(crate) async fn close(&self) {
+        let mut waiting = {
+            let mut abandoned = self
+                .abandoned
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *abandoned)
+        };
+        while waiting.join_next().await.is_some() {}
+        reap::of_run(&self.engine, &self.run).await;
+    }
+
+    fn users(&self) -> MutexGuard<'_, HashMap<(String, String), Ids>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes a container with its volumes, whatever it does.
+    async fn remove(&self, id: &str) -> Removed {
+        let _permit = self.removals.acquire().await.ok();
+        let options = RemoveContainerOptionsBuilder::default()
+            .force(true)
+            .v(true)
+            .build();
+        let asked = self.engine.docker.remove_container(id, Some(options));
+        match timeout(REMOVAL, asked).await {
+            // Gone already, or somebody else is at it.
+            Ok(
+                Ok(())
+                | Err(Error::DockerResponseServerError {
+                    status_code: 404 | 409,
+                    ..
+                }),
+            ) => Removed::Yes,
+            Ok(Err(_)) | Err(_) => Removed::No,
+        }
+    }
+}
+
+/// Whether a container was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removed {
+    Yes,
+    No,
+}
+
+/// The duty to remove a container. Dropped, it passes to [`Containers::close`].
+#[derive(Debug)]
+struct Owned {
+    crew: Arc<Containers>,
+    /// The engine's id; its name before that is known.
+    id: String,
+    /// Whether there is still something to remove.
+    due: bool,
+}
+
+impl Owned {
+    fn new(crew: &Arc<Containers>, name: String) -> Self {
+        Self {
+            crew: Arc::clone(crew),
+            id: name,
+            due: true,
+        }
+    }
+
+    /// There is nothing of ours to remove.
+    fn disown(&mut self) {
+        self.due = false;
+    }
+
+    /// Removes it; what cannot be removed is tried again at the end of the run.
+    async fn remove(&mut self) {
+        if self.due && self.crew.remove(&self.id).await == Removed::Yes {
+            self.due = false;
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if !self.due {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            // Without a runtime the labels are what is left: the next run sweeps.
+            return;
+        };
+        let (crew, id) = (Arc::clone(&self.crew), self.id.clone());
+        let mut abandoned = self
+            .crew
+            .abandoned
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        abandoned.spawn_on(
+            async move {
+                crew.remove(&id).await;
+            },
+            &runtime,
+        );
     }
 }

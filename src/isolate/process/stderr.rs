@@ -8,16 +8,7 @@ use std::{
 use rustix::buffer::spare_capacity;
 use tokio::net::unix::pipe::Receiver;
 
-use crate::observation::process::StderrTail;
-
-/// Bytes kept.
-const KEPT_BYTES: usize = 64 * 1024;
-
-/// Bytes read at once.
-const CHUNK_BYTES: usize = 16 * 1024;
-
-/// Room for the first read: most servers say nothing or little.
-const FIRST_BYTES: usize = 1024;
+use crate::{isolate::tail::Tail, observation::process::StderrTail};
 
 /// Reads that asking for the tail may take: a server that writes without end must not hold it up.
 const MOST_READS: usize = 64;
@@ -26,14 +17,7 @@ const MOST_READS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Stderr {
     pipe: Receiver,
-    heard: Mutex<Heard>,
-}
-
-#[derive(Debug, Default)]
-struct Heard {
-    /// The last bytes, and up to as many again before them.
-    bytes: Vec<u8>,
-    total: u64,
+    heard: Mutex<Tail>,
 }
 
 impl Stderr {
@@ -65,28 +49,14 @@ impl Stderr {
             }
         }
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = heard.bytes.len().saturating_sub(KEPT_BYTES);
-        StderrTail {
-            bytes: heard.bytes[start..].to_vec(),
-            total_bytes: heard.total,
-        }
+        heard.kept()
     }
 
     /// Reads what is there, in order whoever asks; 0 at the end.
     fn read(&self) -> io::Result<usize> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = if heard.bytes.is_empty() {
-            FIRST_BYTES
-        } else {
-            CHUNK_BYTES
-        };
-        heard.bytes.reserve(room);
-        let count = rustix::io::read(&self.pipe, spare_capacity(&mut heard.bytes))?;
-        heard.total += count as u64;
-        if heard.bytes.len() > 2 * KEPT_BYTES {
-            let surplus = heard.bytes.len() - KEPT_BYTES;
-            heard.bytes.drain(..surplus);
-        }
+        let count = rustix::io::read(&self.pipe, spare_capacity(heard.room()))?;
+        heard.grown(count);
         Ok(count)
     }
 }

@@ -86,6 +86,7 @@ impl<'a> Sorted<'a> {
                     detail: format!("in attempt {attempt} of the workflow: {}", old.headline()),
                     duration_us: old.duration_us,
                     stderr: old.evidence.map(|it| it.stderr).unwrap_or_default(),
+                    container: old.container,
                 };
                 record.attempts.insert(0, earlier);
             }
@@ -158,6 +159,7 @@ fn not_run(id: &str, trial: u32, shard: usize) -> Record {
         phases: Phases::default(),
         server: None,
         revision: None,
+        container: None,
         attempts: Vec::new(),
         findings: Vec::new(),
         evidence: Some(Box::new(Evidence {

@@ -11,7 +11,7 @@ pub(crate) use self::read::{Unreadable, parse};
 use self::shrink::Room;
 
 use crate::{
-    report::{End, RunReport, record::Record},
+    report::{End, EngineRecord, RunReport, record::Record},
     words::digest::sha256,
 };
 
@@ -69,6 +69,8 @@ struct FormatFacts {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RunFacts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    engine: Option<EngineRecord>,
     jobs: usize,
     left_out: usize,
     planned: usize,
@@ -122,6 +124,7 @@ fn rendered(report: &RunReport, room: Room, longest: usize) -> String {
         version: VERSION,
     };
     let run = RunFacts {
+        engine: report.engine.clone(),
         jobs: report.jobs,
         left_out: report.left_out,
         planned: report.planned,

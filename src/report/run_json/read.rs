@@ -120,6 +120,7 @@ fn report(file: File) -> RunReport {
         jobs: file.run.jobs,
         trials: file.run.trials,
         planned: file.run.planned,
+        engine: file.run.engine,
         left_out: file.run.left_out,
         passes_not_kept: 0,
         records: file.assertions,

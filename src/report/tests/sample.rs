@@ -80,6 +80,7 @@ pub(crate) fn outcome(path: &str, name: &str) -> Outcome {
         target: None,
         trial: 1,
         status: Status::Pass,
+        container: None,
         skip_reason: None,
         failures: Vec::new(),
         disruption: None,
@@ -287,6 +288,7 @@ fn ugly() -> Outcome {
 fn flaky() -> Outcome {
     Outcome {
         earlier: vec![EarlierAttempt {
+            container: None,
             status: Status::Error,
             detail: "no answer to `initialize` within 30s".to_owned(),
             duration: Duration::from_secs(30),

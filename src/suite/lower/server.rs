@@ -179,6 +179,9 @@ impl Lowering<'_> {
                 problems::conflicting_keys(origin, &["command", "builtin"], "`server`")
             });
         }
+        if let (Some(cwd), Some(_)) = (&started.cwd, &docker) {
+            self.inside_directory(cwd);
+        }
         let mut launch = self.launch(started);
         let container = docker.map(|docker| {
             let container = self.server_container(docker, builtin.as_ref());
@@ -289,6 +292,16 @@ impl Lowering<'_> {
                 Some(FlagOr::Flag(false)) => Inherit::Nothing,
                 Some(FlagOr::Other(names)) => Inherit::Only(names.strings()),
             },
+        }
+    }
+
+    /// Tells a directory of this machine where one of a container is meant.
+    fn inside_directory(&mut self, cwd: &Field<Text>) {
+        if !cwd.value.text.starts_with(['/', '{']) {
+            self.problem(cwd.at, |origin| {
+                let found = format!("`{}`", cwd.value.text);
+                problems::wrong_type(origin, &found, "an absolute path inside the container")
+            });
         }
     }
 

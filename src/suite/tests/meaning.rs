@@ -10,6 +10,7 @@ use crate::suite::{
     Dialect,
     lower::expectation::resolve,
     model::{
+        container::ImageBase,
         expectation::{Expectation, ValueRule, WantedState},
         server::{ElicitationReplies, EnvPart, SamplingReply, Target},
         subject::{OnToolError, PromptsCall, ResourcesAction, Subject},
@@ -248,6 +249,33 @@ fn servers_of_all_transports_load() {
     assert!(
         matches!(target("{command: s, env: {A: 'x$$y', B: }, inherit_env: [PATH]}"), Target::Process(launch) if matches!(&launch.env[0].1.parts[0], EnvPart::Text(text) if text.text == "x$"))
     );
+}
+
+#[test]
+fn containers_of_the_settings_are_joined_key_by_key() {
+    let settings = "docker: {memory: 1g}\ndefaults:\n  server: {command: base, docker: {image: one, pids: 5}}\n";
+    let seen = |server: &str| {
+        let suite = format!("server: {server}\nassert: {{tool: t}}\n");
+        let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", &suite)]);
+        let assertions = sample.assertions();
+        let Target::Container { container, program } = &assertions[0].server.target else {
+            panic!("{server}: it is no container");
+        };
+        let command = program.launch().command.clone().map(|word| word.text);
+        (container.clone(), command.unwrap_or_default())
+    };
+    let (container, command) = seen("{command: own}");
+    assert_eq!((container.pids, command.as_str()), (Some(5), "own"));
+    assert_eq!(container.memory, Some(1 << 30));
+    let (container, command) = seen("{docker: {memory: 64m}}");
+    assert_eq!(
+        (container.memory, command.as_str()),
+        (Some(64 << 20), "base")
+    );
+    assert_eq!(container.image, Some(ImageBase::Named("one".into())));
+    let (container, _) = seen("{docker: two}");
+    assert_eq!(container.image, Some(ImageBase::Named("two".into())));
+    assert_eq!(container.pids, Some(5));
 }
 
 #[test]

@@ -1,0 +1,26 @@
+//! `mcp-assert reap`.
+
+use clap::Args;
+
+/// Options of `reap`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-assert reap
+  mcp-assert reap --run 4f1c0d2b9a8e7766
+  mcp-assert reap --all --docker-host tcp://build:2375
+
+Every run removes what killed runs left before it begins; this does it alone.
+
+Exit codes: 0 nothing is left, 3 no engine answered or something could not be removed.")]
+pub(crate) struct ReapArgs {
+    /// Remove what this run made, whether it lives or not: the value of its containers' label `io.mcp-assert.run`
+    #[arg(long, value_name = "RUN", conflicts_with = "all")]
+    pub(crate) run: Option<String>,
+    /// Remove what every run made, those included that still go on
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The container engine's address; default: `DOCKER_HOST`, Docker's context, the usual sockets
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) docker_host: Option<String>,
+}

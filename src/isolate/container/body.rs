@@ -1,0 +1,295 @@
+//! What the engine is asked for: one container, closed as far as the suite does not open it. Pure.
+
+use std::collections::HashMap;
+
+use bollard::models::{
+    ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, Mount as EngineMount,
+    MountType, MountVolumeOptions,
+};
+
+use super::{image::ReadyImage, labels::Marks};
+use crate::suite::model::container::{Container, MountSource};
+
+/// Where the volume with the fixture is.
+pub(crate) const FIXTURE_VOLUME: &str = "/mcp-assert";
+
+/// The user of an image that names none: `nobody`.
+pub(super) const NOBODY: &str = "65534:65534";
+
+/// The memory of a container of which nothing is said, in bytes.
+pub(super) const MEMORY: u64 = 512 * 1024 * 1024;
+const PIDS: u64 = 256;
+const TMPFS: &str = "rw,exec,nosuid,nodev,mode=1777";
+
+/// What is started in a container.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The program; `None`: the image's own.
+    pub(crate) program: Option<String>,
+    /// Its arguments; with an image's program and none of them, the image's.
+    pub(crate) args: Vec<String>,
+    /// Its variables; nothing of ours is added.
+    pub(crate) env: Vec<(String, String)>,
+    /// The directory it starts in; `None`: the image's.
+    pub(crate) workdir: Option<String>,
+}
+
+/// Whether the container has the volume for the fixture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Volume {
+    /// It has.
+    Fixture,
+    /// It has none.
+    None,
+}
+
+/// The container as the engine is asked for it.
+pub(super) fn of(
+    container: &Container,
+    image: &ReadyImage,
+    command: &Command,
+    marks: &Marks,
+    volume: Volume,
+) -> ContainerCreateBody {
+    ContainerCreateBody {
+        image: Some(image.id.clone()),
+        user: Some(user(container, image)),
+        entrypoint: command.program.clone().map(|program| vec![program]),
+        cmd: (command.program.is_some() || !command.args.is_empty()).then(|| command.args.clone()),
+        env: Some(env(container, command)),
+        working_dir: command
+            .workdir
+            .clone()
+            .or_else(|| container.workdir.clone()),
+        labels: Some(marks.labels.clone()),
+        attach_stdin: Some(true),
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        open_stdin: Some(true),
+        stdin_once: Some(true),
+        tty: Some(false),
+        // An image's own checks would run beside the server, and show in nothing.
+        healthcheck: Some(HealthConfig {
+            test: Some(vec!["NONE".to_owned()]),
+            ..HealthConfig::default()
+        }),
+        host_config: Some(host(container, volume, marks)),
+        ..ContainerCreateBody::default()
+    }
+}
+
+/// The user that the server runs as.
+pub(super) fn user(container: &Container, image: &ReadyImage) -> String {
+    let own = container.user.clone().or_else(|| image.user.clone());
+    own.unwrap_or_else(|| NOBODY.to_owned())
+}
+
+/// Of equal names the last one, `server.env` after `env_file`.
+fn env(container: &Container, command: &Command) -> Vec<String> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for (name, value) in container.env_file.iter().chain(&command.env) {
+        all.retain(|(known, _)| known != name);
+        all.push((name, value));
+    }
+    all.iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
+}
+
+fn host(container: &Container, volume: Volume, marks: &Marks) -> HostConfig {
+    let memory = signed(container.memory.unwrap_or(MEMORY));
+    let pids = container.pids.unwrap_or(PIDS);
+    HostConfig {
+        network_mode: Some(
+            container
+                .network
+                .clone()
+                .unwrap_or_else(|| "none".to_owned()),
+        ),
+        memory: Some(memory),
+        // As much as memory: no swap.
+        memory_swap: Some(memory),
+        nano_cpus: container.nano_cpus.map(signed),
+        pids_limit: Some(if pids == 0 { -1 } else { signed(pids) }),
+        cap_drop: Some(vec!["ALL".to_owned()]),
+        cap_add: (!container.cap_add.is_empty()).then(|| container.cap_add.clone()),
+        security_opt: match container.new_privileges {
+            Some(true) => None,
+            Some(false) | None => Some(vec!["no-new-privileges:true".to_owned()]),
+        },
+        readonly_rootfs: Some(container.read_only.unwrap_or(true)),
+        tmpfs: Some(tmpfs(container)),
+        init: Some(container.init.unwrap_or(true)),
+        log_config: Some(HostConfigLogConfig {
+            typ: Some(
+                container
+                    .log_driver
+                    .clone()
+                    .unwrap_or_else(|| "none".to_owned()),
+            ),
+            config: None,
+        }),
+        auto_remove: Some(false),
+        mounts: Some(mounts(container, volume, marks)),
+        ..HostConfig::default()
+    }
+}
+
+/// The folders in memory.
+fn tmpfs(container: &Container) -> HashMap<String, String> {
+    match &container.tmpfs {
+        None => HashMap::from([("/tmp".to_owned(), TMPFS.to_owned())]),
+        Some(folders) => folders
+            .iter()
+            .map(|folder| {
+                let options = if folder.options.is_empty() {
+                    TMPFS
+                } else {
+                    &folder.options
+                };
+                (folder.path.clone(), options.to_owned())
+            })
+            .collect(),
+    }
+}
+
+/// Whether a path lies in a folder in memory, which the engine cannot read files from.
+pub(super) fn is_in_memory(container: &Container, path: &str) -> bool {
+    tmpfs(container).keys().any(|folder| {
+        let rest = path.strip_prefix(folder.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+fn mounts(container: &Container, volume: Volume, marks: &Marks) -> Vec<EngineMount> {
+    let own = container.mounts.iter().map(|mount| {
+        let (typ, source) = match &mount.source {
+            MountSource::Path(path) => (MountType::BIND, path.display().to_string()),
+            MountSource::Volume(name) => (MountType::VOLUME, name.clone()),
+        };
+        EngineMount {
+            typ: Some(typ),
+            source: Some(source),
+            target: Some(mount.target.clone()),
+            read_only: Some(!mount.writable),
+            ..EngineMount::default()
+        }
+    });
+    // Without a source the volume has no name and goes with its container.
+    let fixture = EngineMount {
+        typ: Some(MountType::VOLUME),
+        target: Some(FIXTURE_VOLUME.to_owned()),
+        volume_options: Some(MountVolumeOptions {
+            labels: Some(marks.labels.clone()),
+            ..MountVolumeOptions::default()
+        }),
+        ..EngineMount::default()
+    };
+    let fixture = match volume {
+        Volume::Fixture => Some(fixture),
+        Volume::None => None,
+    };
+    own.chain(fixture).collect()
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Volume, is_in_memory, of};
+    use crate::{
+        isolate::container::{image::ReadyImage, labels::RunName},
+        suite::model::container::{Container, Mount, MountSource, Tmpfs},
+        words::environment::Environment,
+    };
+
+    fn image() -> ReadyImage {
+        ReadyImage {
+            id: "sha256:1".into(),
+            digest: None,
+            name: "server:1".into(),
+            user: None,
+            workdir: None,
+            env: Vec::new(),
+            entrypoint: Vec::new(),
+            command: Vec::new(),
+            platform: "linux/amd64".into(),
+        }
+    }
+
+    fn body(container: &Container, command: &Command, volume: Volume) -> serde_json::Value {
+        let marks = RunName::new(&Environment::default()).next("a::b");
+        serde_json::to_value(of(container, &image(), command, &marks, volume)).unwrap()
+    }
+
+    #[test]
+    fn a_container_is_closed_unless_the_suite_opens_it() {
+        let seen = body(&Container::default(), &Command::default(), Volume::None);
+        let host = &seen["HostConfig"];
+        assert_eq!(seen["User"], "65534:65534");
+        assert_eq!(seen.get("Cmd"), None, "the image's own command is started");
+        assert_eq!(
+            (&seen["OpenStdin"], &seen["StdinOnce"]),
+            (&true.into(), &true.into())
+        );
+        assert_eq!(host["NetworkMode"], "none");
+        assert_eq!(host["CapDrop"], serde_json::json!(["ALL"]));
+        assert_eq!(
+            host["SecurityOpt"],
+            serde_json::json!(["no-new-privileges:true"])
+        );
+        assert_eq!(host["Memory"], host["MemorySwap"]);
+        assert_eq!(host["PidsLimit"], 256);
+        assert_eq!(host["ReadonlyRootfs"], true);
+        assert_eq!(host["LogConfig"]["Type"], "none");
+        assert_eq!(host["Mounts"], serde_json::json!([]));
+        assert_eq!(seen["Env"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn whatever_is_said_wins() {
+        let container = Container {
+            user: Some("node".into()),
+            memory: Some(1 << 30),
+            pids: Some(0),
+            new_privileges: Some(true),
+            env_file: vec![("A".into(), "file".into()), ("B".into(), "file".into())],
+            tmpfs: Some(vec![Tmpfs {
+                path: "/run".into(),
+                options: "size=1m".into(),
+            }]),
+            mounts: vec![Mount {
+                source: MountSource::Volume("cache".into()),
+                target: "/cache".into(),
+                writable: false,
+            }],
+            ..Container::default()
+        };
+        let command = Command {
+            program: Some("server".into()),
+            env: vec![("A".into(), "own".into())],
+            ..Command::default()
+        };
+        let seen = body(&container, &command, Volume::Fixture);
+        let host = &seen["HostConfig"];
+        assert_eq!(seen["Entrypoint"], serde_json::json!(["server"]));
+        assert_eq!(
+            seen["Cmd"],
+            serde_json::json!([]),
+            "not the image's arguments"
+        );
+        assert_eq!(seen["Env"], serde_json::json!(["B=file", "A=own"]));
+        assert_eq!(
+            (&seen["User"], &host["PidsLimit"]),
+            (&"node".into(), &(-1).into())
+        );
+        assert_eq!(host["Tmpfs"], serde_json::json!({"/run": "size=1m"}));
+        assert_eq!(host.get("SecurityOpt"), None);
+        assert_eq!(host["Mounts"][0]["ReadOnly"], true);
+        assert_eq!(host["Mounts"][1]["Target"], "/mcp-assert");
+        assert_eq!(host["Mounts"][1].get("Source"), None);
+        assert!(is_in_memory(&container, "/run/x") && !is_in_memory(&container, "/runner"));
+    }
+}

@@ -1,0 +1,174 @@
+//! What the engine's things of ours are marked with, so that whatever a killed run left is known again, by any later
+//! run, and nothing else is.
+
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    isolate::owner::{Life, Owner},
+    words::{environment::Environment, text::head},
+};
+
+/// The run a thing belongs to.
+pub(crate) const RUN: &str = "io.mcp-assert.run";
+/// The job, of all runs.
+const JOB: &str = "io.mcp-assert.job";
+/// The process that made it.
+const OWNER: &str = "io.mcp-assert.owner";
+/// When it was made, in seconds since 1970.
+const CREATED: &str = "io.mcp-assert.created";
+/// When it is nobody's any more.
+const EXPIRES: &str = "io.mcp-assert.expires";
+/// The assertion it was made for.
+const ASSERTION: &str = "io.mcp-assert.assertion";
+
+/// Whatever is as old as this was left behind, whoever made it.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Characters of an assertion's id that a label keeps.
+const LONGEST_ID: usize = 200;
+
+/// The name of a run, unlike every other's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RunName(String);
+
+/// A container's name and marks.
+#[derive(Debug, Clone)]
+pub(super) struct Marks {
+    /// Its name at the engine.
+    pub(super) name: String,
+    /// Its labels.
+    pub(super) labels: HashMap<String, String>,
+}
+
+impl RunName {
+    /// A new name: in a workflow, after its run and job.
+    pub(crate) fn new(environment: &Environment) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(Owner::this().to_text());
+        hasher.update(now().as_nanos().to_le_bytes());
+        let digest = hasher.finalize();
+        let unique = digest[..8]
+            .iter()
+            .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let parts = ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB"];
+        let workflow: Vec<&str> = parts
+            .iter()
+            .filter_map(|name| environment.variable(name))
+            .filter(|part| !part.is_empty())
+            .collect();
+        if workflow.len() == parts.len() {
+            return Self(format!("{}-{unique:016x}", workflow.join("-")));
+        }
+        Self(format!("{unique:016x}"))
+    }
+
+    /// The name.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The marks of the next container.
+    pub(super) fn next(&self, assertion: &str) -> Marks {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let unique = self.0.rsplit('-').next().unwrap_or(&self.0);
+        let created = now().as_secs();
+        let labels = [
+            (RUN, self.0.clone()),
+            (JOB, format!("{unique}-{number}")),
+            (OWNER, Owner::this().to_text()),
+            (CREATED, created.to_string()),
+            (EXPIRES, (created + ABANDONED.as_secs()).to_string()),
+            (ASSERTION, head(assertion, LONGEST_ID)),
+        ];
+        Marks {
+            name: format!("mcp-assert-{unique}-{number}"),
+            labels: labels
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+        }
+    }
+}
+
+/// Whether what carries these labels was left behind: its maker is dead, or it is too old to be waited for.
+pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
+    let number = |name: &str| labels.get(name).and_then(|text| text.parse::<u64>().ok());
+    let now = now().as_secs();
+    let expires = number(EXPIRES).or_else(|| Some(number(CREATED)? + ABANDONED.as_secs()));
+    let owner = labels.get(OWNER).and_then(|text| Owner::parse(text));
+    match owner.map(|owner| owner.life()) {
+        Some(Life::Alive) => false,
+        Some(Life::Dead) => true,
+        Some(Life::Unknown) | None => expires.is_some_and(|expires| expires <= now),
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{ASSERTION, CREATED, EXPIRES, JOB, OWNER, RUN, RunName, is_abandoned, now};
+    use crate::{isolate::owner::Owner, words::environment::Environment};
+
+    #[test]
+    fn every_run_and_every_container_has_a_name_of_its_own() {
+        let environment = Environment::default();
+        let (one, other) = (RunName::new(&environment), RunName::new(&environment));
+        assert_ne!(one, other);
+        let (first, second) = (one.next("a::b"), one.next("a::b"));
+        assert_ne!(first.name, second.name);
+        assert_ne!(first.labels[JOB], second.labels[JOB]);
+        assert_eq!(first.labels[RUN], one.text());
+        assert_eq!(first.labels[ASSERTION], "a::b");
+        assert!(!is_abandoned(&first.labels), "its owner is alive");
+        let mut in_workflow = Environment::default();
+        for (name, value) in [
+            ("GITHUB_RUN_ID", "7"),
+            ("GITHUB_RUN_ATTEMPT", "1"),
+            ("GITHUB_JOB", "test"),
+        ] {
+            in_workflow.variables.insert(name.into(), value.into());
+        }
+        assert!(RunName::new(&in_workflow).text().starts_with("7-1-test-"));
+    }
+
+    #[test]
+    fn only_what_nobody_waits_for_is_abandoned() {
+        let dead = Owner {
+            pid: u32::MAX,
+            ..Owner::this().clone()
+        };
+        let elsewhere = Owner {
+            place: "elsewhere-1".into(),
+            ..dead.clone()
+        };
+        let case = |owner: &str, (label, at): (&str, u64)| {
+            let labels = [(OWNER, owner.to_owned()), (label, at.to_string())];
+            let labels: HashMap<String, String> = labels
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect();
+            is_abandoned(&labels)
+        };
+        let now = now().as_secs();
+        assert!(case(&dead.to_text(), (EXPIRES, now + 10)));
+        assert!(!case(&elsewhere.to_text(), (EXPIRES, now + 10)));
+        assert!(case(&elsewhere.to_text(), (EXPIRES, now - 10)));
+        assert!(case(&elsewhere.to_text(), (CREATED, now - 90_000)));
+        assert!(!case("nonsense", (CREATED, now - 10)));
+        assert!(!is_abandoned(&HashMap::new()));
+    }
+}

@@ -1,0 +1,379 @@
+//! What a container's files are: read through the engine, links followed inside and never on the host, sizes
+//! bounded whatever the server wrote.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bollard::{Docker, errors::Error, query_parameters::DownloadFromContainerOptionsBuilder};
+use futures_util::StreamExt;
+use tokio::time::{sleep, timeout};
+use tokio_util::io::{StreamReader, SyncIoBridge};
+
+use super::failure::chain;
+use crate::{
+    isolate::{
+        digest,
+        fixture::{Returned, ReturnedKind},
+        inside::{Stray, resolve_with},
+    },
+    observation::files::{FileState, LONGEST_BYTES},
+};
+
+/// How long reading back may take.
+const READING: Duration = Duration::from_secs(30);
+
+/// Bytes that are read of one place at most.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Things that one place may hold.
+const MOST_ENTRIES: usize = 200_000;
+
+/// Bytes of content that are kept of one place.
+const MOST_KEPT: u64 = 2 * LONGEST_BYTES;
+
+/// Links that are followed to one path.
+const MOST_LINKS: usize = 40;
+
+/// Why files could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReadFailure {
+    /// There is nothing.
+    #[error("there is nothing at `{0}`")]
+    Absent(String),
+    /// It is more than is read.
+    #[error("`{path}` holds more than is read of a container ({limit})")]
+    TooMuch {
+        /// The place.
+        path: String,
+        /// The limit that was met.
+        limit: &'static str,
+    },
+    /// The engine did not deliver.
+    #[error("`{path}` could not be read from the container: {reason}")]
+    Failed {
+        /// The place.
+        path: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// Everything below one place of a container.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// By path relative to the place, which is the empty path itself.
+    entries: BTreeMap<PathBuf, Seen>,
+}
+
+/// One thing of a tree.
+#[derive(Debug)]
+struct Seen {
+    returned: Returned,
+    /// What an expectation sees of it; `None` for links.
+    state: Option<FileState>,
+}
+
+/// Reads everything below a place.
+pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, ReadFailure> {
+    let failed = |reason: String| ReadFailure::Failed {
+        path: path.to_owned(),
+        reason,
+    };
+    let options = DownloadFromContainerOptionsBuilder::default()
+        .path(path)
+        .build();
+    let stream = docker.download_from_container(id, Some(options));
+    // The reading thread ends with the stream, whatever the engine does.
+    let stream = stream.take_until(sleep(READING));
+    let mut stream = Box::pin(stream.map(|piece| piece.map_err(io::Error::other)));
+    let read = async {
+        // The first piece tells whether there is anything at all.
+        let first = match stream.next().await {
+            Some(Err(error)) if is_absent(&error) => {
+                return Err(ReadFailure::Absent(path.to_owned()));
+            }
+            first => first,
+        };
+        let pieces = futures_util::stream::iter(first).chain(stream);
+        let reader = SyncIoBridge::new(StreamReader::new(Box::pin(pieces)));
+        let parsed = tokio::task::spawn_blocking(move || unpack(reader));
+        match parsed.await {
+            Ok(Ok(tree)) => Ok(tree),
+            Ok(Err(Unpacking::Read(error))) => Err(failed(chain(&error))),
+            Ok(Err(Unpacking::Bound(limit))) => Err(ReadFailure::TooMuch {
+                path: path.to_owned(),
+                limit,
+            }),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    };
+    match timeout(READING, read).await {
+        Ok(read) => read,
+        Err(_) => Err(failed(format!("it took over {READING:?}"))),
+    }
+}
+
+/// What one path of a container is, its links followed inside.
+pub(super) async fn look(docker: &Docker, id: &str, path: &str) -> FileState {
+    let mut place = clean(Path::new(path));
+    for _ in 0..MOST_LINKS {
+        let shown = place.display().to_string();
+        let tree = match tree(docker, id, &shown).await {
+            Ok(tree) => tree,
+            Err(ReadFailure::Absent(_)) => return FileState::Absent,
+            Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => {
+                return FileState::Unreadable(failure.to_string());
+            }
+        };
+        match tree.entries.into_values().next() {
+            None => return FileState::Absent,
+            Some(Seen {
+                state: Some(state), ..
+            }) => return state,
+            Some(Seen {
+                returned:
+                    Returned {
+                        kind: ReturnedKind::Link(target),
+                        ..
+                    },
+                state: None,
+            }) => {
+                let folder = place.parent().unwrap_or(Path::new("/"));
+                place = clean(&folder.join(target));
+            }
+            Some(Seen { state: None, .. }) => {
+                return FileState::Unreadable("it is of no known kind".to_owned());
+            }
+        }
+    }
+    FileState::Unreadable(Stray::Circle.to_string())
+}
+
+/// A path without `.` and `..`, which stay below the root.
+fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            std::path::Component::Normal(name) => clean.push(name),
+            std::path::Component::ParentDir => {
+                clean.pop();
+            }
+            std::path::Component::Prefix(_)
+            | std::path::Component::RootDir
+            | std::path::Component::CurDir => {}
+        }
+    }
+    clean
+}
+
+/// Whether the engine says that nothing is there.
+fn is_absent(error: &io::Error) -> bool {
+    let inner = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Error>());
+    matches!(
+        inner,
+        Some(Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        })
+    )
+}
+
+impl Tree {
+    /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container.
+    pub(crate) fn look(&self, path: &str, root: &str) -> FileState {
+        let root = Path::new(root);
+        let link = |full: &Path| {
+            let below = full.strip_prefix(root).unwrap_or(full);
+            Ok(match self.entries.get(below) {
+                Some(Seen {
+                    returned:
+                        Returned {
+                            kind: ReturnedKind::Link(target),
+                            ..
+                        },
+                    ..
+                }) => Some(target.clone()),
+                Some(_) | None => None,
+            })
+        };
+        match resolve_with(root, Path::new(path), link) {
+            Ok(place) => {
+                let below = place.strip_prefix(root).unwrap_or(&place);
+                let seen = self.entries.get(below);
+                seen.and_then(|seen| seen.state.clone())
+                    .unwrap_or(FileState::Absent)
+            }
+            Err(stray) => FileState::Unreadable(stray.to_string()),
+        }
+    }
+
+    /// All of it, for a comparison.
+    pub(crate) fn into_returned(self) -> BTreeMap<PathBuf, Returned> {
+        let entries = self.entries.into_iter();
+        entries.map(|(path, seen)| (path, seen.returned)).collect()
+    }
+}
+
+/// Why a tar was not read to its end.
+#[derive(Debug)]
+enum Unpacking {
+    /// It is broken, or broke off.
+    Read(io::Error),
+    /// It met a limit.
+    Bound(&'static str),
+}
+
+impl From<io::Error> for Unpacking {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// The tree of a tar, whose first component is the place itself.
+fn unpack(reader: impl Read) -> Result<Tree, Unpacking> {
+    let mut archive = tar::Archive::new(reader);
+    let mut tree = Tree::default();
+    let (mut total, mut kept) = (0_u64, 0_u64);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        if tree.entries.len() >= MOST_ENTRIES {
+            return Err(Unpacking::Bound("200,000 entries"));
+        }
+        total = total.saturating_add(entry.size());
+        if total > MOST_BYTES {
+            return Err(Unpacking::Bound("1 GiB"));
+        }
+        let path: PathBuf = entry.path()?.components().skip(1).collect();
+        let mode = entry.header().mode()? & 0o7777;
+        let kind = entry.header().entry_type();
+        let (kind, state) = if kind.is_dir() {
+            (ReturnedKind::Directory, Some(FileState::Directory))
+        } else if kind.is_symlink() {
+            let target = entry.link_name()?.unwrap_or_default().into_owned();
+            (ReturnedKind::Link(target), None)
+        } else if kind.is_hard_link() {
+            let first = entry.link_name()?.unwrap_or_default().into_owned();
+            let first: PathBuf = first.components().skip(1).collect();
+            match tree.entries.get(&first) {
+                Some(same) => (same.returned.kind.clone(), same.state.clone()),
+                None => special("a link to a file elsewhere"),
+            }
+        } else if kind.is_file() || kind.is_gnu_sparse() || kind.is_contiguous() {
+            let (digest, state) = content(&mut entry, &mut kept)?;
+            (ReturnedKind::File(digest), Some(state))
+        } else if kind.is_fifo() {
+            special("a FIFO")
+        } else {
+            special("a device")
+        };
+        let returned = Returned { kind, mode };
+        tree.entries.insert(path, Seen { returned, state });
+    }
+    Ok(tree)
+}
+
+fn special(kind: &str) -> (ReturnedKind, Option<FileState>) {
+    let state = FileState::Unreadable(format!("it is {kind}"));
+    (ReturnedKind::Special, Some(state))
+}
+
+/// The content of a file, or its digest when it is too long or others took the room.
+fn content(reader: &mut impl Read, kept: &mut u64) -> io::Result<([u8; 32], FileState)> {
+    let room = LONGEST_BYTES.min(MOST_KEPT.saturating_sub(*kept));
+    let mut bytes = Vec::new();
+    Read::by_ref(reader)
+        .take(room + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= room {
+        *kept += bytes.len() as u64;
+        let (digest, _) = digest::of(&bytes[..])?;
+        return Ok((digest, FileState::Content(bytes)));
+    }
+    let (sha256, length) = digest::of((&bytes[..]).chain(reader))?;
+    Ok((sha256, FileState::Digest { sha256, length }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, path::Path};
+
+    use super::{clean, unpack};
+    use crate::observation::files::FileState;
+
+    fn tar(entries: &[(&str, tar::EntryType, &str)]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (path, kind, text) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_mode(0o644);
+            if kind.is_symlink() || kind.is_hard_link() {
+                header.set_size(0);
+                builder.append_link(&mut header, path, text).unwrap();
+            } else {
+                header.set_size(text.len() as u64);
+                builder
+                    .append_data(&mut header, path, text.as_bytes())
+                    .unwrap();
+            }
+        }
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn paths_are_followed_inside_the_tree_and_never_out() {
+        use tar::EntryType::{Directory, Fifo, Link, Regular, Symlink};
+        let tree = unpack(
+            &tar(&[
+                ("fixture/", Directory, ""),
+                ("fixture/a.txt", Regular, "hello"),
+                ("fixture/sub/", Directory, ""),
+                ("fixture/sub/up", Symlink, "../a.txt"),
+                ("fixture/out", Symlink, "/etc/passwd"),
+                ("fixture/own", Symlink, "/mcp-assert/fixture/sub"),
+                ("fixture/again", Link, "fixture/a.txt"),
+                ("fixture/pipe", Fifo, ""),
+            ])[..],
+        )
+        .unwrap();
+        let case = |path: &str, wanted: FileState| {
+            assert_eq!(tree.look(path, "/mcp-assert/fixture"), wanted, "{path}");
+        };
+        let hello = || FileState::Content(b"hello".to_vec());
+        case("a.txt", hello());
+        case("./sub/../a.txt", hello());
+        case("/mcp-assert/fixture/a.txt", hello());
+        case("sub/up", hello());
+        case("own/up", hello());
+        case("again", hello());
+        case("sub", FileState::Directory);
+        case("none", FileState::Absent);
+        case("pipe", FileState::Unreadable("it is a FIFO".into()));
+        case(
+            "out",
+            FileState::Unreadable(
+                "the link `out` leads out of the fixture, to `/etc/passwd`".into(),
+            ),
+        );
+        case(
+            "../x",
+            FileState::Unreadable("it leads out of the fixture".into()),
+        );
+        let paths: Vec<_> = tree.into_returned().into_keys().collect();
+        assert_eq!(paths[0], Path::new(""), "the place itself comes first");
+        assert_eq!(paths.len(), 8);
+    }
+
+    #[test]
+    fn a_tar_that_breaks_off_is_an_error() {
+        let whole = tar(&[("f/a", tar::EntryType::Regular, &"x".repeat(4000))]);
+        assert!(unpack(&whole[..1500]).is_err());
+        assert!(unpack(io::empty()).is_ok());
+        assert_eq!(clean(Path::new("/a/../../b/./c")), Path::new("/b/c"));
+    }
+}

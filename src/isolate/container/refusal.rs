@@ -1,0 +1,304 @@
+//! Why a container could not be made or started, told apart so that each comes with its fix.
+
+use std::time::Duration;
+
+use bollard::errors::Error;
+
+use super::failure::{chain, is_gone};
+
+/// Why there is no running container.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ContainerFailure {
+    /// The image is gone.
+    #[error("the engine has no image `{0}`")]
+    NoImage(String),
+    /// The engine's disk is full.
+    #[error("the engine has no space left: {0}")]
+    NoSpace(String),
+    /// A port is taken.
+    #[error("a port of the container is already in use: {0}")]
+    PortInUse(String),
+    /// The name is taken.
+    #[error("the name of the container is already in use: {0}")]
+    NameConflict(String),
+    /// The image is for another machine.
+    #[error("the image `{image}` cannot run on this engine: exec format error ({platform})")]
+    WrongPlatform {
+        /// The image.
+        image: String,
+        /// Both platforms, for people.
+        platform: String,
+    },
+    /// There is no such program in the image.
+    #[error("program `{program}` was not found in the image `{image}`")]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// The image.
+        image: String,
+    },
+    /// It is there, and may not be executed.
+    #[error("program `{program}` of the image `{image}` cannot be executed: permission denied")]
+    NotExecutable {
+        /// The program.
+        program: String,
+        /// The image.
+        image: String,
+    },
+    /// The image does not know the user.
+    #[error("the image `{image}` does not know the user: {reason}")]
+    NoUser {
+        /// The image.
+        image: String,
+        /// What the engine said.
+        reason: String,
+    },
+    /// The engine does not know the network.
+    #[error("the engine does not know the network: {0}")]
+    NoNetwork(String),
+    /// A path to mount is not there.
+    #[error("a mount of the container cannot be made: {0}")]
+    NoMount(String),
+    /// The engine took too long.
+    #[error("the engine took over {limit:?} to {step} the container")]
+    Slow {
+        /// What it was asked for.
+        step: &'static str,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// The engine is gone.
+    #[error("the container engine is gone: {0}")]
+    Gone(String),
+    /// The fixture could not be put into the container.
+    #[error("the fixture could not be put into the container: {0}")]
+    Fixture(String),
+    /// The engine refused in another way.
+    #[error("the container could not be started: {0}")]
+    Refused(String),
+}
+
+/// What a failure is told about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'a> {
+    /// The image, as people call it.
+    pub(super) image: &'a str,
+    /// Its platform.
+    pub(super) platform: &'a str,
+    /// The engine's platform.
+    pub(super) engine: &'a str,
+    /// The program.
+    pub(super) program: &'a str,
+}
+
+impl ContainerFailure {
+    /// What to do about it.
+    pub(crate) fn help(&self) -> Option<String> {
+        Some(match self {
+            Self::NoImage(name) => format!(
+                "it was removed while the run went on; `docker pull {name}` or `docker build -t {name} .`"
+            ),
+            Self::NoSpace(_) => {
+                "free some: `docker system df` shows what takes it, `docker system prune` removes what nobody uses"
+                    .to_owned()
+            }
+            Self::PortInUse(_) => "end what listens there, or choose another port".to_owned(),
+            Self::NameConflict(_) => {
+                "`mcp-assert reap` removes what killed runs left; run it again".to_owned()
+            }
+            Self::WrongPlatform { .. } => {
+                "name an image for the engine's platform, or `docker: {platform: …}` with an emulator installed"
+                    .to_owned()
+            }
+            Self::NoProgram { program, image } => format!(
+                "`docker run --rm --entrypoint {program} {image}` shows the same; \
+                 install it in the image (`docker: {{prepare: […]}}`), or write its whole path inside"
+            ),
+            Self::NotExecutable { program, .. } => {
+                format!("`chmod +x {program}` in the image, or another `docker: {{user: …}}`")
+            }
+            Self::NoUser { .. } => {
+                "name one of its `/etc/passwd` under `docker: {user: …}`, or a number".to_owned()
+            }
+            Self::NoNetwork(_) => {
+                "`docker network ls` lists those there are; `none` and `bridge` always are".to_owned()
+            }
+            Self::NoMount(_) => {
+                "paths of `mounts` are the engine's, which may be another machine; \
+                 a fixture needs no mount"
+                    .to_owned()
+            }
+            Self::Slow { .. } => {
+                "a longer `timeout` or fewer `--jobs` give the engine more time".to_owned()
+            }
+            Self::Gone(_) => "start it again, and look into its log".to_owned(),
+            Self::Fixture(_) | Self::Refused(_) => return None,
+        })
+    }
+}
+
+/// What an error of the engine means.
+pub(super) fn explain(error: &Error, about: About<'_>) -> ContainerFailure {
+    let Error::DockerResponseServerError {
+        status_code,
+        message,
+    } = error
+    else {
+        return if is_gone(error) {
+            ContainerFailure::Gone(chain(error))
+        } else {
+            ContainerFailure::Refused(chain(error))
+        };
+    };
+    if *status_code == 404 && message.contains("o such image") {
+        return ContainerFailure::NoImage(about.image.to_owned());
+    }
+    explain_text(message.trim().to_owned(), about)
+}
+
+/// The same by the words alone: engines tell most of it nowhere else.
+pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailure {
+    let lower = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
+    let (program, image) = (about.program.to_owned(), about.image.to_owned());
+    if says(&["no space left on device", "disk quota exceeded"]) {
+        ContainerFailure::NoSpace(message)
+    } else if says(&["port is already allocated", "address already in use"]) {
+        ContainerFailure::PortInUse(message)
+    } else if says(&["is already in use by container", "name is already in use"]) {
+        ContainerFailure::NameConflict(message)
+    } else if says(&["exec format error", "does not match the specified platform"]) {
+        let (platform, engine) = (about.platform, about.engine);
+        ContainerFailure::WrongPlatform {
+            image,
+            platform: format!("it is for {platform}, the engine runs {engine}"),
+        }
+    } else if says(&["unable to find user", "no matching entries in passwd"]) {
+        ContainerFailure::NoUser {
+            image,
+            reason: message,
+        }
+    } else if lower.contains("network") && says(&["not found", "no such network"]) {
+        ContainerFailure::NoNetwork(message)
+    } else if says(&["bind source path does not exist", "invalid mount config"]) {
+        ContainerFailure::NoMount(message)
+    } else if program.is_empty() && says(&["no command specified", "executable file not found"]) {
+        ContainerFailure::Refused(format!(
+            "the image `{image}` starts nothing by itself, and the server has no `command`"
+        ))
+    } else if says(&["executable file not found", "no command specified"])
+        || lower.contains("exec") && says(&["no such file or directory"])
+    {
+        ContainerFailure::NoProgram { program, image }
+    } else if lower.contains("exec") && says(&["permission denied"]) {
+        ContainerFailure::NotExecutable { program, image }
+    } else {
+        ContainerFailure::Refused(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bollard::errors::Error;
+
+    use super::{About, ContainerFailure, explain};
+
+    const ABOUT: About<'_> = About {
+        image: "server:1",
+        platform: "linux/arm64",
+        engine: "linux/amd64",
+        program: "serve",
+    };
+
+    /// Status and message of the engine, what is told, and what helps.
+    const CASES: &[(u16, &str, &str, &str)] = &[
+        (
+            404,
+            "No such image: server:1",
+            "no image `server:1`",
+            "docker pull",
+        ),
+        (
+            500,
+            "write /var/lib/docker/x: no space left on device",
+            "no space left",
+            "docker system df",
+        ),
+        (
+            409,
+            "Conflict. The container name \"/x\" is already in use by container \"1\".",
+            "name of the container",
+            "mcp-assert reap",
+        ),
+        (
+            500,
+            "driver failed: Bind for 0.0.0.0:80 failed: port is already allocated",
+            "port of the container",
+            "another port",
+        ),
+        (
+            400,
+            "OCI runtime create failed: exec: \"serve\": executable file not found in $PATH: unknown",
+            "program `serve` was not found in the image `server:1`",
+            "--entrypoint serve",
+        ),
+        (
+            400,
+            "OCI runtime create failed: exec: \"/serve\": permission denied: unknown",
+            "cannot be executed",
+            "chmod +x",
+        ),
+        (
+            400,
+            "standard_init_linux.go: exec user process caused: exec format error",
+            "it is for linux/arm64, the engine runs linux/amd64",
+            "engine's platform",
+        ),
+        (
+            500,
+            "unable to find user ghost: no matching entries in passwd file",
+            "does not know the user",
+            "/etc/passwd",
+        ),
+        (
+            404,
+            "network nowhere not found",
+            "the network",
+            "docker network ls",
+        ),
+        (
+            400,
+            "invalid mount config for type \"bind\": bind source path does not exist: /x",
+            "mount",
+            "another machine",
+        ),
+        (
+            500,
+            "something else",
+            "could not be started: something else",
+            "",
+        ),
+    ];
+
+    #[test]
+    fn every_refusal_is_told_apart_and_comes_with_its_fix() {
+        for (status_code, message, wanted, help) in CASES {
+            let error = Error::DockerResponseServerError {
+                status_code: *status_code,
+                message: (*message).to_owned(),
+            };
+            let seen = explain(&error, ABOUT);
+            let shown = seen.to_string();
+            assert!(shown.contains(wanted), "{message}: {shown}");
+            let found = seen.help().unwrap_or_default();
+            assert!(found.contains(help), "{message}: {found}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_is_gone_is_no_refusal() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let seen = explain(&Error::IOError { err: refused }, ABOUT);
+        assert!(matches!(seen, ContainerFailure::Gone(_)), "{seen}");
+    }
+}

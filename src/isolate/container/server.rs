@@ -1,0 +1,335 @@
+//! One server in one container: made, filled, attached to, started; and in the end its exit read and everything
+//! removed. What is said to it goes over the link that is handed out.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bollard::query_parameters::KillContainerOptionsBuilder;
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+use super::{
+    Containers, Owned,
+    body::{self, Command},
+    image::ReadyImage,
+    readback::{self, ReadFailure, Tree},
+    refusal::{About, ContainerFailure, explain_text},
+    steps::{State, Steps},
+};
+use crate::{
+    isolate::{fixture::Fixture, process::Patience, tail::Tail},
+    observation::{
+        container::ContainerSeen,
+        files::FileState,
+        process::{Ending, Exit, ExitStatus, StderrTail},
+    },
+    suite::model::container::Container,
+    transport::{clock::JobClock, link::Link},
+};
+
+/// How long the engine may take for what follows a container's end.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// How long a container may take to end after SIGKILL.
+const VANISHING: Duration = Duration::from_secs(2);
+
+/// What is started in a container, and what it needs.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    /// The container as the suite describes it.
+    pub(crate) container: &'a Container,
+    /// Its image.
+    pub(crate) image: &'a ReadyImage,
+    /// What is started.
+    pub(crate) command: Command,
+    /// What is put into it before.
+    pub(crate) fixture: Option<&'a Arc<Fixture>>,
+    /// The assertion it is for.
+    pub(crate) assertion: &'a str,
+    /// Paths outside of the fixture to look at before the server starts.
+    pub(crate) outside: &'a [String],
+}
+
+/// A server in a container: to be ended with [`ServerContainer::end`]; dropping it has the container removed.
+#[derive(Debug)]
+pub(crate) struct ServerContainer {
+    owned: Owned,
+    state: watch::Receiver<State>,
+    stderr: Arc<Mutex<Tail>>,
+    work: JoinHandle<()>,
+    /// Whether it lived when it was asked to end; `None` before that.
+    lived: Option<bool>,
+    ended: Option<Exit>,
+    seen: ContainerSeen,
+    before: BTreeMap<String, FileState>,
+    memory_limit: Option<u64>,
+    about: OwnAbout,
+}
+
+/// What messages about a container name.
+#[derive(Debug)]
+struct OwnAbout {
+    image: String,
+    platform: String,
+    engine: String,
+    program: String,
+}
+
+impl OwnAbout {
+    fn about(&self) -> About<'_> {
+        About {
+            image: &self.image,
+            platform: &self.platform,
+            engine: &self.engine,
+            program: &self.program,
+        }
+    }
+}
+
+impl ServerContainer {
+    /// Makes the container and starts the server in it. `limit` counts from the moment it was our turn.
+    pub(crate) async fn start(
+        crew: &Arc<Containers>,
+        wanted: &Wanted<'_>,
+        clock: JobClock,
+        limit: Duration,
+    ) -> Result<(Self, Link), ContainerFailure> {
+        let about = OwnAbout {
+            image: wanted.image.name.clone(),
+            platform: wanted.image.platform.clone(),
+            engine: crew.engine.facts.platform.clone(),
+            program: program(wanted),
+        };
+        let steps = Steps {
+            crew,
+            about: about.about(),
+            deadline: Instant::now() + limit,
+            limit,
+        };
+        let (owned, mut seen) = steps.create(wanted).await?;
+        let begun = Instant::now();
+        if let Some(fixture) = wanted.fixture {
+            steps.fill(&owned, wanted, fixture).await?;
+        }
+        let mut before = BTreeMap::new();
+        for path in wanted.outside {
+            let state = look(crew, &owned, wanted.container, path).await;
+            before.insert(path.clone(), state);
+        }
+        seen.fill = begun.elapsed();
+        let begun = Instant::now();
+        let (link, running) = steps.attach_and_start(&owned, clock).await?;
+        seen.start = begun.elapsed();
+        let container = Self {
+            owned,
+            state: running.state,
+            stderr: running.stderr,
+            work: running.work,
+            lived: None,
+            ended: None,
+            seen,
+            before,
+            memory_limit: wanted.container.memory,
+            about,
+        };
+        Ok((container, link))
+    }
+
+    /// What was at the paths outside of the fixture before the server started.
+    pub(crate) fn before(&self) -> &BTreeMap<String, FileState> {
+        &self.before
+    }
+
+    /// What the report says about it.
+    pub(crate) fn seen(&self) -> &ContainerSeen {
+        &self.seen
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        match *self.state.borrow() {
+            State::Running => None,
+            State::Ended(status) => Some(status),
+        }
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn exited(&self) -> ExitStatus {
+        self.end_watch().await
+    }
+
+    /// The same, for whoever outlives the borrow.
+    pub(crate) fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
+        let mut state = self.state.clone();
+        async move {
+            let ended = state.wait_for(|state| *state != State::Running).await;
+            match ended.map(|state| *state) {
+                Ok(State::Ended(status)) => status,
+                Ok(State::Running) | Err(_) => ExitStatus::Unknown,
+            }
+        }
+    }
+
+    /// What it wrote to stderr so far.
+    pub(crate) fn stderr(&self) -> StderrTail {
+        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.kept()
+    }
+
+    /// Says that from now on it is expected to end.
+    pub(crate) fn ask(&mut self) {
+        if self.lived.is_none() {
+            self.lived = Some(self.status().is_none());
+        }
+    }
+
+    /// Everything below the fixture's place.
+    pub(crate) async fn tree(&self, path: &str) -> Result<Tree, ReadFailure> {
+        readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path).await
+    }
+
+    /// What a path outside of the fixture is.
+    pub(crate) async fn look(&self, container: &Container, path: &str) -> FileState {
+        look(&self.owned.crew, &self.owned, container, path).await
+    }
+
+    /// Ends it: stdin was closed by now, then SIGTERM, then SIGKILL; and removes it with its volumes.
+    pub(crate) async fn end(&mut self, patience: Patience) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        self.ask();
+        let ending = self.descend(patience).await;
+        let status = self.status().unwrap_or(ExitStatus::Signal(9));
+        self.finish(Exit {
+            status,
+            ending,
+            orphans: 0,
+        })
+        .await
+    }
+
+    /// Removes it at once: nobody waits for its end any more.
+    pub(crate) async fn abandon(&mut self) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        self.owned.crew.hurry();
+        self.finish(Exit {
+            status: self.status().unwrap_or(ExitStatus::Signal(9)),
+            ending: Ending::Killed,
+            orphans: 0,
+        })
+        .await
+    }
+
+    async fn finish(&mut self, exit: Exit) -> Exit {
+        self.ended = Some(exit);
+        let begun = Instant::now();
+        self.owned.remove().await;
+        self.seen.remove = begun.elapsed();
+        // With the container its streams have ended.
+        if timeout(AFTERWARDS, &mut self.work).await.is_err() {
+            self.work.abort();
+        }
+        exit
+    }
+
+    async fn descend(&self, patience: Patience) -> Ending {
+        if self.lived == Some(false) {
+            return Ending::ByItself;
+        }
+        if timeout(patience.closed, self.exited()).await.is_ok() {
+            return Ending::StdinClosed;
+        }
+        self.signal("SIGTERM").await;
+        if timeout(patience.terminated, self.exited()).await.is_ok() {
+            return Ending::Terminated;
+        }
+        self.signal("SIGKILL").await;
+        let _ = timeout(VANISHING, self.exited()).await;
+        Ending::Killed
+    }
+
+    /// Sends a signal; one that has ended meanwhile needs none.
+    async fn signal(&self, name: &str) {
+        let options = KillContainerOptionsBuilder::default().signal(name).build();
+        let docker = &self.owned.crew.engine.docker;
+        let _ = timeout(
+            AFTERWARDS,
+            docker.kill_container(&self.owned.id, Some(options)),
+        )
+        .await;
+    }
+
+    /// What a server that ended before its first answer died of, as far as it is no matter of its own.
+    pub(crate) fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
+        let tail = self.stderr();
+        let text = tail.text();
+        // The init process tells what it could not start, and so does the shell of an entry point.
+        let told = text
+            .lines()
+            .find(|line| line.starts_with("[FATAL ") && line.contains("exec "));
+        match status {
+            ExitStatus::Code(126 | 127) => {
+                let line = told?.to_lowercase();
+                Some(explain_text(line, self.about.about()))
+            }
+            ExitStatus::Code(_) if text.contains("exec format error") => Some(explain_text(
+                "exec format error".to_owned(),
+                self.about.about(),
+            )),
+            ExitStatus::Code(_)
+            | ExitStatus::Signal(_)
+            | ExitStatus::OutOfMemory
+            | ExitStatus::Unknown => None,
+        }
+    }
+
+    /// The limit that a server met which ended out of memory.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.memory_limit.unwrap_or(body::MEMORY)
+    }
+}
+
+impl Drop for ServerContainer {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+/// The program for messages: what was asked for, else the image's.
+fn program(wanted: &Wanted<'_>) -> String {
+    let image = wanted.image;
+    let own = wanted.command.program.clone();
+    own.or_else(|| {
+        image
+            .entrypoint
+            .iter()
+            .chain(&image.command)
+            .next()
+            .cloned()
+    })
+    .unwrap_or_default()
+}
+
+pub(super) async fn look(
+    crew: &Containers,
+    owned: &Owned,
+    container: &Container,
+    path: &str,
+) -> FileState {
+    if body::is_in_memory(container, path) {
+        return FileState::Unreadable(format!(
+            "`{path}` is in memory (`docker: {{tmpfs: …}}`), where the engine cannot read: \
+             let the server write into {{{{fixture}}}}"
+        ));
+    }
+    readback::look(&crew.engine.docker, &owned.id, path).await
+}

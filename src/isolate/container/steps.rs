@@ -1,0 +1,270 @@
+//! The steps from an image to a running container, in the order the engine wants them, and the eyes on its end.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bollard::{
+    body_full,
+    errors::Error,
+    query_parameters::{
+        AttachContainerOptionsBuilder, CreateContainerOptionsBuilder,
+        UploadToContainerOptionsBuilder, WaitContainerOptionsBuilder,
+    },
+};
+use futures_util::StreamExt;
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::{
+    Containers, Owned,
+    body::{self, FIXTURE_VOLUME, Volume},
+    readback,
+    refusal::{About, ContainerFailure, explain},
+    server::Wanted,
+    upload::{self, Ids},
+};
+use crate::{
+    isolate::{fixture::Fixture, tail::Tail},
+    observation::{container::ContainerSeen, files::FileState, process::ExitStatus},
+    transport::{attach, clock::JobClock, link::Link},
+};
+
+/// How long the engine may take for what follows a container's end.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// How long a container may live on after all its streams ended, to count as ended by itself.
+const STREAM_TO_END: Duration = Duration::from_secs(10);
+
+/// The exit code of what a signal ended.
+const BY_SIGNAL: i64 = 128;
+
+/// What is known of a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It runs.
+    Running,
+    /// It ended this way.
+    Ended(ExitStatus),
+}
+
+/// What an attached and started container brings.
+pub(super) struct Running {
+    pub(super) state: watch::Receiver<State>,
+    pub(super) stderr: Arc<Mutex<Tail>>,
+    pub(super) work: JoinHandle<()>,
+}
+
+/// The steps to a running container, with one deadline for all.
+pub(super) struct Steps<'a> {
+    pub(super) crew: &'a Arc<Containers>,
+    pub(super) about: About<'a>,
+    pub(super) deadline: Instant,
+    pub(super) limit: Duration,
+}
+
+impl Steps<'_> {
+    /// Waits for the engine, no longer than there is time.
+    async fn within<T>(
+        &self,
+        step: &'static str,
+        asked: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, ContainerFailure> {
+        match timeout_at(self.deadline, asked).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(explain(&error, self.about)),
+            Err(_) => Err(ContainerFailure::Slow {
+                step,
+                limit: self.limit,
+            }),
+        }
+    }
+
+    /// Makes the container; owned from the first byte of the request on.
+    pub(super) async fn create(
+        &self,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Owned, ContainerSeen), ContainerFailure> {
+        let marks = self.crew.run.next(wanted.assertion);
+        let name = marks.name.clone();
+        let volume = match wanted.fixture {
+            Some(_) => Volume::Fixture,
+            None => Volume::None,
+        };
+        let body = body::of(
+            wanted.container,
+            wanted.image,
+            &wanted.command,
+            &marks,
+            volume,
+        );
+        let mut options = CreateContainerOptionsBuilder::default().name(&name);
+        if let Some(platform) = &wanted.container.platform {
+            options = options.platform(platform);
+        }
+        let begun = Instant::now();
+        // Owned from here on: the engine may make it even if we never hear of it.
+        let mut owned = Owned::new(self.crew, name.clone());
+        let docker = &self.crew.engine.docker;
+        let asked = docker.create_container(Some(options.build()), body);
+        match self.within("create", asked).await {
+            Ok(answer) => owned.id = answer.id,
+            Err(failure) => {
+                if matches!(failure, ContainerFailure::NameConflict(_)) {
+                    // What has the name is not ours.
+                    owned.disown();
+                }
+                return Err(failure);
+            }
+        }
+        let seen = ContainerSeen {
+            id: owned.id.clone(),
+            image: wanted.image.name.clone(),
+            image_id: wanted.image.id.clone(),
+            digest: wanted.image.digest.clone(),
+            create: begun.elapsed(),
+            ..ContainerSeen::default()
+        };
+        Ok((owned, seen))
+    }
+
+    /// Puts the fixture into its volume.
+    pub(super) async fn fill(
+        &self,
+        owned: &Owned,
+        wanted: &Wanted<'_>,
+        fixture: &Arc<Fixture>,
+    ) -> Result<(), ContainerFailure> {
+        let ids = self.owner(owned, wanted).await?;
+        let tar = self.crew.uploads.tar(fixture, ids).await;
+        let tar = tar.map_err(|error| ContainerFailure::Fixture(error.to_string()))?;
+        let options = UploadToContainerOptionsBuilder::default()
+            .path(FIXTURE_VOLUME)
+            .build();
+        let docker = &self.crew.engine.docker;
+        let asked = docker.upload_to_container(&owned.id, Some(options), body_full(tar));
+        self.within("fill", asked).await
+    }
+
+    /// Who the server runs as, in numbers.
+    async fn owner(&self, owned: &Owned, wanted: &Wanted<'_>) -> Result<Ids, ContainerFailure> {
+        let user = body::user(wanted.container, wanted.image);
+        let key = (wanted.image.id.clone(), user.clone());
+        if let Some(known) = self.crew.users().get(&key) {
+            return Ok(*known);
+        }
+        let (passwd, groups) = match upload::ids(&user, "", "") {
+            Some(_) if user.contains(':') || user.is_empty() => (String::new(), String::new()),
+            Some(_) | None => (
+                self.table(owned, "/etc/passwd").await,
+                self.table(owned, "/etc/group").await,
+            ),
+        };
+        let ids = upload::ids(&user, &passwd, &groups).ok_or_else(|| ContainerFailure::NoUser {
+            image: self.about.image.to_owned(),
+            reason: format!("unable to find user {user}"),
+        })?;
+        self.crew.users().insert(key, ids);
+        Ok(ids)
+    }
+
+    /// A table of the image; one that is not there knows nobody.
+    async fn table(&self, owned: &Owned, path: &str) -> String {
+        let docker = &self.crew.engine.docker;
+        match readback::look(docker, &owned.id, path).await {
+            FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            FileState::Absent
+            | FileState::Digest { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_) => String::new(),
+        }
+    }
+
+    /// Attaches before the start, so that no byte is lost.
+    pub(super) async fn attach_and_start(
+        &self,
+        owned: &Owned,
+        clock: JobClock,
+    ) -> Result<(Link, Running), ContainerFailure> {
+        let docker = &self.crew.engine.docker;
+        let options = AttachContainerOptionsBuilder::default()
+            .stdin(true)
+            .stdout(true)
+            .stderr(true)
+            .stream(true)
+            .build();
+        let asked = docker.attach_container(&owned.id, Some(options));
+        let streams = self.within("attach to", asked).await?;
+        let stderr = Arc::new(Mutex::new(Tail::default()));
+        let heard = Arc::clone(&stderr);
+        let on_stderr = move |bytes: &[u8]| {
+            let mut tail = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.push(bytes);
+        };
+        let (link, carrying) = attach::attach(streams, on_stderr, clock);
+        self.within("start", docker.start_container(&owned.id, None))
+            .await?;
+        let (sender, state) = watch::channel(State::Running);
+        let (crew, id) = (Arc::clone(self.crew), owned.id.clone());
+        let work = tokio::spawn(async move {
+            let held = carrying.await;
+            // Whoever sees the stream end is to know how the server ended, unless it lives on.
+            let mut status = Box::pin(status_of(&crew, &id));
+            let known = timeout(STREAM_TO_END, &mut status).await;
+            if let Ok(status) = known {
+                sender.send_replace(State::Ended(status));
+            }
+            drop(held);
+            if known.is_err() {
+                sender.send_replace(State::Ended(status.await));
+            }
+        });
+        Ok((
+            link,
+            Running {
+                state,
+                stderr,
+                work,
+            },
+        ))
+    }
+}
+
+/// How a container ended; waits while it has not.
+async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
+    let docker = &crew.engine.docker;
+    let options = WaitContainerOptionsBuilder::default()
+        .condition("not-running")
+        .build();
+    let mut waiting = Box::pin(docker.wait_container(id, Some(options)));
+    let code = match waiting.next().await {
+        Some(Ok(answer)) => answer.status_code,
+        Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
+        Some(Err(_)) | None => return ExitStatus::Unknown,
+    };
+    if code == BY_SIGNAL + 9 && was_out_of_memory(crew, id).await {
+        return ExitStatus::OutOfMemory;
+    }
+    match i32::try_from(code) {
+        // What ends a server unasked; other codes over 128 may be its own.
+        Ok(code @ (132 | 134..=137 | 139 | 143)) => ExitStatus::Signal(code - 128),
+        Ok(code) => ExitStatus::Code(code),
+        Err(_) => ExitStatus::Unknown,
+    }
+}
+
+/// Whether the kernel ended it for its memory.
+async fn was_out_of_memory(crew: &Containers, id: &str) -> bool {
+    let docker = &crew.engine.docker;
+    match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
+        Ok(Ok(found)) => found
+            .state
+            .and_then(|state| state.oom_killed)
+            .unwrap_or(false),
+        Ok(Err(_)) | Err(_) => false,
+    }
+}

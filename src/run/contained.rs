@@ -1,0 +1,162 @@
+//! A server in a container of its own: started when it is its turn, and what it died of told in the words of
+//! containers.
+
+use std::time::{Duration, Instant};
+
+use super::{inside, job::Shared, launch, place::Place};
+use crate::{
+    isolate::{
+        container::{
+            image::ReadyImage,
+            refusal::ContainerFailure,
+            server::{ServerContainer, Wanted},
+        },
+        fixture::Fixture,
+        running::Running,
+    },
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind, Phase},
+        process::ExitStatus,
+    },
+    plan::job::RunJob,
+    suite::{
+        model::{
+            container::{Container, MountSource},
+            server::Program,
+        },
+        template::Bindings,
+    },
+    transport::{clock::JobClock, link::Link},
+};
+
+/// What is started, and in what.
+pub(super) struct Contained<'a> {
+    pub(super) container: &'a Container,
+    pub(super) program: &'a Program,
+    pub(super) image: &'a ReadyImage,
+    pub(super) place: &'a Place,
+    pub(super) clock: JobClock,
+    /// How long it had to wait for its turn.
+    pub(super) waited: &'a mut Duration,
+}
+
+impl Contained<'_> {
+    /// Waits for a turn at the engine, then makes the container and starts the server in it.
+    pub(super) async fn start(
+        self,
+        job: &RunJob,
+        shared: &Shared,
+        bindings: &Bindings,
+    ) -> Result<(Running, Link), Disruption> {
+        let Some(crew) = &shared.options.containers else {
+            return Err(failed("there is no container engine"));
+        };
+        if let Some(fixture) = &shared.options.fixture {
+            refuse_writable(self.container, fixture)?;
+        }
+        let files = self.place.inside();
+        let wanted = Wanted {
+            container: self.container,
+            image: self.image,
+            command: launch::contained(self.program, bindings)?,
+            fixture: files.and_then(inside::Inside::fixture),
+            assertion: &job.assertion.case.id,
+            outside: files.map(inside::Inside::outside).unwrap_or_default(),
+        };
+        let starting = async {
+            let begun = Instant::now();
+            let _turn = crew.turn().await;
+            *self.waited += begun.elapsed();
+            ServerContainer::start(crew, &wanted, self.clock, job.timeout).await
+        };
+        let started = tokio::select! {
+            started = Box::pin(starting) => started,
+            () = shared.options.interrupt.cancelled() => {
+                let kind = DisruptionKind::Interrupted;
+                return Err(Disruption::new(kind, Phase::Start, "interrupted"));
+            }
+        };
+        match started {
+            Ok((container, link)) => Ok((Running::Container(Box::new(container)), link)),
+            Err(failure) => Err(not_started(&failure)),
+        }
+    }
+}
+
+/// The original of the fixture is never writable, however it is mounted.
+fn refuse_writable(container: &Container, fixture: &Fixture) -> Result<(), Disruption> {
+    let writable = container.mounts.iter().find(|mount| match &mount.source {
+        MountSource::Path(path) => mount.writable && fixture.touches(path),
+        MountSource::Volume(_) => false,
+    });
+    match writable {
+        None => Ok(()),
+        Some(mount) => Err(Disruption::new(
+            DisruptionKind::Invalid,
+            Phase::Start,
+            format!(
+                "the mount at `{}` would let the server write to the fixture's original",
+                mount.target
+            ),
+        )
+        .with_help("mount it read-only; `{{fixture}}` is a copy to write to")),
+    }
+}
+
+/// Replaces what a crash was told by with what the container is known to have died of.
+pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Observation) {
+    let Some(disruption) = &mut seen.disruption else {
+        return;
+    };
+    if disruption.kind != DisruptionKind::Crash {
+        return;
+    }
+    if status == ExitStatus::Unknown {
+        let message = "the container engine is gone, and the server with it";
+        *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
+            .with_help("start it again, and look into its log");
+        return;
+    }
+    if status == ExitStatus::OutOfMemory {
+        let limit = container.memory_limit() / (1024 * 1024);
+        disruption.help = Some(format!(
+            "its container may have {limit} MiB; more with `docker: {{memory: …}}`"
+        ));
+    }
+    if disruption.phase == Phase::Handshake
+        && let Some(failure) = container.explain(status)
+    {
+        seen.reached = Phase::Start;
+        *disruption = not_started(&failure);
+    }
+}
+
+fn not_started(failure: &ContainerFailure) -> Disruption {
+    let kind = match failure {
+        ContainerFailure::Slow { .. } => DisruptionKind::Timeout,
+        ContainerFailure::Fixture(_) => DisruptionKind::Place,
+        ContainerFailure::NoImage(_)
+        | ContainerFailure::NoSpace(_)
+        | ContainerFailure::PortInUse(_)
+        | ContainerFailure::NameConflict(_)
+        | ContainerFailure::WrongPlatform { .. }
+        | ContainerFailure::NoProgram { .. }
+        | ContainerFailure::NotExecutable { .. }
+        | ContainerFailure::NoUser { .. }
+        | ContainerFailure::NoNetwork(_)
+        | ContainerFailure::NoMount(_)
+        | ContainerFailure::Gone(_)
+        | ContainerFailure::Refused(_) => DisruptionKind::Start,
+    };
+    let message = format!("the server could not be started: {failure}");
+    let disruption = Disruption::new(kind, Phase::Start, message);
+    match failure.help() {
+        Some(help) => disruption.with_help(help),
+        None => disruption,
+    }
+}
+
+fn failed(message: &str) -> Disruption {
+    Disruption::new(DisruptionKind::Place, Phase::Start, message)
+}

@@ -1,0 +1,231 @@
+//! The files of a job whose server runs in a container: the fixture in its volume, and whatever else an expectation
+//! names inside.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::place::{NOT_COMPARED, disrupted};
+use crate::{
+    isolate::{
+        container::{
+            image::ReadyImage,
+            readback::{ReadFailure, Tree},
+            server::ServerContainer,
+            upload,
+        },
+        fixture::Fixture,
+        running::Running,
+    },
+    observation::{
+        disruption::{Disruption, DisruptionKind, Phase},
+        files::{Change, FileState},
+    },
+    plan::job::RunJob,
+    suite::model::server::{Server, Target},
+};
+
+/// Whether the fixture is compared with the original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compared {
+    /// It is.
+    Yes,
+    /// Nobody asked.
+    No,
+}
+
+/// Files by the paths that expectations name, and what changed.
+type Seen = (
+    BTreeMap<String, FileState>,
+    Option<BTreeMap<String, Change>>,
+);
+
+/// The files of a container.
+pub(super) struct Inside {
+    server: Arc<Server>,
+    /// The original, and where its copy is in the container.
+    fixture: Option<(Arc<Fixture>, String)>,
+    /// Where relative paths start without a fixture.
+    workdir: String,
+    /// Places outside of the fixture that expectations name, absolute, with the names they have there.
+    outside: Vec<String>,
+    names: BTreeMap<String, Vec<String>>,
+}
+
+impl Inside {
+    /// The files of a job; the container is not there yet.
+    pub(super) fn new(job: &RunJob, fixture: Option<&Arc<Fixture>>, image: &ReadyImage) -> Self {
+        let fixture = fixture.filter(|_| job.assertion.uses_fixture);
+        let own = match &job.server.target {
+            Target::Container { container, .. } => container.workdir.clone(),
+            Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
+        };
+        Self {
+            server: Arc::clone(&job.server),
+            fixture: fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture))),
+            workdir: own
+                .or_else(|| image.workdir.clone())
+                .unwrap_or_else(|| "/".to_owned()),
+            outside: Vec::new(),
+            names: BTreeMap::new(),
+        }
+    }
+
+    /// The original.
+    pub(super) fn fixture(&self) -> Option<&Arc<Fixture>> {
+        self.fixture.as_ref().map(|(fixture, _)| fixture)
+    }
+
+    /// Where the server sees it.
+    pub(super) fn fixture_path(&self) -> Option<String> {
+        self.fixture.as_ref().map(|(_, path)| path.clone())
+    }
+
+    /// Places outside of the fixture to be looked at.
+    pub(super) fn outside(&self) -> &[String] {
+        &self.outside
+    }
+
+    /// What the paths are before the server runs: those of the fixture as in the original.
+    pub(super) fn look_before(&mut self, paths: &[String]) -> BTreeMap<String, FileState> {
+        self.outside.clear();
+        self.names.clear();
+        let mut before = BTreeMap::new();
+        for path in paths {
+            if let Some((fixture, relative)) = self.below_fixture(path) {
+                let mut seen = fixture.look(std::slice::from_ref(&relative));
+                before.extend(seen.remove(&relative).map(|state| (path.clone(), state)));
+                continue;
+            }
+            let place = self.place_of(path);
+            let names = self.names.entry(place.clone()).or_default();
+            names.push(path.clone());
+            if names.len() == 1 {
+                self.outside.push(place);
+            }
+        }
+        before
+    }
+
+    /// Adds what was outside of the fixture when the container was made.
+    pub(super) fn add_before(
+        &self,
+        container: &ServerContainer,
+        before: &mut BTreeMap<String, FileState>,
+    ) {
+        for (place, state) in container.before() {
+            self.add_one(place, state, before);
+        }
+    }
+
+    /// Adds what is at a place under every name it has.
+    pub(super) fn add_one(
+        &self,
+        place: &str,
+        state: &FileState,
+        into: &mut BTreeMap<String, FileState>,
+    ) {
+        for name in self.names.get(place).into_iter().flatten() {
+            into.insert(name.clone(), state.clone());
+        }
+    }
+
+    /// What the paths are now, and what changed in the fixture.
+    pub(super) async fn look_after(
+        &self,
+        paths: &[String],
+        container: &ServerContainer,
+        compared: Compared,
+    ) -> Result<Seen, Disruption> {
+        let Target::Container {
+            container: model, ..
+        } = &self.server.target
+        else {
+            return Ok((BTreeMap::new(), None));
+        };
+        let below = |path: &String| self.below_fixture(path).is_some();
+        let (inner, outer): (Vec<&String>, Vec<&String>) =
+            paths.iter().partition(|path| below(path));
+        let mut after = BTreeMap::new();
+        for path in outer {
+            let state = container.look(model, &self.place_of(path)).await;
+            after.insert(path.clone(), state);
+        }
+        let Some((fixture, root)) = &self.fixture else {
+            return Ok((after, None));
+        };
+        if inner.is_empty() && compared == Compared::No {
+            return Ok((after, None));
+        }
+        let tree = tree(container, root).await?;
+        for path in inner {
+            after.insert(path.clone(), tree.look(path, root));
+        }
+        if compared == Compared::No {
+            return Ok((after, None));
+        }
+        let changes = compare(fixture, tree).await?;
+        Ok((after, Some(changes)))
+    }
+
+    /// Whether the next assertion can use the container as it is. A fixture that a server changed cannot be made as
+    /// it was: a fresh container is.
+    pub(super) async fn is_untouched(&self, server: &Running) -> Result<(), Disruption> {
+        let (Some((fixture, root)), Some(container)) = (&self.fixture, server.container()) else {
+            return Ok(());
+        };
+        let changes = compare(fixture, tree(container, root).await?).await?;
+        if changes.is_empty() {
+            return Ok(());
+        }
+        Err(disruption("the fixture was changed".to_owned()))
+    }
+
+    /// A path relative to the fixture, if it leads there.
+    fn below_fixture(&self, path: &str) -> Option<(&Arc<Fixture>, String)> {
+        let (fixture, root) = self.fixture.as_ref()?;
+        let given = Path::new(path);
+        if given.is_relative() {
+            return Some((fixture, path.to_owned()));
+        }
+        let below = given.strip_prefix(root).ok()?;
+        Some((fixture, below.display().to_string()))
+    }
+
+    /// The absolute place of a path outside of the fixture.
+    fn place_of(&self, path: &str) -> String {
+        let place: PathBuf = Path::new(&self.workdir).join(path);
+        place.display().to_string()
+    }
+}
+
+/// What is in the container's fixture; nothing when the server removed all of it.
+async fn tree(container: &ServerContainer, root: &str) -> Result<Tree, Disruption> {
+    match container.tree(root).await {
+        Ok(tree) => Ok(tree),
+        Err(ReadFailure::Absent(_)) => Ok(Tree::default()),
+        Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => Err(
+            disruption(format!("the fixture could not be read: {failure}")),
+        ),
+    }
+}
+
+async fn compare(
+    fixture: &Arc<Fixture>,
+    tree: Tree,
+) -> Result<BTreeMap<String, Change>, Disruption> {
+    let fixture = Arc::clone(fixture);
+    let compared =
+        tokio::task::spawn_blocking(move || fixture.compare(&tree.into_returned())).await;
+    match compared {
+        Ok(Ok(changes)) => Ok(changes),
+        Ok(Err(problem)) => Err(disrupted(Phase::Subject, NOT_COMPARED, &problem)),
+        Err(error) => Err(disruption(error.to_string())),
+    }
+}
+
+fn disruption(message: String) -> Disruption {
+    Disruption::new(DisruptionKind::Place, Phase::Subject, message)
+}
