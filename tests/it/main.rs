@@ -16,6 +16,7 @@ mod ci_sinks;
 mod command_line;
 mod compat;
 mod container_contract;
+mod containers;
 mod docs;
 mod engine;
 mod faults;

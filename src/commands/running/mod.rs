@@ -212,7 +212,7 @@ pub(super) fn unless_interrupted<T>(work: impl Future<Output = T>) -> std::io::R
         .build()?;
     let interrupt = CancellationToken::new();
     let ended = runtime.block_on(async {
-        let listener = signals::listen(interrupt.clone());
+        let listener = signals::listen(interrupt.clone(), Arc::default());
         let ended = tokio::select! {
             ended = work => Some(ended),
             () = interrupt.cancelled() => None,

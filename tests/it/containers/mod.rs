@@ -1,0 +1,290 @@
+//! Assertions in containers, on a real engine: fresh each, closed, and nothing left behind.
+
+mod ends;
+mod engines;
+
+use std::{path::Path, process::Stdio};
+
+use serde_json::Value;
+
+use crate::{
+    engine::{docker, docker_says, engine, there},
+    harness::{Project, Ran},
+};
+
+/// The image the servers of these tests run in.
+const IMAGE: &str = "mcp-assert-test/python:latest";
+
+/// The server.
+const SERVER: &str = include_str!("server.py");
+
+/// Whether an engine is there and has the image.
+fn ready() -> bool {
+    engine() && {
+        let found = docker(Path::new("/"), &["image", "inspect", IMAGE]);
+        there(
+            found.status.success(),
+            "the image for Python is not there: scripts/images makes it",
+        )
+    }
+}
+
+/// A project whose assertions run the server in containers.
+fn project(suite: &str) -> Project {
+    let server = serde_json::json!({
+        "command": "python3", "args": ["-c", SERVER], "docker": IMAGE,
+    });
+    Project::with_suite(suite).file(
+        "evals/mcp-assert.yaml",
+        format!("defaults: {{server: {server}}}\n"),
+    )
+}
+
+/// The containers and volumes that carry a label.
+fn labelled(label: &str) -> String {
+    let filter = format!("label={label}");
+    let root = Path::new("/");
+    let containers = docker_says(root, &["ps", "--all", "--quiet", "--filter", &filter]);
+    let volumes = docker_says(root, &["volume", "ls", "--quiet", "--filter", &filter]);
+    format!("{containers}{volumes}")
+}
+
+/// What `run.json` says.
+fn run_json(project: &Project) -> Value {
+    serde_json::from_str(&project.read("run.json")).unwrap()
+}
+
+/// Runs the suite; nothing that carries its label may be there afterwards.
+fn run(project: &Project, more: &[&str]) -> (Ran, Value) {
+    let mut arguments = vec!["run", "evals", "--report-json", "run.json"];
+    arguments.extend(more);
+    let ran = project.run(&arguments);
+    let seen = run_json(project);
+    let label = seen["run"]["engine"]["label"].as_str().unwrap();
+    assert_eq!(labelled(&format!("io.mcp-assert.run={label}")), "");
+    (ran, seen)
+}
+
+/// The ids of all containers of a run, those of earlier attempts included.
+fn ids(seen: &Value) -> Vec<String> {
+    let mut ids = Vec::new();
+    for record in seen["assertions"].as_array().unwrap() {
+        let attempts = record["attempts"].as_array().unwrap();
+        for attempt in attempts.iter().chain([record]) {
+            ids.push(attempt["container"]["id"].as_str().unwrap().to_owned());
+        }
+    }
+    ids
+}
+
+/// Assertions that would see what another one left.
+const FRESH: &str = r#"
+name: writes
+assert:
+  tool: write
+  args: {path: "{{fixture}}/sub/new.txt", text: hello}
+  expect:
+    contains: written
+    file_contains: {sub/new.txt: hello}
+    file_unchanged: [keep.txt, "{{fixture}}/sub/old.txt"]
+    only_changed: [sub/new.txt]
+    file_exists: [/etc/passwd]
+---
+name: finds the fixture fresh
+assert:
+  tool: there
+  args: {paths: ["{{fixture}}/keep.txt", "{{fixture}}/sub/new.txt", /tmp/left]}
+  expect: {contains: keep.txt, not_contains: [new.txt, left], only_changed: []}
+---
+name: writes to its own tmp
+setup: [{tool: write, args: {path: /tmp/left}}]
+assert: {tool: there, args: {paths: [/tmp/left]}, expect: {contains: left}}
+---
+name: may not write elsewhere
+assert: {tool: who, expect: {equals: "65534:65534 in /"}}
+---
+name: fails and is tried again
+retries: 1
+assert: {tool: echo, args: {text: one}, expect: {contains: other}}
+"#;
+
+#[test]
+fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
+    if !ready() {
+        return;
+    }
+    let project = project(FRESH)
+        .file("fixture/keep.txt", "keep")
+        .file("fixture/sub/old.txt", "old");
+    let (ran, seen) = run(&project, &["--fixture", "fixture", "--jobs", "3"]);
+    let statuses: Vec<_> = seen["assertions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        statuses,
+        ["pass", "pass", "pass", "pass", "fail"],
+        "{}",
+        ran.stdout
+    );
+    let mut ids = ids(&seen);
+    assert_eq!(ids.len(), 6);
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6, "each attempt has its own");
+    assert!(!project.path().join("fixture/sub/new.txt").exists());
+    assert_eq!(project.read("fixture/keep.txt"), "keep");
+    let container = &seen["assertions"][0]["container"];
+    assert_eq!(container["image"], IMAGE);
+    assert!(
+        container["image_id"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha256:")
+    );
+    assert!(container["start_us"].as_u64().unwrap() > 0);
+    assert!(
+        !seen["run"]["engine"]["version"]
+            .as_str()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_container_sees_no_network_and_no_variable_of_ours() {
+    if !ready() {
+        return;
+    }
+    let project = project(
+        r#"
+name: no way out
+assert: {tool: connect, expect: {contains: refused, not_contains: connected}}
+---
+name: its own secret
+server: {env: {TOKEN: "${MY_TOKEN}"}}
+assert: {tool: env, expect: {contains: '"TOKEN": "hidden-value"', not_contains: [MY_TOKEN, CARGO]}}
+---
+name: nobody else's
+assert: {tool: env, expect: {not_contains: [hidden-value, MY_TOKEN, MCP_ASSERT]}}
+"#,
+    );
+    let mut command = project.command(&["run", "evals", "--trace", "--report-json", "run.json"]);
+    command.env("MY_TOKEN", "hidden-value");
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(!project.read("run.json").contains("hidden-value"));
+    assert!(!ran.stdout.contains("hidden-value"));
+}
+
+#[test]
+fn what_keeps_a_server_from_starting_is_told_with_its_fix() {
+    if !ready() {
+        return;
+    }
+    let project = project(
+        r#"
+name: no program
+server: {command: no-such-program}
+assert: {tool: echo}
+---
+name: no image
+server: {docker: {image: "mcp-assert-test/none:1", pull: never}, command: x}
+assert: {tool: echo}
+---
+name: no user
+server: {docker: {image: "mcp-assert-test/python:latest", user: ghost}, command: x}
+assert: {tool: echo}
+---
+name: no network
+server: {docker: {image: "mcp-assert-test/python:latest", network: nowhere}, command: x}
+assert: {tool: echo}
+---
+name: not executable
+server: {docker: "mcp-assert-test/python:latest", command: /etc/passwd}
+assert: {tool: echo}
+---
+name: nothing to start
+server: {docker: "mcp-assert-test/python:latest", command: ""}
+assert: {tool: echo}
+"#,
+    );
+    let (ran, _) = run(&project, &[]);
+    assert_eq!(ran.code, 1);
+    for wanted in [
+        "program `no-such-program` was not found in the image",
+        "--entrypoint no-such-program",
+        "mcp-assert-test/none:1",
+        "does not know the user",
+        "network ls",
+        "cannot be executed: permission denied",
+        "starts nothing by itself",
+    ] {
+        assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn servers_are_placed_by_the_command_line_too() {
+    if !ready() {
+        return;
+    }
+    let suite = "name: who\nassert: {tool: who, expect: {contains: '65534'}}\n";
+    let server = serde_json::json!({"command": "python3", "args": ["-c", SERVER]});
+    let project = Project::with_suite(suite).file(
+        "evals/mcp-assert.yaml",
+        format!("defaults: {{server: {server}}}\n"),
+    );
+    let (ran, seen) = run(&project, &["--docker", IMAGE]);
+    assert_eq!((ran.code, ids(&seen).len()), (0, 1), "{}", ran.stdout);
+    let nothing = project.run(&["run", "evals", "--isolation", "container"]);
+    assert_eq!(nothing.code, 1);
+    assert!(
+        nothing.stdout.contains("--docker IMAGE"),
+        "{}",
+        nothing.stdout
+    );
+    let both = project.run(&["run", "evals", "--isolation", "process", "--docker", IMAGE]);
+    assert_eq!(both.code, 2);
+}
+
+#[test]
+fn two_runs_at_once_do_not_touch_each_other() {
+    if !ready() {
+        return;
+    }
+    let suite =
+        "name: sleeps\nassert: {tool: sleep, args: {seconds: 1}, expect: {contains: slept}}\n";
+    let projects = [project(suite), project(suite)];
+    let running: Vec<_> = projects
+        .iter()
+        .map(|project| {
+            let mut command = project.command(&["run", "evals", "--trials", "2"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for child in running {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+    }
+}
+
+#[test]
+fn assertions_that_share_a_server_share_its_container() {
+    if !ready() {
+        return;
+    }
+    let suite = r"
+name: first
+assert: {tool: write, args: {path: /tmp/left}, expect: {contains: written}}
+---
+name: second
+assert: {tool: there, args: {paths: [/tmp/left]}, expect: {contains: left}}
+";
+    let (ran, _) = run(&project(suite), &["--reuse-server"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}

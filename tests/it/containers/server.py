@@ -1,0 +1,68 @@
+"""A small MCP server whose tools do to their container what tests ask for."""
+import json, os, signal, socket, sys, time
+
+
+def answer(ident, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": ident, "result": result}), flush=True)
+
+
+def tool(name, args):
+    if name == "echo":
+        return args["text"]
+    if name == "write":
+        with open(args["path"], "w") as file:
+            file.write(args.get("text", ""))
+        return "written"
+    if name == "there":
+        return json.dumps([path for path in args["paths"] if os.path.exists(path)])
+    if name == "env":
+        return json.dumps(dict(os.environ))
+    if name == "who":
+        return f"{os.getuid()}:{os.getgid()} in {os.getcwd()}"
+    if name == "exit":
+        os._exit(args["code"])
+    if name == "eat":
+        hoard = []
+        while True:
+            hoard.append(bytearray(b"x" * 8_000_000))
+    if name == "flood":
+        for _ in range(args["megabytes"]):
+            sys.stderr.write("e" * 1_000_000)
+        sys.stderr.write("last words\n")
+        sys.stderr.flush()
+        return "flooded"
+    if name == "connect":
+        try:
+            socket.create_connection(("1.1.1.1", 53), timeout=2).close()
+            return "connected"
+        except OSError as error:
+            return f"refused: {error}"
+    if name == "sleep":
+        time.sleep(args["seconds"])
+        return "slept"
+    if name == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        global deaf
+        deaf = True
+        return "deaf"
+    raise SystemExit(f"no tool {name}")
+
+
+deaf = False
+names = "echo write there env who exit eat flood connect sleep deaf".split()
+for line in sys.stdin:
+    frame = json.loads(line)
+    method, ident = frame.get("method"), frame.get("id")
+    if method == "initialize":
+        answer(ident, {
+            "protocolVersion": frame["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "container-test", "version": "1"},
+        })
+    elif method == "tools/list":
+        answer(ident, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
+    elif method == "tools/call":
+        text = tool(frame["params"]["name"], frame["params"].get("arguments", {}))
+        answer(ident, {"content": [{"type": "text", "text": text}]})
+while deaf:
+    time.sleep(1)
