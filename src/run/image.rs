@@ -2,17 +2,28 @@
 
 use std::sync::Arc;
 
-use super::job::{Shared, Teller};
+use super::{
+    job::{Shared, Teller},
+    launch,
+};
 use crate::{
     isolate::container::{
         image::{ReadyImage, Told},
         image_failure::ImageError,
+        upload,
+        warm::FirstStart,
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::event::{Event, News},
     plan::job::RunJob,
     run::scheduler::Message,
-    suite::model::server::Target,
+    suite::{
+        model::{
+            container::Container,
+            server::{Program, Target},
+        },
+        template::Bindings,
+    },
 };
 
 /// The image that the job's container is made of; `None` for a job without one.
@@ -21,13 +32,14 @@ pub(super) async fn of(
     shared: &Shared,
     teller: Teller<'_>,
 ) -> Result<Option<Arc<ReadyImage>>, Disruption> {
-    let Target::Container { container, .. } = &job.server.target else {
+    let Target::Container { container, program } = &job.server.target else {
         return Ok(None);
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
         return Err(place("there is no container engine or no image for it"));
     };
     teller.phase(Phase::Place);
+    let start = first_start(job, shared, container, program)?;
     let tell = |told| {
         let (what, news) = match told {
             Told::Begun(what) => (what, News::Begun),
@@ -37,7 +49,7 @@ pub(super) async fn of(
     };
     // Interrupted, it first ends what it began.
     let interrupt = &shared.options.interrupt;
-    match Box::pin(containers.image(&source, &tell, interrupt)).await {
+    match Box::pin(containers.image((&source, start), &tell, interrupt)).await {
         Ok(image) => Ok(Some(image)),
         Err(ImageError::Interrupted) => Err(Disruption::new(
             DisruptionKind::Interrupted,
@@ -52,6 +64,32 @@ pub(super) async fn of(
             })
         }
     }
+}
+
+/// How the server of the job is started, for the image that is started once before it is kept.
+fn first_start(
+    job: &RunJob,
+    shared: &Shared,
+    container: &Container,
+    program: &Program,
+) -> Result<FirstStart, Disruption> {
+    let fixture = shared.options.fixture.as_ref();
+    let fixture = fixture.filter(|_| job.assertion.uses_fixture);
+    let bindings = Bindings {
+        environment: Arc::clone(&shared.options.environment),
+        unknown: shared.options.unknown_names(),
+        fixture: fixture.map(|fixture| upload::place(fixture)),
+        ..Bindings::default()
+    };
+    let command = launch::contained(program, &bindings)?;
+    Ok(FirstStart {
+        program: command.program,
+        args: command.args,
+        env: [&container.env_file[..], &command.env].concat(),
+        directory: command.workdir.or_else(|| container.workdir.clone()),
+        user: container.user.clone(),
+        fixture: bindings.fixture,
+    })
 }
 
 fn place(message: impl Into<String>) -> Disruption {

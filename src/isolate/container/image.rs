@@ -16,6 +16,7 @@ use super::{
     engine::Engine,
     image_failure::{ImageError, image_error},
     own, prepare, pull,
+    warm::{FirstStart, warmed},
 };
 use crate::{
     suite::model::container::{ImageBase, ImageSource},
@@ -24,6 +25,10 @@ use crate::{
 
 /// How long the engine may take to say what it knows of an image.
 const INSPECTION: Duration = Duration::from_secs(30);
+
+/// The ways to start a server that a prepared image is started in before it is used; a suite that starts its servers
+/// in more ways would wait longer for that than it gains.
+const MOST_STARTS: usize = 8;
 
 /// Told what goes on while an image is being made ready.
 pub(crate) type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
@@ -74,6 +79,7 @@ pub(crate) enum Rebuild {
 #[derive(Debug)]
 pub(crate) struct Images {
     known: Mutex<HashMap<ImageSource, Provided>>,
+    started: Mutex<HashMap<(ImageSource, FirstStart), Provided>>,
     environment: Arc<Environment>,
     rebuild: Rebuild,
 }
@@ -111,26 +117,22 @@ impl Images {
     pub(crate) fn new(environment: Arc<Environment>, rebuild: Rebuild) -> Self {
         Self {
             known: Mutex::default(),
+            started: Mutex::default(),
             environment,
             rebuild,
         }
     }
 
-    /// The image of a source; waits while somebody provides it. Interrupted, it leaves nothing half-made.
+    /// The image of a source, and for a prepared one after a first start; waits while somebody provides it.
+    /// Interrupted, it leaves nothing half-made.
     pub(super) async fn ready(
         &self,
         engine: &Engine,
-        wanted: &ImageSource,
+        wanted: (&ImageSource, FirstStart),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
-        let provided = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            match known.get(wanted) {
-                Some(provided) => Arc::clone(provided),
-                None => Arc::clone(known.entry(wanted.clone()).or_default()),
-            }
-        };
+        let (source, start) = wanted;
         let maker = Maker {
             engine,
             environment: &self.environment,
@@ -138,11 +140,40 @@ impl Images {
             rebuild: self.rebuild,
             progress,
         };
+        let provided = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(source) {
+                Some(provided) => Arc::clone(provided),
+                None => Arc::clone(known.entry(source.clone()).or_default()),
+            }
+        };
         let image = provided.get_or_init(|| async {
-            let image = Box::pin(provide(&maker, wanted)).await;
+            let image = Box::pin(provide(&maker, source)).await;
+            image.map(Arc::new)
+        });
+        let image = image.await.clone()?;
+        if source.prepare.is_none() || !source.warm {
+            return Ok(image);
+        }
+        let Some(started) = self.started(source, start.clone()) else {
+            return Ok(image);
+        };
+        let image = started.get_or_init(|| async {
+            let image = Box::pin(warmed(&maker, &image, &start)).await;
             image.map(Arc::new)
         });
         image.await.clone()
+    }
+
+    /// The place of the image after this first start; `None` where a source has too many of them.
+    fn started(&self, source: &ImageSource, start: FirstStart) -> Option<Provided> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_source = started.keys().filter(|(known, _)| known == source).count();
+        let key = (source.clone(), start);
+        if of_source >= MOST_STARTS && !started.contains_key(&key) {
+            return None;
+        }
+        Some(Arc::clone(started.entry(key).or_default()))
     }
 }
 

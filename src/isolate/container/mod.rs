@@ -25,6 +25,7 @@ mod script;
 pub(crate) mod server;
 mod steps;
 pub(crate) mod upload;
+pub(crate) mod warm;
 mod workshop;
 
 use std::{
@@ -51,6 +52,7 @@ use self::{
     image_failure::ImageError,
     labels::RunName,
     upload::{Ids, Uploads},
+    warm::FirstStart,
 };
 use crate::suite::model::container::ImageSource;
 
@@ -107,10 +109,11 @@ impl Containers {
         &self.run
     }
 
-    /// The image of a source; provided at the first question, whoever asks.
+    /// The image of a source, started once as said if it is a prepared one; provided at the first question, whoever
+    /// asks.
     pub(crate) async fn image(
         &self,
-        wanted: &ImageSource,
+        wanted: (&ImageSource, FirstStart),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {

@@ -2,24 +2,30 @@
 //! again by every later run.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use bollard::{container::LogOutput, errors::Error};
+use bollard::{
+    container::LogOutput,
+    errors::Error,
+    query_parameters::{ListImagesOptionsBuilder, RemoveImageOptions},
+};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 use tokio::{
     io::AsyncWriteExt,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
 use super::{
     bundle::{Bundle, Sealed, hex},
+    engine::Engine,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, PrepareEnd, image_error},
     script::{Script, Tail},
-    workshop::{self, Closed, Plan, Run, Running, SHELL, Workshop},
+    workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
 use crate::{
     suite::model::container::{ImageSource, Prepare},
@@ -31,6 +37,12 @@ pub(super) const REPOSITORY: &str = "mcp-assert/prepared";
 
 /// Changes with what is done here, so that images of other versions are not taken for ours.
 const FORMAT: &str = "1";
+
+/// The label of an image that was started once: the id of the one it was made of.
+pub(super) const MADE_OF: &str = "io.mcp-assert.made-of";
+
+/// How long the engine may take for each step of removing what is not needed.
+const FORGETTING: Duration = Duration::from_secs(30);
 
 /// How long the lines may take when the suite does not say.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -148,6 +160,7 @@ impl<'a> Work<'a> {
                 platform: self.platform,
                 name: &self.lock,
                 network: self.prepare.network.as_deref().unwrap_or(NETWORK),
+                freedom: Freedom::Open,
             };
             match Workshop::open(self.maker.engine, plan).await {
                 Ok(shop) => return Ok(Some(shop)),
@@ -214,8 +227,13 @@ impl<'a> Work<'a> {
         }
         shop.start().await.map_err(|closed| self.refused(closed))?;
         self.lines(shop).await?;
-        let kept = shop.keep(self.name, self.base, &[]).await;
-        kept.map_err(|closed| self.refused(closed))
+        let before = inspect(self.maker.engine, self.name).await?;
+        let kept = shop.keep(self.name, self.base, Marks::default()).await;
+        kept.map_err(|closed| self.refused(closed))?;
+        if let Some(before) = before {
+            forget(self.maker.engine, &before.id).await;
+        }
+        Ok(())
     }
 
     /// Runs the lines.
@@ -314,6 +332,7 @@ impl<'a> Work<'a> {
                 PrepareEnd::Lost("its name was taken".to_owned()),
                 String::new(),
             ),
+            Closed::Mute => self.gone(),
             Closed::NoShell => self.failed(first, PrepareEnd::NoShell, String::new()),
             Closed::Slow(after) => ImageError::Silent {
                 what: format!("preparing `{}`", self.base.name),
@@ -328,6 +347,22 @@ impl<'a> Work<'a> {
             image: self.base.name.clone(),
             reason: format!("it was prepared as `{}`, which is gone", self.name),
         }
+    }
+}
+
+/// Removes an image whose name another one has now, and those that were made of it by a first start. What is still
+/// used stays.
+async fn forget(engine: &Engine, id: &str) {
+    let of = HashMap::from([("label", vec![format!("{MADE_OF}={id}")])]);
+    let options = ListImagesOptionsBuilder::default().filters(&of).build();
+    let docker = &engine.docker;
+    let children: Vec<String> = match timeout(FORGETTING, docker.list_images(Some(options))).await {
+        Ok(Ok(images)) => images.into_iter().map(|image| image.id).collect(),
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    };
+    for id in children.iter().map(String::as_str).chain([id]) {
+        let removal = docker.remove_image(id, None::<RemoveImageOptions>, None);
+        let _ = timeout(FORGETTING, removal).await;
     }
 }
 

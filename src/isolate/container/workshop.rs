@@ -3,7 +3,7 @@
 //! Its first process reads from a pipe that we hold, and the engine removes the container when that process ends:
 //! so nothing is left of it even if we are killed. It carries no labels, which an image made of it would inherit.
 
-use std::{pin::Pin, sync::Mutex, time::Duration};
+use std::{collections::HashMap, pin::Pin, sync::Mutex, time::Duration};
 
 use bollard::{
     body_try_stream,
@@ -18,7 +18,7 @@ use bollard::{
 };
 use tokio::{io::AsyncWrite, time::timeout};
 
-use super::{bundle::Sealed, engine::Engine, image::ReadyImage};
+use super::{bundle::Sealed, engine::Engine, image::ReadyImage, prepare::MADE_OF};
 
 /// The shell that commands run in.
 pub(super) const SHELL: &str = "/bin/sh";
@@ -48,6 +48,17 @@ pub(super) struct Plan<'a> {
     pub(super) name: &'a str,
     /// The network of the container.
     pub(super) network: &'a str,
+    /// What commands in it may do.
+    pub(super) freedom: Freedom,
+}
+
+/// What commands in a workshop may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freedom {
+    /// What a build may do.
+    Open,
+    /// What a server may do.
+    Closed,
 }
 
 /// A command that runs beside.
@@ -74,6 +85,15 @@ pub(super) struct Running {
     pub(super) input: Pin<Box<dyn AsyncWrite + Send>>,
 }
 
+/// What an image gets besides its files.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Marks<'a> {
+    /// Further variables, `NAME=value`.
+    pub(super) variables: &'a [String],
+    /// The id of the image it was made of, when it goes with that one.
+    pub(super) made_of: Option<&'a str>,
+}
+
 /// Why there is no workshop.
 #[derive(Debug)]
 pub(super) enum Closed {
@@ -81,6 +101,8 @@ pub(super) enum Closed {
     Taken,
     /// The image has no shell.
     NoShell,
+    /// The server in it did not answer.
+    Mute,
     /// The engine did not answer in time.
     Slow(Duration),
     /// The engine refused.
@@ -198,7 +220,7 @@ impl<'a> Workshop<'a> {
         &self,
         name: &str,
         of: &ReadyImage,
-        variables: &[String],
+        marks: Marks<'_>,
     ) -> Result<(), Closed> {
         let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
         let options = CommitContainerOptionsBuilder::default()
@@ -212,7 +234,10 @@ impl<'a> Workshop<'a> {
         let config = ContainerConfig {
             entrypoint: whole(&of.entrypoint),
             cmd: whole(&of.command),
-            env: whole(&[&of.env[..], variables].concat()),
+            env: whole(&[&of.env[..], marks.variables].concat()),
+            labels: marks
+                .made_of
+                .map(|id| HashMap::from([(MADE_OF.to_owned(), id.to_owned())])),
             ..ContainerConfig::default()
         };
         let docker = self.engine.docker.clone().with_timeout(KEEPING);
@@ -251,6 +276,14 @@ fn body(plan: Plan<'_>) -> ContainerCreateBody {
             auto_remove: Some(true),
             init: Some(true),
             network_mode: Some(plan.network.to_owned()),
+            cap_drop: match plan.freedom {
+                Freedom::Open => None,
+                Freedom::Closed => list(&["ALL"]),
+            },
+            security_opt: match plan.freedom {
+                Freedom::Open => None,
+                Freedom::Closed => list(&["no-new-privileges:true"]),
+            },
             ..HostConfig::default()
         }),
         ..ContainerCreateBody::default()
