@@ -177,6 +177,11 @@ fn the_guide_holds() {
 }
 
 #[test]
+fn the_page_of_containers_holds() {
+    holds("docs/containers.md");
+}
+
+#[test]
 fn the_readme_holds() {
     holds("README.md");
 }
@@ -194,6 +199,7 @@ fn links_lead_to_files() {
         "docs/compat.md",
         "docs/github-action.md",
         "docs/gitlab.md",
+        "docs/containers.md",
     ] {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
         for found in link.captures_iter(&text) {

@@ -28,6 +28,7 @@ mod interrupts;
 mod promises;
 mod published_servers;
 mod red;
+mod registry;
 mod running;
 mod scheduling;
 mod security;
