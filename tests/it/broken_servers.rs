@@ -12,6 +12,14 @@ const ANSWERS: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n'
 read -r ask; hi 1 '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}';
 read -r noted; read -r ask; hi 2 '{"content":[{"type":"text","text":"hi"}]}'; "#;
 
+/// Ends at the first call and leaves the answer to its child, which gives it once it sees that end. So the end comes
+/// before the answer, and is early however slow the machine is.
+const OUTLIVED: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; };
+read -r ask; hi 1 '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}';
+read -r noted; read -r ask;
+{ while read -r pid name state rest </proc/$$/stat && [ "$state" != Z ]; do :; done;
+  hi 2 '{"content":[{"type":"text","text":"hi"}]}'; exec sleep 600; } 2>/dev/null & exit 0"#;
+
 /// The deadline where one is waited for.
 const SHORT_MS: u64 = 2_000;
 
@@ -329,7 +337,7 @@ fn a_server_that_answers_has_answered_however_it_behaves_besides() {
             ),
             green(
                 "a child that outlives it",
-                &all("sleep 600 & ", "exit 0"),
+                OUTLIVED,
                 &["capability-undeclared", "exited-early", "orphans"],
             ),
             green(
