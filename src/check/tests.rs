@@ -23,10 +23,9 @@ use crate::{
     },
     outcome::verdict::Verdict,
     suite::model::expectation::{
-        Among, ContentRule, ErrorWanted, ExitWanted, Expectation, FileTexts, LogLevel,
-        LoggingWanted, Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence,
-        ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule,
-        ValueRule,
+        Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted, Matcher,
+        NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProgressWanted,
+        ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule, ValueRule,
     },
 };
 
@@ -104,7 +103,7 @@ fn answer_expectations() -> Vec<Expectation> {
     vec![
         Expectation::NotError(true),
         Expectation::IsError(false),
-        Expectation::Error(ErrorWanted::default()),
+        Expectation::Error(Box::default()),
         Expectation::NotEmpty(false),
         Expectation::Equals("other".to_owned()),
         Expectation::Contains(words()),
@@ -125,8 +124,8 @@ fn answer_expectations() -> Vec<Expectation> {
             members: json!({"type": "image"}),
             min_bytes: Some(1),
         }]),
-        Expectation::MinResults(count(9)),
-        Expectation::MaxResults(count(0)),
+        Expectation::MinResults(Box::new(count(9))),
+        Expectation::MaxResults(Box::new(count(0))),
         Expectation::NetDelta {
             wanted: Number::from(1),
             precision: Precision::Exact,
@@ -157,14 +156,14 @@ fn world_expectations() -> Vec<Expectation> {
             min: Some(1),
             ..ProgressWanted::default()
         }),
-        Expectation::Notifications(NotificationsWanted {
+        Expectation::Notifications(Box::new(NotificationsWanted {
             methods: words(),
             ..NotificationsWanted::default()
-        }),
-        Expectation::Logging(LoggingWanted {
+        })),
+        Expectation::Logging(Box::new(LoggingWanted {
             min_messages: Some(9),
             ..LoggingWanted::default()
-        }),
+        })),
         Expectation::ResourceUpdated {
             wanted: Presence::Present,
             uri: None,
@@ -174,18 +173,18 @@ fn world_expectations() -> Vec<Expectation> {
             count: None,
             params: None,
         }]),
-        Expectation::Stderr(StderrWanted {
+        Expectation::Stderr(Box::new(StderrWanted {
             contains: words(),
             ..StderrWanted::default()
-        }),
+        })),
         Expectation::Exit(ExitWanted::Clean(true)),
         Expectation::Findings(Vec::new()),
-        Expectation::Snapshot(json!(true)),
-        Expectation::Trajectory(TrajectoryRule::ArgsContain {
+        Expectation::Snapshot(Box::new(json!(true))),
+        Expectation::Trajectory(Box::new(TrajectoryRule::ArgsContain {
             tool: "t".to_owned(),
             args: json!({"a": 1}),
             among: Among::Any,
-        }),
+        })),
         Expectation::Not(vec![("max_bytes", Expectation::MaxBytes(1_000))]),
     ]
 }
@@ -300,7 +299,7 @@ fn a_json_rpc_error_satisfies_nothing_that_is_said_of_a_result() {
 
 #[test]
 fn a_json_rpc_error_that_nobody_asked_for_is_a_mismatch() {
-    let error = Expectation::Error(ErrorWanted::default());
+    let error = Expectation::Error(Box::default());
     let not_error = Expectation::Not(vec![("error", error.clone())]);
     let fast = Expectation::MaxBytes(1_000);
     let refused = refuses(&json!({"code": -32603, "message": "x"}));
@@ -333,11 +332,11 @@ fn amid_flood(expectation: &Expectation) -> &'static str {
 fn a_flood_hides_notifications_that_did_not_come() {
     let case = |methods: &[&str], not_methods: &[&str], wanted: &str| {
         let list = |items: &[&str]| items.iter().map(ToString::to_string).collect();
-        let expectation = Expectation::Notifications(NotificationsWanted {
+        let expectation = Expectation::Notifications(Box::new(NotificationsWanted {
             methods: list(methods),
             not_methods: list(not_methods),
             ..NotificationsWanted::default()
-        });
+        }));
         assert_eq!(amid_flood(&expectation), wanted, "{expectation:?}");
     };
     case(&["notifications/message"], &[], "held");
@@ -353,11 +352,11 @@ fn a_flood_hides_notifications_that_did_not_come() {
 #[test]
 fn a_flood_hides_messages_progress_and_requests_that_did_not_come() {
     let case = |min_messages, max_messages, wanted: &str| {
-        let expectation = Expectation::Logging(LoggingWanted {
+        let expectation = Expectation::Logging(Box::new(LoggingWanted {
             min_messages,
             max_messages,
             ..LoggingWanted::default()
-        });
+        }));
         assert_eq!(amid_flood(&expectation), wanted, "{expectation:?}");
     };
     case(Some(1), None, "held");
@@ -396,12 +395,12 @@ fn what_comes_after_the_subject_belongs_to_no_assertion() {
         ],
     );
     seen.answer.as_mut().unwrap().notifications = 1..2;
-    let logging = Expectation::Logging(LoggingWanted {
+    let logging = Expectation::Logging(Box::new(LoggingWanted {
         min_messages: Some(2),
         max_messages: Some(2),
         not_below: Some(LogLevel::Info),
         ..LoggingWanted::default()
-    });
+    }));
     assert_eq!(check(&logging, &seen), Verdict::Held);
 }
 

@@ -147,8 +147,8 @@ pub(crate) struct PlaceArgs {
     /// The image of servers that name none
     #[arg(long, visible_alias = "docker", value_name = "IMAGE")]
     pub(crate) image: Option<String>,
-    /// Shell lines run once in the image, with network; each assertion starts from the result
-    #[arg(long, value_name = "LINES")]
+    /// Lines of shell that run once in that image, with network; each assertion starts from the result
+    #[arg(long, value_name = "LINES", requires = "image")]
     pub(crate) prepare: Option<String>,
     /// The container engine's address; else `DOCKER_HOST`, else the usual socket
     #[arg(long, value_name = "URL")]

@@ -34,6 +34,9 @@ pub(crate) struct RunArgs {
     /// The image of a container for every server that names none
     #[arg(long, value_name = "IMAGE")]
     pub(crate) docker: Option<String>,
+    /// Lines of shell that run once in that image, with network; each assertion starts from the result
+    #[arg(long, value_name = "LINES", requires = "docker")]
+    pub(crate) prepare: Option<String>,
     /// Where servers run; default: in a container where the suite or --docker names one, else as a process
     #[arg(long, value_name = "PLACE")]
     pub(crate) isolation: Option<PlaceWord>,

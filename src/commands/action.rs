@@ -11,6 +11,7 @@ use crate::{
         Cli,
         inputs::{Input, Mode, Shape, inputs},
     },
+    isolate::container::engine::Asker,
     words::{
         environment::Environment,
         exit::ExitCode,
@@ -29,6 +30,7 @@ const OWN: [&str; 2] = ["mode", "token"];
 
 /// Does what the inputs say.
 pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
+    context.interrupts.listen();
     if let Some(log) = &context.log {
         log.begin();
     }
@@ -43,6 +45,7 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     };
     let context = Context {
         environment: Arc::new(without_inputs(&context.environment)),
+        asker: Asker::Action,
         ..context.clone()
     };
     match Cli::try_parse_from(typed).map(|cli| cli.command) {

@@ -7,6 +7,7 @@ mod completions;
 mod environment;
 #[cfg(test)]
 mod metadata;
+mod post;
 mod reap;
 mod run;
 mod running;
@@ -19,9 +20,11 @@ use std::{ffi::OsStr, io::Write, path::Path, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches};
 
+use self::running::Interrupts;
 use crate::{
     cli::{Cli, Command, When, arguments},
     deliver::workflow_log::WorkflowLog,
+    isolate::container::engine::Asker,
     words::{
         diagnostic::Colour,
         environment::{Environment, Inheritance},
@@ -38,15 +41,22 @@ pub(crate) struct Context {
     pub(crate) colour: When,
     /// The log of the GitHub workflow we run in, which obeys certain lines.
     pub(crate) log: Option<WorkflowLog>,
+    /// The signals that end a run.
+    interrupts: Interrupts,
+    /// Who is told what to do about an engine.
+    asker: Asker,
 }
 
 impl Context {
     fn new(environment: Environment, colour: When) -> Self {
         let in_workflow = environment.variable("GITHUB_ACTIONS") == Some("true");
+        let log = in_workflow.then(WorkflowLog::beside_stdout);
         Self {
             environment: Arc::new(environment),
             colour,
-            log: in_workflow.then(WorkflowLog::beside_stdout),
+            interrupts: Interrupts::new(log.clone()),
+            asker: Asker::CommandLine,
+            log,
         }
     }
 
@@ -86,8 +96,9 @@ impl Context {
         }
     }
 
-    /// Ends the log of the workflow.
+    /// Ends the log of the workflow, and hears no signal any more.
     fn close(&self) {
+        self.interrupts.close();
         if let Some(log) = &self.log {
             log.close();
         }
@@ -121,8 +132,14 @@ pub(crate) fn main() -> u8 {
     let program = words.next().unwrap_or_default();
     let mut context = Context::new(environment::read(), When::Auto);
     context.catch_panics();
-    if Path::new(&program).file_name() == Some(OsStr::new(action::NAME)) {
+    let name = Path::new(&program).file_name();
+    if name == Some(OsStr::new(action::NAME)) {
         let code = action::action(&words.collect::<Vec<_>>(), &context);
+        context.close();
+        return code;
+    }
+    if name == Some(OsStr::new(post::NAME)) {
+        let code = post::post(&context);
         context.close();
         return code;
     }

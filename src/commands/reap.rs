@@ -21,7 +21,10 @@ pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
     match carry_out(args, context) {
         Ok(reaped) => {
             for name in &reaped.containers {
-                context.say(&format!("removed {}\n", clean(name)));
+                context.say(&format!("removed container `{}`\n", clean(name)));
+            }
+            for thing in &reaped.others {
+                context.say(&format!("removed {}\n", clean(thing)));
             }
             for failure in &reaped.failures {
                 context.say(&format!("could not be removed: {}\n", clean(failure)));
@@ -45,6 +48,7 @@ fn carry_out(args: &ReapArgs, context: &Context) -> Result<Reaped, Refusal> {
         sweep::before_run().await;
         let wanted = Wanted {
             host: args.docker_host.clone(),
+            asker: context.asker,
         };
         let engine = engine::connect(&wanted, &context.environment).await?;
         let whose = match (&args.run, args.all) {

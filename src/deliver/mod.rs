@@ -7,6 +7,7 @@ pub(crate) mod facts;
 mod file;
 pub(crate) mod github;
 pub(crate) mod stdout;
+pub(crate) mod stream;
 pub(crate) mod token;
 pub(crate) mod workflow_log;
 
@@ -16,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::{bounds::Bounds, stdout::Stdout};
+use self::{bounds::Bounds, stdout::Stdout, stream::Stream};
 
 /// Where a text goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +33,9 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// The destination of a path as typed: `-` is stdout, and the workflow's own file is only appended to.
+    /// The destination of a path as typed: stdout has several names, and the workflow's own file is only appended to.
     pub(crate) fn from_path(path: &Path, step_summary: Option<&str>) -> Self {
-        if path == Path::new("-") {
+        if stream::stream(path) == Some(Stream::Out) {
             Self::Stdout
         } else if step_summary.is_some_and(|own| path == Path::new(own)) {
             Self::StepSummary(path.to_owned())

@@ -70,7 +70,7 @@ impl Running {
     pub(crate) async fn end_now(&mut self, patience: Patience) -> Exit {
         match self {
             Self::Process(process) => Box::pin(process.end(patience)).await,
-            Self::Container(container) => Box::pin(container.abandon()).await,
+            Self::Container(container) => container.abandon(),
         }
     }
 

@@ -19,6 +19,6 @@ pub(crate) struct ContainerSeen {
     pub(crate) fill: Duration,
     /// To attach and start it.
     pub(crate) start: Duration,
-    /// To remove it, waiting for its turn included.
+    /// To remove it.
     pub(crate) remove: Duration,
 }

@@ -22,6 +22,9 @@ use crate::{
     words::source::Origin,
 };
 
+/// Why a job was skipped that had not begun when the run was interrupted.
+pub(crate) const NOT_RUN: &str = "not run: interrupted";
+
 /// The result of one assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -197,10 +197,11 @@ fn add_jobs(
 
 /// Why the assertion is not run, by its own words or for want of a variable.
 fn skip_reason(assertion: &Assertion, environment: &Environment) -> Option<String> {
-    if let Some(reason) = &assertion.skip {
+    let control = assertion.control.as_deref()?;
+    if let Some(reason) = &control.skip {
         return Some(reason.clone());
     }
-    let missing: Vec<&str> = assertion
+    let missing: Vec<&str> = control
         .skip_unless_env
         .iter()
         .map(String::as_str)
@@ -285,14 +286,14 @@ fn run_job(
     client: &Arc<ClientBehaviour>,
     options: &PlanOptions<'_>,
 ) -> RunJob {
-    let seconds =
-        assertion.timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
+    let control = assertion.control.as_deref();
+    let timeout = control.and_then(|control| control.timeout);
+    let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
     let timeout = Duration::try_from_secs_f64(seconds)
         .unwrap_or(LONGEST_TIMEOUT)
         .min(LONGEST_TIMEOUT);
-    let lane = assertion
-        .serial
-        .as_ref()
+    let lane = control
+        .and_then(|control| control.serial.as_ref())
         .map(|name| format!("serial {name}"))
         .or_else(|| match &server.target {
             Target::Url { url, .. } => Some(format!("url {}", url.text)),
@@ -307,7 +308,9 @@ fn run_job(
         client: Arc::clone(client),
         target_key: None,
         timeout,
-        retries: assertion.retries.unwrap_or(options.retries),
+        retries: control
+            .and_then(|control| control.retries)
+            .unwrap_or(options.retries),
         lane,
     }
 }

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::suite::model::{
-    container::{Container, ImageBase},
-    server::{Program, Server, Target},
+    container::{Container, ImageBase, Prepare},
+    server::{Launch, Program, Server, Target},
 };
 
 /// `--isolation`
@@ -26,6 +26,8 @@ pub(crate) struct Places {
     pub(crate) isolation: Isolation,
     /// `--docker`: the image of servers that name none.
     pub(crate) image: Option<ImageBase>,
+    /// `--prepare`: what is done once to that image, where the suite does not say.
+    pub(crate) prepare: Option<Prepare>,
     /// The settings' container.
     pub(crate) container: Option<Container>,
 }
@@ -82,6 +84,9 @@ impl Places {
     }
 
     fn place(&self, server: &Server) -> Result<Server, String> {
+        if let Some(launch) = launched(&server.target) {
+            check_directory(launch)?;
+        }
         let target = match &server.target {
             Target::Process(launch) => Target::Container {
                 container: Box::new(self.fresh()?),
@@ -108,6 +113,7 @@ impl Places {
                 let mut container = container.clone();
                 if container.image.is_none() {
                     container.image = Some(self.image.clone().ok_or_else(no_image)?);
+                    container.prepare = container.prepare.or_else(|| self.prepare.clone());
                 }
                 Target::Container {
                     container,
@@ -123,6 +129,7 @@ impl Places {
     fn fresh(&self) -> Result<Container, String> {
         let own = Container {
             image: self.image.clone(),
+            prepare: self.prepare.clone(),
             ..Container::default()
         };
         let container = match &self.container {
@@ -147,6 +154,27 @@ impl Places {
     }
 }
 
+/// How the program of a target is started.
+fn launched(target: &Target) -> Option<&Launch> {
+    match target {
+        Target::Process(launch) | Target::Builtin { launch, .. } => Some(launch),
+        Target::Container { program, .. } => Some(program.launch()),
+        Target::Url { .. } | Target::None => None,
+    }
+}
+
+/// A folder beside the suite is not in a container, and a folder of that name in the image would be another one.
+fn check_directory(launch: &Launch) -> Result<(), String> {
+    let directory = launch.directory.as_ref();
+    match directory.and_then(|directory| directory.beside.as_ref()) {
+        None => Ok(()),
+        Some(written) => Err(format!(
+            "`cwd: {written}` is a folder beside the suite, and the server runs in a container: \
+             write an absolute path inside the image, or leave it out for the image's own"
+        )),
+    }
+}
+
 fn no_image() -> String {
     "nothing names the image of its container: give `--docker IMAGE`, \
      or `docker: {image: …}` in mcp-assert.yaml or under `server`"
@@ -158,9 +186,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Isolation, Placed, Places};
-    use crate::suite::model::{
-        container::{Container, ImageBase},
-        server::{Launch, Server, Target},
+    use crate::suite::{
+        model::{
+            container::{Container, ImageBase, Prepare},
+            server::{Directory, Launch, Server, Target},
+        },
+        template::Template,
     };
 
     fn image(name: &str) -> ImageBase {
@@ -199,10 +230,32 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_beside_the_suite_is_not_in_a_container() {
+        let started = |beside: Option<&str>| {
+            Target::Process(Launch {
+                directory: Some(Directory {
+                    place: Template::new("/home/me/evals/app"),
+                    beside: beside.map(str::to_owned),
+                }),
+                ..Launch::default()
+            })
+        };
+        let typed = Places {
+            image: Some(image("typed")),
+            ..Places::default()
+        };
+        let refused = placed(&typed, started(Some("app"))).unwrap_err();
+        assert!(refused.contains("`cwd: app`"), "{refused}");
+        assert!(placed(&typed, started(None)).is_ok());
+        assert!(placed(&Places::default(), started(Some("app"))).is_ok());
+    }
+
+    #[test]
     fn the_command_line_places_what_the_suite_does_not() {
         let places = |isolation, name: Option<&str>, settings: Option<&str>| Places {
             isolation,
             image: name.map(ImageBase::from_text),
+            prepare: None,
             container: settings.map(|name| Container {
                 image: Some(image(name)),
                 ..Container::default()
@@ -240,5 +293,49 @@ mod tests {
         let refused = places(process_only, None, None);
         assert_eq!(placed(&refused, process()), Ok(None));
         assert!(placed(&refused, container(Some("own"))).is_err());
+    }
+
+    #[test]
+    fn the_image_of_the_command_line_is_prepared_as_the_command_line_says() {
+        let prepare = |line: &str| Prepare {
+            run: vec![line.to_owned()],
+            copy: Vec::new(),
+            env: Vec::new(),
+            network: None,
+            timeout: None,
+        };
+        let places = |settings: Option<Container>| Places {
+            isolation: Isolation::Container,
+            image: Some(image("typed")),
+            prepare: Some(prepare("typed")),
+            container: settings,
+        };
+        let case = |settings: Option<Container>, target: Target, wanted: Option<&str>| {
+            let places = places(settings);
+            let server = Arc::new(Server { target });
+            let found = Placed::new(&places).server(&server).unwrap();
+            let Target::Container { container, .. } = &found.target else {
+                panic!("it is in no container");
+            };
+            assert_eq!(container.prepare, wanted.map(prepare));
+        };
+        case(None, process(), Some("typed"));
+        case(None, container(None), Some("typed"));
+        // Another image, and one that is this program.
+        case(None, container(Some("own")), None);
+        case(None, builtin(), None);
+        let everywhere = Container {
+            prepare: Some(prepare("settings")),
+            ..Container::default()
+        };
+        case(Some(everywhere), process(), Some("typed"));
+        let own = Target::Container {
+            container: Box::new(Container {
+                prepare: Some(prepare("own")),
+                ..Container::default()
+            }),
+            program: super::Program::Launched(Launch::default()),
+        };
+        case(None, own, Some("own"));
     }
 }

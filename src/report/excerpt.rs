@@ -182,10 +182,7 @@ mod tests {
     fn focused(text: &str, part: &str, focus: Option<&str>) -> String {
         let start = text.find(part).unwrap();
         let origin = Origin {
-            file: Arc::new(SourceFile {
-                path: "a.yaml".into(),
-                text: text.into(),
-            }),
+            file: Arc::new(SourceFile::new("a.yaml".into(), text.into())),
             span: Span {
                 start,
                 end: start + part.len(),

@@ -9,6 +9,7 @@ use crate::{
         failure::{self, Detail},
         record::{Evidence, MismatchRecord, Record},
     },
+    words::workflow::neutral,
 };
 
 /// The run as JSON, with a final line end; `[]` when nothing ran.
@@ -21,7 +22,7 @@ pub(crate) fn render(report: &RunReport) -> String {
         for (at, line) in format!("{:#}", result(record, &detail)).lines().enumerate() {
             text.push_str(if at == 0 { "  " } else { "\n  " });
             // A workflow's log would take `##[` for a command, even inside a string.
-            text.push_str(&line.replace("##[", "#\\u0023["));
+            text.push_str(&neutral::json(line.to_owned()));
         }
     }
     text.push_str(if report.records.is_empty() {
@@ -59,6 +60,9 @@ fn result(record: &Record, detail: &Detail) -> Value {
     put("target", json!(record.target));
     put("server", json!(record.server));
     put("timings", timings(record));
+    if let Some(container) = &record.container {
+        put("container", json!(container));
+    }
     put("findings", findings(record));
     put("attempts", attempts(record));
     if let (true, Some(evidence)) = (record.status.is_red(), &record.evidence) {

@@ -9,6 +9,7 @@ pub(crate) mod baselines;
 pub(crate) mod cleaner;
 pub(crate) mod comment;
 pub(crate) mod compare;
+pub(crate) mod engine_time;
 mod excerpt;
 pub(crate) mod failure;
 mod json;
@@ -33,12 +34,14 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     compare::Comparison,
+    engine_time::EngineTime,
     record::Record,
     run_json::{PlanFacts, ShardFacts},
     source::Source,
     surface::{Catalogs, Surface},
     verdict::Judgement,
 };
+use crate::{outcome::NOT_RUN, words::workflow::neutral};
 
 /// Everything that one run has to say, in plan order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,6 +68,8 @@ pub(crate) struct RunReport {
     pub(crate) left_out: usize,
     /// Passes of which there is no record, because nobody asked for a report of them.
     pub(crate) passes_not_kept: usize,
+    /// What their containers took.
+    pub(crate) engine_time_not_kept: EngineTime,
     /// One for each outcome, in plan order.
     pub(crate) records: Vec<Record>,
     /// What people should know of the run as a whole.
@@ -114,6 +119,12 @@ impl RunReport {
         self.planned
             .saturating_sub(self.records.len())
             .saturating_sub(self.passes_not_kept)
+    }
+
+    /// Jobs that were planned and did not run: those without an outcome, and those skipped for an interrupt.
+    pub(crate) fn not_run(&self) -> usize {
+        let called_off = |record: &&Record| record.reason.as_deref() == Some(NOT_RUN);
+        self.missing() + self.records.iter().filter(called_off).count()
     }
 }
 
@@ -201,6 +212,15 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Badge => "badge",
             Self::Sarif => "sarif",
+        }
+    }
+
+    /// A text in this format that a workflow's runner can be shown: it obeys nothing of it, and it reads the same. JSON
+    /// is always written so.
+    pub(crate) fn harmless(self, text: String) -> String {
+        match self {
+            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => text,
+            Self::Junit | Self::Markdown => neutral::lines(&text),
         }
     }
 

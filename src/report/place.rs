@@ -1,6 +1,6 @@
 //! Paths of suites as other programs want them: from the root of the repository, and as a part of an address.
 
-use std::fmt::Write as _;
+use crate::words::address::encoded;
 
 /// The path from the root of the repository.
 pub(super) fn beneath(folder: &str, file: &str) -> String {
@@ -20,18 +20,9 @@ pub(super) fn beneath(folder: &str, file: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// A path as a part of an address: everything but what has no meaning there in hexadecimal digits.
+/// A path as a part of an address.
 pub(super) fn escaped(path: &str) -> String {
-    let mut out = String::new();
-    for byte in path.trim_start_matches("./").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a text cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    encoded(path.trim_start_matches("./"))
 }
 
 #[cfg(test)]

@@ -48,9 +48,15 @@ pub(crate) struct PlanFile {
 pub(crate) struct PlannedShard {
     /// The assertions, ascending.
     pub(crate) ids: Vec<String>,
+    /// Where each of them stands, for one that no shard ran.
+    pub(crate) places: Vec<PlannedPlace>,
     /// How long they are expected to take, one after another, in microseconds.
     pub(crate) planned_us: u64,
 }
+
+/// The file of an assertion, as reports call it, and its line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlannedPlace(pub(crate) String, pub(crate) usize);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +137,9 @@ impl PlanFile {
         if self.shards.len() > MOST_SHARDS {
             return Err(format!("it has more than {MOST_SHARDS} shards"));
         }
+        if self.shards.iter().any(|it| it.ids.len() != it.places.len()) {
+            return Err("it does not say of each assertion where it stands".to_owned());
+        }
         let mut seen = HashSet::new();
         for id in self.shards.iter().flat_map(|shard| &shard.ids) {
             if !seen.insert(id.as_str()) {
@@ -158,13 +167,16 @@ fn json(value: &impl Serialize) -> String {
 pub(crate) mod tests {
     use proptest::prelude::*;
 
-    use super::{PlanFile, PlannedShard};
+    use super::{PlanFile, PlannedPlace, PlannedShard};
     use crate::report::Tool;
 
     /// A plan with these shards.
     pub(crate) fn plan(shards: &[&[&str]]) -> PlanFile {
         let shards = shards.iter().map(|ids| PlannedShard {
             ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+            places: (1..=ids.len())
+                .map(|line| PlannedPlace("evals/a.yaml".to_owned(), line * 10))
+                .collect(),
             planned_us: 1_000_000,
         });
         let tool = Tool {
@@ -207,6 +219,9 @@ pub(crate) mod tests {
         );
         case(&text.replace("\"trials\"", "\"trails\""), "unknown field");
         case(&plan(&[&["a"], &["a"]]).render(), "twice");
+        let mut placeless = plan(&[&["a"]]);
+        placeless.shards[0].places.clear();
+        case(&placeless.sealed().render(), "where it stands");
         case(&plan(&[&[] as &[&str]; 257]).render(), "256");
     }
 

@@ -104,7 +104,7 @@ pub(crate) struct ContainerRecord {
     pub(crate) fill_us: u64,
     /// To attach and start it.
     pub(crate) start_us: u64,
-    /// To remove it, waiting for its turn included.
+    /// To remove it.
     pub(crate) remove_us: u64,
 }
 

@@ -140,6 +140,7 @@ impl Recorder {
             && record.evidence.is_none();
         if plain && self.passes == Passes::Counted {
             self.report.passes_not_kept += 1;
+            self.report.engine_time_not_kept.add(&record);
             self.counted = Some(record);
         } else {
             self.counted = None;

@@ -13,7 +13,7 @@ use crate::{
         place::{beneath, escaped},
         record::{MismatchRecord, Record},
     },
-    words::digest::hexadecimal,
+    words::{digest::hexadecimal, workflow::neutral},
 };
 
 /// The schema that the file is of.
@@ -60,7 +60,7 @@ pub(crate) fn render(report: &RunReport) -> String {
             "results": results,
         }],
     });
-    format!("{log:#}\n")
+    neutral::json(format!("{log:#}\n"))
 }
 
 /// Something at a place.

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     outcome::Status,
-    report::{End, Format, ProblemSeverity, RunReport, cleaner::one_line, tally::Tally},
+    report::{
+        End, Format, ProblemSeverity, RunReport, cleaner::one_line, record::DisruptionRecord,
+        tally::Tally,
+    },
     words::{
         exit::ExitCode,
         text::{clean, count},
@@ -131,7 +134,7 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
             Verdict::Interrupted,
             &format!(
                 "the run was interrupted, {} did not run",
-                count(report.missing(), "job")
+                count(report.not_run(), "job")
             ),
         ));
     }
@@ -212,7 +215,12 @@ fn reaches(tally: Tally, threshold: u32) -> bool {
 
 /// Whether everything that was to run ended before a server was there.
 fn nothing_started(report: &RunReport, tally: Tally) -> bool {
-    let unstarted = |kind: &str| kind == "start" || kind == "unsupported";
+    // An image that cannot be had or prepared is no place for a server; one that ran had its place.
+    let unstarted = |disruption: &DisruptionRecord| match disruption.kind.as_str() {
+        "start" | "unsupported" => true,
+        "place" => matches!(disruption.phase.as_str(), "place" | "start"),
+        _ => false,
+    };
     tally.errors > 0
         && tally.errors == tally.executed()
         && report
@@ -224,7 +232,7 @@ fn nothing_started(report: &RunReport, tally: Tally) -> bool {
                     .evidence
                     .as_ref()
                     .and_then(|evidence| evidence.disruption.as_ref())
-                    .is_some_and(|disruption| unstarted(&disruption.kind))
+                    .is_some_and(unstarted)
             })
 }
 

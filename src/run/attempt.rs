@@ -10,12 +10,13 @@ use tokio::time::Instant;
 
 use super::{
     CatalogsWanted,
+    ahead::{Slot, Turn},
     catalogs::Claim,
-    contained::Contained,
+    contained::{self, Contained},
     image,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
-    live::{Ended, Live, ending_findings},
+    live::{Ended, Live, Pace, ending_findings},
     place::Place,
     reuse, trajectory,
 };
@@ -57,12 +58,18 @@ pub(super) struct Attempted {
     place: Option<Place>,
     /// How the server that was to be shared had ended.
     died: Option<String>,
-    /// How long a turn at the engine was waited for.
+    /// How long a turn at the engine and a slot were waited for.
     waited: Duration,
 }
 
-/// Makes an attempt. Everything that goes wrong is in its observation.
-pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -> Attempted {
+/// Makes an attempt; without a slot, as far as it can be made before the server is talked to. Everything that goes
+/// wrong is in its observation.
+pub(super) async fn attempt(
+    job: &RunJob,
+    shared: &Shared,
+    teller: Teller<'_>,
+    slot: &mut Slot,
+) -> Attempted {
     let begun = StdInstant::now();
     let mut attempted = Attempted {
         observation: Observation::default(),
@@ -93,12 +100,13 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
     // What an image takes is no time of the assertion's.
     let begun = StdInstant::now();
     let started = Started {
+        begun,
         clock: JobClock::start(),
         teller,
         deadline: Instant::now() + job.timeout,
         image: image.as_deref(),
     };
-    if let Err(disruption) = Box::pin(attempted.observe(job, shared, started)).await {
+    if let Err(disruption) = Box::pin(attempted.observe(job, shared, started, slot)).await {
         let reached = disruption.phase.max(attempted.observation.reached);
         attempted.observation.reached = reached;
         attempted.observation.disruption = Some(disruption);
@@ -107,7 +115,7 @@ pub(super) async fn attempt(job: &RunJob, shared: &Shared, teller: Teller<'_>) -
 }
 
 impl Attempted {
-    /// Notes how long it took; waiting for a turn at the engine is not counted.
+    /// Notes how long it took; waiting for others is not counted.
     fn since(mut self, begun: StdInstant) -> Self {
         let took = begun.elapsed();
         self.observation.timings.total = took.saturating_sub(self.waited);
@@ -121,6 +129,7 @@ impl Attempted {
         job: &RunJob,
         shared: &Shared,
         started: Started<'_>,
+        slot: &mut Slot,
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Place);
         if let Some(live) = Box::pin(self.waiting_server(job, shared, started.clock)).await {
@@ -132,7 +141,7 @@ impl Attempted {
             };
             Box::pin(self.end_shared(dead, shared)).await;
         }
-        let live = self.start(job, shared, started).await?;
+        let live = Box::pin(self.server(job, shared, started, slot)).await?;
         self.perform(live, job, shared, started).await?;
         if let Some(message) = self.died.take() {
             let findings = &mut self.observation.findings;
@@ -196,9 +205,15 @@ impl Attempted {
             seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
             () = shared.options.interrupt.cancelled() => None,
         };
+        let was_interrupted = performed.is_none();
         self.observation = performed.unwrap_or_else(interrupted);
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
+        if was_interrupted {
+            // Nothing is looked at any more: every moment is for ending.
+            self.live = Some(live);
+            return Ok(());
+        }
         let looked = live
             .place
             .look_after(
@@ -220,12 +235,41 @@ impl Attempted {
         Ok(())
     }
 
+    /// A fresh server that may be talked to. Waiting for that is no time of the assertion's.
+    async fn server(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+        slot: &mut Slot,
+    ) -> Result<Live, Disruption> {
+        let mut live = self.start(job, shared, started, slot).await?;
+        if slot.is_awaited() {
+            let begun = StdInstant::now();
+            let turn = started.teller.turn(slot).await;
+            self.waited += begun.elapsed();
+            if turn == Turn::CalledOff {
+                self.live = Some(live);
+                return Err(contained::not_wanted());
+            }
+            if live.process.status().is_some() {
+                // It may have ended because nobody talked to it, which was our doing.
+                Box::pin(live.close(shared)).await;
+                self.waited = started.begun.elapsed();
+                live = self.start(job, shared, started, slot).await?;
+            }
+        }
+        live.session.set_clock(started.clock.without(self.waited));
+        Ok(live)
+    }
+
     /// A fresh place and a fresh server in it.
     async fn start(
         &mut self,
         job: &RunJob,
         shared: &Shared,
         started: Started<'_>,
+        slot: &mut Slot,
     ) -> Result<Live, Disruption> {
         let begun = StdInstant::now();
         let options = &shared.options;
@@ -236,7 +280,7 @@ impl Attempted {
         self.observation.timings.place = begun.elapsed();
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
-        let begun = StdInstant::now();
+        let (begun, waited) = (StdInstant::now(), self.waited);
         let command = match command_line(&job.server.target, &self.bindings) {
             Ok(command) => command,
             Err(disruption) => {
@@ -255,6 +299,7 @@ impl Attempted {
                 place: &place,
                 clock: started.clock,
                 waited: &mut self.waited,
+                slot,
             };
             Box::pin(inside.start(job, shared, &self.bindings)).await
         } else {
@@ -267,7 +312,8 @@ impl Attempted {
         match launched {
             Ok((process, link)) => {
                 let session = Session::new(link, &job.client, Some(process.end_watch()));
-                self.observation.timings.start = begun.elapsed().saturating_sub(self.waited);
+                let waited = self.waited.saturating_sub(waited);
+                self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);
                 Ok(Live {
                     session,
@@ -309,18 +355,32 @@ impl Attempted {
         self
     }
 
+    /// Ends what is still there of an attempt that nobody wants any more.
+    pub(super) async fn call_off(self) {
+        if let Some(live) = self.live {
+            live.abandon().await;
+        }
+        if let Some(place) = self.place {
+            // There is no outcome that could tell of what could not be removed.
+            let _ = place.close().await;
+        }
+    }
+
     fn complete(&mut self, ended: Ended) {
         self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
-        ending_findings(&ended.exit, &mut self.observation);
+        if ended.pace == Pace::Usual {
+            ending_findings(&ended.exit, &mut self.observation);
+        }
     }
 }
 
 /// What a start needs besides the job.
 #[derive(Clone, Copy)]
 struct Started<'a> {
+    begun: StdInstant,
     clock: JobClock,
     teller: Teller<'a>,
     deadline: Instant,

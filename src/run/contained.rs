@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{inside, job::Shared, launch, place::Place};
+use super::{ahead::Slot, inside, job::Shared, launch, place::Place};
 use crate::{
     isolate::{
         container::{
@@ -39,6 +39,8 @@ pub(super) struct Contained<'a> {
     pub(super) clock: JobClock,
     /// How long it had to wait for its turn.
     pub(super) waited: &'a mut Duration,
+    /// Nothing is started any more for a job that lost it.
+    pub(super) slot: &'a mut Slot,
 }
 
 impl Contained<'_> {
@@ -76,6 +78,7 @@ impl Contained<'_> {
                 let kind = DisruptionKind::Interrupted;
                 return Err(Disruption::new(kind, Phase::Start, "interrupted"));
             }
+            () = self.slot.called_off() => return Err(not_wanted()),
         };
         match started {
             Ok((container, link)) => Ok((Running::Container(Box::new(container)), link)),
@@ -132,6 +135,12 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
     }
 }
 
+/// Why a job that was started ahead has no observation. No outcome is made of it.
+pub(super) fn not_wanted() -> Disruption {
+    let kind = DisruptionKind::Interrupted;
+    Disruption::new(kind, Phase::Start, "not wanted any more")
+}
+
 fn not_started(failure: &ContainerFailure) -> Disruption {
     let kind = match failure {
         ContainerFailure::Slow { .. } => DisruptionKind::Timeout,
@@ -145,6 +154,7 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
         | ContainerFailure::NotExecutable { .. }
         | ContainerFailure::NoUser { .. }
         | ContainerFailure::NoNetwork(_)
+        | ContainerFailure::NoInit(_)
         | ContainerFailure::NoMount(_)
         | ContainerFailure::Gone(_)
         | ContainerFailure::Refused(_) => DisruptionKind::Start,

@@ -50,7 +50,10 @@ pub(super) async fn of(
     // Interrupted, it first ends what it began.
     let interrupt = &shared.options.interrupt;
     match Box::pin(containers.image((&source, start), &tell, interrupt)).await {
-        Ok(image) => Ok(Some(image)),
+        Ok(image) => {
+            shared.tell(Message::ImageThere);
+            Ok(Some(image))
+        }
         Err(ImageError::Interrupted) => Err(Disruption::new(
             DisruptionKind::Interrupted,
             Phase::Place,
@@ -64,6 +67,18 @@ pub(super) async fn of(
             })
         }
     }
+}
+
+/// Whether the job need not wait for its image: it was made ready before.
+pub(super) fn is_there(job: &RunJob, shared: &Shared) -> bool {
+    let Target::Container { container, program } = &job.server.target else {
+        return false;
+    };
+    let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
+        return false;
+    };
+    first_start(job, shared, container, program)
+        .is_ok_and(|start| containers.has_image(&source, &start))
 }
 
 /// How the server of the job is started, for the image that is started once before it is kept.

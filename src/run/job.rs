@@ -10,6 +10,7 @@ use tokio::{
 
 use super::{
     Narration, RunOptions, Servers, WireKept,
+    ahead::{Slot, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
     judge::{Judgement, judge},
@@ -116,12 +117,25 @@ impl Teller<'_> {
             }));
         }
     }
+
+    /// Waits until the job may talk to its server; there is nothing left to do before.
+    pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
+        if slot.is_awaited() {
+            self.shared.tell(Message::Ready(self.job));
+        }
+        slot.turn().await
+    }
 }
 
-/// Runs a job to its outcome.
-pub(super) async fn carry_out(index: JobIndex, job: &Job, shared: &Shared) -> Outcome {
+/// Runs a job to its outcome; `None` for one that was called off before it had a slot.
+pub(super) async fn carry_out(
+    index: JobIndex,
+    job: &Job,
+    shared: &Shared,
+    mut slot: Slot,
+) -> Option<Outcome> {
     let Work::Run(work) = &job.work else {
-        return blank(job, Status::Skip);
+        return Some(blank(job, Status::Skip));
     };
     let teller = Teller { job: index, shared };
     let mut earlier = Vec::new();
@@ -130,7 +144,15 @@ pub(super) async fn carry_out(index: JobIndex, job: &Job, shared: &Shared) -> Ou
             .unwrap_or(u32::MAX)
             .saturating_add(1);
         let last = attempt_number > work.retries;
-        let attempted = attempt::attempt(work, shared, teller).await;
+        let attempted = attempt::attempt(work, shared, teller, &mut slot).await;
+        // What went wrong ahead of its turn is told in its turn.
+        match teller.turn(&mut slot).await {
+            Turn::Ours => {}
+            Turn::CalledOff => {
+                Box::pin(attempted.call_off()).await;
+                return None;
+            }
+        }
         if last {
             shared.tell(Message::SlotFree(index));
         }
@@ -142,16 +164,9 @@ pub(super) async fn carry_out(index: JobIndex, job: &Job, shared: &Shared) -> Ou
             shared.options.rules,
         );
         if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
-            return outcome(
-                job,
-                work,
-                seen,
-                judgement,
-                Ending {
-                    earlier,
-                    kept: shared.options.wire,
-                },
-            );
+            let kept = shared.options.wire;
+            let ending = Ending { earlier, kept };
+            return Some(outcome(job, work, seen, judgement, ending));
         }
         earlier.push(earlier_attempt(job, work, seen, judgement));
         shared.tell(Message::Progress(Event::Retrying {

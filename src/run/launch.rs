@@ -65,16 +65,12 @@ pub(crate) fn command_line(
             profile,
             args,
             launch,
-        } => {
-            let mut all = vec!["serve".to_owned(), "--profile".to_owned(), profile.clone()];
-            all.extend(render_all(args, bindings)?);
-            fill(
-                launch,
-                bindings.environment.executable.display().to_string(),
-                all,
-                bindings,
-            )
-        }
+        } => fill(
+            launch,
+            bindings.environment.executable.display().to_string(),
+            serve(profile, args, bindings)?,
+            bindings,
+        ),
         Target::Url { url, .. } => Err(unsupported(format!(
             "servers behind a url are not supported by this version: `{}`",
             url.text
@@ -105,11 +101,7 @@ pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Comman
             profile,
             args,
             launch,
-        } => {
-            let mut all = vec!["serve".to_owned(), "--profile".to_owned(), profile.clone()];
-            all.extend(render_all(args, bindings)?);
-            ((None, all), launch)
-        }
+        } => ((None, serve(profile, args, bindings)?), launch),
     };
     let filled = fill(launch, String::new(), Vec::new(), bindings)?;
     let workdir = filled.directory.map(|folder| folder.display().to_string());
@@ -177,7 +169,7 @@ fn fill(
         directory: launch
             .directory
             .as_ref()
-            .map(|folder| render(folder, bindings))
+            .map(|folder| render(&folder.place, bindings))
             .transpose()?
             .map(PathBuf::from),
         env,
@@ -201,6 +193,17 @@ fn expand(value: &EnvValue, bindings: &Bindings) -> Result<String, Disruption> {
         }
     }
     Ok(out)
+}
+
+/// The arguments of our own executable when it is the embedded server.
+fn serve(profile: &str, args: &[Template], bindings: &Bindings) -> Result<Vec<String>, Disruption> {
+    let mut all = vec![
+        "serve".to_owned(),
+        "--profile".to_owned(),
+        profile.to_owned(),
+    ];
+    all.extend(render_all(args, bindings)?);
+    Ok(all)
 }
 
 fn render_all(texts: &[Template], bindings: &Bindings) -> Result<Vec<String>, Disruption> {

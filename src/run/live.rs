@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{contained, job::Shared, place::Place};
 use crate::{
@@ -35,9 +35,19 @@ pub(super) struct Live {
     pub(super) used_by: Vec<String>,
 }
 
+/// How much time a server was given to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// All that it should need.
+    Usual,
+    /// Less: the run was interrupted, and the way it ended says nothing about it.
+    Hurried,
+}
+
 /// How a server ended.
 pub(super) struct Ended {
     pub(super) exit: Exit,
+    pub(super) pace: Pace,
     pub(super) stderr: StderrTail,
     pub(super) note: Option<String>,
     pub(super) container: Option<Box<ContainerSeen>>,
@@ -53,21 +63,41 @@ impl Live {
         self.process.ask();
         let patience = Patience::default();
         let deadline = Instant::now() + patience.closed + patience.terminated;
-        let (remainder, exit) = tokio::join!(
-            Box::pin(self.session.close(deadline)),
-            end_of(&mut self.process, shared)
-        );
-        remainder.add_to(seen);
+        let closing = async {
+            tokio::select! {
+                remainder = Box::pin(self.session.close(deadline)) => Some(remainder),
+                () = hurried(shared) => None,
+            }
+        };
+        let (remainder, (exit, pace)) = tokio::join!(closing, end_of(&mut self.process, shared));
+        if let Some(remainder) = remainder {
+            remainder.add_to(seen);
+        }
         let container = self.process.container();
         if let Some(container) = container {
             contained::explain(container, exit.status, seen);
         }
         Ended {
             exit,
+            pace,
             stderr: self.process.stderr(),
             container: container.map(|container| Box::new(container.seen().clone())),
             note: self.place.close().await,
         }
+    }
+
+    /// Ends a server that nobody has talked to, without waiting for it to end by itself.
+    pub(super) async fn abandon(self) {
+        let Self {
+            session,
+            mut process,
+            place,
+            used_by: _,
+        } = self;
+        drop(session);
+        Box::pin(process.end_now(HURRY)).await;
+        // There is no outcome that could tell of what could not be removed.
+        let _ = place.close().await;
     }
 
     /// Ends a server that nobody waits for any more.
@@ -77,14 +107,20 @@ impl Live {
 }
 
 /// Ends a process, in a hurry from the moment the run is interrupted.
-async fn end_of(process: &mut Running, shared: &Shared) -> Exit {
+async fn end_of(process: &mut Running, shared: &Shared) -> (Exit, Pace) {
     if !shared.options.interrupt.is_cancelled() {
         tokio::select! {
-            exit = Box::pin(process.end(Patience::default())) => return exit,
+            exit = Box::pin(process.end(Patience::default())) => return (exit, Pace::Usual),
             () = shared.options.interrupt.cancelled() => {}
         }
     }
-    Box::pin(process.end_now(HURRY)).await
+    (Box::pin(process.end_now(HURRY)).await, Pace::Hurried)
+}
+
+/// Waits until a server may say no more because the run was interrupted.
+async fn hurried(shared: &Shared) {
+    shared.options.interrupt.cancelled().await;
+    sleep(HURRY.closed).await;
 }
 
 /// What the way a server ended says about it.

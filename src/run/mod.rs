@@ -1,5 +1,6 @@
 //! Jobs to outcomes: scheduler, deadlines, retries, cancellation. Emits events; prints nothing.
 
+mod ahead;
 mod attempt;
 mod catalogs;
 mod contained;
@@ -14,6 +15,7 @@ mod place;
 mod queue;
 mod reuse;
 mod scheduler;
+mod slots;
 mod surface;
 mod trajectory;
 

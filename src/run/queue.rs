@@ -26,7 +26,12 @@ impl Queue {
         }
     }
 
-    /// The next job to start.
+    /// The job to start next.
+    pub(super) fn first(&self) -> Option<JobIndex> {
+        self.ready.first().copied()
+    }
+
+    /// Takes the job to start next.
     pub(super) fn next(&mut self) -> Option<JobIndex> {
         self.ready.pop_first()
     }
@@ -74,6 +79,7 @@ mod tests {
         queue.add(1, None);
         queue.add(2, Some("db"));
         queue.add(3, None);
+        assert_eq!(queue.first(), Some(0), "looking takes nothing");
         assert_eq!(
             [queue.next(), queue.next(), queue.next(), queue.next()],
             [Some(0), Some(1), Some(3), None]

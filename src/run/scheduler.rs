@@ -1,10 +1,7 @@
-//! Runs the jobs of a plan: so many at once, lanes one at a time, closing beside the next job, outcomes in plan
-//! order. Every job gets an outcome, whatever becomes of its task.
+//! Runs the jobs of a plan: so many at once, lanes one at a time, containers started ahead and closing beside the next
+//! job, outcomes in plan order. Every job gets an outcome, whatever becomes of its task.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::{
     sync::mpsc,
@@ -13,15 +10,17 @@ use tokio::{
 
 use super::{
     AfterFailure, CatalogsWanted, RunEnd, RunOptions,
+    ahead::{self, Slot},
     job::{self, Shared},
     ordered::Ordered,
     queue::Queue,
+    slots::{Promoted, Room, Seen, Slots},
     surface,
 };
 use crate::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::{
-        Outcome, Status,
+        NOT_RUN, Outcome, Status,
         event::{Event, JobIndex},
     },
     plan::{
@@ -37,12 +36,17 @@ pub(super) enum Message {
     Progress(Event),
     /// The subject was observed; only closing is left, which happens beside the next job.
     SlotFree(JobIndex),
+    /// All that can be done without a slot is done, for a job that was started ahead.
+    Ready(JobIndex),
+    /// An image was made ready: jobs that need it can be started ahead.
+    ImageThere,
 }
 
 /// Runs a plan. Events come in the order things happen, outcomes in plan order.
 pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)) -> RunEnd {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let jobs = options.jobs.max(1);
+    let slots = Slots::new(options.jobs);
+    let jobs = slots.jobs();
     let total = plan.jobs.len();
     let mut scheduler = Scheduler {
         plan: Arc::new(plan),
@@ -51,9 +55,8 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
         ordered: Ordered::default(),
         tasks: JoinSet::new(),
         jobs_of_tasks: HashMap::new(),
-        in_slots: HashSet::new(),
+        slots,
         stopped: None,
-        jobs,
         emit,
     };
     (scheduler.emit)(Event::RunStarted { total, jobs });
@@ -80,16 +83,28 @@ enum Stop {
     Interrupted,
 }
 
+impl Stop {
+    /// Why a job has no verdict.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::FailFast => "not run: an earlier assertion failed (--fail-fast)",
+            Self::Interrupted => NOT_RUN,
+        }
+    }
+}
+
+/// A job that is over; without an outcome it was called off.
+type Finished = (JobIndex, Option<Box<Outcome>>);
+
 struct Scheduler<F> {
     plan: Arc<Plan>,
     shared: Arc<Shared>,
     queue: Queue,
     ordered: Ordered,
-    tasks: JoinSet<(JobIndex, Box<Outcome>)>,
+    tasks: JoinSet<Finished>,
     jobs_of_tasks: HashMap<Id, JobIndex>,
-    in_slots: HashSet<JobIndex>,
+    slots: Slots,
     stopped: Option<Stop>,
-    jobs: usize,
     emit: F,
 }
 
@@ -137,40 +152,79 @@ impl<F: FnMut(Event)> Scheduler<F> {
         if self.stopped.is_none() && self.shared.options.interrupt.is_cancelled() {
             self.stop(Stop::Interrupted);
         }
+        while let Some(Promoted { job, phase }) = self.slots.promote() {
+            self.tell_started(job);
+            if let Some(phase) = phase {
+                (self.emit)(Event::PhaseReached { job, phase });
+            }
+        }
         // Servers that will not close must not pile up beside the running ones.
-        let most_tasks = self.jobs * 3 + 4;
-        while self.in_slots.len() < self.jobs && self.tasks.len() < most_tasks {
-            let Some(index) = self.queue.next() else {
+        let most_tasks = self.slots.jobs() * 3 + 4;
+        while self.tasks.len() - self.slots.waiting() < most_tasks {
+            let Some(index) = self.queue.first() else {
                 return;
             };
-            self.in_slots.insert(index);
-            (self.emit)(Event::JobStarted {
-                job: index,
-                case: Arc::clone(&self.plan.jobs[index].case),
-            });
-            let (plan, shared) = (Arc::clone(&self.plan), Arc::clone(&self.shared));
-            let handle = self.tasks.spawn(async move {
-                let outcome = Box::pin(job::carry_out(index, &plan.jobs[index], &shared)).await;
-                (index, Box::new(outcome))
-            });
-            self.jobs_of_tasks.insert(handle.id(), index);
+            let slot = match self.slots.room() {
+                Room::Slot => {
+                    self.slots.hold(index);
+                    self.tell_started(index);
+                    Slot::Held
+                }
+                Room::Ahead if self.can_start_ahead(index) => Slot::Awaited(self.slots.wait(index)),
+                Room::Ahead | Room::None => return,
+            };
+            self.queue.next();
+            self.begin(index, slot);
         }
+    }
+
+    fn can_start_ahead(&self, index: JobIndex) -> bool {
+        match &self.plan.jobs[index].work {
+            Work::Run(work) => ahead::can_start(work, &self.shared, self.slots.waiting()),
+            Work::Skip(_) | Work::Invalid(_) => false,
+        }
+    }
+
+    fn tell_started(&mut self, index: JobIndex) {
+        (self.emit)(Event::JobStarted {
+            job: index,
+            case: Arc::clone(&self.plan.jobs[index].case),
+        });
+    }
+
+    fn begin(&mut self, index: JobIndex, slot: Slot) {
+        let (plan, shared) = (Arc::clone(&self.plan), Arc::clone(&self.shared));
+        let handle = self.tasks.spawn(async move {
+            let job = &plan.jobs[index];
+            let outcome = Box::pin(job::carry_out(index, job, &shared, slot)).await;
+            (index, outcome.map(Box::new))
+        });
+        self.jobs_of_tasks.insert(handle.id(), index);
     }
 
     fn hear(&mut self, message: Message) {
         match message {
-            Message::Progress(event) => (self.emit)(event),
-            Message::SlotFree(index) => {
-                self.in_slots.remove(&index);
+            Message::Progress(event) => {
+                if let Event::PhaseReached { job, phase } = event
+                    && self.slots.reached(job, phase) == Seen::NotYet
+                {
+                    return;
+                }
+                (self.emit)(event);
             }
+            Message::SlotFree(index) => self.slots.leave(index),
+            Message::Ready(index) => self.slots.ready(index),
+            // Whoever hears this looks again what can be started.
+            Message::ImageThere => {}
         }
     }
 
-    fn task_ended(&mut self, ended: Result<(Id, (JobIndex, Box<Outcome>)), JoinError>) {
+    fn task_ended(&mut self, ended: Result<(Id, Finished), JoinError>) {
         let (index, outcome) = match ended {
-            Ok((id, finished)) => {
+            Ok((id, (index, outcome))) => {
                 self.jobs_of_tasks.remove(&id);
-                finished
+                let outcome = outcome.unwrap_or_else(|| self.called_off(index));
+                (index, outcome)
             }
             Err(error) => {
                 let Some(index) = self.jobs_of_tasks.remove(&error.id()) else {
@@ -184,7 +238,7 @@ impl<F: FnMut(Event)> Scheduler<F> {
                 )
             }
         };
-        self.in_slots.remove(&index);
+        self.slots.leave(index);
         if let Work::Run(work) = &self.plan.jobs[index].work
             && let Some(lane) = self.shared.lane(work)
         {
@@ -201,17 +255,20 @@ impl<F: FnMut(Event)> Scheduler<F> {
     /// Starts nothing more; what has not begun is skipped and says why.
     fn stop(&mut self, stop: Stop) {
         self.stopped = Some(stop);
-        let reason = match stop {
-            Stop::FailFast => "not run: an earlier assertion failed (--fail-fast)",
-            Stop::Interrupted => {
-                (self.emit)(Event::Interrupted);
-                "not run: interrupted"
-            }
-        };
+        if stop == Stop::Interrupted {
+            (self.emit)(Event::Interrupted);
+        }
+        self.slots.call_off();
         for index in self.queue.drain() {
-            let outcome = skipped(&self.plan.jobs[index], reason.to_owned());
+            let outcome = skipped(&self.plan.jobs[index], stop.reason().to_owned());
             self.finish(index, Box::new(outcome));
         }
+    }
+
+    /// The outcome of a job that was called off before it had a slot.
+    fn called_off(&self, index: JobIndex) -> Box<Outcome> {
+        let reason = self.stopped.map_or("not run", Stop::reason);
+        Box::new(skipped(&self.plan.jobs[index], reason.to_owned()))
     }
 
     fn finish(&mut self, index: JobIndex, outcome: Box<Outcome>) {

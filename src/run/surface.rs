@@ -10,6 +10,7 @@ use std::{
 use tokio::task::JoinSet;
 
 use super::{
+    ahead::Slot,
     attempt,
     job::{Shared, Teller},
 };
@@ -176,11 +177,7 @@ fn asking(job: &RunJob) -> RunJob {
             setup: Vec::new(),
             subject: Subject::Initialize,
             wanted: Vec::new(),
-            timeout: None,
-            skip: None,
-            skip_unless_env: Vec::new(),
-            serial: None,
-            retries: None,
+            control: None,
             uses_fixture: like.uses_fixture,
             warnings: Vec::new(),
             subject_origin: like.subject_origin.clone(),
@@ -200,7 +197,7 @@ async fn fetch(job: RunJob, shared: &Shared) -> Fetched {
         return None;
     }
     let teller = Teller { job: 0, shared };
-    let attempted = Box::pin(attempt::attempt(&job, shared, teller)).await;
+    let attempted = Box::pin(attempt::attempt(&job, shared, teller, &mut Slot::Held)).await;
     Box::pin(attempted.close(shared, &job)).await;
     shared.catalogs.known(job.target_key?).await
 }

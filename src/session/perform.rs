@@ -110,7 +110,7 @@ impl Session {
             } => {
                 let level = level.as_ref();
                 return self
-                    .logging((level, call.as_ref(), patience), bindings, deadline)
+                    .logging((level, call.as_deref(), patience), bindings, deadline)
                     .await;
             }
             Subject::Notifications { call, patience } => {

@@ -77,14 +77,13 @@ pub(super) fn read(
     compiled: &mut Compiled,
 ) -> (Settings, Vec<Diagnostic>) {
     let mut problems = Problems::new(Arc::clone(file), Some(Arc::clone(file)));
-    let documents = yaml::parse(&file.text, Source::Settings, &mut problems);
+    let root = root_of(file, &mut problems);
     let reading = Reading {
         problems,
         dialect: Dialect::Native,
     };
     let mut lowering = Lowering::new(reading, around, compiled);
     let mut settings = Settings::default();
-    let root = documents.into_iter().find_map(|document| document.root);
     let raw = root
         .filter(|root| !root.is_null())
         .and_then(|root| RawSettings::read(root, &mut lowering.reading));
@@ -105,6 +104,24 @@ pub(super) fn read(
     }
     settings.file = Some(Arc::clone(file));
     (settings, reading.problems.take())
+}
+
+/// The one document of the file; none where its YAML is broken.
+fn root_of(file: &Arc<SourceFile>, problems: &mut Problems) -> Option<Node> {
+    let mut root = None;
+    for document in yaml::parse(&file.text, Source::Settings, problems.empty()) {
+        document
+            .problems
+            .into_iter()
+            .for_each(|problem| problems.add(problem));
+        let is_further = root.is_some() && document.root.as_ref().is_some_and(|it| !it.is_null());
+        if is_further {
+            let origin = problems.origin(document.at);
+            problems.add(problems::further_settings(origin));
+        }
+        root = root.or(document.root);
+    }
+    root
 }
 
 /// The settings of a raw file.

@@ -10,6 +10,7 @@ use crate::{
     report::{
         End, RunReport,
         compare::{Change, Class, Comparison},
+        engine_time::EngineTime,
         failure::{self, Detail},
         surface::{Surface, Weight},
         tally::{Reliability, Tally},
@@ -20,6 +21,9 @@ use crate::{
 
 /// Entries shown of a list that could be long.
 const MOST_LISTED: usize = 10;
+
+/// Less than this is shown as `0.00s`, in microseconds.
+const LEAST_SHOWN: u64 = 10_000;
 
 /// Writes the closing report.
 pub(crate) fn write(
@@ -52,10 +56,15 @@ pub(crate) fn write(
     }
     writeln!(out)?;
     writeln!(out, "{}", totals(report))?;
+    if let Some(text) = containers(&report.engine_time()) {
+        writeln!(out, "{text}")?;
+    }
     let tally = report.tally();
     if report.end == End::Interrupted {
-        let missing = report.missing();
-        let text = format!("interrupted: {} did not run", count(missing, "job"));
+        let text = format!(
+            "interrupted: {} did not run",
+            count(report.not_run(), "job")
+        );
         writeln!(out, "{}", theme.paint(Paint::Warning, &text))?;
     } else if tally.executed() == 0 {
         writeln!(out, "{}", theme.paint(Paint::Warning, nothing_run(&tally)))?;
@@ -245,6 +254,32 @@ pub(crate) fn totals(report: &RunReport) -> String {
     )
 }
 
+/// `in 24 containers, added up: the engine 4.3s (create 0.4s, start 3.0s, remove 0.9s), the servers 0.31s`; parts
+/// that would be shown as no time at all are left out.
+fn containers(time: &EngineTime) -> Option<String> {
+    if time.containers == 0 {
+        return None;
+    }
+    let shown = |micros| seconds(Duration::from_micros(micros));
+    let parts: Vec<String> = [
+        ("create", time.create),
+        ("fill", time.fill),
+        ("start", time.start),
+        ("remove", time.remove),
+    ]
+    .into_iter()
+    .filter(|(_, micros)| *micros >= LEAST_SHOWN)
+    .map(|(part, micros)| format!("{part} {}", shown(micros)))
+    .collect();
+    Some(format!(
+        "in {}, added up: the engine {} ({}), the servers {}",
+        count(time.containers, "container"),
+        shown(time.engine()),
+        parts.join(", "),
+        shown(time.servers)
+    ))
+}
+
 /// `0.04s`, `1.2s`, `2m 05s`.
 fn seconds(duration: Duration) -> String {
     let whole = duration.as_secs();
@@ -263,16 +298,18 @@ mod tests {
 
     use super::{seconds, totals, write};
     use crate::{
-        outcome::Status,
+        observation::{container::ContainerSeen, process::StderrTail},
+        outcome::{EarlierAttempt, Status, event::Event},
         report::{
             End, RunReport,
             baseline::Baseline,
             compare::{Scope, compare},
             failure::Detail,
+            recorder::{Keep, Recorder},
             tests::sample::{outcome, outcomes, report, sample},
         },
         terminal::theme::Theme,
-        words::diagnostic::Colour,
+        words::{diagnostic::Colour, redact::Secrets},
     };
 
     fn written(report: &RunReport, colour: Colour) -> String {
@@ -312,6 +349,50 @@ mod tests {
             text.contains("nothing was run: every assertion was skipped"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_the_engine_took_is_told_apart_from_what_the_servers_did() {
+        let contained = || {
+            let mut outcome = outcome("a.yaml", "a");
+            outcome.container = Some(Box::new(ContainerSeen {
+                create: Duration::from_millis(20),
+                fill: Duration::from_micros(3),
+                start: Duration::from_millis(1_100),
+                remove: Duration::from_millis(300),
+                ..ContainerSeen::default()
+            }));
+            outcome
+        };
+        let mut again = contained();
+        again.earlier = vec![EarlierAttempt {
+            status: Status::Fail,
+            detail: String::new(),
+            duration: Duration::from_secs(2),
+            stderr: StderrTail::default(),
+            container: contained().container,
+        }];
+        let own = outcome("a.yaml", "in no container");
+        let run = report(vec![contained(), again, own.clone()], 1);
+        let text = written(&run, Colour::Off);
+        assert!(
+            text.ends_with(
+                "in 3 containers, added up: the engine 4.2s (create 0.06s, start 3.3s, remove 0.90s), \
+                 the servers 0.88s\n"
+            ),
+            "{text}"
+        );
+        // Passes of which there is no record are added all the same.
+        let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
+        recorder = recorder.counting_passes();
+        let outcome = Box::new(contained());
+        recorder.apply(&Event::JobFinished { job: 0, outcome });
+        let counted = recorder.finish(Duration::ZERO);
+        assert_eq!(counted.records, []);
+        let kept = report(vec![contained()], 1);
+        assert_eq!(counted.engine_time(), kept.engine_time());
+        let none = written(&report(vec![own], 1), Colour::Off);
+        assert!(!none.contains("added up"), "{none}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one clock of a job: every frame, notification and timing of it counts from the same moment.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a job began.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,13 @@ impl JobClock {
     pub(crate) fn start() -> Self {
         Self {
             start: Instant::now(),
+        }
+    }
+
+    /// The same clock, stopped for as long as was waited.
+    pub(crate) fn without(self, waited: Duration) -> Self {
+        Self {
+            start: self.start.checked_add(waited).unwrap_or(self.start),
         }
     }
 

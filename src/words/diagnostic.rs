@@ -86,10 +86,10 @@ mod tests {
 
     #[test]
     fn a_diagnostic_shows_code_place_and_help() {
-        let file = Arc::new(SourceFile {
-            path: "evals/a.yaml".into(),
-            text: "assert:\n  tool: echo\n  expect:\n    containz: [a]\n".into(),
-        });
+        let file = Arc::new(SourceFile::new(
+            "evals/a.yaml".into(),
+            "assert:\n  tool: echo\n  expect:\n    containz: [a]\n".into(),
+        ));
         let drawn = Diagnostic {
             code: "unknown-key",
             severity: Severity::Error,

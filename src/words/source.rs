@@ -1,7 +1,10 @@
 //! Where a text came from: a file the user wrote, a span in it, and the line and column people count.
 //! Reading the file is done by whoever owns the I/O (`suite::discover`).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// Line ends are counted ahead for each block of so many bytes.
+const BLOCK: usize = 4_096;
 
 /// A text file as the user knows it.
 #[derive(Debug)]
@@ -10,6 +13,8 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     /// The whole text.
     pub(crate) text: String,
+    /// The line ends before each block but the first, counted when a place in a long text is first asked for.
+    lines: OnceLock<Box<[usize]>>,
 }
 
 /// Bytes of a [`SourceFile`], `start` included, `end` not.
@@ -40,6 +45,15 @@ pub(crate) struct Origin {
 }
 
 impl SourceFile {
+    /// A file with this text.
+    pub(crate) fn new(path: String, text: String) -> Self {
+        Self {
+            path,
+            text,
+            lines: OnceLock::new(),
+        }
+    }
+
     /// The place of a byte offset; an offset past the end or inside a character is moved back to the nearest one.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let mut at = offset.min(self.text.len());
@@ -49,10 +63,33 @@ impl SourceFile {
         let before = &self.text[..at];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Position {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            line: self.line_ends_before(at) + 1,
             column: before[line_start..].chars().count() + 1,
         }
     }
+
+    /// The line ends before a byte. A report asks once for each assertion, and one file may hold thousands.
+    fn line_ends_before(&self, at: usize) -> usize {
+        let text = self.text.as_bytes();
+        let counted = match at / BLOCK {
+            0 => 0,
+            block => {
+                let lines = self.lines.get_or_init(|| {
+                    let blocks = text.chunks(BLOCK).scan(0, |sum, block| {
+                        *sum += line_ends(block);
+                        Some(*sum)
+                    });
+                    blocks.collect()
+                });
+                lines[block - 1]
+            }
+        };
+        counted + line_ends(&text[at / BLOCK * BLOCK..at])
+    }
+}
+
+fn line_ends(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 impl Origin {
@@ -73,10 +110,7 @@ mod tests {
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
-        let file = SourceFile {
-            path: "a.yaml".into(),
-            text: "näme: x\nb: y\n".into(),
-        };
+        let file = SourceFile::new("a.yaml".into(), "näme: x\nb: y\n".into());
         let case = |offset, line, column| {
             assert_eq!(
                 file.position(offset),
@@ -90,5 +124,18 @@ mod tests {
         case(9, 2, 1);
         case(12, 2, 4);
         case(9_999, 3, 1);
+    }
+
+    #[test]
+    fn places_in_long_texts_are_those_of_a_plain_count() {
+        let lines: Vec<String> = (0..3_000).map(|line| "x".repeat(line % 11)).collect();
+        let text = lines.join("ä\n");
+        let file = SourceFile::new("a.yaml".into(), text.clone());
+        assert!(text.len() > 4 * super::BLOCK);
+        let ends = (1..=4).map(|block| block * super::BLOCK);
+        for at in ends.flat_map(|at| at - 12..at + 12).chain([0, text.len()]) {
+            let wanted = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n');
+            assert_eq!(file.line_ends_before(at), wanted.count(), "byte {at}");
+        }
     }
 }

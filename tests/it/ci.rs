@@ -191,3 +191,21 @@ fn a_strangers_files_do_not_run_with_a_workflows_rights() {
     case(None, &[], 2, "invalid");
     case(None, &["--dangerously-run-untrusted-head"], 0, "pass");
 }
+
+#[test]
+fn what_the_settings_say_to_run_is_told_not_to_hold_here() {
+    let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "bye")])).file(
+        "evals/mcp-assert.yaml",
+        "threshold: 50\nbaseline: known.json\nreport: [junit=report.xml]\n",
+    );
+    let ran = ci(&project, &["--baseline", "off"]);
+    expect(&ran, 1, "fail");
+    for wanted in [
+        "`threshold: 50` of the settings is not applied: `ci` takes --threshold",
+        "known.json` of the settings is not applied: `ci` takes --baseline",
+        "`report` of the settings is not applied: `ci` takes --junit",
+    ] {
+        assert!(ran.stderr.contains(wanted), "{wanted}: {}", ran.stderr);
+    }
+    assert!(!project.path().join("report.xml").exists());
+}

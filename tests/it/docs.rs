@@ -4,7 +4,8 @@
 //! A `yaml` block that begins with a comment holding a path is written to that path. In a `console` block, a line
 //! `$ command` is run by `sh` with the binary on `PATH`, and the lines after it are what it prints (standard output
 //! and standard error); a line `...` stands for any lines. Times are not compared. A command that fails must be
-//! followed by `$ echo $?`. With `UPDATE_DOCS=1` the printed lines are written anew.
+//! followed by `$ echo $?`. A `console engine` block is left out where no container engine answers. With
+//! `UPDATE_DOCS=1` the printed lines are written anew.
 
 use std::{
     fmt::Write as _,
@@ -12,17 +13,26 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::harness::{BINARY, Project, mask};
+use crate::{
+    engine::engine,
+    harness::{BINARY, Project, mask},
+};
 
 /// A page, cut at its fences.
 enum Part {
     /// What stands between blocks, fences included.
     Prose(String),
-    /// The commands of a `console` block, each with the lines it prints.
-    Console(Vec<(String, String)>),
+    /// A `console` block after its fence, whose commands print the lines below them.
+    Console(&'static str, String),
     /// A `yaml` block.
     Yaml(String),
 }
+
+/// How a block of commands begins.
+const CONSOLE: &str = "```console";
+
+/// The same where the commands need a container engine.
+const CONTAINED: &str = "```console engine";
 
 /// Cuts a page.
 fn parts(page: &str) -> Vec<Part> {
@@ -30,7 +40,8 @@ fn parts(page: &str) -> Vec<Part> {
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         match line {
-            "```console" => parts.push(Part::Console(commands(&block(&mut lines)))),
+            CONSOLE => parts.push(Part::Console(CONSOLE, block(&mut lines))),
+            CONTAINED => parts.push(Part::Console(CONTAINED, block(&mut lines))),
             "```yaml" => parts.push(Part::Yaml(block(&mut lines))),
             _ => {
                 if !matches!(parts.last(), Some(Part::Prose(_))) {
@@ -82,6 +93,7 @@ fn run(project: &Project, command: &str, before: i32) -> (String, i32) {
         .env_clear()
         .env("PATH", path)
         .env("HOME", project.path())
+        .envs(std::env::var_os("DOCKER_HOST").map(|host| ("DOCKER_HOST", host)))
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -132,10 +144,13 @@ fn holds(page: &str) {
                 }
                 write!(fresh, "```yaml\n{block}```\n").unwrap();
             }
-            Part::Console(commands) => {
-                fresh.push_str("```console\n");
+            Part::Console(CONTAINED, block) if !engine() => {
+                write!(fresh, "{CONTAINED}\n{block}```\n").unwrap();
+            }
+            Part::Console(fence, block) => {
+                writeln!(fresh, "{fence}").unwrap();
                 let (mut code, mut silent) = (0, false);
-                for (command, wanted) in commands {
+                for (command, wanted) in commands(&block) {
                     let asks = command == "echo $?";
                     if silent && !asks {
                         writeln!(wrong, "{page}: before `{command}`: exit code {code}").unwrap();

@@ -77,7 +77,7 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
         assert!(took < SOON, "{signal}: {took:?}");
         ended.left_nothing();
         assert!(
-            ended.stdout.contains("interrupted"),
+            ended.stdout.contains("interrupted: 3 jobs did not run"),
             "{signal}: {}",
             ended.stdout
         );

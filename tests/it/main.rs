@@ -29,6 +29,7 @@ mod promises;
 mod published_servers;
 mod red;
 mod registry;
+mod release;
 mod running;
 mod scheduling;
 mod security;

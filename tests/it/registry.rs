@@ -39,7 +39,8 @@ struct Image {
     blobs: Vec<(String, Vec<u8>)>,
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The name of these bytes.
+pub(crate) fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let digits: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{}", digits.concat())

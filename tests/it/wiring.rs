@@ -1,7 +1,12 @@
 //! The workflow with shards in a local runner of workflows, on a real engine: plan, three shards, merge. The actions
 //! that it takes from elsewhere have stand-ins here that copy files; ours runs in its own image.
 
-use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::Command,
+};
 
 use crate::{
     engine::{docker, engine, there},
@@ -68,12 +73,16 @@ fn succeed(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {said}");
 }
 
-/// `dist/rootfs` below a folder: this binary, the names of its roles, and what it is linked with.
+/// `dist/rootfs` below a folder: this binary, the names of its roles, a place for temporary files, and what it is
+/// linked with.
 pub(crate) fn root_files(folder: &Path) {
     let files = folder.join("dist/rootfs");
     let programs = files.join("usr/local/bin");
     fs::create_dir_all(&programs).unwrap();
     fs::copy(BINARY, programs.join("mcp-assert")).unwrap();
+    let temporary = files.join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    fs::set_permissions(&temporary, fs::Permissions::from_mode(0o1777)).unwrap();
     for role in ["action", "post"] {
         symlink("mcp-assert", programs.join(format!("mcp-assert-{role}"))).unwrap();
     }

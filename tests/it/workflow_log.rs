@@ -56,6 +56,50 @@ fn frames_stand_where_nothing_is_obeyed() {
 }
 
 #[test]
+fn reports_on_stdout_are_not_obeyed_and_stay_what_they_are() {
+    let project = hostile().file(
+        "link/a.yaml",
+        "name: 'a ##[error]b'\nserver: {builtin: conformance}\nassert: {tool: echo}\n",
+    );
+    std::os::unix::fs::symlink("/dev/stdout", project.path().join("out")).unwrap();
+    let reports = [
+        "results=-",
+        "json=/dev/stdout",
+        "junit=/dev/fd/1",
+        "markdown=out",
+        "badge=/proc/self/fd/1",
+        "sarif=-",
+    ];
+    for report in reports {
+        let (ran, step) = in_workflow(&project, &["run", "evals", "--report", report]);
+        assert_eq!(ran.code, 2, "{report}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(step.obeyed, [], "{report}: {}", ran.stdout);
+        let said = read(ran.stderr.as_bytes());
+        assert_eq!(said.obeyed, [], "{report}: {}", ran.stderr);
+        let format = report.split('=').next().unwrap();
+        match format {
+            "junit" => {
+                let mut reader = quick_junit::Report::deserialize_from_str(&ran.stdout).unwrap();
+                assert!(reader.test_suites.pop().is_some(), "{}", ran.stdout);
+            }
+            "markdown" => assert!(ran.stdout.starts_with('#'), "{}", ran.stdout),
+            _ => assert!(!ran.json().is_null(), "{}", ran.stdout),
+        }
+    }
+    for list in [&["--list"][..], &["--list", "--json"]] {
+        let (ran, step) = in_workflow(&project, &[&["run", "link"], list].concat());
+        assert_eq!((ran.code, step.obeyed.len()), (0, 0), "{}", ran.stdout);
+        assert!(ran.stdout.contains("[error]b"), "{}", ran.stdout);
+    }
+    for report in ["json=/dev/stderr", "junit=/proc/self/fd/2"] {
+        let (ran, _) = in_workflow(&project, &["run", "evals", "--report", report]);
+        let said = ran.stdout + &ran.stderr;
+        assert_eq!(ran.code, 2);
+        assert!(said.contains("in a workflow, whose log it is"), "{said}");
+    }
+}
+
+#[test]
 fn refusals_are_shown_and_not_obeyed() {
     let project = hostile();
     for arguments in [

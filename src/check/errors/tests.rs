@@ -21,11 +21,11 @@ fn report(cases: &[(Expectation, Observation)]) -> String {
 }
 
 fn error(code: Option<i64>, message: Option<&str>, data: Option<serde_json::Value>) -> Expectation {
-    Expectation::Error(ErrorWanted {
+    Expectation::Error(Box::new(ErrorWanted {
         code,
         message: message.map(|text| TextRule::Literal(text.to_owned())),
         data,
-    })
+    }))
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn answers_of_the_wanted_kind_hold() {
         refuses(&refusal),
     );
     case(
-        Expectation::Error(ErrorWanted {
+        Expectation::Error(Box::new(ErrorWanted {
             message: Some(TextRule::Pattern(Regex::new("^Invalid .*x$").unwrap())),
             ..ErrorWanted::default()
-        }),
+        })),
         refuses(&refusal),
     );
 }

@@ -13,7 +13,7 @@ fn list(items: &[&str]) -> Vec<String> {
 fn wanted(change: impl FnOnce(&mut LoggingWanted)) -> Expectation {
     let mut wanted = LoggingWanted::default();
     change(&mut wanted);
-    Expectation::Logging(wanted)
+    Expectation::Logging(Box::new(wanted))
 }
 
 fn logged(messages: &[(&str, Value)]) -> Observation {

@@ -43,7 +43,7 @@ fn what_holds_or_cannot_be_told_is_explained() {
         (not("contains", contains("x")), refuses(&json!({"code": -32603, "message": "x"}))),
         (not("is_error", Expectation::IsError(true)), refuses(&json!({"code": -32603, "message": "x"}))),
         (not("json_path", admin()), fails("no such user")),
-        (not("min_progress", Expectation::Snapshot(json!(true))), says("x")),
+        (not("min_progress", Expectation::Snapshot(Box::new(json!(true)))), says("x")),
     ]), @r#"
     not: expected not `contains` (the text to contain `x`), it holds
     not: expected not `contains` (the text to contain `a`), it holds

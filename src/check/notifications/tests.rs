@@ -15,7 +15,7 @@ fn list(items: &[&str]) -> Vec<String> {
 fn wanted(change: impl FnOnce(&mut NotificationsWanted)) -> Expectation {
     let mut wanted = NotificationsWanted::default();
     change(&mut wanted);
-    Expectation::Notifications(wanted)
+    Expectation::Notifications(Box::new(wanted))
 }
 
 fn told(notifications: &[(&str, Value)]) -> Observation {

@@ -10,24 +10,24 @@ use crate::{
 };
 
 fn contains(text: &str) -> Expectation {
-    Expectation::Stderr(StderrWanted {
+    Expectation::Stderr(Box::new(StderrWanted {
         contains: vec![text.to_owned()],
         ..StderrWanted::default()
-    })
+    }))
 }
 
 fn not_contains(text: &str) -> Expectation {
-    Expectation::Stderr(StderrWanted {
+    Expectation::Stderr(Box::new(StderrWanted {
         not_contains: vec![text.to_owned()],
         ..StderrWanted::default()
-    })
+    }))
 }
 
 fn matches(pattern: &str) -> Expectation {
-    Expectation::Stderr(StderrWanted {
+    Expectation::Stderr(Box::new(StderrWanted {
         matches: vec![Regex::new(pattern).unwrap()],
         ..StderrWanted::default()
-    })
+    }))
 }
 
 fn wrote(text: &str, total_bytes: u64) -> Observation {

@@ -48,7 +48,7 @@ fn list(items: &[&str]) -> Vec<String> {
 }
 
 fn rule(rule: TrajectoryRule) -> Expectation {
-    Expectation::Trajectory(rule)
+    Expectation::Trajectory(Box::new(rule))
 }
 
 fn args(tool: &str, args: Value, among: Among) -> Expectation {

@@ -13,7 +13,7 @@ use crate::{
         model::{
             expectation::{
                 ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount,
-                StderrWanted, TextRule, TrajectoryRule,
+                TextRule, TrajectoryRule,
             },
             subject::{Subject, ToolCall},
         },
@@ -78,23 +78,23 @@ fn what_nothing_can_fail_is_named() {
         Expectation::InOrder(texts(&["", ""])),
         pattern(".*"),
         pattern("^a?"),
-        Expectation::MinResults(ResultCount {
+        Expectation::MinResults(Box::new(ResultCount {
             bound: 0,
             path: None,
-        }),
+        })),
         Expectation::MinProgress(0),
         Expectation::FileExists(Vec::new()),
-        Expectation::Notifications(NotificationsWanted {
+        Expectation::Notifications(Box::new(NotificationsWanted {
             min_count: Some(0),
             ..NotificationsWanted::default()
-        }),
-        Expectation::Logging(LoggingWanted {
+        })),
+        Expectation::Logging(Box::new(LoggingWanted {
             min_messages: Some(0),
             ..LoggingWanted::default()
-        }),
-        Expectation::Stderr(StderrWanted::default()),
+        })),
+        Expectation::Stderr(Box::default()),
         Expectation::OutputSchema(false),
-        Expectation::Trajectory(TrajectoryRule::Absence(Vec::new())),
+        Expectation::Trajectory(Box::new(TrajectoryRule::Absence(Vec::new()))),
         Expectation::Not(Vec::new()),
     ];
     insta::assert_snapshot!(reasons(&all, &seen).join("\n"), @r#"
@@ -141,11 +141,11 @@ fn what_can_fail_is_left_alone() {
     ] {
         case(pattern(written));
     }
-    case(Expectation::Notifications(NotificationsWanted {
+    case(Expectation::Notifications(Box::new(NotificationsWanted {
         min_count: Some(0),
         max_count: Some(0),
         ..NotificationsWanted::default()
-    }));
+    })));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_call_that_never_reached_its_tool_is_named() {
             calling(says("ok"), "echo", json!({})),
         ),
         case(
-            &[Expectation::Error(ErrorWanted::default())],
+            &[Expectation::Error(Box::default())],
             calling(refusal(), "echo", json!({})),
         ),
         case(
@@ -206,15 +206,15 @@ fn a_call_that_may_be_meant_so_is_left_alone() {
     let is_error = || Expectation::IsError(true);
     let says_why = || Expectation::Contains(texts(&["nope"]));
     let coded = || {
-        Expectation::Error(ErrorWanted {
+        Expectation::Error(Box::new(ErrorWanted {
             code: Some(-32602),
             ..ErrorWanted::default()
-        })
+        }))
     };
-    let worded = Expectation::Error(ErrorWanted {
+    let worded = Expectation::Error(Box::new(ErrorWanted {
         message: Some(TextRule::Literal("no".into())),
         ..ErrorWanted::default()
-    });
+    }));
     let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
     case(&[Expectation::NotError(true)], well_called(says("ok")));
     case(&[is_error()], well_called(fails("the disk is full")));

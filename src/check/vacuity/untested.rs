@@ -126,11 +126,14 @@ fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String>
 /// Whether an expectation says which error is meant: then the error is what is tested.
 fn names_the_error(expectation: &Expectation) -> bool {
     match expectation {
-        Expectation::Error(ErrorWanted {
-            code,
-            message,
-            data,
-        }) => code.is_some() || message.is_some() || data.is_some(),
+        Expectation::Error(wanted) => {
+            let ErrorWanted {
+                code,
+                message,
+                data,
+            } = &**wanted;
+            code.is_some() || message.is_some() || data.is_some()
+        }
         Expectation::Contains(_)
         | Expectation::ContainsAny(_)
         | Expectation::InOrder(_)

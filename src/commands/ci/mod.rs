@@ -17,7 +17,7 @@ mod tool;
 use self::telling::{Exits, Telling};
 use super::{
     Context,
-    running::{self, Chosen, Refusal, Screen},
+    running::{self, Chosen, Refusal, Screen, engine},
 };
 use crate::{
     cli::{
@@ -32,6 +32,7 @@ use crate::{
         verdict::{Cause, Gate, Verdict},
     },
     run::CatalogsWanted,
+    suite::settings::Settings,
     words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
 };
 
@@ -40,6 +41,7 @@ const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
 
 /// Carries out `ci` or what is below it.
 pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
+    context.interrupts.listen();
     match &args.verb {
         None => run(args, context),
         Some(CiVerb::Plan(args)) => plan::plan(args, context),
@@ -103,6 +105,7 @@ impl Made {
         Self {
             report: RunReport {
                 tool: tool::read(environment),
+                started_unix_ms: running::now_unix_ms(),
                 ..RunReport::default()
             },
             secrets: masks::own(environment),
@@ -133,7 +136,11 @@ fn make(
     for problem in &prepared.problems {
         screen.problem(problem);
     }
-    for note in &prepared.notes {
+    for note in prepared
+        .notes
+        .iter()
+        .chain(&not_applied(&prepared.settings))
+    {
         screen.note(note);
     }
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
@@ -141,11 +148,37 @@ fn make(
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         return Ok(());
     }
-    let known = std::mem::take(&mut made.report);
-    made.report = running::execute(&mut prepared, typed, Passes::Kept, screen)?;
+    if prepared.needs_engine() {
+        // Before the first container: whoever kills us kills no container.
+        let label = (engine::STATE, prepared.name.text());
+        sinks::save_state(&context.environment, label, screen);
+    }
+    let ran = running::execute(&mut prepared, typed, Passes::Kept, screen)?;
+    let known = std::mem::replace(&mut made.report, ran);
     made.report.tool = known.tool;
     made.report.plan = known.plan;
     Ok(())
+}
+
+/// What the settings say to `run`. A job is told by its options, which have defaults of their own: what they are worth
+/// must not depend on a file that the job's author may not know.
+fn not_applied(settings: &Settings) -> Vec<String> {
+    let threshold = settings.threshold.as_ref();
+    let baseline = settings.baseline.as_ref();
+    let all = [
+        threshold.map(|percent| (format!("threshold: {percent}"), "--threshold")),
+        baseline.map(|path| (format!("baseline: {}", path.display()), "--baseline PATH")),
+        (!settings.report.is_empty()).then(|| {
+            let options = "--junit, --report-json, --markdown, --badge and --sarif";
+            ("report".to_owned(), options)
+        }),
+    ];
+    let given = all.into_iter().flatten();
+    given
+        .map(|(key, options)| {
+            format!("`{key}` of the settings is not applied: `ci` takes {options}")
+        })
+        .collect()
 }
 
 /// The suites as they were named.
@@ -191,11 +224,6 @@ fn refuse_containers(place: &PlaceArgs) -> Result<(), Refusal> {
         (Isolation::Process, Some((name, _))) => Err(Refusal::invalid(format!(
             "`{name}` is about containers, and `--isolation process` was asked for"
         ))),
-        (Isolation::Container, _) if place.prepare.is_some() => Err(Refusal::new(
-            ExitCode::CouldNotRun,
-            "`--prepare` is not supported by this build",
-        )
-        .with_help("write it into mcp-assert.yaml: `docker: {prepare: […]}`")),
         (Isolation::Process, None) | (Isolation::Container, _) => Ok(()),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         fixture,
         isolation,
         image,
-        prepare: _,
+        prepare,
         docker_host,
         jobs,
         timeout,
@@ -37,6 +37,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
     RunArgs {
         fixture: fixture.clone(),
         docker: image.clone(),
+        prepare: prepare.clone(),
         isolation: Some(match isolation {
             Isolation::Container => PlaceWord::Container,
             Isolation::Process => PlaceWord::Process,
@@ -85,6 +86,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         fixture: None,
         server: server.clone(),
         docker: None,
+        prepare: None,
         isolation: None,
         docker_host: None,
         rebuild: false,

@@ -16,7 +16,7 @@ use crate::{
         division::{self, Load},
         job::Work,
     },
-    report::plan_file::{PlanFile, PlannedShard},
+    report::plan_file::{PlanFile, PlannedPlace, PlannedShard},
     suite::lower::duration,
     words::{environment::Environment, exit::ExitCode, text::count},
 };
@@ -91,6 +91,7 @@ fn make(
             duration_us: *duration_us,
         })
         .collect();
+    let stands = stands(prepared);
     let jobs = match args.jobs {
         Jobs::Auto => prepared.cores(),
         Jobs::Exactly(jobs) => jobs,
@@ -112,6 +113,11 @@ fn make(
                 .iter()
                 .map(|place| loads[*place].id.to_owned())
                 .collect(),
+            places: part
+                .places
+                .iter()
+                .filter_map(|place| stands.get(loads[*place].id).cloned())
+                .collect(),
             planned_us: part.duration_us,
         });
     let plan = PlanFile {
@@ -123,6 +129,17 @@ fn make(
         digest: String::new(),
     };
     Ok(plan.sealed())
+}
+
+/// Where each assertion stands.
+fn stands(prepared: &Prepared) -> BTreeMap<&str, PlannedPlace> {
+    let jobs = prepared.plan.jobs.iter();
+    jobs.map(|job| {
+        let origin = &job.case.origin;
+        let place = PlannedPlace(origin.file.path.clone(), origin.position().line);
+        (job.case.id.as_str(), place)
+    })
+    .collect()
 }
 
 /// How long each assertion is expected to take in all its trials: as it took, else as the middle one of the others,

@@ -41,7 +41,7 @@ pub(super) fn compare(
         return none("no token, so the data branch cannot be read");
     };
     let suite = report.source.suite.clone().unwrap_or_default();
-    match asked(github.baseline(&wishes.data_branch, &suite)) {
+    match asked(screen, github.baseline(&wishes.data_branch, &suite)) {
         Ok(Looked::Found(found)) => {
             let Found { against, baseline } = *found;
             report.compare_with(&baseline, &against, scope);
@@ -52,12 +52,18 @@ pub(super) fn compare(
             }
         }
         Ok(Looked::None(reason)) => {
-            screen.note(&format!("compared with nothing: {reason}"));
+            let what = format!("compared with nothing: {reason}");
+            let way_out =
+                "`update-baseline: auto` keeps one for later runs, `baseline: off` asks for none";
+            match wishes.annotations {
+                Wanted::Yes => notice(here, screen, &what, way_out),
+                Wanted::No => screen.note(&what),
+            }
             none(&reason)
         }
         Err(failure) => {
             let what = format!("the baseline could not be read: {failure}");
-            notice(here, screen, &what, "it needs `contents: read`");
+            refused(here, screen, &what, &failure, "it needs `contents: read`");
             none(&what)
         }
     }
@@ -73,11 +79,11 @@ pub(super) fn durations(
     let Some(github) = GitHub::new(here) else {
         return BTreeMap::new();
     };
-    match asked(github.timings(branch, suite)) {
+    match asked(screen, github.timings(branch, suite)) {
         Ok(timings) => timings.medians(),
         Err(failure) => {
             let what = format!("the durations of earlier runs could not be read: {failure}");
-            notice(here, screen, &what, "it needs `contents: read`");
+            refused(here, screen, &what, &failure, "it needs `contents: read`");
             BTreeMap::new()
         }
     }
@@ -94,7 +100,7 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
         return;
     };
     let branch = &facts.wishes.data_branch;
-    match asked(github.publish(facts, known.baseline.as_ref())) {
+    match asked(screen, github.publish(facts, known.baseline.as_ref())) {
         Ok(Published::Written) => screen.note(&format!("the branch `{branch}` is written")),
         Ok(Published::Unchanged | Published::Nothing) => {}
         Ok(Published::NotHere(reason)) => {
@@ -102,7 +108,8 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
         }
         Err(failure) => {
             let what = format!("the branch `{branch}` could not be written: {failure}");
-            notice(facts.here, screen, &what, "it needs `contents: write`");
+            let way_out = "it needs `contents: write`";
+            refused(facts.here, screen, &what, &failure, way_out);
         }
     }
 }
@@ -115,7 +122,7 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
     let Some(github) = GitHub::new(facts.here) else {
         return Commented::Off;
     };
-    match asked(github.comment(facts, known.reason.as_deref())) {
+    match asked(screen, github.comment(facts, known.reason.as_deref())) {
         Ok(commented) => commented,
         Err(failure) => {
             let what = format!("the pull request got no comment: {failure}");
@@ -124,7 +131,7 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
             } else {
                 "it needs `pull-requests: write`"
             };
-            notice(facts.here, screen, &what, way_out);
+            refused(facts.here, screen, &what, &failure, way_out);
             if failure.is_denial() {
                 Commented::Denied
             } else {
@@ -135,17 +142,34 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
 }
 
 /// Asks, unless the process is told to end.
-fn asked<T>(question: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    match running::unless_interrupted(question) {
+fn asked<T>(
+    screen: &Screen,
+    question: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    match running::unless_interrupted(&screen.context().interrupts, question) {
         Ok(Some(answer)) => answer,
         Ok(None) => Err(Failure::Setup("interrupted".to_owned())),
         Err(error) => Err(Failure::Setup(error.to_string())),
     }
 }
 
-/// Says once what GitHub did not do, where people look for it.
+/// Says once what failed at GitHub, with the way out only where the right to it was missing: one without an answer
+/// needs no permission.
+fn refused(here: &Here, screen: &Screen, what: &str, failure: &Failure, way_out: &str) {
+    if failure.is_forbidden() {
+        notice(here, screen, what, way_out);
+    } else {
+        say(here, screen, what.to_owned());
+    }
+}
+
+/// Says once what GitHub did not do, and what helps.
 fn notice(here: &Here, screen: &Screen, what: &str, way_out: &str) {
-    let message = format!("{what}; {way_out}");
+    say(here, screen, format!("{what}; {way_out}"));
+}
+
+/// Says something where people look for it.
+fn say(here: &Here, screen: &Screen, message: String) {
     if here.environment.variable("GITHUB_ACTIONS") == Some("true") {
         screen.command(&Command::Annotate(Annotation {
             kind: Kind::Notice,

@@ -88,6 +88,16 @@ pub(super) fn append_outputs(
     }
 }
 
+/// Keeps a pair for what the runner starts when the job is over.
+pub(super) fn save_state(environment: &Environment, pair: (&str, &str), screen: &Screen) {
+    let Some(path) = command_path(environment, "GITHUB_STATE") else {
+        return;
+    };
+    if let Err(error) = command_file::append(&path, [pair]) {
+        screen.note(&error.to_string());
+    }
+}
+
 /// The path of a file of the runner's, where there is one.
 fn command_path(environment: &Environment, name: &str) -> Option<PathBuf> {
     let path = environment.variable(name)?;

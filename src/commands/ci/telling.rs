@@ -76,39 +76,52 @@ impl Telling<'_> {
                 Known::default()
             }
         };
+        note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline(&report, &judged, screen) {
             causes.push(cause);
         }
-        let written = self.write_files(&mut report, &mut causes, screen);
+        let mut written = self.write_files(&mut report, &mut causes, screen);
         if let Err(error) = self.show(&report, screen) {
             let text = format!("cannot write to stdout: {error}");
             causes.push(Cause::new(Verdict::Error, &text));
             report.judgement = Some(judge(&report, self.demands, causes.clone()));
         }
-        let facts = Facts {
-            report: &report,
-            here: self.here,
-            wishes: &self.wishes,
-            secrets: &self.secrets,
-        };
         let commented = if speaks(&report) {
+            let facts = self.facts(&report);
             remote::publish(&facts, &known, screen);
             remote::comment(&facts, &known, screen)
         } else {
             Commented::Off
         };
+        if note_interrupt(&mut report, screen) {
+            // Nothing that is told may contradict the exit code.
+            written = self.write_files(&mut report, &mut causes, screen);
+            screen.note("interrupted: the verdict is `interrupted`, and GitHub is asked and told nothing more");
+        }
+        let facts = self.facts(&report);
         sinks::annotate(&facts, screen);
         sinks::summarize(&facts, screen);
         sinks::tell_outputs(&facts, &written, commented.word(), screen);
         let verdict = match self.exits {
             Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
+            Exits::ByTelling if screen.context().interrupts.came() => Some(Verdict::Interrupted),
             Exits::ByTelling => Some(match causes.get(told) {
                 Some(cause) => cause.verdict,
                 None => Verdict::Pass,
             }),
         };
         verdict.unwrap_or(Verdict::Error).exit()
+    }
+
+    /// What a sink is given.
+    fn facts<'a>(&'a self, report: &'a RunReport) -> Facts<'a> {
+        Facts {
+            report,
+            here: self.here,
+            wishes: &self.wishes,
+            secrets: &self.secrets,
+        }
     }
 
     /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.
@@ -222,6 +235,15 @@ impl Telling<'_> {
         }
         out.flush()
     }
+}
+
+/// Marks a run that was to be told of when the process was told to end; whether it was not marked before.
+fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
+    let is_new = screen.context().interrupts.came() && report.end == End::Finished;
+    if is_new {
+        report.end = End::Interrupted;
+    }
+    is_new
 }
 
 /// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and a run

@@ -93,7 +93,8 @@ fn metadata(image: &str) -> String {
     let _ = write!(
         out,
         "\nruns:\n  using: docker\n  image: {image}\n  \
-         entrypoint: /usr/local/bin/mcp-assert-action\n",
+         entrypoint: /usr/local/bin/mcp-assert-action\n  \
+         post-entrypoint: /usr/local/bin/mcp-assert-post\n",
     );
     out
 }

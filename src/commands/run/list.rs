@@ -6,12 +6,12 @@ use serde_json::json;
 
 use crate::{
     cli::run::RunArgs,
-    commands::running::{Prepared, Refusal},
+    commands::running::{Prepared, Refusal, Screen},
     deliver::stdout::Stdout,
     plan::job::{Job, RunJob, Work},
     run::launch::command_line,
     suite::template::Bindings,
-    words::{exit::ExitCode, text::clean},
+    words::{exit::ExitCode, text::clean, workflow::neutral},
 };
 
 /// Prints the id of each job, or with `--json` an array of
@@ -19,12 +19,15 @@ use crate::{
 pub(super) fn list(
     prepared: &Prepared,
     args: &RunArgs,
-    out: &mut Stdout,
+    screen: &mut Screen,
 ) -> Result<ExitCode, Refusal> {
+    let in_workflow = screen.is_in_workflow();
+    let out = screen.stdout();
     let first_trials = || prepared.plan.jobs.iter().filter(|job| job.trial == 1);
     if args.json {
         let rows: Vec<_> = first_trials().map(row).collect();
-        print(out, &format!("{:#}\n", serde_json::Value::Array(rows)))?;
+        let text = format!("{:#}\n", serde_json::Value::Array(rows));
+        print(out, &neutral::json(text))?;
     } else {
         for job in first_trials() {
             let target = job
@@ -32,10 +35,12 @@ pub(super) fn list(
                 .as_ref()
                 .map(|target| format!(" [{target}]"))
                 .unwrap_or_default();
-            print(
-                out,
-                &format!("{}{target}\n", clean(&job.case.id).replace('\n', " ")),
-            )?;
+            let line = format!("{}{target}\n", clean(&job.case.id).replace('\n', " "));
+            if in_workflow {
+                print(out, &neutral::lines(&line))?;
+            } else {
+                print(out, &line)?;
+            }
         }
     }
     Ok(

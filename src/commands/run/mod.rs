@@ -32,6 +32,11 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     for note in &prepared.notes {
         screen.note(note);
     }
+    if let Some(percent) = &prepared.settings.threshold {
+        screen.note(&format!(
+            "`threshold: {percent}` is not applied: `run` wants every assertion to pass, `ci` takes --threshold"
+        ));
+    }
     let invalid = prepared.is_invalid();
     if invalid && args.strict_load {
         list::nothing(args, screen.stdout())?;
@@ -40,7 +45,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
         ));
     }
     if args.list {
-        return list::list(&prepared, args, screen.stdout());
+        return list::list(&prepared, args, &mut screen);
     }
     if prepared.plan.jobs.is_empty() {
         list::nothing(args, screen.stdout())?;
@@ -49,7 +54,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     if args.dry_run {
         return list::dry_run(&prepared, screen.stdout());
     }
-    let reports = Reports::new(args, &prepared)?;
+    let reports = Reports::new(args, &prepared, &screen)?;
     let passes = if reports.need_passes() {
         Passes::Kept
     } else {

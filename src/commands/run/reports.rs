@@ -9,7 +9,7 @@ use std::{
 use crate::{
     cli::run::RunArgs,
     commands::running::{Prepared, Refusal, Screen},
-    deliver::{self, DeliverError, Destination},
+    deliver::{self, DeliverError, Destination, stream::stream},
     report::{
         Format, RunReport,
         baseline::Baseline,
@@ -32,42 +32,12 @@ pub(super) struct Reports {
 
 impl Reports {
     /// Checks what was asked for and reads the baseline, before any server starts.
-    pub(super) fn new(args: &RunArgs, prepared: &Prepared) -> Result<Self, Refusal> {
-        let mut wanted = Vec::new();
-        let step_summary = prepared.environment.variable("GITHUB_STEP_SUMMARY");
-        let named = [
-            (Format::Junit, &args.junit),
-            (Format::Markdown, &args.markdown),
-            (Format::Badge, &args.badge),
-            (Format::Sarif, &args.sarif),
-            (Format::RunJson, &args.report_json),
-        ];
-        for (format, path) in named {
-            wanted.extend(
-                path.as_deref()
-                    .map(|path| (format, Destination::from_path(path, step_summary))),
-            );
-        }
-        for text in args
-            .reports
-            .iter()
-            .chain(prepared.settings.report.iter().map(|(text, _)| text))
-        {
-            let (format, path) = report(text)?;
-            wanted.push((format, Destination::from_path(path, step_summary)));
-        }
-        if args.json {
-            wanted.push((Format::Json, Destination::Stdout));
-        }
-        if wanted
-            .iter()
-            .filter(|(_, destination)| *destination == Destination::Stdout)
-            .count()
-            > 1
-        {
-            return Err(Refusal::invalid("two reports want stdout")
-                .with_help("write one of them to a file"));
-        }
+    pub(super) fn new(
+        args: &RunArgs,
+        prepared: &Prepared,
+        screen: &Screen,
+    ) -> Result<Self, Refusal> {
+        let wanted = wanted(args, prepared, screen)?;
         let baseline = args
             .baseline
             .as_ref()
@@ -115,7 +85,10 @@ impl Reports {
             .is_some_and(Comparison::has_regressions);
         let mut trouble = None;
         for (format, destination) in &self.wanted {
-            let text = format.render(&report);
+            let mut text = format.render(&report);
+            if screen.is_in_workflow() && *destination == Destination::Stdout {
+                text = format.harmless(text);
+            }
             if let Err(error) = deliver::write(destination, &text, screen.stdout()) {
                 trouble.get_or_insert(error);
             }
@@ -180,6 +153,75 @@ impl Reports {
 pub(super) enum Regressions {
     None,
     Found,
+}
+
+/// The reports that are asked for, each with its place.
+fn wanted(
+    args: &RunArgs,
+    prepared: &Prepared,
+    screen: &Screen,
+) -> Result<Vec<(Format, Destination)>, Refusal> {
+    let mut wanted = Vec::new();
+    let step_summary = prepared.environment.variable("GITHUB_STEP_SUMMARY");
+    let named = [
+        (Format::Junit, &args.junit),
+        (Format::Markdown, &args.markdown),
+        (Format::Badge, &args.badge),
+        (Format::Sarif, &args.sarif),
+        (Format::RunJson, &args.report_json),
+    ];
+    for (format, path) in named {
+        wanted.extend(
+            path.as_deref()
+                .map(|path| (format, Destination::from_path(path, step_summary))),
+        );
+    }
+    for text in args
+        .reports
+        .iter()
+        .chain(prepared.settings.report.iter().map(|(text, _)| text))
+    {
+        let (format, path) = report(text)?;
+        wanted.push((format, Destination::from_path(path, step_summary)));
+    }
+    if args.json {
+        wanted.push((Format::Json, Destination::Stdout));
+    }
+    if screen.is_in_workflow() {
+        refuse_streams(&wanted)?;
+    }
+    if wanted
+        .iter()
+        .filter(|(_, destination)| *destination == Destination::Stdout)
+        .count()
+        > 1
+    {
+        return Err(
+            Refusal::invalid("two reports want stdout").with_help("write one of them to a file")
+        );
+    }
+    Ok(wanted)
+}
+
+/// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
+fn refuse_streams(wanted: &[(Format, Destination)]) -> Result<(), Refusal> {
+    let other = wanted
+        .iter()
+        .find_map(|(_, destination)| match destination {
+            Destination::File(path) if stream(path).is_some() => Some(path),
+            Destination::File(_)
+            | Destination::Stdout
+            | Destination::Within(_, _)
+            | Destination::StepSummary(_) => None,
+        });
+    match other {
+        None => Ok(()),
+        Some(path) => Err(Refusal::invalid(format!(
+            "no report can be written to `{}` in a workflow, whose log it is",
+            path.display()
+        ))
+        .with_help("write it to a file, or to stdout with `-`")),
+    }
 }
 
 /// Reads the baseline. A path that is also written may be new.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Refusal;
 use crate::{
     cli::run::RunArgs,
+    commands::Context,
     isolate::container::{
         Containers,
         engine::{Engine, EngineKind, Location, Wanted},
@@ -17,14 +18,20 @@ use crate::{
     words::{environment::Environment, exit::ExitCode, text::clean},
 };
 
+/// What the run's label is called in the state of a step, from where it comes back as `STATE_run`.
+pub(in crate::commands) const STATE: &str = "run";
+
 /// Finds the engine and makes what the run's containers share.
 pub(super) async fn containers(
     args: &RunArgs,
-    environment: &Arc<Environment>,
+    context: &Context,
+    name: RunName,
 ) -> Result<Arc<Containers>, Refusal> {
     let wanted = Wanted {
         host: args.docker_host.clone(),
+        asker: context.asker,
     };
+    let environment = &context.environment;
     let engine = connect(&wanted, environment).await?;
     // What cannot be removed now is tried again by the next run.
     reap::reap(&engine, Whose::Abandoned).await;
@@ -33,8 +40,8 @@ pub(super) async fn containers(
     } else {
         Rebuild::No
     };
-    let images = Images::new(Arc::clone(environment), rebuild);
-    Ok(Containers::new(engine, images, RunName::new(environment)))
+    let images = Images::new(Arc::clone(environment), rebuild, name);
+    Ok(Containers::new(engine, images))
 }
 
 /// What the report says about the engine.
@@ -60,6 +67,9 @@ pub(in crate::commands) async fn connect(
 ) -> Result<Engine, Refusal> {
     Engine::connect(wanted, environment).await.map_err(|error| {
         let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
-        error.help().into_iter().fold(refusal, Refusal::with_help)
+        error
+            .help(wanted.asker)
+            .into_iter()
+            .fold(refusal, Refusal::with_help)
     })
 }

@@ -10,16 +10,14 @@ mod signals;
 use std::{
     cell::RefCell,
     convert::Infallible,
-    sync::{Arc, OnceLock},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-
-use tokio_util::sync::CancellationToken;
 
 pub(super) use self::{
     options::{Chosen, Prepared, prepare},
     refusal::Refusal,
     screen::Screen,
+    signals::Interrupts,
 };
 use super::Context;
 use crate::{
@@ -46,10 +44,11 @@ pub(super) fn execute(
 ) -> Result<RunReport, Refusal> {
     let begun = Instant::now();
     let recorder = recorder(prepared, args, passes);
-    let interrupt = CancellationToken::new();
-    let mut options = prepared.run_options(args, interrupt.clone());
+    let interrupts = screen.context().interrupts.clone();
+    interrupts.listen();
+    let mut options = prepared.run_options(args, interrupts.token());
     let needs_engine = prepared.needs_engine();
-    let environment = Arc::clone(&prepared.environment);
+    let name = prepared.name.clone();
     let plan = std::mem::take(&mut prepared.plan);
     if screen.has_bars() {
         options.narration = Narration::Phases;
@@ -60,28 +59,29 @@ pub(super) fn execute(
             format!("the run could not be started: {error}"),
         )
     })?;
-    let held = Arc::new(OnceLock::new());
     let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
-        notes: (!screen.has_bars()).then_some(context),
+        notes: (!screen.has_bars()).then_some(context.clone()),
         live: screen.live(),
         out: screen.stdout(),
     });
     let ran = runtime.block_on(async {
-        let listener = signals::listen(interrupt.clone(), Arc::clone(&held));
         isolate::sweep::before_run().await;
         if needs_engine {
-            let containers = engine::containers(args, &environment).await?;
-            let _ = held.set(Arc::clone(&containers));
-            options.containers = Some(containers);
+            let interrupt = interrupts.token();
+            tokio::select! {
+                found = engine::containers(args, &context, name) => {
+                    let containers = found?;
+                    interrupts.hold(&containers);
+                    options.containers = Some(containers);
+                }
+                // Then nothing starts, and every assertion says why.
+                () = interrupt.cancelled() => {}
+            }
         }
         let end = conduct(plan, options, &stage).await;
-        if let Some(containers) = held.get() {
-            containers.close().await;
-        }
-        isolate::sweep::after_run().await;
-        listener.abort();
+        leave_nothing(&context).await;
         Ok(end)
     });
     runtime.shutdown_timeout(Duration::from_millis(100));
@@ -94,11 +94,29 @@ pub(super) fn execute(
     } = stage.into_inner();
     live.finish(out).map_err(|error| unwritable(&error))?;
     let mut report = recorder.finish(begun.elapsed());
-    report.engine = held.get().map(|containers| engine::record(containers));
+    report.engine = interrupts.containers().map(|it| engine::record(it));
     if ran == RunEnd::Interrupted {
         report.end = End::Interrupted;
     }
     Ok(report)
+}
+
+/// Waits until nothing of the run is left, after a signal no longer than there is patience.
+async fn leave_nothing(context: &Context) {
+    let interrupts = &context.interrupts;
+    let removing = async {
+        if let Some(containers) = interrupts.containers() {
+            containers.close().await;
+        }
+    };
+    let rest = async { tokio::join!(removing, isolate::sweep::after_run()) };
+    let waited = Box::pin(interrupts.while_patient(rest)).await;
+    if waited.is_none() {
+        context.say(
+            "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the \
+             rest\n",
+        );
+    }
 }
 
 /// What folds the events into the report.
@@ -173,16 +191,21 @@ async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
     }
 }
 
-fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
-    let started = SystemTime::now()
+/// The time, in milliseconds since 1970.
+pub(super) fn now_unix_ms() -> u64 {
+    let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     RunReport {
         tool: Tool {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: None,
         },
-        started_unix_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+        started_unix_ms: now_unix_ms(),
         trials: args.trials,
         planned: prepared.plan.jobs.len(),
         left_out: prepared.left_out,
@@ -190,10 +213,11 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     }
 }
 
-/// A thread for every two jobs, and no more than half of the cores: the servers need the rest, and work that stays
-/// on one thread costs no wake-ups.
+/// A thread for every two jobs: work that stays on one thread costs no wake-ups, but one that starts a server stands
+/// still until the system has loaded it. Beyond two threads, no more than leaves half of the cores to the servers.
 fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
-    let threads = jobs.min(cores).div_ceil(2);
+    let most = cores.div_ceil(2).max(2).min(cores);
+    let threads = jobs.div_ceil(2).min(most);
     if threads <= 1 {
         return tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -205,20 +229,23 @@ fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime
         .build()
 }
 
-/// Waits for what talks to others when the run is over; `None` when the process is told to end meanwhile.
-pub(super) fn unless_interrupted<T>(work: impl Future<Output = T>) -> std::io::Result<Option<T>> {
+/// Waits for what talks to others when the run is over; `None` when the process is or was told to end.
+pub(super) fn unless_interrupted<T>(
+    interrupts: &Interrupts,
+    work: impl Future<Output = T>,
+) -> std::io::Result<Option<T>> {
+    if interrupts.came() {
+        return Ok(None);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let interrupt = CancellationToken::new();
+    let interrupt = interrupts.token();
     let ended = runtime.block_on(async {
-        let listener = signals::listen(interrupt.clone(), Arc::default());
-        let ended = tokio::select! {
+        tokio::select! {
             ended = work => Some(ended),
             () = interrupt.cancelled() => None,
-        };
-        listener.abort();
-        ended
+        }
     });
     runtime.shutdown_timeout(Duration::from_millis(100));
     Ok(ended)

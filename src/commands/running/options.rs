@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 use crate::{
     cli::run::{PlaceWord, RunArgs},
     commands::Context,
-    isolate::fixture::Fixture,
+    isolate::{container::labels::RunName, fixture::Fixture},
     plan::{
         Plan, PlanOptions, ServerOverride,
         filter::Filter,
@@ -24,7 +24,10 @@ use crate::{
         Dialect,
         discover::{self, LoadOptions, Loaded},
         lower::{ImageFrom, ServerFrom, UnsetVariables, duration},
-        model::{container::ImageBase, server::Target},
+        model::{
+            container::{ImageBase, Prepare},
+            server::Target,
+        },
         settings::{NamedTarget, Settings},
         template::Bindings,
     },
@@ -55,6 +58,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) environment: Arc<Environment>,
     /// Whose catalogs are fetched.
     pub(in crate::commands) catalogs: CatalogsWanted,
+    /// The name of the run, which its containers carry.
+    pub(in crate::commands) name: RunName,
     dialect: Dialect,
 }
 
@@ -67,7 +72,7 @@ impl Prepared {
     }
 
     /// Whether any job needs a container engine.
-    pub(super) fn needs_engine(&self) -> bool {
+    pub(in crate::commands) fn needs_engine(&self) -> bool {
         self.plan.jobs.iter().any(|job| match &job.work {
             Work::Run(work) => matches!(work.server.target, Target::Container { .. }),
             Work::Skip(_) | Work::Invalid(_) => false,
@@ -213,12 +218,7 @@ pub(in crate::commands) fn prepare(
     }
     let plan = crate::plan::plan(&loaded.suite, &options);
     let fixture = fixture(args, &loaded.settings)?;
-    let mut notes = loaded.suite.notes;
-    if let Some(percent) = &loaded.settings.threshold {
-        notes.push(format!(
-            "`threshold: {percent}` is not applied: `run` wants every assertion to pass, `ci` takes --threshold"
-        ));
-    }
+    let notes = loaded.suite.notes;
     Ok(Prepared {
         catalogs: catalogs(args, &loaded.settings),
         left_out: plan.left_out,
@@ -227,6 +227,7 @@ pub(in crate::commands) fn prepare(
         problems: loaded.suite.problems,
         notes,
         fixture,
+        name: RunName::new(&environment),
         environment,
         dialect,
     })
@@ -319,8 +320,29 @@ fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
     Ok(Places {
         isolation,
         image: image.map(ImageBase::from_text),
+        prepare: prepare_lines(args)?,
         container: settings.docker.clone(),
     })
+}
+
+/// What is done once to the image of the command line.
+fn prepare_lines(args: &RunArgs) -> Result<Option<Prepare>, Refusal> {
+    let Some(text) = &args.prepare else {
+        return Ok(None);
+    };
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let run: Vec<String> = lines.map(str::to_owned).collect();
+    if run.is_empty() {
+        return Err(Refusal::invalid("`--prepare` holds no line")
+            .with_help("give lines of shell, such as `--prepare 'npm install --global NAME'`"));
+    }
+    Ok(Some(Prepare {
+        run,
+        copy: Vec::new(),
+        env: Vec::new(),
+        network: None,
+        timeout: None,
+    }))
 }
 
 /// Whether we are in a workflow whose workspace holds no repository and nothing else.

@@ -9,7 +9,11 @@ use std::{
 use crate::{
     cli::run::RunArgs,
     commands::Context,
-    deliver::{stdout::Stdout, token},
+    deliver::{
+        stdout::Stdout,
+        stream::{Stream, stream},
+        token,
+    },
     terminal::{
         live::{Live, LiveOptions, Progress, Results},
         theme::Theme,
@@ -25,6 +29,10 @@ pub(in crate::commands) struct Screen {
     live: LiveOptions,
 }
 
+fn is_stdout(path: &Path) -> bool {
+    stream(path) == Some(Stream::Out)
+}
+
 impl Screen {
     pub(in crate::commands) fn new(context: &Context, args: &RunArgs) -> Self {
         let named = [
@@ -36,11 +44,12 @@ impl Screen {
         ];
         let takes_stdout = args.json
             || args.list
-            || args.reports.iter().any(|report| report.ends_with("=-"))
-            || named
-                .into_iter()
-                .flatten()
-                .any(|path| path == Path::new("-"));
+            || args
+                .reports
+                .iter()
+                .filter_map(|report| report.split_once('='))
+                .any(|(_, path)| is_stdout(Path::new(path)))
+            || named.into_iter().flatten().any(|path| is_stdout(path));
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = io::stderr().is_terminal() && !plain_terminal && !context.is_in_ci();
         Self {
@@ -102,6 +111,11 @@ impl Screen {
     /// Whether a person watches the bars.
     pub(in crate::commands) fn has_bars(&self) -> bool {
         self.live.progress == Progress::Bars
+    }
+
+    /// Whether a workflow's runner reads what we write, and obeys some of it.
+    pub(in crate::commands) fn is_in_workflow(&self) -> bool {
+        self.context.log.is_some()
     }
 
     /// The view of the run.

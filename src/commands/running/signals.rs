@@ -1,59 +1,183 @@
-//! Ctrl-C and SIGTERM: the first ends the run and still writes the reports, the second ends the process.
+//! Ctrl-C and SIGTERM: the first ends the run and still writes the reports, the second ends the process. They are
+//! heard from the moment a verb asks for it, also while nothing else is awaited: a process that is the first of its
+//! container does not even die of a signal that it does not listen for.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
 use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinHandle,
-    time::timeout,
+    signal::unix::{Signal, SignalKind, signal},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    deliver::workflow_log::WorkflowLog,
     isolate::{self, container::Containers},
     words::exit::ExitCode,
 };
 
-/// How long containers may take to be removed when somebody does not want to wait.
-const LAST_WORD: Duration = Duration::from_secs(2);
+/// How long what is left may take to be removed when somebody does not want to wait.
+const LAST_WORD: Duration = Duration::from_millis(1200);
 
-/// Listens until aborted.
-pub(super) fn listen(
-    interrupt: CancellationToken,
-    containers: Arc<OnceLock<Arc<Containers>>>,
-) -> JoinHandle<()> {
-    tokio::spawn(async move {
-        let (Ok(mut interrupted), Ok(mut terminated)) = (
-            signal(SignalKind::interrupt()),
-            signal(SignalKind::terminate()),
-        ) else {
+/// How long after the first signal servers and containers may take to be gone; what follows is written within 5 s.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long the log may take to be ended then.
+const LAST_LINE: Duration = Duration::from_millis(200);
+
+/// The signals of this process; all handles are of one listener.
+#[derive(Debug, Clone, Default)]
+pub(in crate::commands) struct Interrupts(Arc<Heard>);
+
+/// What was heard, and who is to be ended then.
+#[derive(Debug, Default)]
+struct Heard {
+    first: CancellationToken,
+    /// When the first came.
+    came: OnceLock<Instant>,
+    over: CancellationToken,
+    containers: OnceLock<Arc<Containers>>,
+    log: Option<WorkflowLog>,
+    listener: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Interrupts {
+    /// Nothing is heard yet.
+    pub(in crate::commands) fn new(log: Option<WorkflowLog>) -> Self {
+        Self(Arc::new(Heard {
+            log,
+            ..Heard::default()
+        }))
+    }
+
+    /// From here on signals are heard, until [`Interrupts::close`].
+    pub(in crate::commands) fn listen(&self) {
+        let mut listener = self
+            .0
+            .listener
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if listener.is_some() {
+            return;
+        }
+        let heard = Arc::clone(&self.0);
+        let (ready, installed) = mpsc::channel();
+        let thread = thread::Builder::new().name("signals".to_owned());
+        // Without a thread signals do what they always do.
+        *listener = thread.spawn(move || heard.hear(&ready)).ok();
+        // An error says that there is nothing to wait for.
+        let _ = installed.recv();
+    }
+
+    /// Cancelled with the first signal.
+    pub(in crate::commands) fn token(&self) -> CancellationToken {
+        self.0.first.clone()
+    }
+
+    /// Whether a signal came.
+    pub(in crate::commands) fn came(&self) -> bool {
+        self.0.first.is_cancelled()
+    }
+
+    /// Waits for what is still to be done, after a signal no longer than there is patience.
+    pub(super) async fn while_patient<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let over = async {
+            self.0.first.cancelled().await;
+            if let Some(containers) = self.containers() {
+                containers.hurry();
+            }
+            let came = self.0.came.get().copied().unwrap_or_else(Instant::now);
+            sleep_until(came + PATIENCE).await;
+        };
+        tokio::select! {
+            done = work => Some(done),
+            () = over => None,
+        }
+    }
+
+    /// What a second signal has removed before it ends the process.
+    pub(super) fn hold(&self, containers: &Arc<Containers>) {
+        // A process makes one run.
+        let _ = self.0.containers.set(Arc::clone(containers));
+    }
+
+    /// The containers of the run, if it has any.
+    pub(super) fn containers(&self) -> Option<&Arc<Containers>> {
+        self.0.containers.get()
+    }
+
+    /// Ends listening.
+    pub(in crate::commands) fn close(&self) {
+        self.0.over.cancel();
+        let listener = self
+            .0
+            .listener
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(listener) = listener {
+            // A listener that panicked has told so.
+            let _ = listener.join();
+        }
+    }
+}
+
+impl Heard {
+    /// Hears signals until it is over.
+    fn hear(&self, ready: &mpsc::Sender<()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let Ok(runtime) = runtime else {
             return;
         };
-        let mut again = false;
-        loop {
-            tokio::select! {
-                Some(()) = interrupted.recv() => {}
-                Some(()) = terminated.recv() => {}
-                else => return,
-            }
-            if again {
-                isolate::sweep::after_run().await;
-                if let Some(containers) = containers.get() {
-                    containers.hurry();
-                    let _ = timeout(LAST_WORD, containers.close()).await;
+        runtime.block_on(async {
+            let (Ok(mut interrupted), Ok(mut terminated)) = (
+                signal(SignalKind::interrupt()),
+                signal(SignalKind::terminate()),
+            ) else {
+                return;
+            };
+            let _ = ready.send(());
+            if self.next(&mut interrupted, &mut terminated).await {
+                self.came.get_or_init(Instant::now);
+                self.first.cancel();
+                if self.next(&mut interrupted, &mut terminated).await {
+                    self.end_process().await;
                 }
-
-                #[expect(
-                    clippy::exit,
-                    reason = "a second Ctrl-C must end the process whatever it is doing"
-                )]
-                std::process::exit(i32::from(ExitCode::Interrupted.number()));
             }
-            again = true;
-            interrupt.cancel();
+        });
+        runtime.shutdown_background();
+    }
+
+    /// Waits for a signal; whether one came before it was over.
+    async fn next(&self, interrupted: &mut Signal, terminated: &mut Signal) -> bool {
+        tokio::select! {
+            came = interrupted.recv() => came.is_some(),
+            came = terminated.recv() => came.is_some(),
+            () = self.over.cancelled() => false,
         }
-    })
+    }
+
+    /// Removes what can be removed in a moment, and ends the process whatever it is doing.
+    async fn end_process(&self) {
+        let containers = async {
+            if let Some(containers) = self.containers.get() {
+                containers.hurry();
+                containers.close().await;
+            }
+        };
+        let rest = async { tokio::join!(isolate::sweep::after_run(), containers) };
+        let _ = timeout(LAST_WORD, rest).await;
+        if let Some(log) = self.log.clone() {
+            let closing = tokio::task::spawn_blocking(move || log.close());
+            let _ = timeout(LAST_LINE, closing).await;
+        }
+        // A second Ctrl-C must end the process whatever it is doing.
+        std::process::exit(i32::from(ExitCode::Interrupted.number()));
+    }
 }

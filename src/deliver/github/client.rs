@@ -7,7 +7,10 @@ use http::{HeaderValue, Method, header, request};
 use http_body_util::{BodyExt, Limited};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::{
-    client::legacy::{Client as Hyper, connect::HttpConnector},
+    client::legacy::{
+        Client as Hyper,
+        connect::{Connect, HttpConnector},
+    },
     rt::TokioExecutor,
 };
 use octocrab::{AuthState, OctoBody, Octocrab, OctocrabBuilder};
@@ -15,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::failure::Failure;
+use super::{failure::Failure, proxy::Proxy};
 use crate::{
     deliver::facts::Here,
     tls,
@@ -54,6 +57,7 @@ pub(super) struct Client {
     api: String,
     graphql: String,
     authorization: HeaderValue,
+    proxy: Option<Proxy>,
     deadline: Instant,
 }
 
@@ -93,27 +97,21 @@ impl Client {
         let mut connector = HttpConnector::new();
         connector.set_connect_timeout(Some(CONNECT));
         connector.enforce_http(false);
-        let connector = HttpsConnectorBuilder::new()
+        let secured = HttpsConnectorBuilder::new()
             .with_tls_config(trusted)
             .https_or_http()
-            .enable_http1()
-            .wrap_connector(connector);
-        let hyper = Hyper::builder(TokioExecutor::new()).build::<_, OctoBody>(connector);
-        // A stack of our own: the usual one resends what failed, POSTs too, follows redirects with the token, and
-        // does not start where the system has no certificates.
-        let built = OctocrabBuilder::new_empty()
-            .with_service(hyper)
-            .with_auth(AuthState::None)
-            .build();
-        let octocrab = match built {
-            Ok(octocrab) => octocrab,
-            Err(never) => match never {},
+            .enable_http1();
+        let proxy = Proxy::of(&here.environment, &api)?;
+        let octocrab = match &proxy {
+            None => octocrab(secured.wrap_connector(connector)),
+            Some(proxy) => octocrab(secured.wrap_connector(proxy.tunnel(connector))),
         };
         Ok(Self {
             octocrab,
             api,
             graphql,
             authorization,
+            proxy,
             deadline: Instant::now() + SINK,
         })
     }
@@ -188,6 +186,8 @@ impl Client {
                 Err(failure) if failure.is_unclear() && tries < TRIES => {
                     sleep(PAUSE * tries).await;
                 }
+                // It changes nothing, so that nothing is open.
+                Err(Failure::Unclear(problem)) => return Err(Failure::Unreachable(problem)),
                 Err(failure) => return Err(failure),
                 Ok(text) => {
                     let mut answer: Value = read(&text)?;
@@ -266,11 +266,15 @@ impl Client {
                 .octocrab
                 .build_request(request, question.body)
                 .map_err(|error| innermost(&error))?;
-            let response = self
-                .octocrab
-                .send(request)
-                .await
-                .map_err(|error| innermost(&error))?;
+            let response = self.octocrab.send(request).await;
+            let response = response.map_err(|error| match &self.proxy {
+                None => innermost(&error),
+                Some(proxy) => format!(
+                    "{} (through the proxy {})",
+                    innermost(&error),
+                    proxy.shown()
+                ),
+            })?;
             let (parts, body) = response.into_parts();
             let body = Limited::new(body, LONGEST_ANSWER)
                 .collect()
@@ -321,6 +325,23 @@ impl Answer {
             status: self.status,
             message: head(&clean(message.unwrap_or_default()).replace('\n', " "), 200),
         }
+    }
+}
+
+/// A stack of our own: the usual one resends what failed, POSTs too, follows redirects with the token, and does not
+/// start where the system has no certificates.
+fn octocrab<C>(connector: C) -> Octocrab
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    let hyper = Hyper::builder(TokioExecutor::new()).build::<_, OctoBody>(connector);
+    let built = OctocrabBuilder::new_empty()
+        .with_service(hyper)
+        .with_auth(AuthState::None)
+        .build();
+    match built {
+        Ok(octocrab) => octocrab,
+        Err(never) => match never {},
     }
 }
 

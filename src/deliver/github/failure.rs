@@ -51,15 +51,14 @@ impl Failure {
         matches!(self, Self::Unclear(_))
     }
 
+    /// Whether we have no right to it.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        let forbidden = |status: &u16| matches!(status, 401 | 403 | 404);
+        matches!(self, Self::Refused { status, .. } if forbidden(status))
+    }
+
     /// Whether GitHub would not have a write of ours: no right to it, or too much was asked.
     pub(crate) fn is_denial(&self) -> bool {
-        matches!(
-            self,
-            Self::Limited
-                | Self::Refused {
-                    status: 401 | 403 | 404,
-                    ..
-                }
-        )
+        self.is_forbidden() || matches!(self, Self::Limited)
     }
 }

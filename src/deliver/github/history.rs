@@ -125,71 +125,72 @@ impl Search<'_> {
             }
         }
         let latest = self.history(&base).await?;
-        for sha in latest.iter().filter(|sha| self.known.contains(*sha)) {
-            let what = format!("the latest of `{base}`, not the merge base");
-            let choice = Choice {
-                sha: sha.clone(),
-                what,
-            };
-            if let Some(found) = self.load(choice).await? {
-                return Ok(Looked::Found(Box::new(found)));
-            }
-        }
-        Ok(Looked::None(format!(
-            "neither the merge base nor the last commits of `{base}` have a baseline"
-        )))
+        let latest = latest.into_iter().map(|sha| Choice {
+            sha,
+            what: format!("the latest of `{base}`, not the merge base"),
+        });
+        Ok(match self.first(latest).await? {
+            Some(found) => Looked::Found(Box::new(found)),
+            None => Looked::None(format!(
+                "neither the merge base nor the last commits of `{base}` have a baseline"
+            )),
+        })
     }
 
     /// The nearest ancestor of a revision that was pushed, never itself.
     async fn before(&self, tested: &str) -> Result<Looked, Failure> {
-        let history = self.history(tested).await?;
-        let ancestors = history.iter().filter(|sha| *sha != tested);
-        for (index, sha) in ancestors.enumerate() {
-            if !self.known.contains(sha) {
-                continue;
-            }
-            let what = match index {
-                0 => "the commit before".to_owned(),
-                more => format!("{} commits before", more + 1),
-            };
-            let choice = Choice {
-                sha: sha.clone(),
-                what,
-            };
-            if let Some(found) = self.load(choice).await? {
-                return Ok(Looked::Found(Box::new(found)));
-            }
-        }
-        Ok(Looked::None(format!(
-            "none of the last {MOST_ANCESTORS} commits has a baseline"
-        )))
+        let ancestors = self.ancestors(tested, |steps| match steps {
+            1 => "the commit before".to_owned(),
+            more => format!("{more} commits before"),
+        });
+        Ok(match self.first(ancestors.await?).await? {
+            Some(found) => Looked::Found(Box::new(found)),
+            None => Looked::None(format!(
+                "none of the last {MOST_ANCESTORS} commits has a baseline"
+            )),
+        })
     }
 
     /// The baseline of a revision, else of its nearest ancestor that has one.
     async fn nearest(&self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
-        if self.known.contains(sha) {
-            let choice = Choice {
-                sha: sha.to_owned(),
-                what: words.to_owned(),
-            };
-            if let Some(found) = self.load(choice).await? {
-                return Ok(Some(found));
-            }
+        let itself = Choice {
+            sha: sha.to_owned(),
+            what: words.to_owned(),
+        };
+        if let Some(found) = self.first([itself]).await? {
+            return Ok(Some(found));
         }
+        let ancestors = self.ancestors(sha, |steps| match steps {
+            1 => format!("1 commit before {words}"),
+            more => format!("{more} commits before {words}"),
+        });
+        self.first(ancestors.await?).await
+    }
+
+    /// What lies before a revision, the nearest first, each told by how many steps it lies before.
+    async fn ancestors(
+        &self,
+        sha: &str,
+        what: impl Fn(usize) -> String,
+    ) -> Result<Vec<Choice>, Failure> {
         let history = self.history(sha).await?;
-        let ancestors = history.iter().filter(|it| *it != sha);
-        for (index, ancestor) in ancestors.enumerate() {
-            if !self.known.contains(ancestor) {
-                continue;
-            }
-            let choice = Choice {
-                sha: ancestor.clone(),
-                what: match index {
-                    0 => format!("1 commit before {words}"),
-                    more => format!("{} commits before {words}", more + 1),
-                },
-            };
-            if let Some(found) = self.load(choice).await? {
+        let ancestors = history.into_iter().filter(|it| it != sha);
+        let told = ancestors.zip(1..).map(|(sha, steps)| Choice {
+            sha,
+            what: what(steps),
+        });
+        Ok(told.collect())
+    }
+
+    /// The first of these that has a baseline.
+    async fn first(
+        &self,
+        choices: impl IntoIterator<Item = Choice>,
+    ) -> Result<Option<Found>, Failure> {
+        for choice in choices {
+            if self.known.contains(&choice.sha)
+                && let Some(found) = self.load(choice).await?
+            {
                 return Ok(Some(found));
             }
         }

@@ -9,6 +9,7 @@ mod failure;
 pub(crate) mod history;
 mod marker;
 mod names;
+mod proxy;
 mod pull_request;
 
 use serde_json::Value;

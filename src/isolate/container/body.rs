@@ -54,8 +54,8 @@ pub(super) fn of(
     ContainerCreateBody {
         image: Some(image.id.clone()),
         user: Some(user(container, image)),
-        entrypoint: command.program.clone().map(|program| vec![program]),
-        cmd: (command.program.is_some() || !command.args.is_empty()).then(|| command.args.clone()),
+        entrypoint: Some(entrypoint(image, command)).filter(|words| !words.is_empty()),
+        cmd: arguments(image, command),
         env: Some(env(container, command)),
         working_dir: command
             .workdir
@@ -76,6 +76,22 @@ pub(super) fn of(
         host_config: Some(host(container, volume, marks)),
         ..ContainerCreateBody::default()
     }
+}
+
+/// What is started. The image's own is spelled out, because not every engine keeps it in images that are made here.
+fn entrypoint(image: &ReadyImage, command: &Command) -> Vec<String> {
+    match &command.program {
+        Some(program) => vec![program.clone()],
+        None => image.entrypoint.clone(),
+    }
+}
+
+/// Its arguments; `None`: there are none, and the image has none.
+fn arguments(image: &ReadyImage, command: &Command) -> Option<Vec<String>> {
+    if command.program.is_some() || !command.args.is_empty() {
+        return Some(command.args.clone());
+    }
+    Some(image.command.clone()).filter(|words| !words.is_empty())
 }
 
 /// The user that the server runs as.

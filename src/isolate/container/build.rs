@@ -11,7 +11,9 @@ use std::{
 use anstream::adapter::strip_str;
 use bollard::{
     body_try_stream,
-    query_parameters::{BuildImageOptions, BuildImageOptionsBuilder, RemoveImageOptions},
+    errors::Error,
+    models::BuildInfo,
+    query_parameters::{BuildImageOptions, BuildImageOptionsBuilder},
 };
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
@@ -19,10 +21,11 @@ use tokio::time::timeout;
 
 use super::{
     bundle::{Bundle, Sealed, hex},
-    dockerfile,
+    dockerfile::{self, Step},
     ignore::Ignored,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, Words, is_full, words},
+    scaffold::{self, Scaffold},
 };
 use crate::suite::model::container::{Build, ImageSource, Pull};
 
@@ -34,9 +37,6 @@ const SILENCE: Duration = Duration::from_mins(10);
 
 /// How long the engine may take to read the folder.
 const SENDING: Duration = Duration::from_mins(30);
-
-/// How long the engine may take for each step of removing what is not needed.
-const FORGETTING: Duration = Duration::from_secs(30);
 
 /// Lines of output that are kept for a failure.
 const LAST_LINES: usize = 25;
@@ -52,7 +52,7 @@ struct Folder {
     dockerfile: String,
 }
 
-/// Builds the image. The engine's own cache knows what has not changed.
+/// Builds the image. The engine's own cache knows what has not changed. Interrupted, it leaves nothing half-made.
 pub(super) async fn built(
     maker: &Maker<'_>,
     build: &Build,
@@ -63,24 +63,23 @@ pub(super) async fn built(
     let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
     maker.tell(format!("building `{}`", folder.path.display()));
     let packing = folder.clone();
-    let packed = tokio::task::spawn_blocking(move || pack(&packing)).await;
-    let sealed = packed.map_err(|error| unreadable(&folder.path, &io::Error::other(error)))??;
-    let name = name(&folder, build, wanted);
-    let before = inspect(maker.engine, &name).await?;
-    send(
-        maker,
-        sealed,
-        options(maker, &folder, build, wanted, &name),
-        |step, reason, output| {
-            let line = dockerfile::line(&text, step);
-            ImageError::Build {
-                place: place(&path, line),
-                reason,
-                output,
-            }
-        },
-    )
-    .await?;
+    let tag = tag(&folder, build, wanted);
+    let name = format!("{REPOSITORY}:{tag}");
+    let begin = async {
+        let packed = tokio::task::spawn_blocking(move || pack(&packing)).await;
+        let sealed =
+            packed.map_err(|error| unreadable(&folder.path, &io::Error::other(error)))??;
+        Ok((sealed, inspect(maker.engine, &name).await?))
+    };
+    let (sealed, before) = maker.unless_interrupted(begin).await?;
+    let mut scaffold = Scaffold::new(maker.engine, maker.run);
+    let options = options(maker, &folder, build, wanted, &name);
+    let sent = send(maker, sealed, options, &mut scaffold).await;
+    if let Err(failure) = sent {
+        scaffold.tear_down().await;
+        return Err(failure.of(&path, &text));
+    }
+    scaffold.finish(REPOSITORY, &tag).await;
     let image = inspect(maker.engine, &name)
         .await?
         .ok_or_else(|| ImageError::Refused {
@@ -89,12 +88,7 @@ pub(super) async fn built(
         })?;
     if let Some(before) = before.filter(|before| before.id != image.id) {
         // Nobody can name it any more; an engine that still uses it keeps it.
-        let removal =
-            maker
-                .engine
-                .docker
-                .remove_image(&before.id, None::<RemoveImageOptions>, None);
-        let _ = timeout(FORGETTING, removal).await;
+        let _ = scaffold::delete(maker.engine, &before.id).await;
     }
     Ok(ReadyImage {
         name: format!("build of {}", folder.path.display()),
@@ -153,8 +147,8 @@ fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
         .map_err(|error| unreadable(&folder.path, &error))
 }
 
-/// The name of what is built: the same for the same folder and the same wishes.
-fn name(folder: &Folder, build: &Build, wanted: &ImageSource) -> String {
+/// The tag of what is built: the same for the same folder and the same wishes.
+fn tag(folder: &Folder, build: &Build, wanted: &ImageSource) -> String {
     let Build {
         context: _,
         dockerfile: _,
@@ -162,7 +156,7 @@ fn name(folder: &Folder, build: &Build, wanted: &ImageSource) -> String {
         target,
     } = build;
     let what = format!("{folder:?}\0{args:?}\0{target:?}\0{:?}", wanted.platform);
-    format!("{REPOSITORY}:{}", hex(&Sha256::digest(what.as_bytes())))
+    hex(&Sha256::digest(what.as_bytes()))
 }
 
 fn options(
@@ -196,86 +190,135 @@ fn options(
     options.build()
 }
 
-/// Sends the archive and follows the build. `failure` makes an error of the step, what was said, and the output.
+/// Why there is no image.
+enum Failure {
+    /// A step failed.
+    Step {
+        /// Which.
+        step: Option<Step>,
+        /// What was said.
+        reason: String,
+        /// The last lines of the output.
+        output: String,
+    },
+    /// Something else did.
+    Other(ImageError),
+}
+
+impl Failure {
+    /// The same with the place in the Dockerfile.
+    fn of(self, path: &Path, text: &str) -> ImageError {
+        match self {
+            Self::Step {
+                step,
+                reason,
+                output,
+            } => ImageError::Build {
+                place: place(path, dockerfile::line(text, step)),
+                reason,
+                output,
+            },
+            Self::Other(error) => error,
+        }
+    }
+}
+
+/// Sends the archive and follows the build.
 async fn send(
     maker: &Maker<'_>,
     sealed: Sealed,
     options: BuildImageOptions,
-    failure: impl Fn(Option<usize>, String, String) -> ImageError,
-) -> Result<(), ImageError> {
+    scaffold: &mut Scaffold<'_>,
+) -> Result<(), Failure> {
     let megabytes = sealed.bytes / 1_000_000;
     maker.tell_going(format!("building, {megabytes} MB are sent"));
     let docker = maker.engine.docker.clone().with_timeout(SENDING);
     let mut stream = docker.build_image(options, None, Some(body_try_stream(sealed.stream())));
     let mut heard = Heard::default();
     loop {
-        let next = timeout(SILENCE, stream.next());
-        let next = next.await.map_err(|_| ImageError::Silent {
-            what: "building an image".to_owned(),
-            after: SILENCE,
-        })?;
-        match next {
-            None => return Ok(()),
-            Some(Ok(info)) => {
-                let texts = [info.stream, info.status];
-                for line in texts.iter().flatten().flat_map(|text| text.lines()) {
-                    if let Some(step) = heard.hear(line) {
-                        maker.tell_going(format!("building: {step}"));
-                    }
+        let next = tokio::select! {
+            next = timeout(SILENCE, stream.next()) => next,
+            () = maker.interrupt.cancelled() => {
+                // Without a listener the engine ends the build.
+                drop(stream);
+                if let Some(container) = &heard.container {
+                    scaffold::given_up(maker.engine, container).await;
                 }
+                return Err(Failure::Other(ImageError::Interrupted));
             }
-            Some(Err(error)) => {
-                forget(maker, heard.made.as_deref()).await;
-                return Err(match words(&error) {
-                    Words::Said(reason) if is_full(&reason) => ImageError::NoSpace(reason),
-                    Words::Said(reason) => failure(heard.step, reason, heard.output()),
-                    Words::Gone(reason) => ImageError::Gone(reason),
-                });
+        };
+        match next {
+            Err(_) => {
+                return Err(Failure::Other(ImageError::Silent {
+                    what: "building an image".to_owned(),
+                    after: SILENCE,
+                }));
             }
+            Ok(None) => return Ok(()),
+            Ok(Some(Ok(info))) => follow(maker, info, &mut heard, scaffold).await,
+            Ok(Some(Err(error))) => return Err(heard.failure(&error)),
         }
     }
 }
 
-/// Removes what a build that failed made last, and with it what only that was made of.
-async fn forget(maker: &Maker<'_>, made: Option<&str>) {
-    let Some(id) = made else {
-        return;
-    };
-    let found = timeout(FORGETTING, maker.engine.docker.inspect_image(id)).await;
-    let nameless = |names: Option<Vec<String>>| names.is_none_or(|names| names.is_empty());
-    if let Ok(Ok(image)) = found
-        && nameless(image.repo_tags)
-        && nameless(image.repo_digests)
-    {
-        let docker = &maker.engine.docker;
-        let removal = docker.remove_image(id, None::<RemoveImageOptions>, None);
-        // What is still used stays, as after any build that failed.
-        let _ = timeout(FORGETTING, removal).await;
+/// Takes what the engine says.
+async fn follow(
+    maker: &Maker<'_>,
+    info: BuildInfo,
+    heard: &mut Heard,
+    scaffold: &mut Scaffold<'_>,
+) {
+    let texts = [info.stream, info.status];
+    for line in texts.iter().flatten().flat_map(|text| text.lines()) {
+        match heard.hear(line) {
+            Some(News::Stage(step)) => {
+                scaffold.begin();
+                maker.tell_going(format!("building: {step}"));
+            }
+            Some(News::Step(step)) => maker.tell_going(format!("building: {step}")),
+            Some(News::Made(id)) => scaffold.made(id).await,
+            None => {}
+        }
     }
 }
 
 /// What a build said.
 #[derive(Debug, Default)]
 struct Heard {
-    /// The step it is at, from 1.
-    step: Option<usize>,
+    /// The step it is at.
+    step: Option<Step>,
     /// Whether what the step gives was there before.
     found: bool,
-    /// What the build made last.
-    made: Option<String>,
+    /// The container that the step runs in.
+    container: Option<String>,
     last: VecDeque<String>,
 }
 
+/// What a line of output tells.
+#[derive(Debug, PartialEq, Eq)]
+enum News {
+    /// A stage begins with this step.
+    Stage(String),
+    /// A step begins.
+    Step(String),
+    /// An image was made that was not there before.
+    Made(String),
+}
+
 impl Heard {
-    /// Takes a line; gives it back when a step begins with it.
-    fn hear(&mut self, line: &str) -> Option<String> {
+    /// Takes a line.
+    fn hear(&mut self, line: &str) -> Option<News> {
         let line = strip_str(line.trim_end()).to_string();
         let line = line.as_str();
-        if let Some(result) = line.strip_prefix(" ---> ") {
-            if result == "Using cache" {
+        // Docker's arrow, and Podman's.
+        let result = line.strip_prefix(" ---> ").or(line.strip_prefix("--> "));
+        if let Some(result) = result {
+            if let Some(container) = result.strip_prefix("Running in ") {
+                self.container = Some(container.to_owned());
+            } else if result.starts_with("Using cache") {
                 self.found = true;
             } else if !self.found && result.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                self.made = Some(result.to_owned());
+                return Some(News::Made(result.to_owned()));
             }
             return None;
         }
@@ -284,16 +327,34 @@ impl Heard {
         }
         if let Some(step) = dockerfile::step(line) {
             self.step = Some(step);
+            self.container = None;
+            self.last.clear();
             // What `FROM` names was there before too.
             self.found = line.to_ascii_uppercase().contains(": FROM ");
-            self.last.clear();
-            return Some(line.to_owned());
+            return Some(if self.found {
+                News::Stage(line.to_owned())
+            } else {
+                News::Step(line.to_owned())
+            });
         }
         if self.last.len() == LAST_LINES {
             self.last.pop_front();
         }
         self.last.push_back(line.to_owned());
         None
+    }
+
+    /// What an error means that came now.
+    fn failure(&self, error: &Error) -> Failure {
+        match words(error) {
+            Words::Said(reason) if is_full(&reason) => Failure::Other(ImageError::NoSpace(reason)),
+            Words::Gone(reason) => Failure::Other(ImageError::Gone(reason)),
+            Words::Said(reason) => Failure::Step {
+                step: self.step,
+                reason,
+                output: self.output(),
+            },
+        }
     }
 
     fn output(&self) -> String {
@@ -315,32 +376,40 @@ fn place(path: &Path, line: Option<(usize, String)>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Heard;
+    use super::{Heard, News, dockerfile};
 
     #[test]
     fn the_output_of_the_last_step_is_kept() {
         let mut heard = Heard::default();
-        assert!(heard.hear("Step 1/2 : FROM scratch").is_some());
-        heard.hear(" ---> 0123456789ab");
+        let from = "Step 1/2 : FROM scratch";
+        assert_eq!(heard.hear(from), Some(News::Stage(from.to_owned())));
+        // An image that was there is nobody's to remove.
+        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
         heard.hear("noise");
-        assert_eq!(
-            heard.made, None,
-            "an image that was there is nobody's to remove"
-        );
-        assert!(heard.hear("Step 2/2 : RUN x").is_some());
+        let run = "Step 2/2 : RUN x";
+        assert_eq!(heard.hear(run), Some(News::Step(run.to_owned())));
         for number in 0..100 {
             heard.hear(&format!("line {number}"));
         }
         heard.hear("\u{1b}[91mred\u{1b}[0m");
         heard.hear(" ---> Running in 0123456789ab");
-        heard.hear(" ---> abcdef012345");
-        assert_eq!(heard.step, Some(2));
-        assert_eq!(heard.made.as_deref(), Some("abcdef012345"));
+        assert_eq!(heard.container.as_deref(), Some("0123456789ab"));
+        let made = heard.hear(" ---> abcdef012345");
+        assert_eq!(made, Some(News::Made("abcdef012345".to_owned())));
+        assert_eq!(heard.step, dockerfile::step(run));
         let output = heard.output();
         assert!(
             output.ends_with("line 99\nred\n") && !output.contains("noise"),
             "{output}"
         );
         assert_eq!(output.lines().count(), super::LAST_LINES);
+        heard.hear("Step 3/3 : RUN y");
+        assert_eq!(heard.hear(" ---> Using cache"), None);
+        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
+        heard.hear("[2/2] STEP 2/2: RUN z");
+        assert_eq!(heard.hear("--> Using cache 0123456789ab"), None);
+        heard.hear("[2/2] STEP 3/3: RUN z");
+        let made = heard.hear("--> 0123456789ab");
+        assert_eq!(made, Some(News::Made("0123456789ab".to_owned())));
     }
 }

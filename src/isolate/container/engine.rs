@@ -1,6 +1,7 @@
 //! The engine of a run: found, connected to, asked who it is. What it is used for stands in the files beside.
 
 use std::{
+    collections::HashSet,
     fs, io,
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
@@ -8,17 +9,22 @@ use std::{
 };
 
 use bollard::{API_DEFAULT_VERSION, Docker, models::SystemVersion};
+use futures_util::{StreamExt, stream};
 use rustix::process::getuid;
 use tokio::time::timeout;
 
+pub(crate) use super::failure::{Asker, EngineError};
 use super::{
     discover::{self, Candidate, Tls},
-    failure::{Attempt, EngineError, Unreachable, unreachable},
+    failure::{Attempt, Unreachable, unreachable},
 };
 use crate::words::environment::Environment;
 
 /// How long an engine may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(5);
+
+/// Engines that are greeted at once: more than there are usual places.
+const GREETINGS: usize = 16;
 
 /// How long an engine may take to begin an answer. What needs less time has its own limit.
 const ANSWER_SECONDS: u64 = 120;
@@ -31,6 +37,8 @@ const CERTIFICATES: [&str; 3] = ["ca.pem", "cert.pem", "key.pem"];
 pub(crate) struct Wanted {
     /// `--docker-host`
     pub(crate) host: Option<String>,
+    /// Who is told what to do when there is none.
+    pub(crate) asker: Asker,
 }
 
 /// A container engine that answered.
@@ -90,15 +98,17 @@ impl Engine {
                 reason: bad.to_string(),
             },
         )?;
+        let mut seen = HashSet::new();
+        let different = candidates
+            .into_iter()
+            .filter(|candidate| seen.insert(candidate.address.clone()));
+        // All at once, so that several that hang take no longer than one; the first in order is taken.
+        let mut greetings = stream::iter(different.collect::<Vec<_>>())
+            .map(|candidate| async move { (greet(&candidate).await, candidate) })
+            .buffered(GREETINGS);
         let mut attempts: Vec<Attempt> = Vec::new();
-        for candidate in candidates {
-            if attempts
-                .iter()
-                .any(|tried| tried.address == candidate.address)
-            {
-                continue;
-            }
-            match greet(&candidate).await {
+        while let Some((greeted, candidate)) = greetings.next().await {
+            match greeted {
                 Ok(engine) => return Ok(engine),
                 Err(failure) => attempts.push(Attempt {
                     address: candidate.address,
@@ -253,11 +263,14 @@ mod tests {
     };
 
     async fn failure(host: String) -> (Unreachable, String) {
-        let wanted = Wanted { host: Some(host) };
+        let wanted = Wanted {
+            host: Some(host),
+            ..Wanted::default()
+        };
         let error = Engine::connect(&wanted, &Environment::default())
             .await
             .unwrap_err();
-        let help = error.help().join("\n");
+        let help = error.help(wanted.asker).join("\n");
         let EngineError::Unreachable(attempts) = error else {
             panic!("{error}");
         };

@@ -4,6 +4,26 @@ use std::{error::Error, fmt::Write as _, io};
 
 use super::discover::Origin;
 
+/// Who asked for an engine, and knows options by which words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// Somebody who typed.
+    #[default]
+    CommandLine,
+    /// A step of a workflow with inputs.
+    Action,
+}
+
+impl Asker {
+    /// How an engine is named.
+    fn host(self) -> &'static str {
+        match self {
+            Self::CommandLine => "--docker-host",
+            Self::Action => "the input `docker-host`",
+        }
+    }
+}
+
 /// Why an engine at one place cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreachable {
@@ -61,22 +81,27 @@ pub(crate) enum EngineError {
 }
 
 impl EngineError {
-    /// What to do about it; one or more sentences.
-    pub(crate) fn help(&self) -> Vec<String> {
+    /// What to do about it, in the words of whoever asked; one or more sentences.
+    pub(crate) fn help(&self, asker: Asker) -> Vec<String> {
+        let host = asker.host();
         let mut help = match self {
             Self::Context { name, .. } if name.is_empty() => {
-                vec!["mend the file, or name the engine with --docker-host or DOCKER_HOST".into()]
+                vec![format!(
+                    "mend the file, or name the engine with {host} or DOCKER_HOST"
+                )]
             }
             Self::Context { .. } => {
-                vec![
+                vec![format!(
                     "choose another with `docker context use NAME` or DOCKER_CONTEXT, \
-                     or name the engine with --docker-host"
-                        .into(),
-                ]
+                     or name the engine with {host}"
+                )]
             }
-            Self::Unreachable(attempts) => attempts_help(attempts),
+            Self::Unreachable(attempts) => attempts_help(attempts, asker),
         };
-        help.push("without containers: `--isolation process`".into());
+        help.push(match asker {
+            Asker::CommandLine => "without containers: `--isolation process`".into(),
+            Asker::Action => "without containers: the input `isolation: process`".into(),
+        });
         help
     }
 }
@@ -96,7 +121,7 @@ fn told(attempts: &[Attempt]) -> String {
 }
 
 /// The way out of the failure that came closest to an engine.
-fn attempts_help(attempts: &[Attempt]) -> Vec<String> {
+fn attempts_help(attempts: &[Attempt], asker: Asker) -> Vec<String> {
     let closest = attempts
         .iter()
         .max_by_key(|attempt| closeness(&attempt.failure));
@@ -104,9 +129,22 @@ fn attempts_help(attempts: &[Attempt]) -> Vec<String> {
         return Vec::new();
     };
     let named = match closest.origin {
-        Origin::Usual(_) => "or name another engine with --docker-host or DOCKER_HOST",
-        Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address",
+        Origin::Usual(_) => format!(
+            "or name another engine with {} or DOCKER_HOST",
+            asker.host()
+        ),
+        Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address".into(),
     };
+    if asker == Asker::Action
+        && matches!(closest.origin, Origin::Usual(_))
+        && closeness(&closest.failure) < closeness(&Unreachable::Denied)
+    {
+        return vec![format!(
+            "a runner hands the action /var/run/docker.sock of its machine, and there is no engine behind it: \
+             so it is with the container hooks of Kubernetes, and beside rootless Docker or Podman. \
+             Mount the engine's socket there, {named}"
+        )];
+    }
     vec![match &closest.failure {
         Unreachable::Missing | Unreachable::Refused => {
             format!("start Docker or Podman, {named}")

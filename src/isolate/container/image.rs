@@ -15,6 +15,7 @@ use super::{
     build,
     engine::Engine,
     image_failure::{ImageError, image_error},
+    labels::RunName,
     own, prepare, pull,
     warm::{FirstStart, warmed},
 };
@@ -82,6 +83,7 @@ pub(crate) struct Images {
     started: Mutex<HashMap<(ImageSource, FirstStart), Provided>>,
     environment: Arc<Environment>,
     rebuild: Rebuild,
+    run: Arc<RunName>,
 }
 
 /// What images are made with.
@@ -89,6 +91,8 @@ pub(super) struct Maker<'a> {
     pub(super) engine: &'a Engine,
     pub(super) environment: &'a Environment,
     pub(super) interrupt: &'a CancellationToken,
+    /// Whose the containers are that images are made in.
+    pub(super) run: &'a RunName,
     rebuild: Rebuild,
     progress: Progress<'a>,
 }
@@ -108,19 +112,36 @@ impl Maker<'_> {
     pub(super) fn rebuilds(&self) -> bool {
         self.rebuild == Rebuild::Yes
     }
+
+    /// Does something whose end nobody needs to wait for when the run is interrupted.
+    pub(super) async fn unless_interrupted<T>(
+        &self,
+        work: impl Future<Output = Result<T, ImageError>>,
+    ) -> Result<T, ImageError> {
+        tokio::select! {
+            done = work => done,
+            () = self.interrupt.cancelled() => Err(ImageError::Interrupted),
+        }
+    }
 }
 
 type Provided = Arc<OnceCell<Result<Arc<ReadyImage>, ImageError>>>;
 
 impl Images {
     /// No image yet.
-    pub(crate) fn new(environment: Arc<Environment>, rebuild: Rebuild) -> Self {
+    pub(crate) fn new(environment: Arc<Environment>, rebuild: Rebuild, run: RunName) -> Self {
         Self {
             known: Mutex::default(),
             started: Mutex::default(),
             environment,
             rebuild,
+            run: Arc::new(run),
         }
+    }
+
+    /// The run they are made in.
+    pub(super) fn run(&self) -> Arc<RunName> {
+        Arc::clone(&self.run)
     }
 
     /// The image of a source, and for a prepared one after a first start; waits while somebody provides it.
@@ -137,6 +158,7 @@ impl Images {
             engine,
             environment: &self.environment,
             interrupt,
+            run: &self.run,
             rebuild: self.rebuild,
             progress,
         };
@@ -165,6 +187,24 @@ impl Images {
         image.await.clone()
     }
 
+    /// Whether [`Self::ready`] would answer at once, with an image.
+    pub(super) fn has(&self, source: &ImageSource, start: &FirstStart) -> bool {
+        let made = |provided: &Provided| provided.get().is_some_and(Result::is_ok);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.get(source).is_some_and(made) {
+            return false;
+        }
+        if source.prepare.is_none() || !source.warm {
+            return true;
+        }
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_source = started.iter().filter(|((known, _), _)| known == source);
+        match of_source.clone().find(|((_, known), _)| known == start) {
+            Some((_, provided)) => made(provided),
+            None => of_source.nth(MOST_STARTS - 1).is_some(),
+        }
+    }
+
     /// The place of the image after this first start; `None` where a source has too many of them.
     fn started(&self, source: &ImageSource, start: FirstStart) -> Option<Provided> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,17 +219,14 @@ impl Images {
 
 /// Makes sure that the engine has the image, and says what it is.
 async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, ImageError> {
-    let base = async {
-        match &wanted.base {
-            ImageBase::Named(name) => pull::named(maker, name, wanted).await,
-            ImageBase::Built(build) => build::built(maker, build, wanted).await,
-            ImageBase::Own => own::own(maker).await,
+    let base = match &wanted.base {
+        // What is cut off here is the engine's to end: it gives up what nobody waits for.
+        ImageBase::Named(name) => {
+            let named = pull::named(maker, name, wanted);
+            maker.unless_interrupted(named).await?
         }
-    };
-    // What is cut off here is the engine's to end: it gives up what nobody waits for.
-    let base = tokio::select! {
-        base = base => base?,
-        () = maker.interrupt.cancelled() => return Err(ImageError::Interrupted),
+        ImageBase::Own => maker.unless_interrupted(own::own(maker)).await?,
+        ImageBase::Built(build) => build::built(maker, build, wanted).await?,
     };
     match &wanted.prepare {
         Some(prepare) => prepare::prepared(maker, base, prepare, wanted).await,

@@ -26,6 +26,13 @@ const CREATED: &str = "io.mcp-assert.created";
 const EXPIRES: &str = "io.mcp-assert.expires";
 /// The assertion it was made for.
 const ASSERTION: &str = "io.mcp-assert.assertion";
+/// The image it was made for.
+const IMAGE: &str = "io.mcp-assert.image";
+/// On a prepared image, the name it was given: one that has lost its name is nobody's any more.
+pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
+
+/// What a container hands on to an image that is made of it, unless the image says otherwise.
+const OF_MAKERS: [&str; 6] = [RUN, JOB, OWNER, CREATED, EXPIRES, IMAGE];
 
 /// Whatever is as old as this was left behind, whoever made it.
 const ABANDONED: Duration = Duration::from_hours(24);
@@ -75,30 +82,83 @@ impl RunName {
 
     /// The marks of the next container.
     pub(super) fn next(&self, assertion: &str) -> Marks {
+        let job = self.job();
+        Marks {
+            name: format!("mcp-assert-{job}"),
+            labels: self.labels(job, (ASSERTION, head(assertion, LONGEST_ID))),
+        }
+    }
+
+    /// The labels of a container that an image of this name is made in.
+    pub(super) fn maker(&self, image: &str) -> HashMap<String, String> {
+        self.labels(self.job(), (IMAGE, image.to_owned()))
+    }
+
+    /// What is unlike in all runs, and has no dash.
+    pub(super) fn unique(&self) -> &str {
+        unique(&self.0)
+    }
+
+    /// The next of everything that any run makes.
+    pub(super) fn job(&self) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unique = self.0.rsplit('-').next().unwrap_or(&self.0);
+        format!("{}-{number}", self.unique())
+    }
+
+    fn labels(&self, job: String, purpose: (&str, String)) -> HashMap<String, String> {
         let created = now().as_secs();
         let labels = [
             (RUN, self.0.clone()),
-            (JOB, format!("{unique}-{number}")),
+            (JOB, job),
             (OWNER, Owner::this().to_text()),
             (CREATED, created.to_string()),
             (EXPIRES, (created + ABANDONED.as_secs()).to_string()),
-            (ASSERTION, head(assertion, LONGEST_ID)),
+            purpose,
         ];
-        Marks {
-            name: format!("mcp-assert-{unique}-{number}"),
-            labels: labels
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        }
+        labels
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
+}
+
+/// The part of a run's name that no other run has.
+pub(super) fn unique(run: &str) -> &str {
+    run.rsplit('-').next().unwrap_or(run)
+}
+
+/// The same of what [`RunName::job`] made.
+pub(super) fn unique_of_job(job: &str) -> Option<&str> {
+    Some(job.rsplit_once('-')?.0)
+}
+
+/// The labels of an image that is made of a container of ours: a container that somebody starts of it must not look
+/// like one of ours, and what it takes over can be emptied, not taken away.
+pub(super) fn of_image() -> impl Iterator<Item = (String, String)> {
+    OF_MAKERS
+        .into_iter()
+        .map(|name| (name.to_owned(), String::new()))
+}
+
+/// Whether these are the labels of something of ours.
+pub(super) fn are_ours(labels: &HashMap<String, String>) -> bool {
+    labels.get(RUN).is_some_and(|run| !run.is_empty())
+}
+
+/// Whether what was made then, in seconds since 1970, is too old to be waited for.
+pub(super) fn is_too_old(created: i64) -> bool {
+    let age = now()
+        .as_secs()
+        .saturating_sub(u64::try_from(created).unwrap_or(0));
+    age >= ABANDONED.as_secs()
 }
 
 /// Whether what carries these labels was left behind: its maker is dead, or it is too old to be waited for.
 pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
+    if !are_ours(labels) {
+        return false;
+    }
     let number = |name: &str| labels.get(name).and_then(|text| text.parse::<u64>().ok());
     let now = now().as_secs();
     let expires = number(EXPIRES).or_else(|| Some(number(CREATED)? + ABANDONED.as_secs()));
@@ -120,7 +180,10 @@ fn now() -> Duration {
 mod tests {
     use std::collections::HashMap;
 
-    use super::{ASSERTION, CREATED, EXPIRES, JOB, OWNER, RUN, RunName, is_abandoned, now};
+    use super::{
+        ASSERTION, CREATED, EXPIRES, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now,
+        of_image,
+    };
     use crate::{isolate::owner::Owner, words::environment::Environment};
 
     #[test]
@@ -156,7 +219,11 @@ mod tests {
             ..dead.clone()
         };
         let case = |owner: &str, (label, at): (&str, u64)| {
-            let labels = [(OWNER, owner.to_owned()), (label, at.to_string())];
+            let labels = [
+                (RUN, "1".to_owned()),
+                (OWNER, owner.to_owned()),
+                (label, at.to_string()),
+            ];
             let labels: HashMap<String, String> = labels
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
@@ -170,5 +237,17 @@ mod tests {
         assert!(case(&elsewhere.to_text(), (CREATED, now - 90_000)));
         assert!(!case("nonsense", (CREATED, now - 10)));
         assert!(!is_abandoned(&HashMap::new()));
+    }
+
+    #[test]
+    fn what_is_started_of_an_image_of_ours_is_not_ours() {
+        let run = RunName::new(&Environment::default());
+        let mut labels = run.maker("mcp-assert/prepared:1");
+        assert_eq!(labels[IMAGE], "mcp-assert/prepared:1");
+        assert_ne!(labels[JOB], run.maker("x")[JOB]);
+        assert!(are_ours(&labels));
+        labels.extend(of_image());
+        assert!(!are_ours(&labels) && !is_abandoned(&labels));
+        assert!(labels.values().all(String::is_empty), "{labels:?}");
     }
 }

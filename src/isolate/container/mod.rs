@@ -21,6 +21,7 @@ mod pull;
 pub(crate) mod readback;
 pub(crate) mod reap;
 pub(crate) mod refusal;
+mod scaffold;
 mod script;
 pub(crate) mod server;
 mod steps;
@@ -42,7 +43,7 @@ use tokio::{
     runtime::Handle,
     sync::{Semaphore, SemaphorePermit},
     task::JoinSet,
-    time::timeout,
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +74,7 @@ const REMOVAL: Duration = Duration::from_secs(20);
 pub(crate) struct Containers {
     engine: Engine,
     images: Images,
-    run: RunName,
+    run: Arc<RunName>,
     uploads: Uploads,
     users: Mutex<HashMap<(String, String), Ids>>,
     starts: Semaphore,
@@ -85,11 +86,11 @@ pub(crate) struct Containers {
 
 impl Containers {
     /// No container yet.
-    pub(crate) fn new(engine: Engine, images: Images, run: RunName) -> Arc<Self> {
+    pub(crate) fn new(engine: Engine, images: Images) -> Arc<Self> {
         Arc::new(Self {
             engine,
+            run: images.run(),
             images,
-            run,
             uploads: Uploads::default(),
             users: Mutex::default(),
             starts: Semaphore::new(STARTS),
@@ -119,6 +120,11 @@ impl Containers {
     ) -> Result<Arc<ReadyImage>, ImageError> {
         let image = self.images.ready(&self.engine, wanted, progress, interrupt);
         image.await
+    }
+
+    /// Whether [`Self::image`] would answer at once, with an image.
+    pub(crate) fn has_image(&self, source: &ImageSource, start: &FirstStart) -> bool {
+        self.images.has(source, start)
     }
 
     /// The right to create and start a container. Waiting for it is no time of the assertion's.
@@ -151,15 +157,16 @@ impl Containers {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a container with its volumes, whatever it does.
-    async fn remove(&self, id: &str) -> Removed {
+    /// Removes a container with its volumes, whatever it does; tells how long the engine took.
+    async fn remove(&self, id: &str) -> (Removed, Duration) {
         let _permit = self.removals.acquire().await.ok();
+        let begun = Instant::now();
         let options = RemoveContainerOptionsBuilder::default()
             .force(true)
             .v(true)
             .build();
         let asked = self.engine.docker.remove_container(id, Some(options));
-        match timeout(REMOVAL, asked).await {
+        let removed = match timeout(REMOVAL, asked).await {
             // Gone already, or somebody else is at it.
             Ok(
                 Ok(())
@@ -169,7 +176,8 @@ impl Containers {
                 }),
             ) => Removed::Yes,
             Ok(Err(_)) | Err(_) => Removed::No,
-        }
+        };
+        (removed, begun.elapsed())
     }
 }
 
@@ -204,16 +212,20 @@ impl Owned {
         self.due = false;
     }
 
-    /// Removes it; what cannot be removed is tried again at the end of the run.
-    async fn remove(&mut self) {
-        if self.due && self.crew.remove(&self.id).await == Removed::Yes {
-            self.due = false;
+    /// Removes it, and tells how long the engine took; what cannot be removed is tried again at the end of the run.
+    async fn remove(&mut self) -> Duration {
+        if !self.due {
+            return Duration::ZERO;
         }
+        let (removed, took) = self.crew.remove(&self.id).await;
+        self.due = removed == Removed::No;
+        took
     }
 }
 
-impl Drop for Owned {
-    fn drop(&mut self) {
+impl Owned {
+    /// Leaves the removal to [`Containers::close`], which waits for it.
+    fn pass_on(&mut self) {
         if !self.due {
             return;
         }
@@ -221,6 +233,7 @@ impl Drop for Owned {
             // Without a runtime the labels are what is left: the next run sweeps.
             return;
         };
+        self.due = false;
         let (crew, id) = (Arc::clone(&self.crew), self.id.clone());
         let mut abandoned = self
             .crew
@@ -233,5 +246,11 @@ impl Drop for Owned {
             },
             &runtime,
         );
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.pass_on();
     }
 }

@@ -14,8 +14,10 @@ use tokio::time::timeout;
 use super::{
     bundle::{Bundle, Sealed},
     elf::{self, Executable},
+    engine::EngineKind,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, image_error},
+    scaffold,
 };
 
 /// Where the program is in its image.
@@ -34,7 +36,11 @@ const SILENCE: Duration = Duration::from_mins(3);
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let path = maker.environment.executable.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let (sealed, machine) = packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let Packed {
+        sealed,
+        machine,
+        loader,
+    } = packed.map_err(|error| ImageError::Own(error.to_string()))??;
     let platform = &maker.engine.facts.platform;
     if platform.split('/').nth(1) != Some(machine) {
         return Err(ImageError::Own(format!(
@@ -42,34 +48,71 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
         )));
     }
     let name = format!("{REPOSITORY}:{}", sealed.digest);
+    let entrypoint = entrypoint(loader);
+    let started = |image: ReadyImage| match maker.engine.facts.kind {
+        EngineKind::Docker => image,
+        EngineKind::Podman => ReadyImage {
+            entrypoint,
+            ..image
+        },
+    };
     if let Some(image) = inspect(maker.engine, &name).await? {
-        return Ok(image);
+        return Ok(started(image));
     }
-    import(maker, &name, sealed).await?;
+    // Under a name of our own first: of two runs at once the second would take the name from the image of the first.
+    let own = scaffold::tag(&maker.run.job());
+    let digest = sealed.digest.clone();
+    let id = import(maker, &own, sealed).await?;
+    let building = format!("{}:{own}", scaffold::REPOSITORY);
+    if inspect(maker.engine, &name).await?.is_none() {
+        let imported = id.as_ref().unwrap_or(&building);
+        scaffold::name(maker.engine, imported, REPOSITORY, &digest).await;
+    }
+    // What stays now is found by the next run.
+    let _ = scaffold::delete(maker.engine, &building).await;
     let imported = inspect(maker.engine, &name).await?;
-    imported.ok_or_else(|| ImageError::Own("the engine took it and lost it".to_owned()))
+    imported
+        .map(started)
+        .ok_or_else(|| ImageError::Own("the engine took it and lost it".to_owned()))
 }
 
-/// Sends the files as an image.
-async fn import(maker: &Maker<'_>, name: &str, sealed: Sealed) -> Result<(), ImageError> {
+/// What starts the program where the image itself cannot say it.
+fn entrypoint(loader: Option<String>) -> Vec<String> {
+    let program = PROGRAM.to_owned();
+    match loader {
+        Some(loader) => {
+            let libraries = format!("/{LIBRARIES}");
+            vec![loader, "--library-path".to_owned(), libraries, program]
+        }
+        None => vec![program],
+    }
+}
+
+/// Sends the files as an image; its id, where the engine tells it.
+async fn import(
+    maker: &Maker<'_>,
+    tag: &str,
+    sealed: Sealed,
+) -> Result<Option<String>, ImageError> {
     maker.tell(format!(
         "sending this program to the engine, {} MB",
         sealed.bytes / 1_000_000
     ));
-    let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
-    let options = CreateImageOptionsBuilder::default()
-        .from_src("-")
-        .repo(repository)
-        .tag(tag)
-        .changes(vec![
+    let options = CreateImageOptionsBuilder::default().from_src("-");
+    let options = match maker.engine.facts.kind {
+        EngineKind::Docker => options.repo(scaffold::REPOSITORY).tag(tag).changes(vec![
             "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
             format!("ENV LD_LIBRARY_PATH=/{LIBRARIES}"),
             format!("ENTRYPOINT [\"{PROGRAM}\"]"),
-        ])
-        .build();
+        ]),
+        // It takes no tag here, and of several changes makes a single wrong one.
+        EngineKind::Podman => options,
+    };
+    let options = options.build();
     let docker = &maker.engine.docker;
     let mut stream =
         docker.create_image(Some(options), Some(body_try_stream(sealed.stream())), None);
+    let mut id = None;
     loop {
         let next = timeout(SILENCE, stream.next());
         let next = next.await.map_err(|_| ImageError::Silent {
@@ -77,15 +120,27 @@ async fn import(maker: &Maker<'_>, name: &str, sealed: Sealed) -> Result<(), Ima
             after: SILENCE,
         })?;
         match next {
-            None => return Ok(()),
-            Some(Ok(_)) => {}
-            Some(Err(error)) => return Err(image_error(name, &error, "", "")),
+            None => return Ok(id),
+            Some(Ok(told)) => {
+                let status = told.status.filter(|status| status.starts_with("sha256:"));
+                id = status.or(id);
+            }
+            Some(Err(error)) => return Err(image_error(REPOSITORY, &error, "", "")),
         }
     }
 }
 
-/// The files of the image, and the processor they are for.
-fn pack(path: &Path) -> Result<(Sealed, &'static str), ImageError> {
+/// The files of the image.
+struct Packed {
+    sealed: Sealed,
+    /// The processor they are for.
+    machine: &'static str,
+    /// What loads the program, when it is not static.
+    loader: Option<String>,
+}
+
+/// Collects the files of the image.
+fn pack(path: &Path) -> Result<Packed, ImageError> {
     let failed = |error: io::Error| ImageError::Own(format!("`{}`: {error}", path.display()));
     // The file may have been replaced since we were started; Linux still knows ours.
     let running = Path::new("/proc/self/exe");
@@ -108,13 +163,17 @@ fn pack(path: &Path) -> Result<(Sealed, &'static str), ImageError> {
             })
     };
     add(path, PROGRAM)?;
-    if let Some(loader) = loader {
-        for (name, library) in libraries(&loader, path).map_err(failed)? {
+    if let Some(loader) = &loader {
+        for (name, library) in libraries(loader, path).map_err(failed)? {
             add(&library, &format!("{LIBRARIES}/{name}"))?;
         }
-        add(Path::new(&loader), &loader)?;
+        add(Path::new(loader), loader)?;
     }
-    Ok((bundle.seal().map_err(failed)?, machine))
+    Ok(Packed {
+        sealed: bundle.seal().map_err(failed)?,
+        machine,
+        loader,
+    })
 }
 
 /// The libraries that the loader would load, by the names it looks for.

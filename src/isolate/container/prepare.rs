@@ -36,7 +36,7 @@ use crate::{
 pub(super) const REPOSITORY: &str = "mcp-assert/prepared";
 
 /// Changes with what is done here, so that images of other versions are not taken for ours.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 
 /// The label of an image that was started once: the id of the one it was made of.
 pub(super) const MADE_OF: &str = "io.mcp-assert.made-of";
@@ -101,6 +101,8 @@ fn of_base(made: ReadyImage, base: &ReadyImage) -> ReadyImage {
     ReadyImage {
         digest: base.digest.clone(),
         name: format!("{} (prepared)", base.name),
+        entrypoint: base.entrypoint.clone(),
+        command: base.command.clone(),
         ..made
     }
 }
@@ -159,6 +161,8 @@ impl<'a> Work<'a> {
                 image: self.base,
                 platform: self.platform,
                 name: &self.lock,
+                run: self.maker.run,
+                makes: self.name,
                 network: self.prepare.network.as_deref().unwrap_or(NETWORK),
                 freedom: Freedom::Open,
             };

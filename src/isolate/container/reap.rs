@@ -1,26 +1,45 @@
 //! Removes what runs left at the engine: of this run at its end, of killed ones when the next run begins, and on
-//! request. Whatever does not carry our labels is never touched.
+//! request. Whatever does not carry our labels or our names is never touched.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt::{self, Display},
+    time::Duration,
+};
 
 use bollard::{
     errors::Error,
-    query_parameters::{ListContainersOptionsBuilder, RemoveContainerOptionsBuilder},
+    models::ImageSummary,
+    query_parameters::{
+        ListContainersOptionsBuilder, ListImagesOptionsBuilder, ListNetworksOptionsBuilder,
+        ListVolumesOptionsBuilder, RemoveContainerOptionsBuilder, RemoveVolumeOptions,
+    },
 };
 use futures_util::{StreamExt, stream};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::{
     engine::Engine,
     failure::chain,
-    labels::{self, RunName},
+    labels::{self, PREPARED, RunName},
+    scaffold,
 };
+use crate::isolate::owner::Life;
 
 /// How long the engine may take to list or to remove.
 const ANSWER: Duration = Duration::from_secs(20);
 
-/// Containers that are removed at once.
+/// Things that are removed at once.
 const AT_ONCE: usize = 8;
+
+/// How often a volume is tried whose container is being removed, by whomever.
+const TRIES: usize = 10;
+
+/// How long is waited before the next try.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A nameless prepared image is left alone for so long: it may be about to get its name. In seconds.
+const NAMING: i64 = 600;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -36,10 +55,43 @@ pub(crate) enum Whose<'a> {
 /// What was found and removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reaped {
-    /// The containers that were removed, by name.
+    /// The containers that were removed, by name; their volumes went with them.
     pub(crate) containers: Vec<String>,
+    /// What else was removed, by kind and name.
+    pub(crate) others: Vec<String>,
     /// Why others were not.
     pub(crate) failures: Vec<String>,
+}
+
+/// The kinds of things that runs leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Container,
+    Volume,
+    Network,
+    Image,
+}
+
+/// Something of ours at the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Leftover {
+    kind: Kind,
+    /// What the engine calls it.
+    id: String,
+    /// What people call it.
+    name: String,
+}
+
+impl Display for Leftover {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Container => "container",
+            Kind::Volume => "volume",
+            Kind::Network => "network",
+            Kind::Image => "image",
+        };
+        write!(formatter, "{kind} `{}`", self.name)
+    }
 }
 
 /// Removes what this run left.
@@ -48,74 +100,273 @@ pub(super) async fn of_run(engine: &Engine, run: &RunName) {
     reap(engine, Whose::Run(run.text())).await;
 }
 
-/// Removes containers of ours with their volumes.
+/// Removes everything of ours: containers with their volumes first, because they hold on to the rest.
 pub(crate) async fn reap(engine: &Engine, whose: Whose<'_>) -> Reaped {
     let mut reaped = Reaped::default();
-    let found = match list(engine, whose).await {
-        Ok(found) => found,
-        Err(reason) => {
-            reaped.failures.push(reason);
-            return reaped;
-        }
-    };
-    let mut removing = stream::iter(found)
-        .map(|(id, name)| async move { (name, remove(engine, &id).await) })
-        .buffer_unordered(AT_ONCE);
-    while let Some((name, removed)) = removing.next().await {
-        match removed {
-            Ok(()) => reaped.containers.push(name),
-            Err(reason) => reaped.failures.push(format!("`{name}`: {reason}")),
-        }
-    }
-    reaped.containers.sort_unstable();
+    let found = containers(engine, whose).await;
+    reaped.take(engine, [found]).await;
+    let found = tokio::join!(
+        volumes(engine, whose),
+        networks(engine, whose),
+        images(engine, whose)
+    );
+    reaped.take(engine, found.into()).await;
     reaped
 }
 
-/// The ids and names of containers.
-async fn list(engine: &Engine, whose: Whose<'_>) -> Result<Vec<(String, String)>, String> {
+impl Reaped {
+    /// Removes what was found.
+    async fn take<const LISTS: usize>(
+        &mut self,
+        engine: &Engine,
+        found: [Result<Vec<Leftover>, String>; LISTS],
+    ) {
+        let mut all = Vec::new();
+        for found in found {
+            match found {
+                Ok(found) => all.extend(found),
+                Err(reason) if self.failures.contains(&reason) => {}
+                Err(reason) => self.failures.push(reason),
+            }
+        }
+        let mut removing = stream::iter(all)
+            .map(|leftover| async move {
+                let removed = Box::pin(remove(engine, &leftover)).await;
+                (leftover, removed)
+            })
+            .buffer_unordered(AT_ONCE);
+        while let Some((leftover, removed)) = removing.next().await {
+            match (removed, leftover.kind) {
+                (Ok(()), Kind::Container) => self.containers.push(leftover.name),
+                (Ok(()), Kind::Volume | Kind::Network | Kind::Image) => {
+                    self.others.push(leftover.to_string());
+                }
+                (Err(reason), _) => self.failures.push(format!("{leftover}: {reason}")),
+            }
+        }
+        self.containers.sort_unstable();
+        self.others.sort_unstable();
+    }
+
+    /// Whether anything was removed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.containers.is_empty() && self.others.is_empty()
+    }
+}
+
+/// Waits for a list of the engine's.
+async fn listed<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
+    match timeout(ANSWER, Box::pin(asked)).await {
+        Ok(Ok(found)) => Ok(found),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err(silent()),
+    }
+}
+
+fn silent() -> String {
+    format!("the engine did not answer within {} s", ANSWER.as_secs())
+}
+
+/// What the engine looks for.
+fn filters(whose: Whose<'_>) -> HashMap<String, Vec<String>> {
     let label = match whose {
         Whose::Run(run) => format!("{}={run}", labels::RUN),
         Whose::Abandoned | Whose::Anybody => labels::RUN.to_owned(),
     };
-    let filters = HashMap::from([("label", vec![label])]);
+    HashMap::from([("label".to_owned(), vec![label])])
+}
+
+/// Whether a thing with these labels is looked for.
+fn is_wanted(whose: Whose<'_>, labels: &HashMap<String, String>) -> bool {
+    match whose {
+        Whose::Run(_) | Whose::Anybody => labels::are_ours(labels),
+        Whose::Abandoned => labels::is_abandoned(labels),
+    }
+}
+
+async fn containers(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
     let options = ListContainersOptionsBuilder::default()
         .all(true)
         .filters(&filters)
         .build();
-    let found = match timeout(ANSWER, engine.docker.list_containers(Some(options))).await {
-        Ok(Ok(found)) => found,
-        Ok(Err(error)) => return Err(chain(&error)),
-        Err(_) => return Err(format!("the engine did not answer within {ANSWER:?}")),
-    };
-    let found = found.into_iter().filter(|container| match whose {
-        Whose::Run(_) | Whose::Anybody => true,
-        Whose::Abandoned => container.labels.as_ref().is_some_and(labels::is_abandoned),
+    let found = listed(engine.docker.list_containers(Some(options))).await?;
+    let wanted = found.into_iter().filter_map(|container| {
+        let id = container.id?;
+        let name = container.names.unwrap_or_default().into_iter().next();
+        let name = name.map(|name| name.trim_start_matches('/').to_owned());
+        is_wanted(whose, &container.labels.unwrap_or_default()).then(|| Leftover {
+            kind: Kind::Container,
+            name: name.unwrap_or_else(|| id.clone()),
+            id,
+        })
     });
-    Ok(found
-        .filter_map(|container| {
-            let id = container.id?;
-            let name = container.names.unwrap_or_default().into_iter().next();
-            let name = name.map(|name| name.trim_start_matches('/').to_owned());
-            Some((id.clone(), name.unwrap_or(id)))
+    Ok(wanted.collect())
+}
+
+async fn volumes(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
+    let options = ListVolumesOptionsBuilder::default()
+        .filters(&filters)
+        .build();
+    let found = listed(engine.docker.list_volumes(Some(options))).await?;
+    let found = found.volumes.unwrap_or_default().into_iter();
+    let wanted = found.filter(|volume| is_wanted(whose, &volume.labels));
+    Ok(wanted
+        .map(|volume| Leftover {
+            kind: Kind::Volume,
+            id: volume.name.clone(),
+            name: volume.name,
         })
         .collect())
 }
 
-async fn remove(engine: &Engine, id: &str) -> Result<(), String> {
+async fn networks(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
+    let options = ListNetworksOptionsBuilder::default()
+        .filters(&filters)
+        .build();
+    let found = listed(engine.docker.list_networks(Some(options))).await?;
+    let wanted = found.into_iter().filter_map(|network| {
+        let id = network.id?;
+        is_wanted(whose, &network.labels.unwrap_or_default()).then(|| Leftover {
+            kind: Kind::Network,
+            name: network.name.unwrap_or_else(|| id.clone()),
+            id,
+        })
+    });
+    Ok(wanted.collect())
+}
+
+/// What unfinished builds made, and prepared images that lost their name to a newer one. Those that have a name are
+/// kept: they are what later runs find again.
+async fn images(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let list = |filters: HashMap<String, Vec<String>>| {
+        let options = ListImagesOptionsBuilder::default()
+            .filters(&filters)
+            .build();
+        listed(engine.docker.list_images(Some(options)))
+    };
+    let one = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
+    let building = list(HashMap::from([one("reference", scaffold::REPOSITORY)]));
+    let nameless = list(HashMap::from([
+        one("dangling", "true"),
+        one("label", PREPARED),
+    ]));
+    let (building, nameless) = tokio::try_join!(building, nameless)?;
+    let mut found: Vec<Leftover> = building
+        .iter()
+        .flat_map(|image| unfinished(whose, image))
+        .collect();
+    let now = chrono::Utc::now().timestamp();
+    let replaced = |image: &ImageSummary| match whose {
+        Whose::Run(_) => false,
+        Whose::Abandoned | Whose::Anybody => now - image.created > NAMING,
+    };
+    let replaced = nameless.into_iter().filter(replaced);
+    found.extend(replaced.map(|image| Leftover {
+        kind: Kind::Image,
+        name: image.id.clone(),
+        id: image.id,
+    }));
+    Ok(found)
+}
+
+/// The names of an image that unfinished builds gave it.
+fn unfinished<'a>(
+    whose: Whose<'a>,
+    image: &'a ImageSummary,
+) -> impl Iterator<Item = Leftover> + 'a {
+    image.repo_tags.iter().filter_map(move |name| {
+        let (repository, tag) = name.rsplit_once(':')?;
+        if !repository.ends_with(scaffold::REPOSITORY) {
+            return None;
+        }
+        let (unique, owner) = scaffold::read(tag)?;
+        let wanted = match whose {
+            Whose::Run(run) => labels::unique(run) == unique,
+            Whose::Anybody => true,
+            Whose::Abandoned => match owner.life() {
+                Life::Alive => false,
+                Life::Dead => true,
+                Life::Unknown => labels::is_too_old(image.created),
+            },
+        };
+        wanted.then(|| Leftover {
+            kind: Kind::Image,
+            id: image.id.clone(),
+            name: name.clone(),
+        })
+    })
+}
+
+/// Removes a thing; one that is gone already is no matter.
+async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
+    let id = &leftover.id;
+    match leftover.kind {
+        Kind::Container => remove_container(engine, id).await,
+        Kind::Volume => remove_volume(engine, id).await,
+        Kind::Network => settled(engine.docker.remove_network(id)).await,
+        Kind::Image => match leftover
+            .name
+            .rsplit_once(&format!("{}:", scaffold::REPOSITORY))
+        {
+            Some((_, tag)) => scaffold::remove(engine, id, tag).await,
+            None => scaffold::delete(engine, id)
+                .await
+                .map_err(|error| chain(&error)),
+        },
+    }
+}
+
+/// Waits for the engine to remove something.
+async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), String> {
+    match timeout(ANSWER, Box::pin(asked)).await {
+        Ok(
+            Ok(())
+            | Err(Error::DockerResponseServerError {
+                status_code: 404, ..
+            }),
+        ) => Ok(()),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err(silent()),
+    }
+}
+
+async fn remove_container(engine: &Engine, id: &str) -> Result<(), String> {
     let options = RemoveContainerOptionsBuilder::default()
         .force(true)
         .v(true)
         .build();
-    match timeout(ANSWER, engine.docker.remove_container(id, Some(options))).await {
-        // Gone already, or somebody else is at it.
-        Ok(
-            Ok(())
-            | Err(Error::DockerResponseServerError {
-                status_code: 404 | 409,
-                ..
-            }),
-        ) => Ok(()),
-        Ok(Err(error)) => Err(chain(&error)),
-        Err(_) => Err(format!("the engine did not answer within {ANSWER:?}")),
+    let asked = engine.docker.remove_container(id, Some(options));
+    settled(async {
+        match asked.await {
+            // Somebody else is at it.
+            Err(Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) => Ok(()),
+            answer => answer,
+        }
+    })
+    .await
+}
+
+async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {
+    let mut tries = 1;
+    loop {
+        let asked = engine
+            .docker
+            .remove_volume(name, None::<RemoveVolumeOptions>);
+        match timeout(ANSWER, asked).await {
+            // Another run may be removing the container that has it.
+            Ok(Err(Error::DockerResponseServerError {
+                status_code: 409, ..
+            })) if tries < TRIES => {
+                tries += 1;
+                sleep(PAUSE).await;
+            }
+            Ok(answer) => return settled(async { answer }).await,
+            Err(_) => return Err(silent()),
+        }
     }
 }

@@ -56,6 +56,9 @@ pub(crate) enum ContainerFailure {
     /// The engine does not know the network.
     #[error("the engine does not know the network: {0}")]
     NoNetwork(String),
+    /// The engine lacks the process that is the first in each container.
+    #[error("the engine has no init process for containers: {0}")]
+    NoInit(String),
     /// A path to mount is not there.
     #[error("a mount of the container cannot be made: {0}")]
     NoMount(String),
@@ -123,6 +126,10 @@ impl ContainerFailure {
             Self::NoNetwork(_) => {
                 "`docker network ls` lists those there are; `none` and `bridge` always are".to_owned()
             }
+            Self::NoInit(_) => {
+                "install it beside the engine (Podman: the package `catatonit`), or leave it out: `docker: {init: false}`"
+                    .to_owned()
+            }
             Self::NoMount(_) => {
                 "paths of `mounts` are the engine's, which may be another machine; \
                  a fixture needs no mount"
@@ -134,6 +141,26 @@ impl ContainerFailure {
             Self::Gone(_) => "start it again, and look into its log".to_owned(),
             Self::Fixture(_) | Self::Refused(_) => return None,
         })
+    }
+}
+
+impl About<'_> {
+    /// Whether the image says that it is for another machine; 64 bits run programs of 32.
+    fn is_foreign(&self) -> bool {
+        let as_home = [("linux/386", "linux/amd64"), ("linux/arm", "linux/arm64")];
+        self.platform != self.engine && !as_home.contains(&(self.platform, self.engine))
+    }
+}
+
+fn wrong_platform(about: About<'_>) -> ContainerFailure {
+    let (platform, engine) = (about.platform, about.engine);
+    ContainerFailure::WrongPlatform {
+        image: about.image.to_owned(),
+        platform: if about.is_foreign() {
+            format!("it is for {platform}, the engine runs {engine}")
+        } else {
+            format!("it says that it is for {platform}, and its program is not")
+        },
     }
 }
 
@@ -168,11 +195,7 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
     } else if says(&["is already in use by container", "name is already in use"]) {
         ContainerFailure::NameConflict(message)
     } else if says(&["exec format error", "does not match the specified platform"]) {
-        let (platform, engine) = (about.platform, about.engine);
-        ContainerFailure::WrongPlatform {
-            image,
-            platform: format!("it is for {platform}, the engine runs {engine}"),
-        }
+        wrong_platform(about)
     } else if says(&["unable to find user", "no matching entries in passwd"]) {
         ContainerFailure::NoUser {
             image,
@@ -180,16 +203,29 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
         }
     } else if lower.contains("network") && says(&["not found", "no such network"]) {
         ContainerFailure::NoNetwork(message)
+    } else if says(&["container-init binary not found"]) {
+        ContainerFailure::NoInit(message)
     } else if says(&["bind source path does not exist", "invalid mount config"]) {
         ContainerFailure::NoMount(message)
-    } else if program.is_empty() && says(&["no command specified", "executable file not found"]) {
+    } else if program.is_empty()
+        && says(&[
+            "no command specified",
+            "no command or entrypoint provided",
+            "executable file not found",
+        ])
+    {
         ContainerFailure::Refused(format!(
             "the image `{image}` starts nothing by itself, and the server has no `command`"
         ))
-    } else if says(&["executable file not found", "no command specified"])
-        || lower.contains("exec") && says(&["no such file or directory"])
-    {
+    } else if says(&["executable file not found", "no command specified"]) {
         ContainerFailure::NoProgram { program, image }
+    } else if lower.contains("exec") && says(&["no such file or directory"]) {
+        // What starts a program that the machine cannot run tries a shell next, and says that this is not there.
+        if about.is_foreign() {
+            wrong_platform(about)
+        } else {
+            ContainerFailure::NoProgram { program, image }
+        }
     } else if lower.contains("exec") && says(&["permission denied"]) {
         ContainerFailure::NotExecutable { program, image }
     } else {
@@ -261,6 +297,13 @@ mod tests {
             "/etc/passwd",
         ),
         (
+            500,
+            "container create: container-init binary not found on the host: stat /usr/libexec/podman/catatonit: \
+             no such file or directory",
+            "no init process",
+            "`catatonit`",
+        ),
+        (
             404,
             "network nowhere not found",
             "the network",
@@ -293,6 +336,21 @@ mod tests {
             let found = seen.help().unwrap_or_default();
             assert!(found.contains(help), "{message}: {found}");
         }
+    }
+
+    #[test]
+    fn a_program_that_says_nothing_of_its_machine_is_told_by_its_image() {
+        let message = "[fatal tini (7)] exec /serve failed: no such file or directory";
+        let at_home = About {
+            platform: ABOUT.engine,
+            ..ABOUT
+        };
+        let seen = super::explain_text(message.to_owned(), at_home);
+        assert!(matches!(seen, ContainerFailure::NoProgram { .. }), "{seen}");
+        let seen = super::explain_text(message.to_owned(), ABOUT);
+        assert!(seen.to_string().contains("it is for linux/arm64"), "{seen}");
+        let seen = super::explain_text("exec format error".to_owned(), at_home);
+        assert!(seen.to_string().contains("its program is not"), "{seen}");
     }
 
     #[test]

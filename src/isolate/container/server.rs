@@ -215,25 +215,25 @@ impl ServerContainer {
         .await
     }
 
-    /// Removes it at once: nobody waits for its end any more.
-    pub(crate) async fn abandon(&mut self) -> Exit {
+    /// Has it removed at once: nobody waits for its end any more but [`Containers::close`].
+    pub(crate) fn abandon(&mut self) -> Exit {
         if let Some(exit) = self.ended {
             return exit;
         }
-        self.owned.crew.hurry();
-        self.finish(Exit {
+        let exit = Exit {
             status: self.status().unwrap_or(ExitStatus::Signal(9)),
             ending: Ending::Killed,
             orphans: 0,
-        })
-        .await
+        };
+        self.ended = Some(exit);
+        self.owned.crew.hurry();
+        self.owned.pass_on();
+        exit
     }
 
     async fn finish(&mut self, exit: Exit) -> Exit {
         self.ended = Some(exit);
-        let begun = Instant::now();
-        self.owned.remove().await;
-        self.seen.remove = begun.elapsed();
+        self.seen.remove = self.owned.remove().await;
         // With the container its streams have ended.
         if timeout(AFTERWARDS, &mut self.work).await.is_err() {
             self.work.abort();
@@ -272,19 +272,19 @@ impl ServerContainer {
     pub(crate) fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
         let tail = self.stderr();
         let text = tail.text();
-        // The init process tells what it could not start, and so does the shell of an entry point.
-        let told = text
-            .lines()
-            .find(|line| line.starts_with("[FATAL ") && line.contains("exec "));
+        // The init process tells what it could not start: Docker's, or Podman's, whose exit code tells nothing.
+        let told = text.lines().find(|line| {
+            let init = line.starts_with("[FATAL ") || line.starts_with("ERROR (catatonit");
+            init && line.contains("exec ")
+        });
         match status {
-            ExitStatus::Code(126 | 127) => {
+            ExitStatus::Code(1 | 126 | 127) if told.is_some() => {
                 let line = told?.to_lowercase();
                 Some(explain_text(line, self.about.about()))
             }
-            ExitStatus::Code(_) if text.contains("exec format error") => Some(explain_text(
-                "exec format error".to_owned(),
-                self.about.about(),
-            )),
+            ExitStatus::Code(_) if text.to_lowercase().contains("exec format error") => Some(
+                explain_text("exec format error".to_owned(), self.about.about()),
+            ),
             ExitStatus::Code(_)
             | ExitStatus::Signal(_)
             | ExitStatus::OutOfMemory

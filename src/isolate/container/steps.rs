@@ -17,7 +17,7 @@ use futures_util::StreamExt;
 use tokio::{
     sync::watch,
     task::JoinHandle,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
 use super::{
@@ -39,6 +39,12 @@ const AFTERWARDS: Duration = Duration::from_secs(5);
 
 /// How long a container may live on after all its streams ended, to count as ended by itself.
 const STREAM_TO_END: Duration = Duration::from_secs(10);
+
+/// How often the engine is asked whether the kernel ended a container for its memory.
+const LOOKS: usize = 10;
+
+/// How long is waited before it is asked again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// The exit code of what a signal ended.
 const BY_SIGNAL: i64 = 128;
@@ -260,11 +266,17 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
 /// Whether the kernel ended it for its memory.
 async fn was_out_of_memory(crew: &Containers, id: &str) -> bool {
     let docker = &crew.engine.docker;
-    match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
-        Ok(Ok(found)) => found
-            .state
-            .and_then(|state| state.oom_killed)
-            .unwrap_or(false),
-        Ok(Err(_)) | Err(_) => false,
+    // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.
+    for _ in 0..LOOKS {
+        match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
+            Ok(Ok(found)) => {
+                if found.state.and_then(|state| state.oom_killed) == Some(true) {
+                    return true;
+                }
+            }
+            Ok(Err(_)) | Err(_) => return false,
+        }
+        sleep(BETWEEN_LOOKS).await;
     }
+    false
 }

@@ -23,7 +23,7 @@ use super::{
 use crate::protocol::revision::Revision;
 
 /// Changes with what is done here, so that images of other versions are not taken for ours.
-const FORMAT: &str = "warm 1";
+const FORMAT: &str = "warm 2";
 
 /// How long a server may take to answer the handshake; not in time, it is started all the same later.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -61,6 +61,10 @@ pub(super) async fn warmed(
     start: &FirstStart,
 ) -> Result<ReadyImage, ImageError> {
     let words = words(image, start);
+    if words.is_empty() {
+        // Its assertions will tell that it starts nothing.
+        return Ok(image.clone());
+    }
     let user = start.user.as_ref().or(image.user.as_ref());
     let user = user.map_or(NOBODY, String::as_str);
     let digest = digest(image, start, &words, user);
@@ -79,6 +83,8 @@ pub(super) async fn warmed(
         image,
         platform: None,
         name: &format!("mcp-assert-warm-{}", &digest[..16]),
+        run: maker.run,
+        makes: &name,
         network: "none",
         freedom: Freedom::Closed,
     };
@@ -116,6 +122,8 @@ fn called(made: ReadyImage, of: &ReadyImage) -> ReadyImage {
     ReadyImage {
         digest: of.digest.clone(),
         name: of.name.clone(),
+        entrypoint: of.entrypoint.clone(),
+        command: of.command.clone(),
         ..made
     }
 }

@@ -1,7 +1,8 @@
 //! A container in which an image is worked on before it is kept: it does nothing by itself, commands run beside.
 //!
 //! Its first process reads from a pipe that we hold, and the engine removes the container when that process ends:
-//! so nothing is left of it even if we are killed. It carries no labels, which an image made of it would inherit.
+//! so nothing is left of it even if we are killed. One that was not started yet is known by its labels, of which an
+//! image made of it takes over the names alone.
 
 use std::{collections::HashMap, pin::Pin, sync::Mutex, time::Duration};
 
@@ -18,7 +19,13 @@ use bollard::{
 };
 use tokio::{io::AsyncWrite, time::timeout};
 
-use super::{bundle::Sealed, engine::Engine, image::ReadyImage, prepare::MADE_OF};
+use super::{
+    bundle::Sealed,
+    engine::{Engine, EngineKind},
+    image::ReadyImage,
+    labels::{self, PREPARED, RunName},
+    prepare::MADE_OF,
+};
 
 /// The shell that commands run in.
 pub(super) const SHELL: &str = "/bin/sh";
@@ -46,6 +53,10 @@ pub(super) struct Plan<'a> {
     pub(super) platform: Option<&'a str>,
     /// Its name: two of the same cannot be, so that one run waits for the other.
     pub(super) name: &'a str,
+    /// Whose it is.
+    pub(super) run: &'a RunName,
+    /// The name of the image that it is for.
+    pub(super) makes: &'a str,
     /// The network of the container.
     pub(super) network: &'a str,
     /// What commands in it may do.
@@ -146,7 +157,7 @@ impl<'a> Workshop<'a> {
             .name(plan.name)
             .platform(plan.platform.unwrap_or_default())
             .build();
-        let body = body(plan);
+        let body = body(plan, engine.facts.kind);
         let created = step(STEP, engine.docker.create_container(Some(options), body)).await?;
         Ok(Self {
             engine,
@@ -223,25 +234,32 @@ impl<'a> Workshop<'a> {
         marks: Marks<'_>,
     ) -> Result<(), Closed> {
         let (repository, tag) = name.split_once(':').unwrap_or((name, "latest"));
+        let kind = self.engine.facts.kind;
         let options = CommitContainerOptionsBuilder::default()
             .container(&self.id)
             .repo(repository)
             .tag(tag)
             .comment("made by mcp-assert")
-            .pause(true)
-            .build();
-        let whole = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+            .pause(true);
+        let options = match kind {
+            EngineKind::Docker => options,
+            // It does not read what is sent with the request, and takes one change.
+            EngineKind::Podman => options.changes("ENTRYPOINT []"),
+        };
+        let mut labels: HashMap<String, String> = labels::of_image().collect();
+        labels.insert(PREPARED.to_owned(), name.to_owned());
+        labels.extend(marks.made_of.map(|id| (MADE_OF.to_owned(), id.to_owned())));
+        let env = [&of.env[..], marks.variables].concat();
         let config = ContainerConfig {
-            entrypoint: whole(&of.entrypoint),
-            cmd: whole(&of.command),
-            env: whole(&[&of.env[..], marks.variables].concat()),
-            labels: marks
-                .made_of
-                .map(|id| HashMap::from([(MADE_OF.to_owned(), id.to_owned())])),
+            // Empty lists too: without them the engine takes what this container starts.
+            entrypoint: Some(of.entrypoint.clone()),
+            cmd: Some(of.command.clone()),
+            env: (!env.is_empty()).then_some(env),
+            labels: Some(labels),
             ..ContainerConfig::default()
         };
         let docker = self.engine.docker.clone().with_timeout(KEEPING);
-        step(KEEPING, docker.commit_container(options, config)).await?;
+        step(KEEPING, docker.commit_container(options.build(), config)).await?;
         Ok(())
     }
 
@@ -261,13 +279,17 @@ pub(super) async fn remove(engine: &Engine, name: &str) {
     let _ = timeout(STEP, engine.docker.remove_container(name, Some(options))).await;
 }
 
-fn body(plan: Plan<'_>) -> ContainerCreateBody {
+fn body(plan: Plan<'_>, kind: EngineKind) -> ContainerCreateBody {
     let list = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     ContainerCreateBody {
         image: Some(plan.image.id.clone()),
-        // Empty: none, whatever the image says.
-        entrypoint: list(&[""]),
-        cmd: list(&[SHELL, "-c", "read line"]),
+        // All in the entry point, and no command: an image without either would take over a command.
+        entrypoint: list(&[SHELL, "-c", "read line"]),
+        labels: match kind {
+            EngineKind::Docker => Some(plan.run.maker(plan.makes)),
+            // An image that it makes of this would take them over.
+            EngineKind::Podman => None,
+        },
         open_stdin: Some(true),
         stdin_once: Some(true),
         attach_stdin: Some(true),

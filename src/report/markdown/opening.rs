@@ -43,7 +43,10 @@ pub(super) fn counts(report: &RunReport) -> String {
 pub(super) fn circumstances(report: &RunReport) -> String {
     let missing = report.missing();
     match report.end {
-        End::Interrupted => format!("\nInterrupted: {} did not run.\n", count(missing, "job")),
+        End::Interrupted => format!(
+            "\nInterrupted: {} did not run.\n",
+            count(report.not_run(), "job")
+        ),
         End::Finished if report.tally().executed() == 0 => "\nNothing was run.\n".to_owned(),
         End::Finished if missing > 0 => {
             format!("\nEnded early: {} did not run.\n", count(missing, "job"))

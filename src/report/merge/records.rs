@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::{
     outcome::Status,
     report::{
-        plan_file::PlanFile,
+        cleaner::Cleaner,
+        plan_file::{PlanFile, PlannedPlace},
         record::{AttemptRecord, DisruptionRecord, Evidence, Phases, Record},
         verdict::{Cause, Verdict},
     },
@@ -99,12 +100,12 @@ impl<'a> Sorted<'a> {
             return;
         };
         let mut missing: Vec<&str> = Vec::new();
-        for id in &planned.ids {
+        for (id, place) in planned.ids.iter().zip(&planned.places) {
             for trial in 1..=self.plan.trials {
                 let key = (id.clone(), trial);
                 self.records.entry(key).or_insert_with(|| {
                     missing.push(id);
-                    not_run(id, trial, shard)
+                    not_run(id, place, (trial, shard))
                 });
             }
         }
@@ -141,13 +142,14 @@ impl<'a> Sorted<'a> {
 }
 
 /// The outcome of an assertion that no shard ran: it could not be observed.
-fn not_run(id: &str, trial: u32, shard: usize) -> Record {
-    let (file, name) = id.split_once("::").unwrap_or(("", id));
+fn not_run(id: &str, place: &PlannedPlace, (trial, shard): (u32, usize)) -> Record {
+    let PlannedPlace(file, line) = place;
+    let (_, name) = id.split_once("::").unwrap_or(("", id));
     Record {
         id: id.to_owned(),
         name: name.to_owned(),
-        file: file.into(),
-        line: 1,
+        file: Cleaner::name(file).into(),
+        line: *line,
         column: 1,
         subject: "".into(),
         tags: Vec::new(),

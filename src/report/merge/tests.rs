@@ -20,6 +20,12 @@ fn three() -> PlanFile {
     plan(&[&["a.yaml::a", "a.yaml::b"], &["a.yaml::c"], &["b.yaml::d"]])
 }
 
+/// The lines of a shard's assertions.
+fn three_places(shard: usize) -> Vec<usize> {
+    let places = &three().shards[shard].places;
+    places.iter().map(|place| place.1).collect()
+}
+
 /// The run of a shard in which everything passed.
 fn run(plan: &PlanFile, shard: usize) -> RunReport {
     let planned = &plan.shards[shard - 1];
@@ -112,6 +118,16 @@ fn each_shard_that_is_dropped_is_named_with_what_did_not_run() {
             .map(|record| record.id.as_str())
             .collect();
         assert_eq!(missing, three().shards[dropped].ids);
+        let records = merged.report.records.iter();
+        let places: Vec<(&str, usize)> = records
+            .filter(|record| record.never_ran())
+            .map(|record| (record.file.as_ref(), record.line))
+            .collect();
+        let planned: Vec<(&str, usize)> = three_places(dropped)
+            .iter()
+            .map(|line| ("evals/a.yaml", *line))
+            .collect();
+        assert_eq!(places, planned);
         assert_eq!(merged.report.tally().errors, missing.len());
     }
 }

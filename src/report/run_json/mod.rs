@@ -12,7 +12,7 @@ use self::shrink::Room;
 
 use crate::{
     report::{End, EngineRecord, RunReport, record::Record},
-    words::digest::sha256,
+    words::{digest::sha256, workflow::neutral},
 };
 
 /// What stands in `format`.
@@ -174,11 +174,11 @@ fn line(record: &Record, room: Room) -> String {
     }
 }
 
-/// Compact JSON with sorted keys. Our own types always have such a form; a reader refuses `null`.
+/// Compact JSON with sorted keys, of which a workflow's log takes nothing for a command. Our own types always have such a form; a reader refuses `null`.
 fn sorted(value: &impl Serialize) -> String {
     let mut value = serde_json::to_value(value).unwrap_or(Value::Null);
     value.sort_all_objects();
-    value.to_string()
+    neutral::json(value.to_string())
 }
 
 #[cfg(test)]

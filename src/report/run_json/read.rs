@@ -11,6 +11,7 @@ use crate::{
     report::{
         Problem, RunReport, Tool,
         compare::Comparison,
+        engine_time::EngineTime,
         record::Record,
         source::Source,
         surface::{Catalogs, Surface},
@@ -123,6 +124,7 @@ fn report(file: File) -> RunReport {
         engine: file.run.engine,
         left_out: file.run.left_out,
         passes_not_kept: 0,
+        engine_time_not_kept: EngineTime::default(),
         records: file.assertions,
         notes: file.notes,
         problems: file.problems,
@@ -135,11 +137,17 @@ fn report(file: File) -> RunReport {
 }
 
 /// Whether all texts of a line were cleaned before they were written: no character that a reader's program would act
-/// on, neither as it is nor as an escape. Line feeds and tabs are the only controls left, and have short escapes.
+/// on, neither as it is nor as an escape. Line feeds and tabs are the only controls left, and have short escapes; the
+/// one long escape is that of the sign that would begin a command in a workflow's log.
 fn is_written_by_us(line: &str) -> bool {
     let mut escaped = false;
-    for byte in line.bytes() {
-        if escaped && !matches!(byte, b'"' | b'\\' | b'n' | b't') {
+    for (at, byte) in line.bytes().enumerate() {
+        let is_ours = match byte {
+            b'"' | b'\\' | b'n' | b't' => true,
+            b'u' => line.as_bytes()[at..].starts_with(b"u0023"),
+            _ => false,
+        };
+        if escaped && !is_ours {
             return false;
         }
         escaped = !escaped && byte == b'\\';

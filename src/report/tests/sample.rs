@@ -50,10 +50,7 @@ assert:
 ";
 
 fn file(path: &str) -> Arc<SourceFile> {
-    Arc::new(SourceFile {
-        path: path.to_owned(),
-        text: SUITE.to_owned(),
-    })
+    Arc::new(SourceFile::new(path.to_owned(), SUITE.to_owned()))
 }
 
 fn origin(path: &str, part: &str) -> Origin {

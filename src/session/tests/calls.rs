@@ -194,27 +194,27 @@ async fn prompts_completions_and_resources_are_asked_for() {
         arguments: template(json!({"who": "you"})),
     });
     assert_eq!(answer_text(&get).await, "you");
-    let complete = Subject::Completion(CompletionCall {
+    let complete = Subject::Completion(Box::new(CompletionCall {
         reference: template(json!({"type": "ref/prompt", "name": "greet"})),
         argument: template(json!({"name": "who", "value": "y"})),
         context: Some(template(json!({"a": "c"}))),
-    });
+    }));
     assert_eq!(
         answer_text(&complete).await,
         r#"{"completion":{"values":["y","c"]}}"#
     );
-    let read = Subject::Resources(ResourcesCall {
+    let read = Subject::Resources(Box::new(ResourcesCall {
         subscribe: None,
         action: Some(ResourcesAction::Read(text("test://a"))),
         unsubscribe: None,
         patience: None,
-    });
+    }));
     assert_eq!(answer_text(&read).await, "content");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_waits_for_its_update_and_ends() {
-    let subject = Subject::Resources(ResourcesCall {
+    let subject = Subject::Resources(Box::new(ResourcesCall {
         subscribe: Some(text("test://a")),
         action: Some(ResourcesAction::List(ListCall::default())),
         unsubscribe: Some(text("test://a")),
@@ -225,7 +225,7 @@ async fn a_subscription_waits_for_its_update_and_ends() {
                 ..Enough::default()
             })),
         }),
-    });
+    }));
     let began = Instant::now();
     let mut stage = Stage::new(helpful());
     let seen = stage.perform(&subject).await;
@@ -260,7 +260,7 @@ async fn log_messages_are_waited_for() {
     let case = async |patience, messages: usize, longest: u64| {
         let subject = Subject::Logging {
             level: Some(text("info")),
-            call: Some(tool("log", json!({}))),
+            call: Some(Box::new(tool("log", json!({})))),
             patience,
         };
         let began = Instant::now();
@@ -284,7 +284,7 @@ async fn log_messages_are_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_that_the_deadline_cuts_short_is_no_answer() {
     let subject = Subject::Notifications {
-        call: tool("echo", json!({})),
+        call: Box::new(tool("echo", json!({}))),
         patience: Patience {
             within: Duration::from_mins(1),
             enough: None,

@@ -151,7 +151,7 @@ impl Loading<'_> {
         if is_assertion(&text) {
             return Settings::default();
         }
-        let file = Arc::new(SourceFile { path: shown, text });
+        let file = Arc::new(SourceFile::new(shown, text));
         let around = Surroundings {
             environment: self.options.environment,
             unset: self.options.unset_variables,
@@ -232,12 +232,12 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(problem) => {
                 let text = String::new();
-                let file = Arc::new(SourceFile { path: shown, text });
+                let file = Arc::new(SourceFile::new(shown, text));
                 self.unusable_file(found, &file, *problem);
                 return;
             }
         };
-        let file = Arc::new(SourceFile { path: shown, text });
+        let file = Arc::new(SourceFile::new(shown, text));
         if is_settings && !is_assertion(&file.text) {
             if settings
                 .file
@@ -251,9 +251,9 @@ impl Loading<'_> {
             }
             return;
         }
-        let mut problems = Problems::new(Arc::clone(&file), settings.file.clone());
-        let documents = yaml::parse(&file.text, Source::Suite, &mut problems);
-        if documents.is_empty() {
+        let problems = Problems::new(Arc::clone(&file), settings.file.clone());
+        let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty()).peekable();
+        if documents.peek().is_none() {
             self.suite.notes.push(format!("`{}` is empty", file.path));
         }
         for document in documents {
@@ -426,16 +426,10 @@ fn tags_of(root: &Node) -> Vec<String> {
 
 /// Whether a file with the settings' name is an assertion after all.
 fn is_assertion(text: &str) -> bool {
-    let file = Arc::new(SourceFile {
-        path: String::new(),
-        text: String::new(),
-    });
-    let mut problems = Problems::new(file, None);
-    let documents = yaml::parse(text, Source::Suite, &mut problems);
-    documents
-        .iter()
-        .filter_map(|document| document.root.as_ref())
-        .any(|root| !assertion::subjects_of(root).is_empty())
+    let file = Arc::new(SourceFile::new(String::new(), String::new()));
+    yaml::parse(text, Source::Suite, Problems::new(file, None))
+        .filter_map(|document| document.root)
+        .any(|root| !assertion::subjects_of(&root).is_empty())
 }
 
 /// The text of a file that may be a suite.

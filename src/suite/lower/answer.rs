@@ -102,7 +102,8 @@ impl Lowering<'_> {
             self.switch(field).map(Expectation::IsError)
         });
         list.add("error", error, |field| {
-            self.rpc_error(field.value).map(Expectation::Error)
+            self.rpc_error(field.value)
+                .map(|wanted| Expectation::Error(Box::new(wanted)))
         });
         list.add("not_empty", not_empty, |field| {
             self.switch(field).map(Expectation::NotEmpty)
@@ -148,11 +149,11 @@ impl Lowering<'_> {
         });
         list.add("min_results", min_results, |field| {
             self.results("min_results", field)
-                .map(Expectation::MinResults)
+                .map(|wanted| Expectation::MinResults(Box::new(wanted)))
         });
         list.add("max_results", max_results, |field| {
             self.results("max_results", field)
-                .map(Expectation::MaxResults)
+                .map(|wanted| Expectation::MaxResults(Box::new(wanted)))
         });
         list.add("net_delta", net_delta, |field| {
             Some(self.net_delta(field.value))
@@ -197,13 +198,14 @@ impl Lowering<'_> {
         });
         list.add("notifications", notifications, |field| {
             self.all_notifications(field)
-                .map(Expectation::Notifications)
+                .map(|wanted| Expectation::Notifications(Box::new(wanted)))
         });
         list.add("server_requests", server_requests, |field| {
             Some(self.server_requests(field.value, None))
         });
         list.add("stderr", stderr, |field| {
-            self.stderr(field).map(Expectation::Stderr)
+            self.stderr(field)
+                .map(|wanted| Expectation::Stderr(Box::new(wanted)))
         });
         list.add("exit", exit, |field| {
             self.exit(field).map(Expectation::Exit)
@@ -212,7 +214,8 @@ impl Lowering<'_> {
             Some(Expectation::Findings(self.findings(field.value)))
         });
         list.add("snapshot", snapshot, |field| {
-            self.snapshot(field.value).map(Expectation::Snapshot)
+            self.snapshot(field.value)
+                .map(|wanted| Expectation::Snapshot(Box::new(wanted)))
         });
         list.add("not", not, |field| self.not(field).map(Expectation::Not));
         list.finish(self)
@@ -337,7 +340,7 @@ impl Lowering<'_> {
             return None;
         }
         let ready = inner.into_iter().filter_map(|wanted| match wanted.state {
-            WantedState::Ready(expectation) => Some((wanted.key, *expectation)),
+            WantedState::Ready(expectation) => Some((wanted.key, expectation)),
             WantedState::Templated(_) => None,
         });
         Some(ready.collect())

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Lowering, Surroundings, control::Control, step::Part};
+use super::{Compiled, Lowering, Surroundings, step::Part};
 use crate::{
     suite::{
         Dialect,
         model::{
-            Assertion, Case,
+            Assertion, Case, Control,
             expectation::{Family, Wanted},
             server::{ClientBehaviour, Server, Target},
             subject::{Step, StepOrder, Subject, TraceSource},
@@ -52,13 +52,6 @@ pub(crate) struct Parts {
 impl Parts {
     /// The assertion of that identity.
     pub(crate) fn into_assertion(self, case: Arc<Case>) -> Assertion {
-        let Control {
-            timeout,
-            skip,
-            skip_unless_env,
-            serial,
-            retries,
-        } = self.control;
         Assertion {
             case,
             server: self.server,
@@ -66,11 +59,7 @@ impl Parts {
             setup: self.setup,
             subject: self.subject,
             wanted: self.wanted,
-            timeout,
-            skip,
-            skip_unless_env,
-            serial,
-            retries,
+            control: self.control.kept(),
             uses_fixture: self.uses_fixture,
             warnings: self.warnings,
             subject_origin: self.subject_origin,

@@ -43,7 +43,7 @@ impl Lowering<'_> {
             argument: argument?,
             context,
         };
-        Some((Subject::Completion(call), wanted))
+        Some((Subject::Completion(Box::new(call)), wanted))
     }
 
     /// `ref`, as it is sent.

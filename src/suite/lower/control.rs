@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::{Lowering, duration};
 use crate::{
     suite::{
-        Dialect, problems,
+        Dialect,
+        model::Control,
+        problems,
         raw::{
             Field,
             assertion::RawAssertion,
@@ -16,21 +18,6 @@ use crate::{
     },
     words::diagnostic::Severity,
 };
-
-/// When and how often an assertion runs.
-#[derive(Debug)]
-pub(super) struct Control {
-    /// Its own deadline.
-    pub(super) timeout: Option<Duration>,
-    /// Why it is never run.
-    pub(super) skip: Option<String>,
-    /// Variables without which it is skipped.
-    pub(super) skip_unless_env: Vec<String>,
-    /// Its group of one at a time.
-    pub(super) serial: Option<String>,
-    /// Attempts after a failure.
-    pub(super) retries: Option<u32>,
-}
 
 impl Lowering<'_> {
     /// When and how often it runs.

@@ -63,7 +63,7 @@ pub(crate) fn resolve<'a>(
         return Err(problem.message.clone());
     }
     match found.into_iter().next().map(|wanted| wanted.state) {
-        Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(*expectation)),
+        Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(expectation)),
         Some(WantedState::Templated(_)) | None => {
             Err(format!("`{}` has nothing to check here", wanted.key))
         }

@@ -198,7 +198,7 @@ impl<'a> Lowering<'a> {
         Wanted {
             key,
             origin: self.reading.problems.origin(at),
-            state: WantedState::Ready(Box::new(expectation)),
+            state: WantedState::Ready(expectation),
         }
     }
 

@@ -37,7 +37,7 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = raw;
-        let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(wanted));
+        let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
         let none = NotificationsWanted::default;
         let mut list = WantedList::default();
         list.add("min_count", min_count, |field| {
@@ -129,7 +129,7 @@ impl Lowering<'_> {
             contains_data,
             not_below,
         } = raw;
-        let part = |wanted: LoggingWanted| Some(Expectation::Logging(wanted));
+        let part = |wanted: LoggingWanted| Some(Expectation::Logging(Box::new(wanted)));
         let none = LoggingWanted::default;
         let mut list = WantedList::default();
         list.add("min_messages", min_messages, |field| {

@@ -57,7 +57,7 @@ impl Lowering<'_> {
             unsubscribe: unsubscribe.map(|uri| self.template(uri.value)),
             patience,
         };
-        (Subject::Resources(call), wanted)
+        (Subject::Resources(Box::new(call)), wanted)
     }
 
     /// `expect_notification`: what must or must not come, and how long that is waited for. Under the Go

@@ -3,8 +3,8 @@
 use super::{Lowering, ServerFrom};
 use crate::suite::{
     model::server::{
-        Auth, ClientBehaviour, Inherit, Launch, Program, Ready, Server, Target, UrlLaunch,
-        UrlTransport,
+        Auth, ClientBehaviour, Directory, Inherit, Launch, Program, Ready, Server, Target,
+        UrlLaunch, UrlTransport,
     },
     problems,
     raw::{
@@ -306,13 +306,19 @@ impl Lowering<'_> {
     }
 
     /// A directory relative to the YAML file.
-    fn directory(&mut self, cwd: Text) -> Template {
-        let template = self.template(cwd);
-        if template.text.starts_with("{{") {
-            return template;
+    fn directory(&mut self, cwd: Text) -> Directory {
+        let place = self.template(cwd);
+        if place.text.starts_with('/') || place.text.starts_with("{{") {
+            return Directory {
+                place,
+                beside: None,
+            };
         }
-        let joined = self.around.directory.join(&template.text);
-        Template::new(joined.to_string_lossy().into_owned())
+        let joined = self.around.directory.join(&place.text);
+        Directory {
+            place: Template::new(joined.to_string_lossy().into_owned()),
+            beside: Some(place.text),
+        }
     }
 
     /// A server that listens on a port.

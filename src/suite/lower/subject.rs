@@ -75,7 +75,10 @@ impl Lowering<'_> {
         let call = self.subject_call(tool, args, "`assert`", at)?;
         let subject = match waiting::for_notifications(&wanted) {
             None => Subject::Tool(call),
-            Some(patience) => Subject::Notifications { call, patience },
+            Some(patience) => Subject::Notifications {
+                call: Box::new(call),
+                patience,
+            },
         };
         Some((subject, wanted))
     }

@@ -82,7 +82,7 @@ impl Lowering<'_> {
                 return None;
             }
         };
-        Some(self.wanted("trajectory", at, Expectation::Trajectory(rule)))
+        Some(self.wanted("trajectory", at, Expectation::Trajectory(Box::new(rule))))
     }
 
     /// The tools of a rule.

@@ -43,7 +43,7 @@ impl Lowering<'_> {
                 problems::no_effect(origin, "args", "there is no `tool`")
             });
         }
-        let call = tool.map(|tool| self.tool_call(tool, args));
+        let call = tool.map(|tool| Box::new(self.tool_call(tool, args)));
         let wanted = match expect {
             Some(expect) => self.expect(Family::Logging, expect.value.node, RawLoggingExpect::KEYS),
             None => Vec::new(),
@@ -80,6 +80,7 @@ impl Lowering<'_> {
         let wanted = self.or_not_error(wanted, at);
         let call = self.subject_call(tool, args, "`assert_notifications`", at)?;
         let patience = patience(within, enough);
+        let call = Box::new(call);
         Some((Subject::Notifications { call, patience }, wanted))
     }
 }
@@ -101,7 +102,7 @@ fn all_ready(wanted: &[Wanted]) -> Option<Vec<&Expectation>> {
     wanted
         .iter()
         .map(|wanted| match &wanted.state {
-            WantedState::Ready(expectation) => Some(&**expectation),
+            WantedState::Ready(expectation) => Some(expectation),
             WantedState::Templated(_) => None,
         })
         .collect()

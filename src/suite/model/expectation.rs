@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
 #[derive(Debug, Clone)]
 pub(crate) enum WantedState {
     /// It is.
-    Ready(Box<Expectation>),
+    Ready(Expectation),
     /// Its value holds `{{…}}`: rendered when the bindings of the job are complete, then lowered by
     /// `suite::lower::expectation`.
     Templated(Box<Unresolved>),
@@ -56,7 +56,7 @@ pub(crate) enum Family {
     Trajectory,
 }
 
-/// Everything one `expect` key can ask.
+/// Everything one `expect` key can ask. A suite holds very many of them: what is large stands in a box.
 #[derive(Debug, Clone)]
 pub(crate) enum Expectation {
     /// `not_error`: the answer is a result that is no tool error; `false` wants a tool error.
@@ -64,7 +64,7 @@ pub(crate) enum Expectation {
     /// `is_error`: the answer is a tool error; `false` wants a result that is none.
     IsError(bool),
     /// `error`: the answer is this JSON-RPC error.
-    Error(ErrorWanted),
+    Error(Box<ErrorWanted>),
     /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content; `false` wants none.
     NotEmpty(bool),
     /// `equals`: the text is this, surrounding white space aside.
@@ -90,9 +90,9 @@ pub(crate) enum Expectation {
     /// `content`: the content blocks are these, in order, each given partially.
     Content(Vec<ContentRule>),
     /// `min_results`: an array in the answer has at least so many items.
-    MinResults(ResultCount),
+    MinResults(Box<ResultCount>),
     /// `max_results`: an array in the answer has at most so many items.
-    MaxResults(ResultCount),
+    MaxResults(Box<ResultCount>),
     /// `net_delta`: the member `net_delta` of the answer is this number.
     NetDelta {
         /// The number.
@@ -123,9 +123,9 @@ pub(crate) enum Expectation {
     /// `max_bytes`: the answer is at most so long.
     MaxBytes(u64),
     /// `notifications`: what the server told during the call.
-    Notifications(NotificationsWanted),
+    Notifications(Box<NotificationsWanted>),
     /// The `expect` of `assert_logging`: the log messages.
-    Logging(LoggingWanted),
+    Logging(Box<LoggingWanted>),
     /// `expect_notification` of `assert_resources`: whether `notifications/resources/updated` came.
     ResourceUpdated {
         /// Whether it must come or must not.
@@ -136,7 +136,7 @@ pub(crate) enum Expectation {
     /// `server_requests`: what the server asked of the client.
     ServerRequests(Vec<ServerRequestWanted>),
     /// `stderr`: what the server wrote there.
-    Stderr(StderrWanted),
+    Stderr(Box<StderrWanted>),
     /// `exit`: how the server ended after the session was closed.
     Exit(ExitWanted),
     /// `findings`: no protocol findings but these.
@@ -147,10 +147,10 @@ pub(crate) enum Expectation {
             dead_code,
             reason = "validated with the suite; only the transport that runs it reads it"
         )]
-        Value,
+        Box<Value>,
     ),
     /// One rule of `trajectory`.
-    Trajectory(TrajectoryRule),
+    Trajectory(Box<TrajectoryRule>),
     /// `not`: each of these does not hold.
     Not(Vec<(&'static str, Self)>),
 }

@@ -72,6 +72,19 @@ pub(crate) struct Assertion {
     pub(crate) subject: Subject,
     /// What must hold for the subject's answer, in the order of the suite.
     pub(crate) wanted: Vec<Wanted>,
+    /// When and how often it runs, when the suite says anything about it.
+    pub(crate) control: Option<Box<Control>>,
+    /// Whether `{{fixture}}` or a file expectation occurs: without, it gets no copy.
+    pub(crate) uses_fixture: bool,
+    /// What every failure should mention, with the place, e.g. an unset variable in `env`.
+    pub(crate) warnings: Vec<Diagnostic>,
+    /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
+    pub(crate) subject_origin: Origin,
+}
+
+/// When and how often an assertion runs; what is absent is as the command line has it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Control {
     /// Its own deadline; wins over the command line's.
     pub(crate) timeout: Option<Duration>,
     /// Why it is never run.
@@ -82,10 +95,11 @@ pub(crate) struct Assertion {
     pub(crate) serial: Option<String>,
     /// Attempts after a failure; wins over the command line's.
     pub(crate) retries: Option<u32>,
-    /// Whether `{{fixture}}` or a file expectation occurs: without, it gets no copy.
-    pub(crate) uses_fixture: bool,
-    /// What every failure should mention, with the place, e.g. an unset variable in `env`.
-    pub(crate) warnings: Vec<Diagnostic>,
-    /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
-    pub(crate) subject_origin: Origin,
+}
+
+impl Control {
+    /// The same as an assertion keeps it: most suites say nothing, and hold very many assertions.
+    pub(crate) fn kept(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
 }

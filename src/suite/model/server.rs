@@ -158,13 +158,21 @@ pub(crate) struct Launch {
     pub(crate) command: Option<Template>,
     /// Its arguments.
     pub(crate) args: Vec<Template>,
-    /// The directory it starts in, the folder of the suite's file already put before a relative one;
-    /// `None`: the caller's.
-    pub(crate) directory: Option<Template>,
+    /// The directory it starts in; `None`: the caller's, in a container the image's.
+    pub(crate) directory: Option<Directory>,
     /// Its environment variables, in the order of the suite.
     pub(crate) env: Vec<(String, EnvValue)>,
     /// What it inherits.
     pub(crate) inherit: Inherit,
+}
+
+/// The directory a process starts in.
+#[derive(Debug, Clone)]
+pub(crate) struct Directory {
+    /// Where it is, the folder of the suite's file already put before a relative one.
+    pub(crate) place: Template,
+    /// As it is written, where that is relative to the suite's file: a container has no such folder.
+    pub(crate) beside: Option<String>,
 }
 
 /// A value under `env`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.

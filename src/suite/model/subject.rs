@@ -22,11 +22,11 @@ pub(crate) enum Subject {
     /// `assert_initialize`: the handshake alone.
     Initialize,
     /// `assert_resources`.
-    Resources(ResourcesCall),
+    Resources(Box<ResourcesCall>),
     /// `assert_prompts`.
     Prompts(PromptsCall),
     /// `assert_completion`: `completion/complete`.
-    Completion(CompletionCall),
+    Completion(Box<CompletionCall>),
     /// `assert_sampling`: a tool that asks the client for a sample.
     Sampling(ToolCall),
     /// `assert_elicitation`: a tool that asks the user.
@@ -36,14 +36,14 @@ pub(crate) enum Subject {
         /// The level to set; `None` sends no `logging/setLevel`.
         level: Option<Template>,
         /// The tool to call after it.
-        call: Option<ToolCall>,
+        call: Option<Box<ToolCall>>,
         /// How long to wait for messages after it.
         patience: Patience,
     },
     /// `assert_notifications`: a tool, then a wait for notifications.
     Notifications {
         /// The tool to call.
-        call: ToolCall,
+        call: Box<ToolCall>,
         /// How long to wait for notifications after it.
         patience: Patience,
     },

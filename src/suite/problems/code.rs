@@ -22,6 +22,8 @@ codes! {
     YAML_SYNTAX = "yaml-syntax";
     /// The YAML is nested too deep or grows too large.
     YAML_LIMIT = "yaml-limit";
+    /// The settings file holds more than one document.
+    FURTHER_DOCUMENT = "further-document";
     /// A key occurs twice in one map.
     DUPLICATE_KEY = "duplicate-key";
     /// An alias or a merge key that cannot be filled in.

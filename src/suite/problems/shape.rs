@@ -102,6 +102,19 @@ pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     )
 }
 
+/// A document of the settings file after the one that counts.
+pub(crate) fn further_settings(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::FURTHER_DOCUMENT,
+        origin,
+        "the settings are one document, and this is a further one".to_owned(),
+    );
+    helped(
+        problem,
+        "put all keys into the first document, without `---` between",
+    )
+}
+
 /// A word out of a list.
 pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&str]) -> Diagnostic {
     let problem = error(

@@ -120,7 +120,7 @@ fn settings_give_defaults_that_assertions_override_key_by_key() {
                 launch.command.as_ref().unwrap().text,
                 launch.args.len(),
                 launch.env.len(),
-                one.timeout.unwrap()
+                one.control.as_ref().unwrap().timeout.unwrap()
             )
         })
         .collect();
@@ -143,10 +143,30 @@ fn problems_in_defaults_are_shown_in_the_settings_file() {
 }
 
 #[test]
+fn settings_that_cannot_be_read_are_not_passed_over() {
+    let case = |settings: &str, wanted: &[&str]| {
+        let suite = "server: {command: s}\nassert: {tool: x}\n";
+        let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", suite)]);
+        let shown = sample.shown();
+        for wanted in wanted {
+            assert!(shown.contains(wanted), "{settings:?}: {shown}");
+        }
+    };
+    case("jobs: [\n", &["mcp-assert.yaml:", "yaml-syntax"]);
+    case("jobs: 3\njobs: 4\n", &["duplicate-key"]);
+    case(
+        "jobs: 3\n---\ncompat: true\n",
+        &["mcp-assert.yaml:3:1", "further-document"],
+    );
+    let quiet = Sample::new(&[("mcp-assert.yaml", "jobs: 3\n---\n")]);
+    assert!(!quiet.shown().contains("further-document"));
+}
+
+#[test]
 fn assertions_are_small_and_share_what_is_the_same() {
     use crate::suite::model::{Assertion, expectation::Wanted};
-    assert!(size_of::<Assertion>() <= 520, "{}", size_of::<Assertion>());
-    assert!(size_of::<Wanted>() <= 64, "{}", size_of::<Wanted>());
+    assert!(size_of::<Assertion>() <= 264, "{}", size_of::<Assertion>());
+    assert!(size_of::<Wanted>() <= 80, "{}", size_of::<Wanted>());
     let assertions = Sample::one(&format!("{GOOD}---\nname: b\n{GOOD}")).assertions();
     assert!(std::sync::Arc::ptr_eq(
         &assertions[0].server,

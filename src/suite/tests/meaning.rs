@@ -10,6 +10,7 @@ use crate::suite::{
     Dialect,
     lower::expectation::resolve,
     model::{
+        Assertion,
         container::ImageBase,
         expectation::{Expectation, ValueRule, WantedState},
         server::{ElicitationReplies, EnvPart, SamplingReply, Target},
@@ -19,7 +20,7 @@ use crate::suite::{
 };
 
 /// The assertion of a document on a plain server.
-fn one(text: &str) -> std::sync::Arc<crate::suite::model::Assertion> {
+fn one(text: &str) -> std::sync::Arc<Assertion> {
     let sample = Sample::one(&format!("server: {{command: s}}\n{text}"));
     let mut assertions = sample.assertions();
     assert_eq!(assertions.len(), 1);
@@ -66,7 +67,7 @@ fn the_go_tools_rules_come_back_on_request() {
         Subject::Prompts(PromptsCall::List(_))
     ));
     assert_eq!(assertion.wanted.len(), 0);
-    assert_eq!(assertion.timeout, None);
+    assert_eq!(assertion.control, None);
     assert_eq!(assertion.setup[0].on_tool_error, OnToolError::PassOver);
     let text =
         "server: {command: s}\nassert: {tool: x, expect: {json_path: {$.a: {exists: true}}}}\n";
@@ -74,7 +75,7 @@ fn the_go_tools_rules_come_back_on_request() {
     let WantedState::Ready(expectation) = &assertions[0].wanted[0].state else {
         panic!("ready");
     };
-    let Expectation::JsonPath(rules) = &**expectation else {
+    let Expectation::JsonPath(rules) = expectation else {
         panic!("paths");
     };
     assert!(matches!(rules[0].rule, ValueRule::Loosely(_)));
@@ -134,7 +135,7 @@ fn numbers_and_dates_stay_as_they_are_written() {
         panic!("ready");
     };
     assert!(
-        matches!(&**expectation, Expectation::Contains(texts) if texts == &["42", "true", "1.50"])
+        matches!(expectation, Expectation::Contains(texts) if texts == &["42", "true", "1.50"])
     );
 }
 

@@ -117,10 +117,7 @@ impl Sample {
 
     /// A collector of problems for a text.
     fn problems(text: &str) -> Problems {
-        let file = SourceFile {
-            path: "a.yaml".into(),
-            text: text.into(),
-        };
+        let file = SourceFile::new("a.yaml".into(), text.into());
         Problems::new(Arc::new(file), None)
     }
 }

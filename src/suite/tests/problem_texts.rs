@@ -82,6 +82,7 @@ fn every_code_has_an_example() {
     let samples = [
         Sample::one(&deep),
         Sample::new(&[("a.yaml", again), ("b.yaml", again)]),
+        Sample::new(&[("mcp-assert.yaml", "jobs: 1\n---\njobs: 2\n")]),
         Sample::new(&[("bytes.yaml", "")]).bytes("bytes.yaml", b"name: \xff\n"),
         Sample::new(&[("long.yaml", "")]).bytes("long.yaml", &vec![b'#'; 17 * 1024 * 1024]),
         Sample::new(&[]).link("gone.yaml", "/nowhere/at/all"),

@@ -5,9 +5,8 @@ use crate::suite::{reference, schema::json_schema};
 
 /// The documents of a text as JSON.
 fn documents(text: &str) -> Vec<serde_json::Value> {
-    let mut problems = Sample::problems(text);
-    crate::suite::yaml::parse(text, crate::suite::yaml::Source::Suite, &mut problems)
-        .into_iter()
+    let problems = Sample::problems(text);
+    crate::suite::yaml::parse(text, crate::suite::yaml::Source::Suite, problems)
         .filter_map(|document| document.root)
         .map(crate::suite::yaml::Node::into_value)
         .collect()

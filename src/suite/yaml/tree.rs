@@ -66,15 +66,16 @@ struct Stop;
 struct Builder<'a> {
     text: &'a str,
     source: Source,
-    problems: &'a mut Problems,
+    problems: Problems,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
     root: Option<Node>,
     nodes: usize,
 }
 
-/// Reads all documents of a text. A document that is broken does not hide the ones after it.
-pub(crate) fn parse(text: &str, source: Source, problems: &mut Problems) -> Vec<Document> {
+/// Reads the documents of a text one by one. A document that is broken does not hide the ones after it. `problems`
+/// says whose places are told; what it holds already comes with the first document.
+pub(crate) fn parse(text: &str, source: Source, problems: Problems) -> Documents<'_> {
     let mut options = parser_options! {
         emit_unresolved_aliases: true,
         flow_nesting_limit: DEEPEST,
@@ -82,47 +83,62 @@ pub(crate) fn parse(text: &str, source: Source, problems: &mut Problems) -> Vec<
         simple_key_max_lookahead: 4_096,
     };
     options.set_emit_comments(false);
-    let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut documents = Vec::new();
-    let mut builder = Builder::new(text, source, problems);
-    let mut start = None;
-    loop {
-        let outcome = match parser.next_event() {
-            None | Some(Ok((Event::StreamEnd, _))) => break,
-            Some(Ok((Event::StreamStart, _))) => continue,
-            Some(Ok((Event::DocumentStart(..), span))) => {
-                start = Some(span.start.byte_offset().unwrap_or_default());
-                continue;
-            }
-            Some(Ok((Event::DocumentEnd, span))) => {
-                let end = span.start.byte_offset().unwrap_or(text.len());
-                documents.push(builder.finish(start.take().unwrap_or_default(), end));
-                continue;
-            }
-            Some(Ok((event, span))) => builder.event(event, &span),
-            Some(Err(error)) => builder.broken(&error),
-        };
-        if outcome.is_err() {
-            let end = text.len();
-            let mut document = builder.finish(start.take().unwrap_or(end), end);
-            document.root = None;
-            documents.push(document);
-            if !go_on(&mut parser) {
-                break;
-            }
-        }
+    Documents {
+        parser: Parser::new_from_str_with_options(text, options),
+        builder: Builder::new(text, source, problems),
+        start: None,
+        over: false,
     }
-    documents
 }
 
-/// Moves the parser to the next document, if there is one.
-fn go_on<'a>(parser: &mut Parser<'a, StrInput<'a>>) -> bool {
-    parser.proceed_next_document().unwrap_or(false)
+/// The documents of a text, in their order; each is gone before the next one is read, so that a file may hold very many.
+pub(crate) struct Documents<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    builder: Builder<'a>,
+    /// Where the open document begins.
+    start: Option<usize>,
+    /// Whether nothing can follow.
+    over: bool,
+}
+
+impl Iterator for Documents<'_> {
+    type Item = Document;
+
+    fn next(&mut self) -> Option<Document> {
+        while !self.over {
+            let outcome = match self.parser.next_event() {
+                None | Some(Ok((Event::StreamEnd, _))) => {
+                    self.over = true;
+                    break;
+                }
+                Some(Ok((Event::StreamStart, _))) => continue,
+                Some(Ok((Event::DocumentStart(..), span))) => {
+                    self.start = Some(span.start.byte_offset().unwrap_or_default());
+                    continue;
+                }
+                Some(Ok((Event::DocumentEnd, span))) => {
+                    let end = span.start.byte_offset().unwrap_or(self.builder.text.len());
+                    let start = self.start.take().unwrap_or_default();
+                    return Some(self.builder.finish(start, end));
+                }
+                Some(Ok((event, span))) => self.builder.event(event, &span),
+                Some(Err(error)) => self.builder.broken(&error),
+            };
+            if outcome.is_err() {
+                let end = self.builder.text.len();
+                let mut document = self.builder.finish(self.start.take().unwrap_or(end), end);
+                document.root = None;
+                self.over = !self.parser.proceed_next_document().unwrap_or(false);
+                return Some(document);
+            }
+        }
+        None
+    }
 }
 
 impl<'a> Builder<'a> {
     /// Nothing read yet.
-    fn new(text: &'a str, source: Source, problems: &'a mut Problems) -> Self {
+    fn new(text: &'a str, source: Source, problems: Problems) -> Self {
         Self {
             text,
             source,

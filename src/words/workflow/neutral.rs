@@ -26,6 +26,28 @@ pub(crate) fn lines(text: &str) -> String {
     out
 }
 
+/// A text of JSON in which no string holds a command: of the signs that begin one, the second is written as an escape.
+/// That a line begins as one cannot be: in JSON no line begins with a colon.
+pub(crate) fn json(text: String) -> String {
+    if !text.contains('#') {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('#') {
+        let (before, behind) = rest.split_at(at + 1);
+        out.push_str(before);
+        rest = behind;
+        let begins = pass(behind, '#').is_some_and(|behind| pass(behind, '[').is_some());
+        if let Some((between, behind)) = behind.split_once('#').filter(|_| begins) {
+            out.extend([between, "\\u0023"]);
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// One line without its end.
 fn push_line(line: &str, out: &mut String) {
     let line = clean(&without_sequences(line));
@@ -98,7 +120,26 @@ fn after_sequence(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{json, lines};
+
+    #[test]
+    fn json_stays_what_it_was_and_holds_no_command() {
+        let case = |text: &str, shown: &str| {
+            let value = serde_json::Value::from(text);
+            let made = json(value.to_string());
+            assert_eq!(made, format!("\"{shown}\""));
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&made).unwrap(),
+                value
+            );
+            assert!(!lines(&made).contains("# #["), "{made}");
+        };
+        case("plain", "plain");
+        case("# a ## b #[c", "# a ## b #[c");
+        case("##[error]x", "#\\u0023[error]x");
+        case("###[a]##[b]", "##\\u0023[a]#\\u0023[b]");
+        case("#\u{200d}#[a]", "#\u{200d}\\u0023[a]");
+    }
 
     #[test]
     fn commands_are_shown_and_not_obeyed() {

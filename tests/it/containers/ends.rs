@@ -3,10 +3,16 @@
 use std::{
     path::Path,
     process::{Child, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
-use super::{IMAGE, ids, labelled, project, ready, run};
+use super::{
+    IMAGE,
+    engines::{Remote, SOCKET},
+    ids, labelled, project, ready, run, run_json,
+};
 use crate::{engine::docker_says, harness::Project};
 
 #[test]
@@ -46,25 +52,45 @@ assert: {tool: deaf, expect: {contains: deaf}}
 }
 
 /// A run of four assertions that sleep, begun and left alone.
-fn sleeping(project: &Project) -> Child {
-    let mut command = project.command(&["run", "evals", "--trials", "4", "--jobs", "2"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
+pub(super) fn sleeping(project: &Project) -> Child {
+    let run = ["run", "evals", "--fixture", "fixture"];
+    let mut command = project.command(&[&run[..], &["--trials", "4", "--jobs", "2"]].concat());
+    command
+        .env("TMPDIR", project.path().join("tmp"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
-fn sleeper(owner: &str) -> Project {
-    project(&format!(
-        "name: sleeps {owner}\nassert: {{tool: sleep, args: {{seconds: 300}}, expect: {{contains: slept}}}}\n"
-    ))
+/// An assertion whose container, with a fixture in it, is there for long.
+pub(super) fn sleeper(owner: &str) -> Project {
+    let suite = format!(
+        "name: sleeps {owner}\nassert: {{tool: sleep, args: {{seconds: 300}}, expect: {{file_exists: [keep.txt]}}}}\n"
+    );
+    project(&suite)
+        .file("fixture/keep.txt", "keep")
+        .file("tmp/empty/file", "")
+}
+
+/// Stops a run where it is, so that what it has made can be looked at: once it is dead, any other run that begins
+/// removes that.
+pub(super) fn freeze(child: &Child) {
+    let pid = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+}
+
+/// The label of its containers and volumes.
+pub(super) fn label_of(owner: &str) -> String {
+    format!("io.mcp-assert.assertion=a.yaml::sleeps {owner}")
 }
 
 /// Waits until a container of this assertion runs.
-fn started(owner: &str) {
-    let label = format!("label=io.mcp-assert.assertion=a.yaml::sleeps {owner}");
+pub(super) fn started(owner: &str) {
+    let label = format!("label={}", label_of(owner));
     let begun = Instant::now();
     while docker_says(Path::new("/"), &["ps", "--quiet", "--filter", &label]).is_empty() {
         assert!(begun.elapsed() < Duration::from_mins(1), "nothing starts");
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
@@ -85,8 +111,56 @@ fn an_interrupt_leaves_nothing() {
         "{:?}",
         begun.elapsed()
     );
-    let left = labelled("io.mcp-assert.assertion=a.yaml::sleeps until interrupted");
-    assert_eq!(left, "");
+    assert_eq!(labelled(&label_of("until interrupted")), "");
+    assert_eq!(
+        std::fs::read_dir(project.path().join("tmp"))
+            .unwrap()
+            .count(),
+        1
+    );
+}
+
+/// Whether the engine of the test below hears nothing any more.
+static DEAF: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn an_engine_that_hangs_keeps_no_interrupted_run_from_telling() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let remote = Remote::with(|_| {
+        while DEAF.load(Ordering::Relaxed) {
+            thread::park_timeout(Duration::from_secs(1));
+        }
+    });
+    let project = sleeper("while the engine hangs");
+    let arguments = ["ci", "--jobs", "2", "--report-json", "run.json"];
+    let mut command = project.command(&arguments);
+    command
+        .args(["--docker-host", &remote.address])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    started("while the engine hangs");
+    DEAF.store(true, Ordering::Relaxed);
+    let pid = rustix::process::Pid::from_child(&child);
+    let begun = Instant::now();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let took = begun.elapsed();
+    DEAF.store(false, Ordering::Relaxed);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(took < Duration::from_secs(5), "{took:?}: {said}");
+    assert!(
+        said.contains("`mcp-assert reap` removes the rest"),
+        "{said}"
+    );
+    let seen = run_json(&project);
+    assert_eq!(seen["end"]["state"], "interrupted");
+    assert_eq!(project.run(&["reap"]).code, 0);
+    let label = "io.mcp-assert.assertion=a.yaml::sleeps while the engine hangs";
+    assert_eq!(labelled(label), "");
 }
 
 #[test]
@@ -94,7 +168,7 @@ fn the_next_run_sweeps_what_a_killed_one_left_and_so_does_reap() {
     if !ready() {
         return;
     }
-    let label = "io.mcp-assert.assertion=a.yaml::sleeps until killed";
+    let label = label_of("until killed");
     for sweep in [&["reap"][..], &["run", "next"][..]] {
         let project = sleeper("until killed").file(
             "next/a.yaml",
@@ -102,10 +176,11 @@ fn the_next_run_sweeps_what_a_killed_one_left_and_so_does_reap() {
         );
         let mut child = sleeping(&project);
         started("until killed");
+        freeze(&child);
+        assert_ne!(labelled(&label), "");
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_ne!(labelled(label), "");
         project.run(sweep);
-        assert_eq!(labelled(label), "", "{sweep:?}");
+        assert_eq!(labelled(&label), "", "{sweep:?}");
     }
 }

@@ -1,9 +1,20 @@
 //! Assertions in containers, on a real engine: fresh each, closed, and nothing left behind.
 
+mod ahead;
+mod catalogs;
+mod closed;
 mod ends;
 mod engines;
+mod leftovers;
+mod own;
+mod podman;
+mod refused;
 
-use std::{path::Path, process::Stdio};
+use std::{
+    path::Path,
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -40,13 +51,19 @@ fn project(suite: &str) -> Project {
     )
 }
 
-/// The containers and volumes that carry a label.
-fn labelled(label: &str) -> String {
+/// The containers, volumes and networks that carry a label.
+pub(crate) fn labelled(label: &str) -> String {
     let filter = format!("label={label}");
-    let root = Path::new("/");
-    let containers = docker_says(root, &["ps", "--all", "--quiet", "--filter", &filter]);
-    let volumes = docker_says(root, &["volume", "ls", "--quiet", "--filter", &filter]);
-    format!("{containers}{volumes}")
+    let list = |words: &[&str]| {
+        let words = [words, &["--quiet", "--filter", &filter]].concat();
+        docker_says(Path::new("/"), &words)
+    };
+    let all = [
+        list(&["ps", "--all"]),
+        list(&["volume", "ls"]),
+        list(&["network", "ls"]),
+    ];
+    all.join("\n").trim().to_owned()
 }
 
 /// What `run.json` says.
@@ -63,6 +80,17 @@ fn run(project: &Project, more: &[&str]) -> (Ran, Value) {
     let label = seen["run"]["engine"]["label"].as_str().unwrap();
     assert_eq!(labelled(&format!("io.mcp-assert.run={label}")), "");
     (ran, seen)
+}
+
+/// Waits for a run of two assertions whose engine went away: it ends soon, and neither has a verdict. What it said.
+fn end_without_engine(child: Child) -> String {
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(begun.elapsed() < Duration::from_secs(40), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("2 assertions, 2 errors"), "{said}");
+    said
 }
 
 /// The ids of all containers of a run, those of earlier attempts included.
@@ -145,6 +173,11 @@ fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
             .starts_with("sha256:")
     );
     assert!(container["start_us"].as_u64().unwrap() > 0);
+    let said = &ran.stdout;
+    assert!(
+        said.contains("in 6 containers, added up: the engine "),
+        "{said}"
+    );
     assert!(
         !seen["run"]["engine"]["version"]
             .as_str()
@@ -154,15 +187,12 @@ fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
 }
 
 #[test]
-fn a_container_sees_no_network_and_no_variable_of_ours() {
+fn a_container_sees_no_variable_of_ours() {
     if !ready() {
         return;
     }
     let project = project(
         r#"
-name: no way out
-assert: {tool: connect, expect: {contains: refused, not_contains: connected}}
----
 name: its own secret
 server: {env: {TOKEN: "${MY_TOKEN}"}}
 assert: {tool: env, expect: {contains: '"TOKEN": "hidden-value"', not_contains: [MY_TOKEN, CARGO]}}
@@ -251,6 +281,29 @@ fn servers_are_placed_by_the_command_line_too() {
 }
 
 #[test]
+fn a_folder_of_this_machine_is_not_looked_for_in_a_container() {
+    if !ready() {
+        return;
+    }
+    let suite = |folder: &str| {
+        let server =
+            serde_json::json!({"command": "python3", "args": ["-c", SERVER], "cwd": folder});
+        format!("server: {server}\nassert: {{tool: who, expect: {{contains: ' in /usr'}}}}\n")
+    };
+    let inside = Project::with_suite(&suite("/usr"));
+    let ran = inside.run(&["run", "evals", "--docker", IMAGE]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let beside = Project::with_suite(&suite("app")).file("evals/app/file", "");
+    let absolute = beside.path().join("evals").display().to_string();
+    for evals in ["evals", &absolute] {
+        let ran = beside.run(&["run", evals, "--docker", IMAGE]);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        let wanted = "`cwd: app` is a folder beside the suite";
+        assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn two_runs_at_once_do_not_touch_each_other() {
     if !ready() {
         return;
@@ -287,4 +340,86 @@ assert: {tool: there, args: {paths: [/tmp/left]}, expect: {contains: left}}
 ";
     let (ran, _) = run(&project(suite), &["--reuse-server"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+#[test]
+fn the_image_of_the_command_line_is_prepared_once() {
+    if !ready() {
+        return;
+    }
+    let word = format!("prepared-{}", std::process::id());
+    let suite = format!(
+        "name: finds what was prepared\nassert: {{tool: there, args: {{paths: [/opt/{word}, /tmp/{word}]}}, \
+         expect: {{equals: '[\"/opt/{word}\"]'}}}}\n"
+    );
+    let server = serde_json::json!({"command": "python3", "args": ["-c", SERVER]});
+    let project = Project::with_suite(&suite).file(
+        "evals/mcp-assert.yaml",
+        format!("defaults: {{server: {server}}}\n"),
+    );
+    let lines = format!("cd /opt\n\n  [ -z \"$TOKEN\" ] && echo done > {word}  \n");
+    let arguments = ["ci", "--image", IMAGE, "--prepare", &lines, "--trials", "2"];
+    let ran = project.run(&arguments);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let preparing = format!("note: preparing `{IMAGE}`");
+    assert_eq!(ran.stderr.matches(&preparing).count(), 1, "{}", ran.stderr);
+    let again = project.run(&["run", "evals", "--docker", IMAGE, "--prepare", &lines]);
+    assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
+    assert!(!again.stderr.contains(&preparing), "{}", again.stderr);
+
+    for image in docker_says(
+        Path::new("/"),
+        &["images", "--quiet", "mcp-assert/prepared"],
+    )
+    .lines()
+    {
+        let there = [
+            "run",
+            "--rm",
+            "--network",
+            "none",
+            image,
+            "test",
+            "-e",
+            &format!("/opt/{word}"),
+        ];
+        if docker(Path::new("/"), &there).status.success() {
+            docker(Path::new("/"), &["rmi", "--force", image]);
+        }
+    }
+}
+
+#[test]
+fn lines_that_fail_or_prepare_nothing_are_told() {
+    if !ready() {
+        return;
+    }
+    let project = project("name: a\nassert: {tool: echo}\n").file(
+        "evals/mcp-assert.yaml",
+        "defaults: {server: {command: python3}}\n",
+    );
+    let broken = project.run(&["ci", "--image", IMAGE, "--prepare", "cd /opt\nexit 7"]);
+    assert_eq!(broken.code, 3, "{}", broken.stdout);
+    assert!(broken.stdout.contains("`exit 7`"), "{}", broken.stdout);
+    for arguments in [
+        &["ci", "--prepare", "true"][..],
+        &["run", "evals", "--prepare", "true"],
+        &["ci", "--image", IMAGE, "--prepare", " \n"],
+        &[
+            "ci",
+            "--isolation",
+            "process",
+            "--image",
+            IMAGE,
+            "--prepare",
+            "true",
+        ],
+    ] {
+        let refused = project.run(arguments);
+        assert_eq!(
+            refused.code, 2,
+            "{arguments:?}: {}{}",
+            refused.stdout, refused.stderr
+        );
+    }
 }

@@ -1,5 +1,5 @@
 """A small MCP server whose tools do to their container what tests ask for."""
-import json, os, signal, socket, sys, time
+import json, os, select, signal, socket, sys, time
 
 
 def answer(ident, result):
@@ -33,13 +33,19 @@ def tool(name, args):
         return "flooded"
     if name == "connect":
         try:
-            socket.create_connection(("1.1.1.1", 53), timeout=2).close()
+            socket.create_connection((args["host"], args["port"]), timeout=5).close()
             return "connected"
         except OSError as error:
             return f"refused: {error}"
     if name == "sleep":
         time.sleep(args["seconds"])
         return "slept"
+    if name == "wait":
+        while not os.path.exists(args["path"]):
+            time.sleep(0.01)
+        return "waited"
+    if name == "times":
+        return json.dumps({"begun": begun, "greeted": greeted, "now": time.time()})
     if name == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         global deaf
@@ -49,11 +55,16 @@ def tool(name, args):
 
 
 deaf = False
-names = "echo write there env who exit eat flood connect sleep deaf".split()
+begun, greeted = time.time(), None
+names = "echo write there env who exit eat flood connect sleep wait times deaf".split()
+patience = os.environ.get("PATIENCE")
+if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
+    os._exit(3)
 for line in sys.stdin:
     frame = json.loads(line)
     method, ident = frame.get("method"), frame.get("id")
     if method == "initialize":
+        greeted = time.time()
         answer(ident, {
             "protocolVersion": frame["params"]["protocolVersion"],
             "capabilities": {"tools": {}},

@@ -191,7 +191,7 @@ fn what_is_refused_is_one_notice_and_leaves_the_verdict() {
         twin.world().read_only = true;
         let project = project(wanted);
         let step = Step::proposed(&twin, 5, "stranger/octo-repo");
-        let ran = step.run(&project, &["--comment", "always"]);
+        let ran = step.run(&project, &["--comment", "always", "--baseline", "off"]);
         assert_eq!(
             (ran.code, step.output(&project, "comment").as_str()),
             (code, "denied")
@@ -274,11 +274,8 @@ fn trouble_is_asked_again_where_that_is_harmless() {
 fn a_push_finds_the_pull_request_of_its_head() {
     let twin = Twin::start();
     let pull = |number, state| Pull {
-        number,
         state,
-        head_sha: hash("tip"),
-        head_repository: REPOSITORY.to_owned(),
-        head_branch: "topic".to_owned(),
+        ..Pull::open(number, hash("tip"), REPOSITORY)
     };
     twin.world().pulls = vec![pull(3, "closed"), pull(4, "open")];
     let red = project(RED);
@@ -289,6 +286,28 @@ fn a_push_finds_the_pull_request_of_its_head() {
     let nobody = Step::push(&twin, &hash("elsewhere")).numbered(2);
     nobody.run(&red, &[]);
     assert_eq!(nobody.output(&red, "comment"), "off");
+}
+
+#[test]
+fn where_nobody_answers_no_permission_is_asked_for() {
+    let twin = Twin::start();
+    let red = project(RED);
+    let step = Step::pull_request(&twin, 5);
+    let mut command = step.command(&red, &["--baseline", "off"]);
+    // Nothing listens on the first port.
+    command
+        .env("GITHUB_API_URL", "http://127.0.0.1:1")
+        .env("GITHUB_GRAPHQL_URL", "http://127.0.0.1:1/graphql");
+    let ran = step.finish(&red, command);
+    let notices = ran.stdout.matches("::notice ").count();
+    assert_eq!((ran.code, notices), (1, 1), "{}", ran.stdout);
+    assert!(ran.stdout.contains("refused"), "{}", ran.stdout);
+    assert!(
+        !ran.stdout.contains("pull-requests: write"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("is open"), "{}", ran.stdout);
 }
 
 #[test]

@@ -244,8 +244,13 @@ fn the_newest_two_hundred_baselines_stay() {
 /// What a run says it was compared with.
 fn told(ran: &Ran) -> Option<String> {
     let lines = ran.stdout.lines().chain(ran.stderr.lines());
-    let mut told = lines.filter_map(|line| line.split_once("note: compared with "));
-    told.next().map(|it| it.1.to_owned())
+    let mut told = lines.filter_map(|line| {
+        let found = line.split_once("note: compared with ");
+        found.or_else(|| line.split_once("::compared with "))
+    });
+    // A notice also says what to do about it.
+    let (_, told) = told.next()?;
+    Some(told.split("; ").next().unwrap_or(told).to_owned())
 }
 
 /// What a pull request that is tested at `tested` says it was compared with.
@@ -383,4 +388,24 @@ fn a_shard_says_nothing_and_the_merge_speaks_for_all() {
         suite["catalogs"]["builtin minimal"]["tools"].is_array(),
         "{suite}"
     );
+}
+
+#[test]
+fn that_there_is_no_baseline_is_a_notice_unless_nobody_wants_marks() {
+    let twin = Twin::start();
+    let case = |more: &[&str], notices: usize, told: usize| {
+        let project = project(1);
+        let ran = Step::pull_request(&twin, 5).run(&project, more);
+        assert_eq!(ran.code, 0, "{}", ran.stdout);
+        let marked = ran
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("::notice "));
+        assert_eq!(marked.count(), notices, "{}", ran.stdout);
+        let compared = ran.stdout.matches("compared with nothing: ").count();
+        assert_eq!(compared, told, "{}", ran.stdout);
+    };
+    case(&["--comment", "off"], 1, 1);
+    case(&["--comment", "off", "--annotations", "off"], 0, 1);
+    case(&["--comment", "off", "--baseline", "off"], 0, 0);
 }

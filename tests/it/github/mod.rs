@@ -3,6 +3,9 @@
 mod comments;
 mod data_branch;
 mod described;
+mod events;
+mod interrupts;
+mod proxy;
 mod twin;
 mod workflow_run;
 
@@ -10,7 +13,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use self::twin::{REPOSITORY, TOKEN, Twin, hash};
+use self::{
+    events::{payload, set},
+    twin::{REPOSITORY, TOKEN, Twin, hash},
+};
 use crate::harness::{Project, Ran};
 
 /// A suite of one assertion that passes or fails, on a server that is always there.
@@ -34,11 +40,9 @@ pub(crate) struct Step<'a> {
 impl<'a> Step<'a> {
     /// A push to the default branch.
     pub(crate) fn push(twin: &'a Twin, sha: &str) -> Self {
-        let payload = json!({
-            "ref": "refs/heads/main",
-            "after": sha,
-            "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
-        });
+        let mut payload = payload("push");
+        set(&mut payload, "/ref", json!("refs/heads/main"));
+        set(&mut payload, "/after", json!(sha));
         Self {
             twin,
             event: ("push", payload),
@@ -56,16 +60,18 @@ impl<'a> Step<'a> {
 
     /// A pull request from that repository.
     pub(crate) fn proposed(twin: &'a Twin, number: u64, from: &str) -> Self {
-        let payload = json!({
-            "action": "synchronize",
-            "number": number,
-            "pull_request": {
-                "number": number,
-                "head": {"sha": hash("head"), "ref": "topic", "repo": {"full_name": from}},
-                "base": {"ref": "main", "sha": hash("base")},
-            },
-            "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
-        });
+        let mut payload = payload("pull_request");
+        for (pointer, value) in [
+            ("/number", json!(number)),
+            ("/pull_request/number", json!(number)),
+            ("/pull_request/head/sha", json!(hash("head"))),
+            ("/pull_request/head/ref", json!("topic")),
+            ("/pull_request/head/repo/full_name", json!(from)),
+            ("/pull_request/base/ref", json!("main")),
+            ("/pull_request/base/sha", json!(hash("base"))),
+        ] {
+            set(&mut payload, pointer, value);
+        }
         Self {
             event: ("pull_request", payload),
             sha: hash("merge"),

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Step, suite,
-    twin::{Pull, REPOSITORY, Twin, hash},
+    Step,
+    events::{payload, set},
+    suite,
+    twin::{Pull, Twin, hash},
 };
 use crate::harness::Project;
 
@@ -20,26 +22,25 @@ fn report(twin: &Twin) -> Project {
 
 /// The step of the other workflow: on the default branch, for a head that it names.
 fn telling<'a>(twin: &'a Twin, head: &str, from: &str) -> Step<'a> {
-    let payload = json!({
-        "action": "completed",
-        "workflow_run": {
-            "id": 77, "run_attempt": 2, "event": "pull_request", "path": ".github/workflows/ci.yml",
-            "head_sha": head, "head_branch": "topic", "head_repository": {"full_name": from},
-            "pull_requests": [],
-        },
-        "repository": {"full_name": REPOSITORY, "default_branch": "main", "fork": false},
-    });
+    let mut payload = payload("workflow_run");
+    for (name, value) in [
+        ("id", json!(77)),
+        ("run_attempt", json!(2)),
+        ("event", json!("pull_request")),
+        ("path", json!(".github/workflows/ci.yml")),
+        ("head_sha", json!(head)),
+        ("head_branch", json!("topic")),
+        ("head_repository/full_name", json!(from)),
+        // So it is for forks; the recorded one names a pull request of its own.
+        ("pull_requests", json!([])),
+    ] {
+        set(&mut payload, &format!("/workflow_run/{name}"), value);
+    }
     Step::push(twin, &hash("main")).event("workflow_run", |event| *event = payload)
 }
 
 fn pull(number: u64, from: &str) -> Pull {
-    Pull {
-        number,
-        state: "open",
-        head_sha: hash("head"),
-        head_repository: from.to_owned(),
-        head_branch: "topic".to_owned(),
-    }
+    Pull::open(number, hash("head"), from)
 }
 
 fn told(step: &Step<'_>, project: &Project) -> String {

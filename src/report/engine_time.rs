@@ -1,0 +1,68 @@
+//! What a container engine took for the containers of a run, apart from what was done in them: sums over its records,
+//! in microseconds. Containers work side by side, so sums may be longer than the run.
+
+use super::{
+    RunReport,
+    record::{ContainerRecord, Record},
+};
+
+/// Times of all containers, one added to the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct EngineTime {
+    /// How many there were.
+    pub(crate) containers: usize,
+    /// To create them.
+    pub(crate) create: u64,
+    /// To take the fixtures.
+    pub(crate) fill: u64,
+    /// To attach to them and start them.
+    pub(crate) start: u64,
+    /// To remove them.
+    pub(crate) remove: u64,
+    /// What was done in them: handshakes, setup, subjects.
+    pub(crate) servers: u64,
+}
+
+impl EngineTime {
+    /// Adds an assertion, with the attempts before its last one.
+    pub(crate) fn add(&mut self, record: &Record) {
+        if let Some(container) = &record.container {
+            self.made(container);
+            let phases = record.phases;
+            self.servers += phases.handshake + phases.setup + phases.subject;
+        }
+        for attempt in &record.attempts {
+            if let Some(container) = &attempt.container {
+                // Of these no phases are kept.
+                let engine = self.made(container);
+                self.servers += attempt.duration_us.saturating_sub(engine);
+            }
+        }
+    }
+
+    /// Adds a container; what it took before the server ran.
+    fn made(&mut self, container: &ContainerRecord) -> u64 {
+        self.containers += 1;
+        self.create += container.create_us;
+        self.fill += container.fill_us;
+        self.start += container.start_us;
+        self.remove += container.remove_us;
+        container.create_us + container.fill_us + container.start_us
+    }
+
+    /// All that the engine took.
+    pub(crate) fn engine(&self) -> u64 {
+        self.create + self.fill + self.start + self.remove
+    }
+}
+
+impl RunReport {
+    /// The times of all containers.
+    pub(crate) fn engine_time(&self) -> EngineTime {
+        let mut sum = self.engine_time_not_kept;
+        for record in &self.records {
+            sum.add(record);
+        }
+        sum
+    }
+}

@@ -1,0 +1,108 @@
+//! Signals while GitHub is asked or told: nothing more goes there, and everything else says the same.
+
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{
+    Step, suite,
+    twin::{Fault, Pull, REPOSITORY, Twin, hash},
+};
+use crate::harness::Project;
+
+/// Comes back later than anybody waits here.
+fn later() -> Fault {
+    Fault::Status(429, vec![("retry-after", "50".to_owned())])
+}
+
+/// Interrupts the command once it waits for GitHub; what it asked until its end.
+fn interrupted(project: &Project, mut command: Command, twin: &Twin, asked: &str) -> Vec<String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let begun = Instant::now();
+    let is_asked = || twin.world().asked.iter().any(|it| it.contains(asked));
+    while !is_asked() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "never asked");
+        std::thread::yield_now();
+    }
+    let before = twin.world().asked.clone();
+    let begun = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let took = begun.elapsed();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(took < Duration::from_secs(5), "{took:?}: {said}");
+    let run = project.read("run.json");
+    assert!(run.contains("\"state\":\"interrupted\""), "{run}");
+    assert!(project.path().join("report.xml").exists(), "{said}");
+    assert_eq!(twin.world().asked, before, "{said}");
+    before
+}
+
+fn files() -> [&'static str; 4] {
+    ["--junit", "report.xml", "--report-json", "run.json"]
+}
+
+#[test]
+fn an_interrupt_while_the_baseline_is_looked_for_asks_nothing_more() {
+    let twin = Twin::start();
+    twin.world().fault("GET", "/git/ref/", 1, later());
+    let project = Project::with_suite(&suite(1));
+    let step = Step::pull_request(&twin, 7);
+    let command = step.command(&project, &files());
+    let asked = interrupted(&project, command, &twin, "/git/ref/");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(step.output(&project, "verdict"), "interrupted");
+    assert_eq!(step.output(&project, "comment"), "off");
+}
+
+#[test]
+fn an_interrupt_while_the_comment_is_made_is_the_verdict_everywhere() {
+    let twin = Twin::start();
+    twin.world().fault("POST", "/issues/7/comments", 1, later());
+    twin.world().pulls = vec![Pull::open(7, hash("head"), REPOSITORY)];
+    let project = Project::with_suite(&suite(1));
+    let step = Step::pull_request(&twin, 7);
+    let more = [&files()[..], &["--comment", "always"]].concat();
+    let command = step.command(&project, &more);
+    interrupted(
+        &project,
+        command,
+        &twin,
+        "POST /repos/octo-org/octo-repo/issues/7/comments",
+    );
+    assert!(twin.world().comments.is_empty());
+    assert_eq!(step.output(&project, "verdict"), "interrupted");
+}
+
+#[test]
+fn a_signal_before_the_first_server_is_not_lost() {
+    let twin = Twin::start();
+    let project = Project::with_suite(&suite(1));
+    let step = Step::pull_request(&twin, 7);
+    let mut command = step.command(&project, &files());
+    // The payload is read before anything runs, and comes when we write it.
+    let pipe = project.path().join("event");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    command
+        .env("GITHUB_EVENT_PATH", &pipe)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // Waits until it is opened for reading.
+    let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    std::io::Write::write_all(&mut writer, b"{}").unwrap();
+    drop(writer);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let run = project.read("run.json");
+    assert!(run.contains("not run: interrupted"), "{run}");
+    assert!(twin.world().asked.is_empty(), "{said}");
+}
