@@ -4,6 +4,7 @@ mod ahead;
 mod attempt;
 mod catalogs;
 mod contained;
+mod desks;
 mod image;
 mod inside;
 mod job;
@@ -21,6 +22,7 @@ mod trajectory;
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{
@@ -54,6 +56,8 @@ pub(crate) struct RunOptions {
     pub(crate) fixture: Option<Arc<Fixture>>,
     /// What containers are made with; there when any job needs one.
     pub(crate) containers: Option<Arc<Containers>>,
+    /// Threads that take jobs beside the one that waits for the run.
+    pub(crate) beside: Vec<Handle>,
     /// Facts about our surroundings.
     pub(crate) environment: Arc<Environment>,
     /// Ends the run early.
