@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::target_key::TargetKey;
 use crate::suite::model::{
-    Assertion, Case,
+    Assertion, Body, Case,
     server::{ClientBehaviour, Server},
 };
 
@@ -25,16 +25,16 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Run it.
-    Run(RunJob),
+    Run(Planned),
     /// Nothing, for this reason.
     Skip(String),
     /// Nothing: its document cannot be used, for these reasons.
     Invalid(Vec<String>),
 }
 
-/// An assertion that runs, with everything decided.
-#[derive(Debug)]
-pub(crate) struct RunJob {
+/// An assertion that is to run, with everything decided.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned {
     /// The assertion.
     pub(crate) assertion: Arc<Assertion>,
     /// The server: the assertion's, the target's, or `--server`.
@@ -49,4 +49,13 @@ pub(crate) struct RunJob {
     pub(crate) retries: u32,
     /// Jobs of one lane run one at a time.
     pub(crate) lane: Option<String>,
+}
+
+/// An assertion that runs: planned, and with what it does and wants.
+#[derive(Debug)]
+pub(crate) struct RunJob {
+    /// What was decided.
+    pub(crate) planned: Planned,
+    /// What it does and wants.
+    pub(crate) body: Arc<Body>,
 }

@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
-    job::{Job, RunJob, Work},
+    job::{Job, Planned, Work},
     place::{Placed, Places},
     shard::Part,
     target_key::{OwnFixture, TargetKeys},
@@ -20,7 +20,7 @@ use crate::{
     suite::model::{
         Assertion, Entry, Suite,
         server::{ClientBehaviour, Launch, Program, Server, Target, UrlTransport},
-        subject::Subject,
+        subject::Needs,
     },
     suite::settings::NamedTarget,
     suite::template::Template,
@@ -180,7 +180,7 @@ fn add_jobs(
                 (Some(reason), _) => Work::Skip(reason.clone()),
                 (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
                 (None, Ok(server)) => {
-                    let mut work = run_job(assertion, server, &client, options);
+                    let mut work = planned(assertion, server, &client, options);
                     work.target_key = keys.key(server, &client, fixture);
                     Work::Run(work)
                 }
@@ -224,7 +224,7 @@ fn server_for(
         return Arc::clone(&assertion.server);
     }
     let mut server = target.unwrap_or(&assertion.server).clone();
-    if matches!(assertion.subject, Subject::Trajectory(_)) {
+    if assertion.needs == Needs::Nothing {
         return Arc::new(server);
     }
     match over {
@@ -280,12 +280,12 @@ fn server_for(
     Arc::new(server)
 }
 
-fn run_job(
+fn planned(
     assertion: &Arc<Assertion>,
     server: &Arc<Server>,
     client: &Arc<ClientBehaviour>,
     options: &PlanOptions<'_>,
-) -> RunJob {
+) -> Planned {
     let control = assertion.control.as_deref();
     let timeout = control.and_then(|control| control.timeout);
     let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
@@ -302,7 +302,7 @@ fn run_job(
             | Target::Container { .. }
             | Target::None => None,
         });
-    RunJob {
+    Planned {
         assertion: Arc::clone(assertion),
         server: Arc::clone(server),
         client: Arc::clone(client),

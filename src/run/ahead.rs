@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 use super::{image, job::Shared};
 use crate::{
-    plan::job::RunJob,
-    suite::model::{container::Container, server::Target, subject::Subject},
+    plan::job::Planned,
+    suite::model::{container::Container, server::Target, subject::Needs},
 };
 
 /// The right of a job to talk to its server.
@@ -67,14 +67,18 @@ impl Slot {
 
 /// Whether the server of a job can be started while others talk and so many wait for their turn: nothing is talked to
 /// before its turn, and there is nothing to wait for but the start.
-pub(super) fn can_start(work: &RunJob, shared: &Shared, waiting: usize) -> bool {
-    if !over_stdio(&work.assertion.subject) || shared.lane(work).is_some() {
+pub(super) fn can_start(planned: &Planned, shared: &Shared, waiting: usize) -> bool {
+    match planned.assertion.needs {
+        Needs::Nothing | Needs::Url => return false,
+        Needs::Fresh | Needs::Session => {}
+    }
+    if shared.lane(planned).is_some() {
         return false;
     }
-    match &work.server.target {
+    match &planned.server.target {
         // Nobody can tell that it is there.
         Target::Container { container, .. } => {
-            is_its_own(container) && image::is_there(work, shared)
+            is_its_own(container) && image::is_there(planned, shared)
         }
         Target::Process(_) | Target::Builtin { .. } => {
             waiting < processes_ahead(shared.options.jobs)
@@ -87,25 +91,6 @@ pub(super) fn can_start(work: &RunJob, shared: &Shared, waiting: usize) -> bool 
 /// and they take the time of those that talk, so that there are fewer than of those.
 fn processes_ahead(jobs: usize) -> usize {
     jobs / 2
-}
-
-/// Whether the subject talks to a server over its streams.
-fn over_stdio(subject: &Subject) -> bool {
-    match subject {
-        Subject::Tool(_)
-        | Subject::Tools(_)
-        | Subject::Initialize
-        | Subject::Resources(_)
-        | Subject::Prompts(_)
-        | Subject::Completion(_)
-        | Subject::Sampling(_)
-        | Subject::Elicitation(_)
-        | Subject::Logging { .. }
-        | Subject::Notifications { .. }
-        | Subject::Steps { .. }
-        | Subject::Raw(_) => true,
-        Subject::Trajectory(_) | Subject::Http(_) => false,
-    }
 }
 
 /// Whether a server in the container can reach nothing that a server of another job can see: no network, and nothing

@@ -86,11 +86,11 @@ pub(super) async fn attempt(
         died: None,
         waited: Duration::ZERO,
     };
-    if let Subject::Trajectory(source) = &job.assertion.subject {
+    if let Subject::Trajectory(source) = &job.body.subject {
         trajectory::observe(source, job, &mut attempted);
         return attempted.since(begun);
     }
-    let image = match image::of(job, shared, teller).await {
+    let image = match image::of(&job.planned, shared, teller).await {
         Ok(image) => image,
         Err(disruption) => {
             attempted.observation.disruption = Some(disruption);
@@ -103,7 +103,7 @@ pub(super) async fn attempt(
         begun,
         clock: JobClock::start(),
         teller,
-        deadline: Instant::now() + job.timeout,
+        deadline: Instant::now() + job.planned.timeout,
         image: image.as_deref(),
     };
     if let Err(disruption) = Box::pin(attempted.observe(job, shared, started, slot)).await {
@@ -197,8 +197,8 @@ impl Attempted {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
         let script = Script {
-            setup: &job.assertion.setup,
-            subject: &job.assertion.subject,
+            setup: &job.body.setup,
+            subject: &job.body.subject,
         };
         let deadline = started.deadline + self.waited;
         let performed = tokio::select! {
@@ -226,7 +226,7 @@ impl Attempted {
         if !live.used_by.is_empty() {
             self.shared_server = Some(live.used_by.join(", "));
         }
-        live.used_by.push(job.assertion.case.id.clone());
+        live.used_by.push(job.planned.assertion.case.id.clone());
         if self.observation.disruption.is_none() {
             fetch_catalog(&mut live, job, shared, &mut self.observation).await;
         }
@@ -281,7 +281,7 @@ impl Attempted {
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
         let (begun, waited) = (StdInstant::now(), self.waited);
-        let command = match command_line(&job.server.target, &self.bindings) {
+        let command = match command_line(&job.planned.server.target, &self.bindings) {
             Ok(command) => command,
             Err(disruption) => {
                 self.place = Some(place);
@@ -290,7 +290,7 @@ impl Attempted {
         };
         self.command_line = Some(command.shown());
         let launched = if let (Target::Container { container, program }, Some(image)) =
-            (&job.server.target, started.image)
+            (&job.planned.server.target, started.image)
         {
             let inside = Contained {
                 container,
@@ -311,7 +311,7 @@ impl Attempted {
         };
         match launched {
             Ok((process, link)) => {
-                let session = Session::new(link, &job.client, Some(process.end_watch()));
+                let session = Session::new(link, &job.planned.client, Some(process.end_watch()));
                 let waited = self.waited.saturating_sub(waited);
                 self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);
@@ -333,7 +333,10 @@ impl Attempted {
     /// observation with what only the end can show.
     pub(super) async fn close(mut self, shared: &Shared, job: &RunJob) -> Self {
         if let Some(live) = self.live.take() {
-            if let Some(key) = shared.shares(job).filter(|_| live.session.is_usable()) {
+            if let Some(key) = shared
+                .shares(&job.planned)
+                .filter(|_| live.session.is_usable())
+            {
                 self.observation.stderr = live.process.stderr();
                 shared.keep_live(key, live).await;
             } else {
@@ -347,8 +350,9 @@ impl Attempted {
             self.notes.extend(place.close().await);
         }
         if let Some(key) = job
+            .planned
             .target_key
-            .filter(|_| job.assertion.subject.calls_tools())
+            .filter(|_| job.body.subject.calls_tools())
         {
             self.observation.catalog = shared.catalogs.known(key).await;
         }
@@ -393,13 +397,10 @@ struct Started<'a> {
 /// the subject, and would be heard at the end otherwise.
 async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
     let wanted = shared.options.catalogs;
-    if !live.session.is_usable()
-        || reuse::would_show(job)
-        || !may_list(&job.assertion.subject, wanted)
-    {
+    if !live.session.is_usable() || reuse::would_show(job) || !may_list(&job.body.subject, wanted) {
         return;
     }
-    let Some(key) = job.target_key else {
+    let Some(key) = job.planned.target_key else {
         return;
     };
     let Some(claim) = claim(job, shared, key).await else {

@@ -63,14 +63,14 @@ impl Contained<'_> {
             image: self.image,
             command: launch::contained(self.program, bindings)?,
             fixture: files.and_then(inside::Inside::fixture),
-            assertion: &job.assertion.case.id,
+            assertion: &job.planned.assertion.case.id,
             outside: files.map(inside::Inside::outside).unwrap_or_default(),
         };
         let starting = async {
             let begun = Instant::now();
             let _turn = crew.turn().await;
             *self.waited += begun.elapsed();
-            ServerContainer::start(crew, &wanted, self.clock, job.timeout).await
+            ServerContainer::start(crew, &wanted, self.clock, job.planned.timeout).await
         };
         let started = tokio::select! {
             started = Box::pin(starting) => started,

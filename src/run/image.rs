@@ -15,7 +15,7 @@ use crate::{
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::event::{Event, News},
-    plan::job::RunJob,
+    plan::job::Planned,
     run::scheduler::Message,
     suite::{
         model::{
@@ -28,18 +28,18 @@ use crate::{
 
 /// The image that the job's container is made of; `None` for a job without one.
 pub(super) async fn of(
-    job: &RunJob,
+    planned: &Planned,
     shared: &Shared,
     teller: Teller<'_>,
 ) -> Result<Option<Arc<ReadyImage>>, Disruption> {
-    let Target::Container { container, program } = &job.server.target else {
+    let Target::Container { container, program } = &planned.server.target else {
         return Ok(None);
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
         return Err(place("there is no container engine or no image for it"));
     };
     teller.phase(Phase::Place);
-    let start = first_start(job, shared, container, program)?;
+    let start = first_start(planned, shared, container, program)?;
     let tell = |told| {
         let (what, news) = match told {
             Told::Begun(what) => (what, News::Begun),
@@ -70,26 +70,26 @@ pub(super) async fn of(
 }
 
 /// Whether the job need not wait for its image: it was made ready before.
-pub(super) fn is_there(job: &RunJob, shared: &Shared) -> bool {
-    let Target::Container { container, program } = &job.server.target else {
+pub(super) fn is_there(planned: &Planned, shared: &Shared) -> bool {
+    let Target::Container { container, program } = &planned.server.target else {
         return false;
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
         return false;
     };
-    first_start(job, shared, container, program)
+    first_start(planned, shared, container, program)
         .is_ok_and(|start| containers.has_image(&source, &start))
 }
 
 /// How the server of the job is started, for the image that is started once before it is kept.
 fn first_start(
-    job: &RunJob,
+    planned: &Planned,
     shared: &Shared,
     container: &Container,
     program: &Program,
 ) -> Result<FirstStart, Disruption> {
     let fixture = shared.options.fixture.as_ref();
-    let fixture = fixture.filter(|_| job.assertion.uses_fixture);
+    let fixture = fixture.filter(|_| planned.assertion.uses_fixture);
     let bindings = Bindings {
         environment: Arc::clone(&shared.options.environment),
         unknown: shared.options.unknown_names(),

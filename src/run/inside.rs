@@ -57,13 +57,13 @@ pub(super) struct Inside {
 impl Inside {
     /// The files of a job; the container is not there yet.
     pub(super) fn new(job: &RunJob, fixture: Option<&Arc<Fixture>>, image: &ReadyImage) -> Self {
-        let fixture = fixture.filter(|_| job.assertion.uses_fixture);
-        let own = match &job.server.target {
+        let fixture = fixture.filter(|_| job.planned.assertion.uses_fixture);
+        let own = match &job.planned.server.target {
             Target::Container { container, .. } => container.workdir.clone(),
             Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
         };
         Self {
-            server: Arc::clone(&job.server),
+            server: Arc::clone(&job.planned.server),
             fixture: fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture))),
             workdir: own
                 .or_else(|| image.workdir.clone())

@@ -20,12 +20,16 @@ use super::{
 };
 use crate::{
     isolate::process::Inherited,
-    observation::{Observation, SessionFacts, answer::Body, disruption::Phase},
+    observation::{
+        Observation, SessionFacts,
+        answer::Body,
+        disruption::{Disruption, DisruptionKind, Phase},
+    },
     outcome::{
         CallShown, EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
     },
-    plan::job::{Job, RunJob, Work},
+    plan::job::{Job, Planned, RunJob, Work},
     suite::{
         model::subject::{PromptsCall, ResourcesAction, Subject},
         template::Template,
@@ -55,9 +59,9 @@ impl Shared {
     }
 
     /// The lane of a job: jobs that must not overlap.
-    pub(super) fn lane(&self, work: &RunJob) -> Option<String> {
-        let shared = || self.shares(work).map(|key| format!("server {key}"));
-        work.lane.clone().or_else(shared)
+    pub(super) fn lane(&self, planned: &Planned) -> Option<String> {
+        let shared = || self.shares(planned).map(|key| format!("server {key}"));
+        planned.lane.clone().or_else(shared)
     }
 
     /// Ends every server that still waits.
@@ -73,7 +77,7 @@ impl Shared {
 
     /// A server of the job's lane that waits for its next assertion.
     pub(super) async fn take_live(&self, job: &RunJob) -> Option<Live> {
-        let key = self.shares(job)?;
+        let key = self.shares(&job.planned)?;
         self.live.lock().await.remove(&key)
     }
 
@@ -83,10 +87,10 @@ impl Shared {
     }
 
     /// The key of the server a job shares in this run.
-    pub(super) fn shares(&self, job: &RunJob) -> Option<String> {
+    pub(super) fn shares(&self, planned: &Planned) -> Option<String> {
         match self.options.servers {
             // A lane of its own wins, so that no two lanes ever share a server.
-            Servers::Reused => reuse::key(job).map(|key| match &job.lane {
+            Servers::Reused => reuse::key(planned).map(|key| match &planned.lane {
                 Some(lane) => format!("{lane} {key}"),
                 None => key.to_string(),
             }),
@@ -134,8 +138,17 @@ pub(super) async fn carry_out(
     shared: &Shared,
     mut slot: Slot,
 ) -> Option<Outcome> {
-    let Work::Run(work) = &job.work else {
+    let Work::Run(planned) = &job.work else {
         return Some(blank(job, Status::Skip));
+    };
+    let Some(body) = planned.assertion.body() else {
+        let defect = "a defect of mcp-assert itself: the document cannot be read a second time";
+        let disruption = Disruption::new(DisruptionKind::Place, Phase::Place, defect);
+        return Some(not_observed(job, disruption));
+    };
+    let work = &RunJob {
+        planned: planned.clone(),
+        body,
     };
     let teller = Teller { job: index, shared };
     let mut earlier = Vec::new();
@@ -143,7 +156,7 @@ pub(super) async fn carry_out(
         let attempt_number = u32::try_from(earlier.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1);
-        let last = attempt_number > work.retries;
+        let last = attempt_number > work.planned.retries;
         let attempted = attempt::attempt(work, shared, teller, &mut slot).await;
         // What went wrong ahead of its turn is told in its turn.
         match teller.turn(&mut slot).await {
@@ -203,6 +216,13 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
     }
 }
 
+/// An outcome of a job whose server was not observed, for this reason.
+pub(super) fn not_observed(job: &Job, disruption: Disruption) -> Outcome {
+    let mut outcome = blank(job, Status::Error);
+    outcome.disruption = Some(disruption);
+    outcome
+}
+
 /// What the outcome needs besides the last attempt.
 struct Ending {
     earlier: Vec<EarlierAttempt>,
@@ -229,7 +249,7 @@ fn outcome(
         timings: observation.timings,
         findings: judgement.findings,
         notes: work
-            .assertion
+            .body
             .warnings
             .iter()
             .map(|warning| warning.message.clone())
@@ -316,7 +336,7 @@ fn request(subject: &Subject) -> String {
 fn call_shown(work: &RunJob, seen: &Observation) -> Option<CallShown> {
     let last_step = seen.steps.iter().rev().find(|step| step.answer.is_some());
     let (label, answer) = match (&seen.answer, last_step) {
-        (Some(answer), _) => (request(&work.assertion.subject), answer),
+        (Some(answer), _) => (request(&work.body.subject), answer),
         (None, Some(step)) => (step.label.clone(), step.answer.as_ref()?),
         (None, None) => return None,
     };

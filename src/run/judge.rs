@@ -77,7 +77,7 @@ pub(super) fn judge(
         }
     }
     if seen.disruption.is_none() {
-        for wanted in &job.assertion.wanted {
+        for wanted in &job.body.wanted {
             if let Some(expectation) = bench.resolve(wanted) {
                 bench.check(&expectation, wanted, seen, None);
                 resolved.push(expectation);
@@ -89,18 +89,14 @@ pub(super) fn judge(
         && let Some(mismatch) = check::unasked_error(&wanted, seen)
     {
         bench.failures.push(Failure {
-            origin: job.assertion.subject_origin.clone(),
+            origin: job.body.subject_origin.clone(),
             step: None,
             mismatch,
         });
     }
     let mut findings = seen.findings.clone();
     if bench.is_green() {
-        findings.extend(check::vacuity::findings(
-            &job.assertion.subject,
-            &wanted,
-            seen,
-        ));
+        findings.extend(check::vacuity::findings(&job.body.subject, &wanted, seen));
     }
     let says_which = resolved
         .iter()
@@ -140,8 +136,8 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 /// The step of the suite that a step seen belongs to.
 fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<&'a Step> {
     let steps: &[Step] = match seen.part {
-        StepPart::Setup => &job.assertion.setup,
-        StepPart::Subject => job.assertion.subject.steps(),
+        StepPart::Setup => &job.body.setup,
+        StepPart::Subject => job.body.subject.steps(),
     };
     steps.get(seen.index)
 }
@@ -235,7 +231,7 @@ impl Bench<'_> {
             .iter()
             .filter(red)
             .map(|finding| Failure {
-                origin: job.assertion.subject_origin.clone(),
+                origin: job.body.subject_origin.clone(),
                 step: None,
                 mismatch: Mismatch {
                     key: "findings",

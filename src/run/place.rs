@@ -65,7 +65,7 @@ impl Place {
             });
         }
         let copy = match fixture {
-            Some(fixture) if job.assertion.uses_fixture => {
+            Some(fixture) if job.planned.assertion.uses_fixture => {
                 let copied = fixture.copy().await;
                 Some(copied.map_err(|problem| {
                     disrupted(Phase::Place, "the fixture could not be copied", &problem)
@@ -125,7 +125,7 @@ impl Place {
     /// Looks at what the next assertion of a running container names.
     pub(super) async fn look_again(&mut self, job: &RunJob, server: &Running) {
         if let (Files::Inside(inside), Some(server), Target::Container { container, .. }) =
-            (&self.files, server.container(), &job.server.target)
+            (&self.files, server.container(), &job.planned.server.target)
         {
             for path in inside.outside() {
                 let state = server.look(container, path).await;
@@ -231,12 +231,12 @@ fn paths(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Vec<String> {
 /// The expectations that may name files, those of steps included.
 fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
     let of_steps = job
-        .assertion
+        .body
         .setup
         .iter()
-        .chain(job.assertion.subject.steps())
+        .chain(job.body.subject.steps())
         .flat_map(|step| &step.wanted);
-    let all = job.assertion.wanted.iter().chain(of_steps);
+    let all = job.body.wanted.iter().chain(of_steps);
     all.filter(|wanted| {
         wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
     })

@@ -123,7 +123,7 @@ impl<F: FnMut(Event)> Scheduler<F> {
                 Work::Invalid(reasons) => {
                     let disruption =
                         Disruption::new(DisruptionKind::Invalid, Phase::Place, reasons.join("; "));
-                    self.finish(index, Box::new(not_observed(job, disruption)));
+                    self.finish(index, Box::new(job::not_observed(job, disruption)));
                 }
             }
         }
@@ -243,7 +243,7 @@ impl<F: FnMut(Event)> Scheduler<F> {
                 let disruption = Disruption::new(DisruptionKind::Place, Phase::Subject, message);
                 (
                     index,
-                    Box::new(not_observed(&self.plan.jobs[index], disruption)),
+                    Box::new(job::not_observed(&self.plan.jobs[index], disruption)),
                 )
             }
         };
@@ -290,11 +290,5 @@ impl<F: FnMut(Event)> Scheduler<F> {
 fn skipped(job: &Job, reason: String) -> Outcome {
     let mut outcome = job::blank(job, Status::Skip);
     outcome.skip_reason = Some(reason);
-    outcome
-}
-
-fn not_observed(job: &Job, disruption: Disruption) -> Outcome {
-    let mut outcome = job::blank(job, Status::Error);
-    outcome.disruption = Some(disruption);
     outcome
 }

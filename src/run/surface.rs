@@ -18,12 +18,12 @@ use crate::{
     observation::catalog::Catalog,
     plan::{
         Plan,
-        job::{RunJob, Work},
+        job::{Planned, RunJob, Work},
         target_key::TargetKey,
     },
     suite::{
         model::{
-            Assertion,
+            Body,
             container::ImageBase,
             server::{Launch, Program, Target},
             subject::Subject,
@@ -40,11 +40,11 @@ const MOST_TARGETS: usize = 64;
 const LONGEST: Duration = Duration::from_secs(15);
 
 /// The targets of a plan in plan order, each with its name for people and a job for each way of talking to it.
-fn targets(plan: &Plan) -> Vec<(String, Vec<&RunJob>)> {
+fn targets(plan: &Plan) -> Vec<(String, Vec<&Planned>)> {
     let mut places: HashMap<(Option<&str>, String), usize> = HashMap::new();
     let mut seen: HashMap<(Option<&str>, TargetKey), usize> = HashMap::new();
     let mut names: HashMap<String, usize> = HashMap::new();
-    let mut all: Vec<(String, Vec<&RunJob>)> = Vec::new();
+    let mut all: Vec<(String, Vec<&Planned>)> = Vec::new();
     for planned in &plan.jobs {
         let Work::Run(work) = &planned.work else {
             continue;
@@ -149,7 +149,7 @@ fn settle(ended: Option<Result<(usize, Fetched), tokio::task::JoinError>>, found
 }
 
 /// What sessions of assertions have fetched.
-async fn known(jobs: &[&RunJob], shared: &Shared) -> Fetched {
+async fn known(jobs: &[&Planned], shared: &Shared) -> Fetched {
     let mut looked_up = Vec::new();
     for job in jobs {
         let Some(key) = job.target_key else {
@@ -167,27 +167,21 @@ async fn known(jobs: &[&RunJob], shared: &Shared) -> Fetched {
 }
 
 /// A job that does nothing but shake hands, with the server and in the place of another.
-fn asking(job: &RunJob) -> RunJob {
-    let like = &job.assertion;
+fn asking(planned: &Planned) -> RunJob {
     RunJob {
-        assertion: Arc::new(Assertion {
-            case: Arc::clone(&like.case),
-            server: Arc::clone(&like.server),
-            client: Arc::clone(&like.client),
+        planned: Planned {
+            timeout: planned.timeout.min(LONGEST),
+            retries: 0,
+            lane: None,
+            ..planned.clone()
+        },
+        body: Arc::new(Body {
             setup: Vec::new(),
             subject: Subject::Initialize,
             wanted: Vec::new(),
-            control: None,
-            uses_fixture: like.uses_fixture,
             warnings: Vec::new(),
-            subject_origin: like.subject_origin.clone(),
+            subject_origin: planned.assertion.case.origin.clone(),
         }),
-        server: Arc::clone(&job.server),
-        client: Arc::clone(&job.client),
-        target_key: job.target_key,
-        timeout: job.timeout.min(LONGEST),
-        retries: 0,
-        lane: None,
     }
 }
 
@@ -199,5 +193,5 @@ async fn fetch(job: RunJob, shared: &Shared) -> Fetched {
     let teller = Teller { job: 0, shared };
     let attempted = Box::pin(attempt::attempt(&job, shared, teller, &mut Slot::Held)).await;
     Box::pin(attempted.close(shared, &job)).await;
-    shared.catalogs.known(job.target_key?).await
+    shared.catalogs.known(job.planned.target_key?).await
 }

@@ -51,3 +51,25 @@ fn an_answer_that_breaks_the_declared_schema_is_a_finding() {
     let (code, output) = run(&["run", "--suite", "evals"], "mislead", "{not_error: true}");
     assert_eq!(code, 0, "{output}");
 }
+
+#[test]
+fn a_suite_that_changes_while_it_runs_is_judged_as_it_was() {
+    let suite = |name: &str, server: &str| {
+        format!(
+            "name: {name}\nserver: {{command: sh, args: [{server}]}}\nassert:\n  tool: mislead\n  expect:\n    contains: never said\n"
+        )
+    };
+    let wrecking = format!("echo 'name: [' >evals/b.yaml; rm evals/a.yaml\n{SERVER}");
+    let ran = Project::new()
+        .file("evals/a.yaml", suite("first", "wrecks.sh"))
+        .file("evals/b.yaml", suite("second", "server.sh"))
+        .file("server.sh", SERVER)
+        .file("wrecks.sh", wrecking)
+        .run(&["run", "--suite", "evals", "--jobs", "1"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    for told in ["evals/a.yaml:6", "evals/b.yaml:6", "2 failed"] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+    let shown = ran.stdout.matches("contains: never said").count();
+    assert_eq!(shown, 2, "the lines are shown: {}", ran.stdout);
+}

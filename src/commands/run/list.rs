@@ -8,7 +8,7 @@ use crate::{
     cli::run::RunArgs,
     commands::running::{Prepared, Refusal, Screen},
     deliver::stdout::Stdout,
-    plan::job::{Job, RunJob, Work},
+    plan::job::{Job, Planned, Work},
     run::launch::command_line,
     suite::template::Bindings,
     words::{exit::ExitCode, text::clean, workflow::neutral},
@@ -95,7 +95,7 @@ pub(super) fn dry_run(prepared: &Prepared, out: &mut Stdout) -> Result<ExitCode,
     })
 }
 
-fn started(prepared: &Prepared, work: &RunJob) -> String {
+fn started(prepared: &Prepared, work: &Planned) -> String {
     let bindings = Bindings {
         fixture: prepared.fixture.as_ref().map(|_| "<fixture>".to_owned()),
         environment: Arc::clone(&prepared.environment),
@@ -112,8 +112,7 @@ fn started(prepared: &Prepared, work: &RunJob) -> String {
     };
     format!(
         "{} within {:?}{fixture}: {server}",
-        work.assertion.subject.key(),
-        work.timeout
+        work.assertion.case.subject, work.timeout
     )
 }
 

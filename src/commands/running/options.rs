@@ -47,7 +47,7 @@ pub(in crate::commands) struct Prepared {
     /// Assertions that filters or the shard left out.
     pub(in crate::commands) left_out: usize,
     /// The settings file's contents.
-    pub(in crate::commands) settings: Settings,
+    pub(in crate::commands) settings: Arc<Settings>,
     /// What is wrong in the suites.
     pub(in crate::commands) problems: Vec<Diagnostic>,
     /// What was passed over.
@@ -247,7 +247,7 @@ fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
 fn load(
     suites: &[PathBuf],
     args: &RunArgs,
-    environment: &Environment,
+    environment: &Arc<Environment>,
 ) -> Result<(Loaded, Dialect), Refusal> {
     let given_elsewhere =
         args.server.is_some() || args.docker.is_some() || !args.targets.is_empty();

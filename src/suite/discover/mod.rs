@@ -1,6 +1,7 @@
 //! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only
 //! part of `suite` that touches the file system.
 
+mod folder;
 mod known;
 mod walk;
 
@@ -8,10 +9,14 @@ use std::{
     collections::HashSet,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use self::{known::Known, walk::FoundFile};
+use self::{
+    folder::{Folder, Sources},
+    known::Known,
+    walk::FoundFile,
+};
 use crate::{
     suite::{
         Dialect,
@@ -19,7 +24,7 @@ use crate::{
             Compiled, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
             assertion::{self, Found},
         },
-        model::{Case, Entry, Suite},
+        model::{Case, Entry, Lower, Suite},
         problems::{self, Problems},
         raw::Reading,
         settings::{self, Settings},
@@ -50,7 +55,7 @@ pub(crate) struct LoadOptions<'a> {
     /// Whether the command line may give the image.
     pub(crate) image_from: ImageFrom,
     /// The caller's environment.
-    pub(crate) environment: &'a Environment,
+    pub(crate) environment: &'a Arc<Environment>,
 }
 
 /// A suite and its settings.
@@ -59,7 +64,7 @@ pub(crate) struct Loaded {
     /// The assertions and what is wrong.
     pub(crate) suite: Suite,
     /// What the settings file says; of several suites, the first one that has one.
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
 }
 
 /// A path that was asked for cannot be used at all.
@@ -75,11 +80,11 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     let mut loading = Loading {
         options,
         suite: Suite::default(),
-        compiled: Compiled::default(),
+        compiled: Arc::default(),
         seen_files: HashSet::new(),
         known: Known::default(),
     };
-    let mut chosen: Option<Settings> = None;
+    let mut chosen: Option<Arc<Settings>> = None;
     for path in paths {
         let base = options.environment.directory.join(path);
         let metadata = fs::metadata(&base).map_err(|error| LoadError {
@@ -95,7 +100,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
                 problem: problems::not_yaml(&shown(path, options.environment)),
             });
         }
-        let settings = loading.settings(&folder);
+        let settings = Arc::new(loading.settings(&folder));
         loading.add(path, &base, &settings, metadata.is_dir());
         if chosen.is_none() && settings.file.is_some() {
             chosen = Some(settings);
@@ -115,17 +120,19 @@ fn shown(path: &Path, environment: &Environment) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
-/// A file with the path it is read by.
-struct Located {
-    path: PathBuf,
-    file: FoundFile,
+/// A file with the path it is read by, and what its documents are lowered with.
+struct Located<'a> {
+    path: &'a Path,
+    file: &'a FoundFile,
+    folder: &'a Folder,
+    again: &'a Arc<Lower>,
 }
 
 /// What is known while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
     suite: Suite,
-    compiled: Compiled,
+    compiled: Arc<Mutex<Compiled>>,
     seen_files: HashSet<u64>,
     known: Known,
 }
@@ -162,13 +169,15 @@ impl Loading<'_> {
             read_file: &|path| read_beside(folder, path),
             defaults: None,
         };
-        let (settings, problems) = settings::read(&file, &around, &mut self.compiled);
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let (settings, problems) = settings::read(&file, &around, &mut compiled);
+        drop(compiled);
         self.suite.problems.extend(problems);
         settings
     }
 
     /// Adds all files of one suite.
-    fn add(&mut self, path: &Path, base: &Path, settings: &Settings, is_folder: bool) {
+    fn add(&mut self, path: &Path, base: &Path, settings: &Arc<Settings>, is_folder: bool) {
         let dialect = if settings.compat {
             Dialect::Compat
         } else {
@@ -199,6 +208,7 @@ impl Loading<'_> {
         } else {
             vec![walk::single(base)]
         };
+        let mut folders: Option<(Arc<Folder>, Arc<Lower>)> = None;
         for file in files {
             if !self.seen_files.insert(file.identity) {
                 continue;
@@ -213,7 +223,23 @@ impl Loading<'_> {
             } else {
                 base.to_path_buf()
             };
-            self.file(&Located { path, file }, shown, settings, dialect);
+            let parent = path.parent().unwrap_or(Path::new(""));
+            // Files come folder by folder.
+            let (folder, again) = match folders.take() {
+                Some(known) if known.0.path == parent => folders.insert(known),
+                Some(_) | None => {
+                    folders.insert(self.folder(parent, (Arc::clone(settings), dialect)))
+                }
+            };
+            self.file(
+                &Located {
+                    path: &path,
+                    file: &file,
+                    folder,
+                    again,
+                },
+                shown,
+            );
         }
     }
 
@@ -226,9 +252,10 @@ impl Loading<'_> {
     }
 
     /// Adds all documents of one file.
-    fn file(&mut self, found: &Located, shown: String, settings: &Settings, dialect: Dialect) {
+    fn file(&mut self, found: &Located<'_>, shown: String) {
+        let settings = &found.folder.settings;
         let is_settings = SETTINGS.contains(&found.file.name());
-        let text = match read_text(&found.path, &shown) {
+        let text = match read_text(found.path, &shown) {
             Ok(text) => text,
             Err(problem) => {
                 let text = String::new();
@@ -256,22 +283,25 @@ impl Loading<'_> {
         if documents.peek().is_none() {
             self.suite.notes.push(format!("`{}` is empty", file.path));
         }
-        for document in documents {
+        let mut first = true;
+        while let Some(document) = documents.next() {
+            let alone = std::mem::take(&mut first) && documents.peek().is_none();
             let reading = Reading {
                 problems: problems.empty(),
-                dialect,
+                dialect: found.folder.dialect,
             };
-            self.document(found, document, reading, settings);
+            let again = alone.then_some(found.again);
+            self.document(found, document, reading, again);
         }
     }
 
     /// Adds one document.
     fn document(
         &mut self,
-        found: &Located,
+        found: &Located<'_>,
         document: Document,
         reading: Reading,
-        settings: &Settings,
+        again: Option<&Arc<Lower>>,
     ) {
         let Document {
             root,
@@ -296,9 +326,9 @@ impl Loading<'_> {
             subject,
             tags,
         };
-        let (lowered, mut reading) = match root {
-            Some(root) => self.lower(found, root, reading, settings),
-            None => (Found::Unusable, reading),
+        let (lowered, mut reading, sources) = match root {
+            Some(root) => found.folder.lower(root, reading),
+            None => (Found::Unusable, reading, Sources::OwnText),
         };
         let mut list = broken;
         list.extend(reading.problems.take());
@@ -312,7 +342,11 @@ impl Loading<'_> {
             }
             Found::Assertion(parts) if !unusable => {
                 let case = self.identify(found, case);
-                let assertion = parts.into_assertion(case);
+                let again = match sources {
+                    Sources::OwnText => again.cloned(),
+                    Sources::OtherFiles => None,
+                };
+                let assertion = parts.into_assertion(case, again);
                 self.suite
                     .entries
                     .push(Entry::Assertion(Arc::new(assertion)));
@@ -330,34 +364,17 @@ impl Loading<'_> {
         self.suite.problems.extend(list);
     }
 
-    /// Lowers one document in its surroundings.
-    fn lower(
-        &mut self,
-        found: &Located,
-        root: Node,
-        reading: Reading,
-        settings: &Settings,
-    ) -> (Found, Reading) {
-        let folder = found.path.parent().unwrap_or(Path::new(""));
-        let around = Surroundings {
-            environment: self.options.environment,
-            unset: self.options.unset_variables,
-            server_from: if settings.targets.is_empty() {
-                self.options.server_from
-            } else {
-                ServerFrom::Elsewhere
-            },
-            image_from: self.options.image_from,
-            docker: settings.docker.as_ref(),
-            directory: folder,
-            read_file: &|path| read_beside(folder, path),
-            defaults: settings.defaults.as_ref(),
-        };
-        assertion::lower(root, reading, &around, &mut self.compiled)
+    /// A folder, and how a document of it that is alone in its file is lowered again.
+    fn folder(&self, path: &Path, rules: (Arc<Settings>, Dialect)) -> (Arc<Folder>, Arc<Lower>) {
+        let compiled = Arc::clone(&self.compiled);
+        let folder = Folder::new(path.to_path_buf(), rules, self.options, compiled);
+        let folder = Arc::new(folder);
+        let again = Arc::clone(&folder);
+        (folder, Arc::new(move |case: &Case| again.body(case)))
     }
 
     /// Gives a case its id, and tells a name that was used before.
-    fn identify(&mut self, found: &Located, case: Case) -> Arc<Case> {
+    fn identify(&mut self, found: &Located<'_>, case: Case) -> Arc<Case> {
         let id = format!("{}::{}", found.file.relative, case.name);
         let case = self.known.identify(id, case);
         if case.name == found.file.name() {
@@ -376,7 +393,7 @@ impl Loading<'_> {
     }
 
     /// A file that cannot be read is an assertion that cannot be observed.
-    fn unusable_file(&mut self, found: &Located, file: &Arc<SourceFile>, problem: Diagnostic) {
+    fn unusable_file(&mut self, found: &Located<'_>, file: &Arc<SourceFile>, problem: Diagnostic) {
         let case = Case {
             id: String::new(),
             name: found.file.name().to_owned(),

@@ -3,27 +3,24 @@
 use std::sync::Arc;
 
 use super::{Compiled, Lowering, Surroundings, step::Part};
-use crate::{
-    suite::{
-        Dialect,
-        model::{
-            Assertion, Case, Control,
-            expectation::{Family, Wanted},
-            server::{ClientBehaviour, Server, Target},
-            subject::{Step, StepOrder, Subject, TraceSource},
-        },
-        problems,
-        raw::{
-            Field, Readable, Reading,
-            assertion::{RawAssertion, SUBJECTS},
-            expect::RawRule,
-            read::first_line,
-            value::{Deferred, Placed},
-        },
-        settings::add_defaults,
-        yaml::{At, Kind, Node},
+use crate::suite::{
+    Dialect,
+    model::{
+        Assertion, Body, Case, Control, Kept, Lower,
+        expectation::{Family, Wanted},
+        server::{ClientBehaviour, Server, Target},
+        subject::{StepOrder, Subject, TraceSource},
     },
-    words::{diagnostic::Diagnostic, source::Origin},
+    problems,
+    raw::{
+        Field, Readable, Reading,
+        assertion::{RawAssertion, SUBJECTS},
+        expect::RawRule,
+        read::first_line,
+        value::{Deferred, Placed},
+    },
+    settings::add_defaults,
+    yaml::{At, Kind, Node},
 };
 
 /// What a document turned out to be.
@@ -40,29 +37,26 @@ pub(crate) enum Found {
 pub(crate) struct Parts {
     server: Arc<Server>,
     client: Arc<ClientBehaviour>,
-    setup: Vec<Step>,
-    subject: Subject,
-    wanted: Vec<Wanted>,
     control: Control,
     uses_fixture: bool,
-    warnings: Vec<Diagnostic>,
-    subject_origin: Origin,
+    /// What it does and wants.
+    pub(crate) body: Body,
 }
 
 impl Parts {
-    /// The assertion of that identity.
-    pub(crate) fn into_assertion(self, case: Arc<Case>) -> Assertion {
+    /// The assertion of that identity. Its body is not kept where it can be lowered again.
+    pub(crate) fn into_assertion(self, case: Arc<Case>, again: Option<Arc<Lower>>) -> Assertion {
         Assertion {
             case,
             server: self.server,
             client: self.client,
-            setup: self.setup,
-            subject: self.subject,
-            wanted: self.wanted,
             control: self.control.kept(),
             uses_fixture: self.uses_fixture,
-            warnings: self.warnings,
-            subject_origin: self.subject_origin,
+            needs: self.body.needs(),
+            kept: match again {
+                Some(lower) => Kept::AsWritten(lower),
+                None => Kept::Whole(Arc::new(self.body)),
+            },
         }
     }
 }
@@ -196,8 +190,8 @@ impl Lowering<'_> {
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
             Some(mut parts) => {
                 // Lists collected from larger things keep their room.
-                parts.wanted.shrink_to_fit();
-                parts.setup.shrink_to_fit();
+                parts.body.wanted.shrink_to_fit();
+                parts.body.setup.shrink_to_fit();
                 Found::Assertion(Box::new(parts))
             }
             None => Found::Unusable,
@@ -232,13 +226,15 @@ impl Lowering<'_> {
         Some(Parts {
             server: self.compiled.server(server),
             client: self.compiled.client(client),
-            setup,
-            subject,
-            wanted,
             control,
             uses_fixture: self.uses_fixture,
-            warnings: std::mem::take(&mut self.warnings),
-            subject_origin: self.reading.problems.origin(at),
+            body: Body {
+                setup,
+                subject,
+                wanted,
+                warnings: std::mem::take(&mut self.warnings),
+                subject_origin: self.reading.problems.origin(at),
+            },
         })
     }
 

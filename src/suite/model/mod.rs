@@ -6,11 +6,11 @@ pub(crate) mod expectation;
 pub(crate) mod server;
 pub(crate) mod subject;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use self::{
     server::{ClientBehaviour, Server},
-    subject::{Step, Subject},
+    subject::{Needs, Step, Subject},
 };
 use crate::{
     suite::model::expectation::Wanted,
@@ -66,20 +66,77 @@ pub(crate) struct Assertion {
     pub(crate) server: Arc<Server>,
     /// What the client can do for the server, and the revision it asks for.
     pub(crate) client: Arc<ClientBehaviour>,
+    /// When and how often it runs, when the suite says anything about it.
+    pub(crate) control: Option<Box<Control>>,
+    /// Whether `{{fixture}}` or a file expectation occurs: without, it gets no copy.
+    pub(crate) uses_fixture: bool,
+    /// What it needs of its server.
+    pub(crate) needs: Needs,
+    /// The rest.
+    pub(super) kept: Kept,
+}
+
+/// What an assertion does and wants.
+#[derive(Debug)]
+pub(crate) struct Body {
     /// Calls before the subject.
     pub(crate) setup: Vec<Step>,
     /// What it does.
     pub(crate) subject: Subject,
     /// What must hold for the subject's answer, in the order of the suite.
     pub(crate) wanted: Vec<Wanted>,
-    /// When and how often it runs, when the suite says anything about it.
-    pub(crate) control: Option<Box<Control>>,
-    /// Whether `{{fixture}}` or a file expectation occurs: without, it gets no copy.
-    pub(crate) uses_fixture: bool,
     /// What every failure should mention, with the place, e.g. an unset variable in `env`.
     pub(crate) warnings: Vec<Diagnostic>,
     /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
     pub(crate) subject_origin: Origin,
+}
+
+/// Where the body of an assertion is while it waits to run.
+pub(super) enum Kept {
+    /// Here.
+    Whole(Arc<Body>),
+    /// In its file's text, which was lowered once and is lowered again: that takes microseconds, and a suite may
+    /// hold very many bodies, of which few are needed at a time.
+    AsWritten(Arc<Lower>),
+}
+
+/// Lowers the only document of a case's file. It did so before without a problem; `None` would be a defect.
+pub(super) type Lower = dyn Fn(&Case) -> Option<Body> + Send + Sync;
+
+impl Assertion {
+    /// What it does and wants; `None` would be a defect of ours.
+    pub(crate) fn body(&self) -> Option<Arc<Body>> {
+        match &self.kept {
+            Kept::Whole(body) => Some(Arc::clone(body)),
+            Kept::AsWritten(lower) => lower(&self.case).map(Arc::new),
+        }
+    }
+}
+
+impl Body {
+    /// What it needs of its server.
+    pub(super) fn needs(&self) -> Needs {
+        match self.subject.needs() {
+            // How the process ends, and all that it ever wrote or did wrong, belong to one assertion.
+            Needs::Session if self.wants(&["exit", "stderr", "findings", "not"]) => Needs::Fresh,
+            needs => needs,
+        }
+    }
+
+    /// Whether one of these keys says what must hold for the subject.
+    pub(crate) fn wants(&self, keys: &[&str]) -> bool {
+        let mut wanted = self.wanted.iter();
+        wanted.any(|wanted| keys.contains(&wanted.key))
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(body) => body.fmt(formatter),
+            Self::AsWritten(_) => formatter.write_str("as written"),
+        }
+    }
 }
 
 /// When and how often an assertion runs; what is absent is as the command line has it.

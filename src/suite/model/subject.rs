@@ -68,7 +68,43 @@ pub(crate) enum Subject {
     ),
 }
 
+/// What an assertion needs of its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// None: it is about a log.
+    Nothing,
+    /// One behind a url.
+    Url,
+    /// One whose streams nobody talked over before: it is about the handshake, or about the process.
+    Fresh,
+    /// A session, whoever had it before.
+    Session,
+}
+
 impl Subject {
+    /// What it needs of its server.
+    pub(crate) fn needs(&self) -> Needs {
+        match self {
+            Self::Tool(_)
+            | Self::Tools(_)
+            | Self::Resources(_)
+            | Self::Prompts(_)
+            | Self::Completion(_)
+            | Self::Sampling(_)
+            | Self::Elicitation(_)
+            | Self::Logging { .. }
+            | Self::Notifications { .. }
+            | Self::Steps { .. } => Needs::Session,
+            Self::Raw(exchange) => match exchange.handshake {
+                RawHandshake::Made => Needs::Session,
+                RawHandshake::Omitted => Needs::Fresh,
+            },
+            Self::Initialize => Needs::Fresh,
+            Self::Trajectory(_) => Needs::Nothing,
+            Self::Http(_) => Needs::Url,
+        }
+    }
+
     /// The YAML key.
     pub(crate) fn key(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! What documents mean once they are lowered.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use proptest::prelude::{any, proptest};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::suite::{
     Dialect,
     lower::expectation::resolve,
     model::{
-        Assertion,
+        Assertion, Body,
         container::ImageBase,
         expectation::{Expectation, ValueRule, WantedState},
         server::{ElicitationReplies, EnvPart, SamplingReply, Target},
@@ -20,16 +20,21 @@ use crate::suite::{
 };
 
 /// The assertion of a document on a plain server.
-fn one(text: &str) -> std::sync::Arc<Assertion> {
+fn one(text: &str) -> Arc<Assertion> {
     let sample = Sample::one(&format!("server: {{command: s}}\n{text}"));
     let mut assertions = sample.assertions();
     assert_eq!(assertions.len(), 1);
     assertions.remove(0)
 }
 
+/// What the assertion of a document on a plain server does and wants.
+fn body(text: &str) -> Arc<Body> {
+    one(text).body().unwrap()
+}
+
 /// The keys of its expectations, in their order.
 fn keys(text: &str) -> Vec<&'static str> {
-    one(text).wanted.iter().map(|wanted| wanted.key).collect()
+    body(text).wanted.iter().map(|wanted| wanted.key).collect()
 }
 
 #[test]
@@ -61,18 +66,18 @@ fn nothing_expected_is_no_error_expected() {
 fn the_go_tools_rules_come_back_on_request() {
     let text = "server: {command: s}\nsetup: [{tool: a}]\nassert: {tool: x, args: {t: '{{user}}'}, expect: {is_error: false, unknown: 1, json_path: {$.a: {exists: true}}, net_delta: 1}}\nassert_prompts: {list: {}, get: {name: x}}\ntimeout: 30\n";
     let assertions = Sample::one(text).compat().assertions();
-    let assertion = &assertions[0];
+    let body = assertions[0].body().unwrap();
     assert!(matches!(
-        assertion.subject,
+        body.subject,
         Subject::Prompts(PromptsCall::List(_))
     ));
-    assert_eq!(assertion.wanted.len(), 0);
-    assert_eq!(assertion.control, None);
-    assert_eq!(assertion.setup[0].on_tool_error, OnToolError::PassOver);
+    assert_eq!(body.wanted.len(), 0);
+    assert_eq!(assertions[0].control, None);
+    assert_eq!(body.setup[0].on_tool_error, OnToolError::PassOver);
     let text =
         "server: {command: s}\nassert: {tool: x, expect: {json_path: {$.a: {exists: true}}}}\n";
     let assertions = Sample::one(text).compat().assertions();
-    let WantedState::Ready(expectation) = &assertions[0].wanted[0].state else {
+    let WantedState::Ready(expectation) = &assertions[0].body().unwrap().wanted[0].state else {
         panic!("ready");
     };
     let Expectation::JsonPath(rules) = expectation else {
@@ -87,12 +92,13 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
         "setup: [{tool: a, capture: {id: $.id, text: $}}]\nassert: {tool: x, expect: {contains: ['id {{id}}', '{{text}}'], json_path: {'$.{{text}}': '{{id!}}'}, file_contains: {'{{fixture}}/a': '{{{{x}}'}}}",
     );
     assert!(assertion.uses_fixture);
+    let body = assertion.body().unwrap();
     let bindings = Bindings {
         fixture: Some("/f".into()),
         captured: BTreeMap::from([("id".into(), json!(7)), ("text".into(), json!("k{{id}}"))]),
         ..Bindings::default()
     };
-    let resolved: Vec<String> = assertion
+    let resolved: Vec<String> = body
         .wanted
         .iter()
         .map(
@@ -112,7 +118,7 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
         )
         .collect();
     assert_eq!(resolved, ["id 7 | k{{id}}", "$.k{{id}} = 7", "/f/a {{x}}"]);
-    let unbound = resolve(&assertion.wanted[0], &Bindings::default(), Dialect::Native);
+    let unbound = resolve(&body.wanted[0], &Bindings::default(), Dialect::Native);
     assert_eq!(
         unbound.map(|_| ()).unwrap_err(),
         "`{{id}}` has no value here"
@@ -121,17 +127,17 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
 
 #[test]
 fn numbers_and_dates_stay_as_they_are_written() {
-    let assertion = one(
+    let body = body(
         "assert: {tool: x, args: {d: 2024-01-01, f: 1.0, big: 340282366920938463463374607431768211456, hex: 0x10, on: yes, map: {1: a}}, expect: {contains: [42, true, 1.50]}}",
     );
-    let Subject::Tool(call) = &assertion.subject else {
+    let Subject::Tool(call) = &body.subject else {
         panic!("a tool");
     };
     assert_eq!(
         call.args.value.to_string(),
         r#"{"d":"2024-01-01","f":1.0,"big":340282366920938463463374607431768211456,"hex":16,"on":"yes","map":{"1":"a"}}"#
     );
-    let WantedState::Ready(expectation) = &assertion.wanted[0].state else {
+    let WantedState::Ready(expectation) = &body.wanted[0].state else {
         panic!("ready");
     };
     assert!(
@@ -141,17 +147,18 @@ fn numbers_and_dates_stay_as_they_are_written() {
 
 #[test]
 fn anchors_and_merge_keys_work() {
-    let assertion =
-        one("setup:\n  - &s {tool: a, args: {x: 1}}\n  - <<: *s\n    tool: b\nassert: {tool: x}\n");
-    assert_eq!(assertion.setup.len(), 2);
+    let body = body(
+        "setup:\n  - &s {tool: a, args: {x: 1}}\n  - <<: *s\n    tool: b\nassert: {tool: x}\n",
+    );
+    assert_eq!(body.setup.len(), 2);
 }
 
 #[test]
 fn waits_end_early_only_when_nothing_is_forbidden() {
     let within = |text: &str| {
-        let assertion = one(text);
+        let body = body(text);
         let (Subject::Notifications { patience, .. } | Subject::Logging { patience, .. }) =
-            &assertion.subject
+            &body.subject
         else {
             panic!("a wait");
         };
@@ -282,10 +289,10 @@ fn containers_of_the_settings_are_joined_key_by_key() {
 #[test]
 fn lists_need_no_value() {
     assert!(
-        matches!(&one("assert_resources: {list: }").subject, Subject::Resources(call) if matches!(call.action, Some(ResourcesAction::List(_))))
+        matches!(&body("assert_resources: {list: }").subject, Subject::Resources(call) if matches!(call.action, Some(ResourcesAction::List(_))))
     );
     assert!(matches!(
-        &one("assert_prompts: {list: true}").subject,
+        &body("assert_prompts: {list: true}").subject,
         Subject::Prompts(PromptsCall::List(_))
     ));
 }

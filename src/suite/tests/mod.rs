@@ -21,7 +21,7 @@ use crate::words::{diagnostic::Colour, environment::Environment, source::SourceF
 pub(super) struct Sample {
     folder: tempfile::TempDir,
     dialect: Dialect,
-    environment: Environment,
+    environment: Arc<Environment>,
 }
 
 impl Sample {
@@ -39,7 +39,7 @@ impl Sample {
         Self {
             folder,
             dialect: Dialect::Native,
-            environment,
+            environment: Arc::new(environment),
         }
     }
 
