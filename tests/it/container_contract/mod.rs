@@ -405,7 +405,8 @@ fn build(context: &Path, image: &Tag) {
     fs::copy(root.join("Dockerfile"), context.join("Dockerfile")).unwrap();
     let scratch = ["--target", "prebuilt", "--build-arg", "BASE=scratch"];
     let words = [
-        &["build", "--quiet"],
+        // Layers that another build made vanish with the image of that one.
+        &["build", "--quiet", "--no-cache"],
         &scratch[..],
         &["--tag", &image.0, "."],
     ];
