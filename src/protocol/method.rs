@@ -130,7 +130,8 @@ impl Method {
     }
 
     /// Why a result of this method cannot be used: it is no object, or a member that the method needs is
-    /// missing or of another JSON type.
+    /// missing or of another JSON type. A tool's result has something to look at when its content is structured
+    /// alone, though the specification wants both.
     pub(crate) fn unusable(self, result: &Value) -> Option<String> {
         let Some(members) = result.as_object() else {
             return Some(format!("the result is {}, no object", kind_of(result)));
@@ -138,6 +139,13 @@ impl Method {
         self.required()
             .iter()
             .find_map(|(name, kind)| match members.get(*name) {
+                None if self == Self::ToolsCall
+                    && members
+                        .get("structuredContent")
+                        .is_some_and(Value::is_object) =>
+                {
+                    None
+                }
                 None => Some(format!("`{name}` is missing")),
                 Some(value) if kind.fits(value) => None,
                 Some(value) => Some(format!(

@@ -311,7 +311,8 @@ impl Session {
         patience: &Patience,
         deadline: Instant,
     ) -> Observed<()> {
-        let mut tally = Tally::new(patience.enough.as_deref(), answer.notifications.start);
+        // Those of the setup count too.
+        let mut tally = Tally::new(patience.enough.as_deref());
         let until = Instant::now() + patience.within;
         let waited = self
             .exchange

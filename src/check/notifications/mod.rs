@@ -10,7 +10,7 @@ use crate::{
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{NotificationsWanted, Presence},
+    suite::model::expectation::{NotificationsWanted, Presence, Since},
     words::text::{self, count},
 };
 
@@ -98,9 +98,12 @@ fn number(number: u64) -> String {
     count(number, "notification")
 }
 
-/// What the server told during the call.
+/// What the server told, during the call or from the beginning on.
 pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) -> Verdict {
-    let told = view::notifications(seen);
+    let told = match wanted.since {
+        Since::TheCall => view::notifications(seen),
+        Since::TheBeginning => view::notifications_so_far(seen),
+    };
     let absent = absent(wanted, told);
     let forbidden = forbidden(wanted, told);
     if !view::is_flooded(seen) {

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::{
     check::sample::{hold, report, says, telling},
     observation::Observation,
-    suite::model::expectation::{Expectation, NotificationsWanted, Presence},
+    suite::model::expectation::{Expectation, NotificationsWanted, Presence, Since},
 };
 
 const UPDATED: &str = "notifications/resources/updated";
@@ -93,6 +93,28 @@ fn only_those_of_the_call_count() {
             seen,
         ),
     ]);
+}
+
+#[test]
+fn those_of_the_setup_count_for_the_subject_that_is_about_them() {
+    let mut seen = some();
+    seen.answer.as_mut().unwrap().notifications = 1..2;
+    hold(&[(
+        wanted(|it| {
+            it.since = Since::TheBeginning;
+            it.min_count = Some(2);
+            it.methods = list(&["notifications/message"]);
+        }),
+        seen.clone(),
+    )]);
+    seen.answer.as_mut().unwrap().notifications = 1..1;
+    hold(&[(
+        wanted(|it| {
+            it.since = Since::TheBeginning;
+            it.max_count = Some(1);
+        }),
+        seen,
+    )]);
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn is_open_progress(wanted: &ProgressWanted) -> bool {
 
 fn is_open_told(wanted: &NotificationsWanted) -> bool {
     let NotificationsWanted {
+        since: _,
         min_count,
         max_count,
         methods,

@@ -10,7 +10,7 @@ use crate::{
         Dialect,
         model::expectation::{
             ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
-            ServerRequestWanted, StderrWanted, Wanted,
+            ServerRequestWanted, Since, StderrWanted, Wanted,
         },
         problems,
         raw::{
@@ -38,7 +38,10 @@ impl Lowering<'_> {
             not_contains_data,
         } = raw;
         let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
-        let none = NotificationsWanted::default;
+        let none = || NotificationsWanted {
+            since: Since::TheBeginning,
+            ..NotificationsWanted::default()
+        };
         let mut list = WantedList::default();
         list.add("min_count", min_count, |field| {
             part(NotificationsWanted {
@@ -103,6 +106,7 @@ impl Lowering<'_> {
         };
         let count = |field: Option<Field<Count>>| field.map(|field| field.value.0);
         let wanted = NotificationsWanted {
+            since: Since::TheCall,
             min_count: count(min_count),
             max_count: count(max_count),
             methods: texts(methods),
@@ -349,6 +353,7 @@ impl NotificationsWanted {
     /// Whether no key says anything.
     fn asks_nothing(&self) -> bool {
         let Self {
+            since: _,
             min_count,
             max_count,
             methods,

@@ -338,6 +338,8 @@ pub(crate) struct ProgressWanted {
 /// `notifications`, and the `expect` of `assert_notifications`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NotificationsWanted {
+    /// Which ones are looked at.
+    pub(crate) since: Since,
     /// At least so many.
     pub(crate) min_count: Option<u64>,
     /// At most so many.
@@ -352,6 +354,16 @@ pub(crate) struct NotificationsWanted {
     pub(crate) contains_data: Vec<String>,
     /// None of these texts occurs there.
     pub(crate) not_contains_data: Vec<String>,
+}
+
+/// From when on notifications count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Since {
+    /// From the call of the subject on: `notifications` under `expect`.
+    #[default]
+    TheCall,
+    /// From the first byte on, those of the setup included, as the Go tool counts them: `assert_notifications`.
+    TheBeginning,
 }
 
 /// The `expect` of `assert_logging`.

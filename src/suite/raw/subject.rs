@@ -181,7 +181,7 @@ shape! {
 }
 
 shape! {
-    /// Calls a tool and looks at the notifications.
+    /// Calls a tool and looks at the notifications, those that came before included.
     RawNotifications, "`assert_notifications`" {
         /// The tool to call.
         tool = "tool": Text;

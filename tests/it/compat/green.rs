@@ -32,9 +32,23 @@ assert_resources:
   subscribe: test://watched-resource
   read: test://watched-resource
   expect_notification: true
+---
+name: any notification of the setup
+setup: [{tool: emit, args: {method: notifications/tools/list_changed}}]
+assert_notifications:
+  tool: echo
+  args: {message: done}
+  expect: {min_count: 1, methods: [notifications/tools/list_changed]}
+---
+name: no notification of the setup
+setup: [{tool: emit, args: {method: notifications/tools/list_changed}}]
+assert_notifications:
+  tool: echo
+  args: {message: done}
+  expect: {max_count: 0}
 ",
         &[],
-        &["PASS", "FAIL", "PASS", "PASS"],
+        &["PASS", "FAIL", "PASS", "PASS", "PASS", "FAIL"],
     );
 }
 

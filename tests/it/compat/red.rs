@@ -167,6 +167,28 @@ assert:
 }
 
 #[test]
+fn structured_content_alone_is_no_failure() {
+    scripted(
+        r#"*tools/call*) answer '{"structuredContent":{"n":1}}' ;;"#,
+        "
+name: nothing but structured content
+assert:
+  tool: any
+  expect: {structured: {n: 1}}
+---
+name: nothing is asked of it
+assert: {tool: any}
+---
+name: there is no text
+assert:
+  tool: any
+  expect: {contains: x}
+",
+        &["PASS", "PASS", "FAIL"],
+    );
+}
+
+#[test]
 fn lists_can_be_counted() {
     embedded(
         "
