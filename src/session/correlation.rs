@@ -5,7 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::protocol::message::{Id, Response};
+use crate::protocol::{
+    message::{Id, Response},
+    method::Method,
+};
 
 /// A request that waits for its answer.
 #[derive(Debug)]
@@ -48,6 +51,8 @@ pub(super) enum Fit {
     Answered,
     /// Its request was cancelled before.
     Cancelled,
+    /// Its request is not waited for any more, and the server could not be told.
+    GivenUp,
     /// Nobody asked.
     Unknown,
 }
@@ -56,6 +61,7 @@ pub(super) enum Fit {
 enum Past {
     Answered,
     Cancelled,
+    GivenUp,
 }
 
 /// The requests of a session.
@@ -110,6 +116,7 @@ impl Correlation {
         match past {
             Some(Past::Answered) => Fit::Answered,
             Some(Past::Cancelled) => Fit::Cancelled,
+            Some(Past::GivenUp) => Fit::GivenUp,
             None => Fit::Unknown,
         }
     }
@@ -127,13 +134,19 @@ impl Correlation {
         self.settled.remove(id)
     }
 
-    /// Gives up every open request; handed out in the order they were sent.
+    /// Gives up every open request. Those to be cancelled are handed out in the order they were sent; the handshake
+    /// cannot be (specification, "Cancellation").
     pub(super) fn cancel_all(&mut self) -> Vec<Open> {
         let open = std::mem::take(&mut self.open);
-        for request in &open {
-            self.past.insert(request.id.clone(), Past::Cancelled);
+        let (handshake, cancelled): (Vec<Open>, Vec<Open>) = open
+            .into_iter()
+            .partition(|request| request.method == Method::Initialize.name());
+        let given_up = handshake.iter().map(|request| (request, Past::GivenUp));
+        let past = cancelled.iter().map(|request| (request, Past::Cancelled));
+        for (request, past) in given_up.chain(past) {
+            self.past.insert(request.id.clone(), past);
         }
-        open
+        cancelled
     }
 }
 
@@ -197,6 +210,9 @@ mod tests {
         assert!(requests.take(&number("1")).is_some());
         assert_eq!(requests.cancel_all().len(), 2);
         assert_eq!(requests.fit(&number("2")), Fit::Cancelled);
+        requests.opened(number("9"), "initialize", 0);
+        assert_eq!(requests.cancel_all().len(), 0, "nobody may say it");
+        assert_eq!(requests.fit(&number("9")), Fit::GivenUp);
         requests.opened(number("2"), "ping", 0);
         assert_eq!(requests.fit(&number("2")), Fit::Open(0));
     }

@@ -229,11 +229,10 @@ impl Exchange {
         }
     }
 
-    /// Gives up what waits: tells the server, and listens for a short time. The handshake cannot be cancelled.
+    /// Gives up what waits: tells the server, and listens for a short time.
     pub(super) async fn cancel(&mut self, reason: &str) {
         let until = Instant::now() + LINGER;
-        let open = self.dialogue.requests.cancel_all();
-        for request in open.iter().filter(|request| request.method != "initialize") {
+        for request in self.dialogue.requests.cancel_all() {
             let params = json!({"requestId": id_value(&request.id), "reason": reason});
             let cancelled = message::notification("notifications/cancelled", params);
             if self

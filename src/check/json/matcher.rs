@@ -15,7 +15,7 @@ use crate::{
         number, phrase,
     },
     outcome::verdict::Mismatch,
-    suite::model::expectation::{Comparison, JsonType, LengthRule, Matcher},
+    suite::model::expectation::{Comparison, JsonType, LengthRule, Matcher, ValueRule},
     words::text::count,
 };
 
@@ -45,7 +45,12 @@ fn clause(matcher: &Matcher) -> String {
             format!("one of {}", phrase::joined(&values, "and"))
         }
         Matcher::Equals(wanted) => phrase::value(wanted),
-        Matcher::Not(rule) => format!("not {}", super::clause(rule)),
+        Matcher::Not(rule) => match rule.as_ref() {
+            ValueRule::Matchers(inner) if let [Matcher::Exists(there)] = inner[..] => {
+                clause(&Matcher::Exists(!there))
+            }
+            rule => format!("not {}", super::clause(rule)),
+        },
     }
 }
 

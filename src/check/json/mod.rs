@@ -161,6 +161,10 @@ fn existence(rule: &ValueRule, nothing: bool) -> Option<bool> {
             Matcher::Exists(false) => Some(nothing),
             Matcher::Exists(true) if nothing => Some(false),
             Matcher::Exists(true) if matchers.len() == 1 => Some(true),
+            Matcher::Not(rule) => match existence(rule, nothing).map(|holds| !holds) {
+                Some(true) if !nothing && matchers.len() > 1 => None,
+                settled => settled,
+            },
             Matcher::Exists(true)
             | Matcher::Type(_)
             | Matcher::Compare(..)
@@ -168,8 +172,7 @@ fn existence(rule: &ValueRule, nothing: bool) -> Option<bool> {
             | Matcher::Contains(_)
             | Matcher::Length(_)
             | Matcher::OneOf(_)
-            | Matcher::Equals(_)
-            | Matcher::Not(_) => None,
+            | Matcher::Equals(_) => None,
         }),
         ValueRule::Equals(_) | ValueRule::Loosely(_) => None,
     }

@@ -7,7 +7,7 @@ use serde_json_path::JsonPath;
 use crate::{
     check::{
         check,
-        sample::{fails, says, told, tool},
+        sample::{fails, hold, says, told, tool},
     },
     observation::Observation,
     outcome::verdict::Verdict,
@@ -223,6 +223,28 @@ fn matchers_of_content_hold_or_not() {
         Matcher::Not(Box::new(ValueRule::Equals(json!(5)))),
         false,
     );
+}
+
+#[test]
+fn the_opposite_of_being_there_is_not_being_there() {
+    let not = |inner: Vec<Matcher>| Matcher::Not(Box::new(ValueRule::Matchers(inner)));
+    let case = |path: &str, wanted: Matcher| (matcher(path, wanted), says(r#"{"n": 5}"#));
+    let number = || Matcher::Type(JsonType::Number);
+    hold(&[
+        case("$.x", not(vec![Matcher::Exists(true)])),
+        case("$.n", not(vec![Matcher::Exists(false)])),
+        case("$.x", not(vec![Matcher::Exists(true), number()])),
+        case("$.x", not(vec![not(vec![Matcher::Exists(false)])])),
+    ]);
+    insta::assert_snapshot!(report(&[
+        case("$.n", not(vec![Matcher::Exists(true)])),
+        case("$.x", not(vec![Matcher::Exists(false)])),
+        case("$.n", not(vec![Matcher::Exists(true), number()])),
+    ]), @r"
+    json_path: $.n: expected nothing to be there, found the number `5`
+    json_path: $.x: expected something to be there, nothing is there
+    json_path: $.n: expected not something to be there and a number, found the number `5`
+    ");
 }
 
 #[test]

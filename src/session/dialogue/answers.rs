@@ -37,6 +37,8 @@ impl Dialogue {
                 self.record
                     .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
             }
+            // It does not know that it is late.
+            Fit::GivenUp => {}
             Fit::Unknown => self.stray(&response, heard),
         }
     }
