@@ -153,7 +153,8 @@ fn add_jobs(
     placed: &mut Placed<'_>,
     keys: &mut TargetKeys,
 ) {
-    let reason = skip_reason(assertion, options.environment);
+    let control = assertion.control.as_deref();
+    let reason = control.and_then(|control| control.skip_reason(options.environment));
     let fixture = if assertion.uses_fixture {
         OwnFixture::Copied
     } else {
@@ -192,25 +193,6 @@ fn add_jobs(
                 work,
             });
         }
-    }
-}
-
-/// Why the assertion is not run, by its own words or for want of a variable.
-fn skip_reason(assertion: &Assertion, environment: &Environment) -> Option<String> {
-    let control = assertion.control.as_deref()?;
-    if let Some(reason) = &control.skip {
-        return Some(reason.clone());
-    }
-    let missing: Vec<&str> = control
-        .skip_unless_env
-        .iter()
-        .map(String::as_str)
-        .filter(|name| environment.variable(name).unwrap_or_default().is_empty())
-        .collect();
-    match missing[..] {
-        [] => None,
-        [name] => Some(format!("skipped: env var {name} not set")),
-        _ => Some(format!("skipped: env vars {} not set", missing.join(", "))),
     }
 }
 

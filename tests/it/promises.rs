@@ -82,6 +82,8 @@ fn each_end_has_its_exit_code() {
     case(GOOD, &["--junit", "evals/a.yaml/x.xml"], 3, "x.xml");
     case(GOOD, &["--filter", "nobody"], 4, "left out all 1");
     case(SKIPPED, &[], 0, "nothing was run");
+    let keyless = "name: keyless\nskip_unless_env: NOPE_KEY\nserver: {builtin: minimal, env: {K: $NOPE_KEY}}\nassert: {tool: a, args: {key: '{{env.NOPE_KEY}}'}}\n";
+    case(keyless, &["--strict-env"], 0, "env var NOPE_KEY not set");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Lowering, Surroundings, step::Part};
+use super::{Compiled, Fate, Lowering, Surroundings, control, step::Part};
 use crate::suite::{
     Dialect,
     model::{
@@ -206,6 +206,12 @@ impl Lowering<'_> {
         chosen: Option<(&'static str, At)>,
         http: Option<Node>,
     ) -> Option<Parts> {
+        // First, since it decides what is a problem in the rest.
+        let control = control::skips(raw.skip.take(), raw.skip_unless_env.take());
+        self.fate = match control.skip_reason(self.around.environment) {
+            Some(_) => Fate::Skipped,
+            None => Fate::Runs,
+        };
         let is_trajectory = matches!(chosen, Some(("trajectory", _)));
         let (server, (protocol, capabilities)) = if is_trajectory {
             let server = raw.server.take();
@@ -220,7 +226,7 @@ impl Lowering<'_> {
             None => Vec::new(),
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
-        let control = self.control(*raw);
+        let control = self.control(*raw, control);
         let (_, at) = chosen?;
         let (subject, wanted) = lowered?;
         Some(Parts {

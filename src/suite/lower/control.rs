@@ -12,16 +12,37 @@ use crate::{
             Field,
             assertion::RawAssertion,
             union::FlagOr,
-            value::{Count, Text},
+            value::{Count, Text, Texts},
         },
         yaml::At,
     },
     words::diagnostic::Severity,
 };
 
+/// When it does not run.
+pub(super) fn skips(
+    skip: Option<Field<FlagOr<Text>>>,
+    unless_env: Option<Field<Texts>>,
+) -> Control {
+    let names = unless_env.map(|names| names.value.strings());
+    Control {
+        skip: skip.and_then(|skip| match skip.value {
+            FlagOr::Flag(false) => None,
+            FlagOr::Flag(true) => Some("`skip: true`".into()),
+            FlagOr::Other(reason) => Some(reason.text),
+        }),
+        skip_unless_env: names
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .collect(),
+        ..Control::default()
+    }
+}
+
 impl Lowering<'_> {
-    /// When and how often it runs.
-    pub(super) fn control(&mut self, raw: RawAssertion) -> Control {
+    /// When and how often it runs, beside when it does not.
+    pub(super) fn control(&mut self, raw: RawAssertion, skips: Control) -> Control {
         let RawAssertion {
             name: _,
             description: _,
@@ -47,8 +68,8 @@ impl Lowering<'_> {
             raw: _,
             http: _,
             timeout,
-            skip,
-            skip_unless_env,
+            skip: _,
+            skip_unless_env: _,
             serial,
             retries,
         } = raw;
@@ -59,22 +80,12 @@ impl Lowering<'_> {
         ]);
         Control {
             timeout: self.timeout(timeout),
-            skip: skip.and_then(|skip| match skip.value {
-                FlagOr::Flag(false) => None,
-                FlagOr::Flag(true) => Some("`skip: true`".into()),
-                FlagOr::Other(reason) => Some(reason.text),
-            }),
-            skip_unless_env: skip_unless_env
-                .map(|names| names.value.strings())
-                .unwrap_or_default()
-                .into_iter()
-                .filter(|name| !name.is_empty())
-                .collect(),
             serial: serial.map(|serial| serial.value.text),
             retries: retries.map(|retries| {
                 let Count(count) = retries.value;
                 u32::try_from(count).unwrap_or(u32::MAX)
             }),
+            ..skips
         }
     }
 

@@ -1,6 +1,6 @@
 //! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.
 
-use super::{Lowering, UnsetVariables};
+use super::{Fate, Lowering, UnsetVariables};
 use crate::{
     suite::{
         model::server::{EnvPart, EnvValue},
@@ -118,7 +118,7 @@ impl Lowering<'_> {
 
     /// Tells a variable that is not set.
     fn check_set(&mut self, name: &str, at: At) {
-        if self.around.environment.variable(name).is_some() {
+        if self.fate == Fate::Skipped || self.around.environment.variable(name).is_some() {
             return;
         }
         let origin = self.reading.problems.origin(at);

@@ -59,6 +59,15 @@ pub(crate) enum UnsetVariables {
     Refuse,
 }
 
+/// Whether the document that is lowered will run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It will, as far as the suite is concerned.
+    Runs,
+    /// It is skipped: what the environment lacks for it is no matter.
+    Skipped,
+}
+
 /// Where the server may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum ServerFrom {
@@ -143,6 +152,8 @@ pub(crate) struct Lowering<'a> {
     compiled: &'a mut Compiled,
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
+    /// Whether it will run.
+    fate: Fate,
     /// Whether `{{port}}` has a value.
     port: bool,
     /// Whether the fixture is needed.
@@ -163,6 +174,7 @@ impl<'a> Lowering<'a> {
             around,
             compiled,
             captured: BTreeSet::new(),
+            fate: Fate::Runs,
             port: false,
             uses_fixture: false,
             warnings: Vec::new(),

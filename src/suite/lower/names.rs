@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Lowering;
+use super::{Fate, Lowering};
 use crate::suite::{
     Dialect, problems,
     raw::value::Text,
@@ -87,6 +87,12 @@ impl Lowering<'_> {
             return;
         }
         let place = self.within(at, written);
+        if let Some(variable) = name.strip_prefix("env.") {
+            if self.fate == Fate::Runs {
+                self.problem(place, |origin| problems::no_such_env(origin, variable));
+            }
+            return;
+        }
         let known = self.known_names();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         self.problem(place, |origin| {

@@ -14,7 +14,7 @@ use self::{
 };
 use crate::{
     suite::model::expectation::Wanted,
-    words::{diagnostic::Diagnostic, source::Origin},
+    words::{diagnostic::Diagnostic, environment::Environment, source::Origin},
 };
 
 /// All that was loaded: assertions in their order, and what was wrong.
@@ -158,5 +158,23 @@ impl Control {
     /// The same as an assertion keeps it: most suites say nothing, and hold very many assertions.
     pub(crate) fn kept(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| Box::new(self))
+    }
+
+    /// Why it is not run, by its own words or for want of a variable.
+    pub(crate) fn skip_reason(&self, environment: &Environment) -> Option<String> {
+        if let Some(reason) = &self.skip {
+            return Some(reason.clone());
+        }
+        let missing: Vec<&str> = self
+            .skip_unless_env
+            .iter()
+            .map(String::as_str)
+            .filter(|name| environment.variable(name).unwrap_or_default().is_empty())
+            .collect();
+        match missing[..] {
+            [] => None,
+            [name] => Some(format!("skipped: env var {name} not set")),
+            _ => Some(format!("skipped: env vars {} not set", missing.join(", "))),
+        }
     }
 }

@@ -98,6 +98,19 @@ pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Di
     helped(problem, "for the braces themselves write `{{{{`")
 }
 
+/// A name in braces that is a variable of the environment without a value.
+pub(crate) fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
+    let problem = error(
+        code::UNSET_VARIABLE,
+        origin,
+        format!("the environment variable `{variable}` is not set"),
+    );
+    helped(
+        problem,
+        format!("set it, or add `skip_unless_env: {variable}` to skip the assertion without it"),
+    )
+}
+
 /// Braces with blanks in them.
 pub(crate) fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnostic {
     let problem = warning(

@@ -5,6 +5,7 @@ mod loading;
 mod meaning;
 mod problem_texts;
 mod schema;
+mod skipping;
 
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -21,6 +22,7 @@ use crate::words::{diagnostic::Colour, environment::Environment, source::SourceF
 pub(super) struct Sample {
     folder: tempfile::TempDir,
     dialect: Dialect,
+    unset: UnsetVariables,
     environment: Arc<Environment>,
 }
 
@@ -39,6 +41,7 @@ impl Sample {
         Self {
             folder,
             dialect: Dialect::Native,
+            unset: UnsetVariables::Warn,
             environment: Arc::new(environment),
         }
     }
@@ -52,10 +55,23 @@ impl Sample {
         self
     }
 
+    /// An unset variable is a problem.
+    fn strict_env(mut self) -> Self {
+        self.unset = UnsetVariables::Refuse;
+        self
+    }
+
+    /// In an environment with this variable.
+    fn with_variable(mut self, name: &str, value: &str) -> Self {
+        let environment = Arc::make_mut(&mut self.environment);
+        environment.variables.insert(name.into(), value.into());
+        self
+    }
+
     fn load(&self) -> Loaded {
         let options = LoadOptions {
             dialect: self.dialect,
-            unset_variables: UnsetVariables::Warn,
+            unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
             environment: &self.environment,
@@ -104,7 +120,7 @@ impl Sample {
     fn refused(&self, path: &str) -> &'static str {
         let options = LoadOptions {
             dialect: self.dialect,
-            unset_variables: UnsetVariables::Warn,
+            unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
             environment: &self.environment,
