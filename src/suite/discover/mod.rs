@@ -184,27 +184,7 @@ impl Loading<'_> {
             self.options.dialect
         };
         let files = if is_folder {
-            let mut walk = walk::Walk::new(dialect);
-            walk.folder(base);
-            for (folder, reason) in walk.unreadable {
-                let shown = self.shown_below(path, &folder);
-                self.suite
-                    .problems
-                    .push(problems::unreadable(&shown, &reason));
-            }
-            for folder in walk.passed_over {
-                // The settings say what it is.
-                if settings.fixture.as_deref() == Some(base.join(&folder).as_path()) {
-                    continue;
-                }
-                let shown = self.shown_below(path, &folder);
-                self.suite.notes.push(format!(
-                    "`{shown}` is passed over: its name says that it holds no assertions"
-                ));
-            }
-            let mut files = walk.files;
-            files.sort_by(|left, right| left.relative.as_bytes().cmp(right.relative.as_bytes()));
-            files
+            self.files_below(path, base, settings, dialect)
         } else {
             vec![walk::single(base)]
         };
@@ -241,6 +221,37 @@ impl Loading<'_> {
                 shown,
             );
         }
+    }
+
+    /// The files of a folder, in their order.
+    fn files_below(
+        &mut self,
+        path: &Path,
+        base: &Path,
+        settings: &Settings,
+        dialect: Dialect,
+    ) -> Vec<FoundFile> {
+        let mut walk = walk::Walk::new(dialect);
+        walk.folder(base);
+        for (folder, reason) in walk.unreadable {
+            let shown = self.shown_below(path, &folder);
+            self.suite
+                .problems
+                .push(problems::unreadable(&shown, &reason));
+        }
+        for folder in walk.passed_over {
+            // The settings say what it is.
+            if settings.fixture.as_deref() == Some(base.join(&folder).as_path()) {
+                continue;
+            }
+            let shown = self.shown_below(path, &folder);
+            self.suite.notes.push(format!(
+                "`{shown}` is passed over: its name says that it holds no assertions"
+            ));
+        }
+        let mut files = walk.files;
+        files.sort_by(|left, right| left.relative.as_bytes().cmp(right.relative.as_bytes()));
+        files
     }
 
     /// A path below the one that was given.

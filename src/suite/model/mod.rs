@@ -119,7 +119,7 @@ impl Body {
         match self.subject.needs() {
             // How the process ends, and all that it ever wrote or did wrong, belong to one assertion.
             Needs::Session if self.wants(&["exit", "stderr", "findings", "not"]) => Needs::Fresh,
-            needs => needs,
+            needs @ (Needs::Nothing | Needs::Url | Needs::Fresh | Needs::Session) => needs,
         }
     }
 
