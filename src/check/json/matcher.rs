@@ -49,7 +49,9 @@ fn clause(matcher: &Matcher) -> String {
             ValueRule::Matchers(inner) if let [Matcher::Exists(there)] = inner[..] => {
                 clause(&Matcher::Exists(!there))
             }
-            rule => format!("not {}", super::clause(rule)),
+            rule @ (ValueRule::Equals(_) | ValueRule::Loosely(_) | ValueRule::Matchers(_)) => {
+                format!("not {}", super::clause(rule))
+            }
         },
     }
 }
