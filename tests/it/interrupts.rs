@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -101,6 +102,49 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
         assert!(junit.contains("name=\"second\""), "{junit}");
         assert!(junit.contains("interrupted"), "{junit}");
     }
+}
+
+#[test]
+fn the_end_of_the_terminal_ends_a_run_that_was_not_told_to_outlive_it() {
+    let through = |project: &Project, shell: &str| {
+        let mut command = project.command(&[]);
+        let arguments = ["--jobs", "1", "--fixture", "fixture"];
+        let binary = command.get_program().to_owned();
+        let mut outer = Command::new("env");
+        let environment = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        outer.env_clear().envs(environment);
+        outer.current_dir(project.path()).stdin(Stdio::null());
+        // Whoever runs the tests may have them ignore the signal.
+        outer.args(["--default-signal=HUP", "sh", "-c", shell, "sh"]);
+        outer.arg(binary).args(["run", "evals"]).args(arguments);
+        command = outer;
+        let mut running = Running::of(project, command);
+        running.until_file(&project.path().join("started"));
+        running
+    };
+    let project = project();
+    let running = through(&project, "exec \"$@\"");
+    running.signal("-HUP");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(130), "{}", ended.stdout);
+    assert!(ended.stdout.contains("interrupted"), "{}", ended.stdout);
+    ended.left_nothing();
+
+    let project = self::project();
+    let running = through(&project, "trap '' HUP; exec \"$@\"");
+    running.signal("-HUP");
+    running.signal("-TERM");
+    let ended = running.end();
+    assert_eq!(
+        ended.code,
+        Some(130),
+        "the first signal that counts: {}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("interrupted"), "{}", ended.stdout);
+    ended.left_nothing();
 }
 
 #[test]

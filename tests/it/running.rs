@@ -3,7 +3,7 @@
 use std::{
     io::Read,
     path::Path,
-    process::{Child, ChildStdout, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -41,10 +41,14 @@ pub(crate) struct Ended {
 impl Running {
     /// Starts the binary.
     pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
+        Self::of(project, project.command(arguments))
+    }
+
+    /// Starts a command that becomes the binary.
+    pub(crate) fn of(project: &Project, mut command: Command) -> Self {
         let folder = project.path().join("tmp");
         std::fs::create_dir_all(&folder).unwrap();
-        let mut child = project
-            .command(arguments)
+        let mut child = command
             .env("TMPDIR", &folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -122,7 +126,7 @@ impl Ended {
 
 /// Sends a signal to a process.
 pub(crate) fn signal_to(pid: u32, signal: &str) {
-    let status = std::process::Command::new("kill")
+    let status = Command::new("kill")
         .args([signal, &pid.to_string()])
         .status()
         .unwrap();

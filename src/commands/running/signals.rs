@@ -1,8 +1,11 @@
-//! Ctrl-C and SIGTERM: the first ends the run and still writes the reports, the second ends the process. They are
+//! Ctrl-C, SIGTERM and the end of the terminal: the first ends the run and still writes the reports, the second ends the process. They are
 //! heard from the moment a verb asks for it, also while nothing else is awaited: a process that is the first of its
 //! container does not even die of a signal that it does not listen for.
 
 use std::{
+    fs,
+    future::pending,
+    io,
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -126,6 +129,54 @@ impl Interrupts {
     }
 }
 
+/// The signals that are listened for.
+struct Signals {
+    interrupted: Signal,
+    terminated: Signal,
+    /// The terminal is gone; not listened for where somebody said that this does not matter.
+    hung_up: Option<Signal>,
+}
+
+impl Signals {
+    /// From here on they are heard.
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            interrupted: signal(SignalKind::interrupt())?,
+            terminated: signal(SignalKind::terminate())?,
+            hung_up: if ignores_hangups() {
+                None
+            } else {
+                Some(signal(SignalKind::hangup())?)
+            },
+        })
+    }
+
+    /// Waits for any of them.
+    async fn next(&mut self) {
+        let hung_up = async {
+            match &mut self.hung_up {
+                Some(hung_up) => {
+                    hung_up.recv().await;
+                }
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.interrupted.recv() => {}
+            _ = self.terminated.recv() => {}
+            () = hung_up => {}
+        }
+    }
+}
+
+/// Whether this process was started to outlive its terminal, as `nohup` does: listening would undo that.
+fn ignores_hangups() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit for each signal, the first for SIGHUP (proc(5)).
+    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
+}
+
 impl Heard {
     /// Hears signals until it is over.
     fn hear(&self, ready: &mpsc::Sender<()>) {
@@ -136,17 +187,14 @@ impl Heard {
             return;
         };
         runtime.block_on(async {
-            let (Ok(mut interrupted), Ok(mut terminated)) = (
-                signal(SignalKind::interrupt()),
-                signal(SignalKind::terminate()),
-            ) else {
+            let Ok(mut signals) = Signals::new() else {
                 return;
             };
             let _ = ready.send(());
-            if self.next(&mut interrupted, &mut terminated).await {
+            if self.next(&mut signals).await {
                 self.came.get_or_init(Instant::now);
                 self.first.cancel();
-                if self.next(&mut interrupted, &mut terminated).await {
+                if self.next(&mut signals).await {
                     self.end_process().await;
                 }
             }
@@ -155,10 +203,9 @@ impl Heard {
     }
 
     /// Waits for a signal; whether one came before it was over.
-    async fn next(&self, interrupted: &mut Signal, terminated: &mut Signal) -> bool {
+    async fn next(&self, signals: &mut Signals) -> bool {
         tokio::select! {
-            came = interrupted.recv() => came.is_some(),
-            came = terminated.recv() => came.is_some(),
+            () = signals.next() => true,
             () = self.over.cancelled() => false,
         }
     }

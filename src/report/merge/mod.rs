@@ -48,8 +48,9 @@ pub(crate) struct Merged {
 pub(crate) fn merge(plan: &PlanFile, blobs: Vec<Blob>) -> Merged {
     let mut causes = Vec::new();
     let mut by_shard: BTreeMap<usize, Vec<Blob>> = BTreeMap::new();
+    let reference = reference(&blobs);
     for blob in blobs {
-        match belongs(plan, &blob) {
+        match belongs(plan, &blob, reference.as_ref()) {
             Ok(shard) => by_shard.entry(shard).or_default().push(blob),
             Err(cause) => causes.push(cause),
         }
@@ -79,8 +80,50 @@ pub(crate) fn merge(plan: &PlanFile, blobs: Vec<Blob>) -> Merged {
     Merged { report, causes }
 }
 
+/// What all attempts of one run have in common: results of two runs, or of two revisions, prove nothing together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    run: Option<u64>,
+    server: Option<String>,
+    repository: Option<String>,
+    sha: Option<String>,
+}
+
+impl Origin {
+    fn of(source: &Source) -> Self {
+        Self {
+            run: source.run,
+            server: source.server.clone(),
+            repository: source.repository.clone(),
+            sha: source.sha.clone(),
+        }
+    }
+
+    /// For people.
+    fn shown(&self) -> String {
+        let run = self.run.map_or("a run without a number".to_owned(), |run| {
+            format!("run {run}")
+        });
+        let repository = self.repository.as_deref().unwrap_or("no repository");
+        match &self.sha {
+            Some(sha) => format!("{run} of {repository} at {sha}"),
+            None => format!("{run} of {repository}"),
+        }
+    }
+}
+
+/// Where most blobs are from; the latest run of those that are equally many.
+fn reference(blobs: &[Blob]) -> Option<Origin> {
+    let mut counts: BTreeMap<Origin, usize> = BTreeMap::new();
+    for blob in blobs {
+        *counts.entry(Origin::of(&blob.run.source)).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(origin, _)| origin)
+}
+
 /// The shard that a blob is of; what makes it useless else.
-fn belongs(plan: &PlanFile, blob: &Blob) -> Result<usize, Cause> {
+fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<usize, Cause> {
     let (name, facts) = (&blob.name, &blob.run.plan);
     let invalid = |text: String| Err(Cause::new(Verdict::Invalid, &text));
     let incomplete = |text: String| Err(Cause::new(Verdict::Incomplete, &text));
@@ -89,6 +132,14 @@ fn belongs(plan: &PlanFile, blob: &Blob) -> Result<usize, Cause> {
     }
     if blob.run.tool != plan.tool {
         return invalid(format!("`{name}` is by another executable than the plan"));
+    }
+    let origin = Origin::of(&blob.run.source);
+    if let Some(reference) = reference.filter(|reference| **reference != origin) {
+        return invalid(format!(
+            "`{name}` is of {}, others are of {}",
+            origin.shown(),
+            reference.shown()
+        ));
     }
     let shard = facts.shard as usize;
     let planned = shard

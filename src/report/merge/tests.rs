@@ -242,6 +242,39 @@ fn an_assertion_is_where_the_plan_has_it_and_there_once() {
 }
 
 #[test]
+fn results_of_another_run_or_revision_are_no_part_of_the_whole() {
+    let from = |run: u64, sha: &str, it: &mut RunReport| {
+        it.source.run = Some(run);
+        it.source.repository = Some("o/r".to_owned());
+        it.source.sha = Some(sha.to_owned());
+    };
+    let ours = |shard: usize, it: &mut RunReport| {
+        from(5, "aaaa", it);
+        it.source.attempt = Some(shard as u64);
+    };
+    assert_eq!(causes(blobs(ours)), []);
+    let mut with_a_stale_one = blobs(ours);
+    let mut stale = run(&three(), 2);
+    from(4, "bbbb", &mut stale);
+    stale.source.attempt = Some(9);
+    with_a_stale_one.push(blob("stale.json", &stale));
+    let text = "`stale.json` is of run 4 of o/r at bbbb, others are of run 5 of o/r at aaaa";
+    assert_eq!(
+        causes(with_a_stale_one),
+        [(Verdict::Invalid, text.to_owned())]
+    );
+    let moved = causes(blobs(|shard, it| {
+        from(5, if shard == 3 { "cccc" } else { "aaaa" }, it);
+    }));
+    let verdicts: Vec<Verdict> = moved.iter().map(|cause| cause.0).collect();
+    assert!(verdicts.contains(&Verdict::Invalid), "{moved:?}");
+    assert!(
+        verdicts.contains(&Verdict::Incomplete),
+        "shard 3 is missing: {moved:?}"
+    );
+}
+
+#[test]
 fn the_highest_attempt_counts_and_older_ones_show_what_was_flaky() {
     let plan = three();
     let mut first = run(&plan, 2);
