@@ -321,7 +321,8 @@ impl Loading<'_> {
             problems: broken,
         } = document;
         let is_broken = root.is_none() || broken.iter().any(is_error);
-        let tags = root.as_ref().map(tags_of).unwrap_or_default();
+        let defaults = found.folder.settings.defaults.as_ref();
+        let tags = root.as_ref().map(|root| tags_of(root, defaults));
         let name = name
             .filter(|name| !name.trim().is_empty())
             .unwrap_or_else(|| found.file.name().to_owned());
@@ -335,7 +336,7 @@ impl Loading<'_> {
             name,
             origin,
             subject,
-            tags,
+            tags: tags.unwrap_or_default(),
         };
         let (lowered, mut reading, sources) = match root {
             Some(root) => found.folder.lower(root, reading),
@@ -435,13 +436,15 @@ fn reason(problem: &Diagnostic) -> String {
     }
 }
 
-/// The tags of a document.
-fn tags_of(root: &Node) -> Vec<String> {
+/// The tags of a document: its own, else the settings'. They are read as far as they can be, since a document that
+/// cannot be used is selected by them too.
+fn tags_of(root: &Node, defaults: Option<&Node>) -> Vec<String> {
     let text = |node: &Node| match &node.kind {
         Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => Some(text.clone()),
         Kind::Null | Kind::List(_) | Kind::Map(_) => None,
     };
-    match root.get("tags") {
+    let inherited = || defaults.and_then(|defaults| defaults.get("tags"));
+    match root.get("tags").or_else(inherited) {
         None => Vec::new(),
         Some(node) => match &node.kind {
             Kind::List(items) => items.iter().filter_map(text).collect(),

@@ -128,6 +128,26 @@ fn settings_give_defaults_that_assertions_override_key_by_key() {
 }
 
 #[test]
+fn settings_give_tags_to_what_has_none_of_its_own() {
+    let sample = Sample::new(&[
+        ("mcp-assert.yaml", "defaults: {tags: [slow, ui]}\n"),
+        ("a.yaml", GOOD),
+        ("b.yaml", &format!("{GOOD}tags: quick\n")),
+        ("c.yaml", &format!("{GOOD}tags: []\n")),
+        ("d.yaml", "name: broken\nasert: {tool: x}\n"),
+    ]);
+    let loaded = sample.load();
+    let tags = loaded.suite.entries.iter().map(|entry| match entry {
+        Entry::Assertion(one) => one.case.tags.join(" "),
+        Entry::Invalid { case, .. } => case.tags.join(" "),
+    });
+    assert_eq!(
+        tags.collect::<Vec<_>>(),
+        ["slow ui", "quick", "", "slow ui"]
+    );
+}
+
+#[test]
 fn problems_in_defaults_are_shown_in_the_settings_file() {
     let sample = Sample::new(&[
         (
