@@ -229,8 +229,10 @@ impl<'a> Work<'a> {
                 .await
                 .map_err(|closed| self.refused(closed))?;
         }
-        shop.start().await.map_err(|closed| self.refused(closed))?;
-        self.lines(shop).await?;
+        if !self.prepare.run.is_empty() {
+            shop.start().await.map_err(|closed| self.refused(closed))?;
+            self.lines(shop).await?;
+        }
         let before = inspect(self.maker.engine, self.name).await?;
         let kept = shop.keep(self.name, self.base, Marks::default()).await;
         kept.map_err(|closed| self.refused(closed))?;

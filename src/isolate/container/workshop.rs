@@ -14,7 +14,8 @@ use bollard::{
     models::{ContainerConfig, ContainerCreateBody, HostConfig},
     query_parameters::{
         AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
-        CreateContainerOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
+        ContainerArchiveInfoOptionsBuilder, CreateContainerOptionsBuilder,
+        RemoveContainerOptionsBuilder, StartContainerOptions,
     },
 };
 use tokio::{io::AsyncWrite, time::timeout};
@@ -180,8 +181,23 @@ impl<'a> Workshop<'a> {
         .await
     }
 
-    /// Starts its first process.
+    /// Starts its first process, a shell, if the image or what was put into it has one: without, the container would
+    /// be over at once, and whatever is asked of it next be refused for reasons that say nothing.
     pub(super) async fn start(&mut self) -> Result<(), Closed> {
+        let shell = ContainerArchiveInfoOptionsBuilder::default()
+            .path(SHELL)
+            .build();
+        let found = self
+            .engine
+            .docker
+            .get_container_archive_info(&self.id, Some(shell));
+        match step(STEP, found).await {
+            Err(Closed::Refused(Error::DockerResponseServerError {
+                status_code: 404, ..
+            })) => return Err(Closed::NoShell),
+            Err(closed) => return Err(closed),
+            Ok(_) => {}
+        }
         let options = AttachContainerOptionsBuilder::default()
             .stream(true)
             .stdin(true)

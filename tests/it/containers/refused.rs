@@ -190,3 +190,28 @@ fn a_socket_that_may_not_be_used_is_told_with_the_way_to_it() {
     assert!(ran.stderr.contains("permission denied"), "{}", ran.stderr);
     assert!(ran.stderr.contains("usermod -aG docker"), "{}", ran.stderr);
 }
+
+#[test]
+fn an_image_without_a_shell_takes_files_and_refuses_lines() {
+    if !ready() {
+        return;
+    }
+    let suite = |prepare: &str, expect: &str| {
+        format!(
+            "name: a\nserver: {{builtin: conformance, docker: {{image: self, prepare: {prepare}}}}}\nassert: {{tool: echo, \
+             args: {{message: hi}}, expect: {expect}}}\n"
+        )
+    };
+    let lines = Project::with_suite(&suite("echo hi", "{not_error: true}")).run(&["run", "evals"]);
+    assert_eq!(lines.code, 1, "{}", lines.stdout);
+    let reason = "`echo hi` cannot be run: the image has no `/bin/sh`";
+    assert!(lines.stdout.contains(reason), "{}", lines.stdout);
+    let files = suite(
+        "{copy: {note.txt: /data/}}",
+        "{file_contains: {/data/note.txt: a note of these tests}}",
+    );
+    let files = Project::with_suite(&files)
+        .file("evals/note.txt", "a note of these tests")
+        .run(&["run", "evals"]);
+    assert_eq!(files.code, 0, "{}", files.stdout);
+}
