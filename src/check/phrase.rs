@@ -14,8 +14,11 @@ pub(super) const BY_ITSELF: usize = 800;
 
 /// A text in backticks, on one line.
 pub(super) fn quoted(words: &str) -> String {
-    let short = text::head(words, IN_A_SENTENCE);
-    format!("`{}`", short.replace('\n', "\\n").replace('\r', "\\r"))
+    in_backticks(&text::head(words, IN_A_SENTENCE))
+}
+
+fn in_backticks(words: &str) -> String {
+    format!("`{}`", words.replace('\n', "\\n").replace('\r', "\\r"))
 }
 
 /// Texts in backticks: `` `a`, `b` and `c` ``.
@@ -48,7 +51,7 @@ pub(super) fn value(value: &Value) -> String {
         Written::Whole(text) => quoted(&text),
         Written::Beginning(text) => {
             let beginning: String = text.chars().take(IN_A_SENTENCE).collect();
-            quoted(&format!("{beginning}…"))
+            in_backticks(&format!("{beginning}{}", text::CUT))
         }
     }
 }
@@ -154,6 +157,6 @@ pub(super) fn laid_out(value: &Value) -> String {
     }
     match compact(value, BY_ITSELF) {
         Written::Whole(text) => text,
-        Written::Beginning(text) => format!("{text}…"),
+        Written::Beginning(text) => format!("{text}{}", text::CUT),
     }
 }

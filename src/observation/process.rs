@@ -96,9 +96,19 @@ pub(crate) struct StderrTail {
 }
 
 impl StderrTail {
-    /// As text, bytes that are not UTF-8 as U+FFFD.
+    /// As text, bytes that are not UTF-8 as U+FFFD; behind `…` where the beginning is missing.
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).into_owned()
+        let text = String::from_utf8_lossy(&self.bytes);
+        if self.is_whole() {
+            text.into_owned()
+        } else {
+            format!("…{text}")
+        }
+    }
+
+    /// Whether all that was written is here.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.total_bytes <= self.bytes.len() as u64
     }
 }
 

@@ -53,14 +53,15 @@ impl Frame {
         }
     }
 
-    /// The frame as text; bytes that are not UTF-8 become U+FFFD, a cut is said.
+    /// The frame as text; bytes that are not UTF-8 become U+FFFD, a cut is said by `…` right behind and
+    /// before what was cut.
     pub(crate) fn text(&self) -> String {
         if self.length == self.bytes.len() {
             return String::from_utf8_lossy(&self.bytes).into_owned();
         }
         let (first, last) = self.bytes.split_at(KEPT_BYTES.min(self.bytes.len()));
         format!(
-            "{} … ({} bytes left out) … {}",
+            "{}… ({} bytes left out) …{}",
             String::from_utf8_lossy(first),
             self.length - self.bytes.len(),
             String::from_utf8_lossy(last)

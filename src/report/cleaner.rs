@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::words::{
     redact::Secrets,
-    text::{clean, head},
+    text::{CUT, clean, head},
 };
 
 /// The longest text a report keeps, in bytes.
@@ -33,13 +33,12 @@ impl Cleaner {
 
     /// A text of several lines, at most [`LONGEST_TEXT_BYTES`] from its beginning.
     pub(crate) fn text(&self, text: &str) -> String {
-        let looked_at = beginning(text, LOOKED_AT_BYTES);
-        let mut shown = clean(&self.secrets.mask(looked_at));
-        if looked_at.len() < text.len() {
-            shown.truncate(beginning(&shown, LONGEST_TEXT_BYTES).len());
-            shown.push_str(&cut_note(text.len()));
-            return shown;
+        if text.len() > LOOKED_AT_BYTES {
+            let shown = self.looked_at(text);
+            let kept = beginning(&shown, LONGEST_TEXT_BYTES);
+            return kept.trim_end_matches(CUT).to_owned() + &cut_note(text.len());
         }
+        let mut shown = self.looked_at(text);
         cut(&mut shown, LONGEST_TEXT_BYTES);
         shown
     }
@@ -50,11 +49,11 @@ impl Cleaner {
         if shown.len() <= LONGEST_TEXT_BYTES {
             return shown;
         }
-        let mut start = shown.len() - LONGEST_TEXT_BYTES;
+        let mut start = shown.len() - LONGEST_TEXT_BYTES + CUT.len();
         while !shown.is_char_boundary(start) {
             start += 1;
         }
-        shown[start..].to_owned()
+        format!("{CUT}{}", &shown[start..])
     }
 
     /// A name of the user's: made harmless on one line, and otherwise left whole, because it identifies.
@@ -95,8 +94,18 @@ impl Cleaner {
 
     /// A text that must stay on one line: line ends become `⏎`.
     pub(crate) fn line(&self, text: &str) -> String {
+        one_line(&self.looked_at(text))
+    }
+
+    /// As much of a text as is looked at; where it is cut, the mask sees the cut.
+    fn looked_at(&self, text: &str) -> String {
         let looked_at = beginning(text, LOOKED_AT_BYTES);
-        one_line(&clean(&self.secrets.mask(looked_at)))
+        let mark = if looked_at.len() < text.len() {
+            CUT
+        } else {
+            ""
+        };
+        clean(&self.secrets.mask(&format!("{looked_at}{mark}")))
     }
 }
 
@@ -119,7 +128,7 @@ pub(crate) fn cut(text: &mut String, limit: usize) {
 
 /// What stands at the end of a text that was cut.
 fn cut_note(total: usize) -> String {
-    format!("… (cut, {total} bytes in all)")
+    format!("{CUT} (cut, {total} bytes in all)")
 }
 
 /// The first `limit` bytes at most, never half a character.

@@ -307,7 +307,7 @@ impl Recorder {
             exit: outcome.exit.map(|exit| exit.to_string()),
             stderr: self.cleaner.tail(&outcome.stderr.text()),
             stderr_bytes: outcome.stderr.total_bytes,
-            stderr_whole: outcome.stderr.total_bytes <= outcome.stderr.bytes.len() as u64,
+            stderr_whole: outcome.stderr.is_whole(),
             shared_server: outcome
                 .shared_server
                 .as_ref()

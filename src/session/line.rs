@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::observation::finding::FindingCode;
+use crate::{observation::finding::FindingCode, words::text::CUT};
 
 /// What a line turned out to be.
 #[derive(Debug)]
@@ -120,12 +120,14 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Line {
     if error.is_eof() {
         return Line::Broken("the line ends in the middle of the JSON text".into());
     }
-    let rest: String = text
-        .get(error.column().saturating_sub(1)..)
-        .unwrap_or_default()
-        .chars()
-        .take(24)
-        .collect();
+    let (before, rest) = text
+        .split_at_checked(error.column().saturating_sub(1))
+        .unwrap_or_default();
+    let left = if before.is_empty() { "" } else { CUT };
+    let rest = match rest.char_indices().nth(24) {
+        Some((end, _)) => format!("{left}{}{CUT}", &rest[..end]),
+        None => format!("{left}{rest}"),
+    };
     let reason = reason
         .split(" at line ")
         .next()
@@ -339,7 +341,7 @@ mod tests {
         let Line::Broken(reason) = read(br#"{"jsonrpc":"2.0","result":NaN}"#).line else {
             panic!("not broken")
         };
-        assert_eq!(reason, "expected value at column 27 near `NaN}`");
+        assert_eq!(reason, "expected value at column 27 near `…NaN}`");
     }
 
     proptest! {

@@ -30,6 +30,9 @@ const KEPT_OF_A_CODE: usize = 20;
 /// Characters of a frame that a finding shows.
 const SHOWN_CHARACTERS: usize = 400;
 
+/// Bytes that hold these characters, whatever they are.
+const LOOKED_AT_BYTES: usize = 4 * SHOWN_CHARACTERS;
+
 /// The record of one assertion.
 #[derive(Debug, Default)]
 pub(super) struct Record {
@@ -52,7 +55,7 @@ impl Record {
     pub(super) fn hear(&mut self, bytes: &[u8], at_us: u64) {
         self.last.clear();
         self.last
-            .extend_from_slice(&bytes[..bytes.len().min(4 * SHOWN_CHARACTERS)]);
+            .extend_from_slice(&bytes[..bytes.len().min(LOOKED_AT_BYTES + 1)]);
         self.last_at_us = at_us;
         self.heard = true;
     }
@@ -147,8 +150,12 @@ impl Record {
 
 /// A frame as findings show it: its beginning, as text.
 pub(super) fn shown(frame: &[u8]) -> String {
-    let beginning = &frame[..frame.len().min(4 * SHOWN_CHARACTERS)];
-    text::head(&String::from_utf8_lossy(beginning), SHOWN_CHARACTERS)
+    let beginning = &frame[..frame.len().min(LOOKED_AT_BYTES)];
+    let mut beginning_text = String::from_utf8_lossy(beginning);
+    if beginning.len() < frame.len() {
+        beginning_text.to_mut().push_str(text::CUT);
+    }
+    text::head(&beginning_text, SHOWN_CHARACTERS)
 }
 
 /// A value as findings show it.

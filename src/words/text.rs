@@ -1,5 +1,9 @@
 //! Counting, cutting and cleaning text. What a server sent is shown only after `clean`.
 
+/// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
+/// so whoever shortens a text that has not been masked yet puts it there.
+pub(crate) const CUT: &str = "…";
+
 /// `1 assertion`, `2 assertions`.
 pub(crate) fn count(number: usize, singular: &str) -> String {
     if number == 1 {
@@ -79,12 +83,51 @@ fn is_interpreted(character: char) -> bool {
 
 /// At most `limit` characters of a text, cut at the end with the number of characters left out.
 pub(crate) fn head(text: &str, limit: usize) -> String {
-    let total = text.chars().count();
-    if total <= limit {
+    if is_within(text, limit) {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(limit).collect();
-    format!("{kept}… ({} more characters)", total - limit)
+    let (body, mut left_out) = match note_at_end(text) {
+        // What was cut already keeps its one note.
+        Some((body, _)) if is_within(body, limit) => return text.to_owned(),
+        Some(cut) => cut,
+        None => (text, 0),
+    };
+    let end = body.char_indices().nth(limit).map_or(body.len(), |it| it.0);
+    let (mut kept, mut behind) = body.split_at(end);
+    // A cut through a note would say half a number.
+    if let Some((before, number, rest)) = note_within(body, end) {
+        (kept, behind) = (before, rest);
+        left_out += number;
+    }
+    let more = behind.chars().count().saturating_add(left_out);
+    format!("{kept}{CUT} ({more} more characters)")
+}
+
+fn is_within(text: &str, limit: usize) -> bool {
+    text.char_indices().nth(limit).is_none()
+}
+
+/// What stood before the note at the end of a text that was cut, and the number in the note.
+fn note_at_end(text: &str) -> Option<(&str, usize)> {
+    let start = text.rfind(CUT)?;
+    let (body, number, rest) = note_at(text, start)?;
+    rest.is_empty().then_some((body, number))
+}
+
+/// What stands before the note that a cut at this place would touch, the number in it, and what follows it.
+fn note_within(text: &str, end: usize) -> Option<(&str, usize, &str)> {
+    let start = text[..end].rfind(CUT)?;
+    note_at(text, start).filter(|(.., rest)| text.len() - rest.len() >= end)
+}
+
+/// The note of a cut at this place.
+fn note_at(text: &str, start: usize) -> Option<(&str, usize, &str)> {
+    let (body, note) = text.split_at(start);
+    let note = note.strip_prefix(CUT)?.strip_prefix(" (")?;
+    let (number, rest) = note.split_once(' ')?;
+    let rest = rest.strip_prefix("more characters)")?;
+    let number: u32 = number.parse().ok()?;
+    Some((body, usize::try_from(number).ok()?, rest))
 }
 
 /// About `limit` characters of a text round the byte offset `at`, so that the place that matters is seen.
@@ -100,13 +143,13 @@ pub(crate) fn around(text: &str, at: usize, limit: usize) -> String {
     let start = centre.saturating_sub(limit / 2).min(total - limit);
     let kept: String = text.chars().skip(start).take(limit).collect();
     let before = if start > 0 {
-        format!("({start} characters) …")
+        format!("({start} characters) {CUT}")
     } else {
         String::new()
     };
     let after = total - limit - start;
     let after = if after > 0 {
-        format!("… ({after} more characters)")
+        format!("{CUT} ({after} more characters)")
     } else {
         String::new()
     };
@@ -148,5 +191,19 @@ mod tests {
             "(3 characters) …3456… (3 more characters)"
         );
         assert_eq!(around("abc", 0, 9), "abc");
+    }
+
+    #[test]
+    fn a_second_cut_counts_with_the_first() {
+        let once = head(&"x".repeat(30), 10);
+        assert_eq!(once, "xxxxxxxxxx… (20 more characters)");
+        for limit in [11, 14, 20] {
+            assert_eq!(head(&once, limit), once);
+        }
+        assert_eq!(head(&once, 10), once);
+        assert_eq!(head(&once, 4), "xxxx… (26 more characters)");
+        let sentence = format!("`{once}` and more");
+        assert_eq!(head(&sentence, 15), "`xxxxxxxxxx… (30 more characters)");
+        assert_eq!(head("a… b cdef", 5), "a… b … (4 more characters)");
     }
 }

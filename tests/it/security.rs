@@ -57,3 +57,136 @@ fn a_server_inherits_what_the_suite_says() {
     case("inherit_env: false", "it has <> and <>");
     case("inherit_env: [OTHER]", "it has <> and <omega>");
 }
+
+/// The value of a secret that is longer than any part of it that is shown by mistake.
+const PASSWORD: &str = "Sup3rSecretPassw0rdOfProduction";
+
+/// Runs a suite whose server is a script that has the password, and looks for it in all that is told.
+fn leaks(script: &str, env: &str, subject: &str) -> String {
+    let project = Project::with_suite(&format!(
+        "server: {{command: python3, args: [server.py], env: {{{env}}}}}\n{subject}\n"
+    ))
+    .file(
+        "server.py",
+        format!(
+            "import json, os, sys\n\
+             password = os.environ['GIVEN']\n\
+             def write(text): sys.stdout.write(text + '\\n'); sys.stdout.flush()\n\
+             def result(asked, value): write(json.dumps({{'jsonrpc': '2.0', 'id': asked['id'], 'result': value}}))\n\
+             for line in sys.stdin:\n  \
+               asked = json.loads(line)\n  \
+               if asked['method'] == 'initialize':\n    \
+                 result(asked, {{'protocolVersion': asked['params']['protocolVersion'], 'capabilities': \
+                   {{'tools': {{}}}}, 'serverInfo': {{'name': 'x', 'version': '1'}}}})\n  \
+               elif 'id' in asked:\n{script}\n"
+        ),
+    );
+    let mut command = project.command(&["run", "evals", "--trace", "--report-json", "run.json"]);
+    command.env("PASS", PASSWORD);
+    let ran = project.finish(command);
+    assert_ne!(ran.code, 0, "{}", ran.stdout);
+    let all = format!("{}{}{}", ran.stdout, ran.stderr, project.read("run.json"));
+    for (form, secret) in [
+        ("plain", PASSWORD.to_owned()),
+        (
+            "base64",
+            "U3VwM3JTZWNyZXRQYXNzdzByZE9mUHJvZHVjdGlvbg".to_owned(),
+        ),
+    ] {
+        for start in 0..secret.len() - 6 {
+            let part = &secret[start..start + 6];
+            assert!(!all.contains(part), "{form} {part}: {}", ran.stdout);
+        }
+    }
+    ran.stdout
+}
+
+#[test]
+fn no_cut_of_a_text_shows_a_part_of_a_secret() {
+    let env = "GIVEN: \"${PASS}\"";
+    let subject =
+        "assert: {tool: x, expect: {not_error: true, contains: [nothing], json_path: {$.a: b}}}";
+    let of_error = |text: &str| {
+        format!(
+            "    result(asked, {{'isError': True, 'content': [{{'type': 'text', 'text': {text}}}]}})"
+        )
+    };
+    // Whatever the width of a window, one of these has the secret across its end.
+    for padding in ["'x' * 60", "'x' * 80", "'x' * 88", "'x' * 380", "'x' * 790"] {
+        let shown = leaks(
+            &of_error(&format!("{padding} + password + 'y' * 900")),
+            env,
+            subject,
+        );
+        assert!(shown.contains("***"), "{padding}: {shown}");
+    }
+    leaks(
+        &format!(
+            "    sys.stderr.write(password * 4000); sys.stderr.flush()\n{}",
+            of_error("password * 9000")
+        ),
+        env,
+        subject,
+    );
+    leaks(
+        "    write('no frame ' + 'x' * 380 + password)",
+        env,
+        subject,
+    );
+    leaks(
+        "    write('{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": \"' + password + '\" ' + password)",
+        env,
+        subject,
+    );
+}
+
+#[test]
+fn a_text_is_cut_once() {
+    let shown = leaks(
+        "    result(asked, {'isError': True, 'content': [{'type': 'text', 'text': 'x' * 70 + password}]})",
+        "GIVEN: \"${PASS}\"",
+        "assert: {tool: x, expect: {not_error: true}}",
+    );
+    assert!(!shown.contains("cha…"), "{shown}");
+    let line = shown.lines().find(|line| line.contains("***…"));
+    assert!(
+        line.is_some_and(|line| line.matches("more characters").count() <= 1),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_secret_is_hidden_however_its_json_is_escaped() {
+    let project = Project::with_suite(
+        "server: {command: python3, args: [server.py], env: {GIVEN: \"${PASS}\"}}\n\
+         assert: {tool: x, expect: {not_error: true}}\n",
+    )
+    .file(
+        "server.py",
+        r"
+import json, sys
+given = 'pa&<s>/w\u00f6rd'
+for line in sys.stdin:
+  asked = json.loads(line)
+  if asked['method'] == 'initialize':
+    result = {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
+      'serverInfo': {'name': 'x', 'version': '1'}}
+  elif 'id' in asked:
+    result = {'isError': True, 'content': [{'type': 'text', 'text': 'shut'}], '_meta': {
+      'python': given, 'PYTHON': 'UPPER', 'php': 'SLASH', 'go': 'GO', 'inner': json.dumps({'a': given})}}
+  else:
+    continue
+  text = json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': result})
+  text = text.replace('UPPER', 'pa&<s>/w\\u00F6rd').replace('SLASH', 'pa&<s>\\/w\\u00f6rd')
+  text = text.replace('GO', 'pa\\u0026\\u003cs\\u003e/w\u00f6rd')
+  sys.stdout.write(text + '\n')
+  sys.stdout.flush()
+",
+    );
+    let mut command = project.command(&["run", "evals", "--trace", "--report-json", "run.json"]);
+    command.env("PASS", "pa&<s>/wörd");
+    let ran = project.finish(command);
+    let wanted = r#"{"python": "***", "PYTHON": "***", "php": "***", "go": "***", "inner": "{\"a\": \"***\"}"}"#;
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+    assert!(!project.read("run.json").contains("00f6rd"));
+}

@@ -6,6 +6,7 @@ use regex::{Regex, RegexBuilder};
 use crate::{
     check::{phrase, text::hidden},
     observation::answer::Reply,
+    words::text::CUT,
 };
 
 /// The longest wanted text that a nearest place is looked for, in bytes.
@@ -87,7 +88,7 @@ fn beginning(words: &str, text: &str) -> Option<Near> {
         at: text.find(&words[..end]).unwrap_or(0),
         hint: format!(
             "the text has its beginning: {}",
-            phrase::quoted(&words[..end])
+            phrase::quoted(&format!("{}{CUT}", &words[..end]))
         ),
     })
 }

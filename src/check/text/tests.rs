@@ -92,7 +92,7 @@ contains: expected the text to contain `A b`, the text is `x a	B y`
 contains: expected the text to contain `say "hi"`, the text is `{"t":"say \"hi\""}`
   hint: the text has it as JSON escapes it: `say \"hi\"`; `json_path` compares the value itself
 contains: expected the text to contain `count: 15 items`, it is not in the text (2 lines, 26 bytes)
-  hint: the text has its beginning: `count: 15 `
+  hint: the text has its beginning: `count: 15 …`
 contains: expected the text to contain `x`, the text is empty
 contains: expected the text to contain `x`, the text is `it broke`
   hint: the tool answered with an error: `it broke`

@@ -9,6 +9,8 @@ use std::{
 
 use anstream::adapter::strip_str;
 
+use crate::words::text::CUT;
+
 /// Lines of output that are kept.
 const LAST_LINES: usize = 30;
 
@@ -81,6 +83,7 @@ impl Tail {
             match byte {
                 b'\n' | b'\r' => heard = self.end_line().or(heard),
                 _ if self.open.len() < LONGEST_LINE => self.open.push(*byte),
+                _ if self.open.len() == LONGEST_LINE => self.open.extend(CUT.bytes()),
                 _ => {}
             }
         }

@@ -196,7 +196,10 @@ impl Checking {
 
 /// As much of a server's own name for something as a message can bear.
 fn beginning(name: &str) -> String {
-    name.chars().take(60).collect()
+    match name.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 /// Whether a number has no fraction, however it is written.

@@ -1,0 +1,145 @@
+//! Where a secret stands in a text: whole, or as much of it as a cut left over. Texts are shortened before anybody knows
+//! what is secret in them, so what stands at the mark of a cut is compared with every beginning and end of a secret.
+
+use std::ops::Range;
+
+use super::{SHORTEST_BYTES, layers::LONGEST_ESCAPE};
+use crate::words::text::CUT;
+
+/// What stands where something was left out: our own mark, and the one of many others.
+const MARKS: [&str; 2] = [CUT, "..."];
+
+/// A part of a text between two cuts that is at least so long is compared without its ends, which may be halves of
+/// escapes.
+const LONG_BETWEEN: usize = 4 * LONGEST_ESCAPE;
+
+/// Tells every place of a secret in a text.
+pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>)) {
+    let least = least(secret);
+    let beginning = &secret[..ceiling(secret, least)];
+    for at in all(text, beginning) {
+        let same = same_ahead(&text[at..], secret);
+        let end = at + same;
+        if same == secret.len() {
+            hide(at..end);
+        } else if let Some(cut) = cut_behind(text, end) {
+            hide(at..cut);
+        }
+    }
+    let end = &secret[floor(secret, secret.len() - least)..];
+    for at in all(text, end) {
+        let behind = at + end.len();
+        let start = behind - same_back(&text[..behind], secret);
+        if let Some(cut) = cut_before(text, start) {
+            hide(cut..behind);
+        }
+    }
+}
+
+/// Tells every part between two cuts that is out of the middle of a secret.
+pub(super) fn find_between(text: &str, secrets: &[String], mut hide: impl FnMut(Range<usize>)) {
+    let mut cuts: Vec<(usize, usize)> = MARKS
+        .iter()
+        .flat_map(|mark| {
+            text.match_indices(mark)
+                .map(|(at, _)| (at, at + mark.len()))
+        })
+        .collect();
+    cuts.sort_unstable();
+    for pair in cuts.windows(2) {
+        let (start, end) = (pair[0].1, pair[1].0);
+        let Some(between) = text.get(start..end) else {
+            continue;
+        };
+        let inner = if between.len() < LONG_BETWEEN {
+            between
+        } else {
+            let (from, to) = (LONGEST_ESCAPE, between.len() - LONGEST_ESCAPE);
+            &between[ceiling(between, from)..floor(between, to)]
+        };
+        let is_part = |secret: &String| inner.len() >= least(secret) && secret.contains(inner);
+        if secrets.iter().any(is_part) {
+            hide(start..end);
+        }
+    }
+}
+
+/// The fewest bytes of a secret that count as a part of it.
+fn least(secret: &str) -> usize {
+    SHORTEST_BYTES.min(secret.len().div_ceil(2)).max(1)
+}
+
+/// Every place of a part in a text, also where two overlap.
+fn all<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = usize> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + text[from..].find(part)?;
+        from = ceiling(text, at + 1);
+        Some(at)
+    })
+}
+
+/// How many bytes two texts have in common at their beginnings, in whole characters.
+fn same_ahead(text: &str, secret: &str) -> usize {
+    let pairs = text.bytes().zip(secret.bytes());
+    floor(text, pairs.take_while(|(one, other)| one == other).count())
+}
+
+/// How many bytes two texts have in common at their ends, in whole characters.
+fn same_back(text: &str, secret: &str) -> usize {
+    let pairs = text.bytes().rev().zip(secret.bytes().rev());
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    text.len() - ceiling(text, text.len() - same)
+}
+
+/// Where the cut is, if the text was cut at this place, be it through an escape or a character.
+fn cut_behind(text: &str, at: usize) -> Option<usize> {
+    let reach = floor(text, at + LONGEST_ESCAPE);
+    let places = (at..=reach).filter(|place| text.is_char_boundary(*place));
+    let is_mark = |place: &usize| MARKS.iter().any(|mark| text[*place..].starts_with(mark));
+    places
+        .take_while(|place| {
+            let rest = &text[at..*place];
+            is_torn(rest) && (rest.is_empty() || rest.starts_with(['\\', '\u{fffd}']))
+        })
+        .find(is_mark)
+}
+
+/// The same, looking back.
+fn cut_before(text: &str, at: usize) -> Option<usize> {
+    let reach = ceiling(text, at.saturating_sub(LONGEST_ESCAPE));
+    let places = (reach..=at).rev().filter(|it| text.is_char_boundary(*it));
+    let is_mark = |place: &usize| MARKS.iter().any(|mark| text[..*place].ends_with(mark));
+    places
+        .take_while(|place| is_torn(&text[*place..at]))
+        .find(is_mark)
+}
+
+/// Whether a text can be what a cut left over of an escape or of a character.
+fn is_torn(rest: &str) -> bool {
+    rest.chars().all(|character| {
+        character.is_ascii_hexdigit()
+            || matches!(
+                character,
+                '\\' | '/' | '"' | '\'' | 'u' | 'x' | 'n' | 'r' | 't' | '{' | '}' | '\u{fffd}'
+            )
+    })
+}
+
+/// The place, or the nearest one before it that divides no character.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The place, or the nearest one behind it that divides no character.
+fn ceiling(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
