@@ -56,9 +56,15 @@ pub(crate) struct Exit {
 impl Exit {
     /// Exit code 0, ended by itself or on the end of stdin, nothing left behind.
     pub(crate) fn is_clean(&self) -> bool {
-        self.status == ExitStatus::Code(0)
-            && matches!(self.ending, Ending::ByItself | Ending::StdinClosed)
-            && self.orphans == 0
+        self.status == ExitStatus::Code(0) && !self.was_forced() && self.orphans == 0
+    }
+
+    /// Whether a signal from us was needed.
+    pub(crate) fn was_forced(&self) -> bool {
+        match self.ending {
+            Ending::ByItself | Ending::StdinClosed => false,
+            Ending::Terminated | Ending::Killed => true,
+        }
     }
 }
 

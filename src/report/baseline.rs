@@ -173,8 +173,8 @@ impl Baseline {
             .collect()
     }
 
-    /// The baseline after a run. An assertion that was skipped keeps what is known of it, so that a pass, a skip
-    /// and a failure in turn are still a regression; of a part of the suite the rest is kept.
+    /// The baseline after a run. An assertion that was skipped or not observed keeps what is known of it, so that a
+    /// pass, a skip and a failure in turn are still a regression; of a part of the suite the rest is kept.
     pub(crate) fn updated(old: Option<&Self>, report: &RunReport, scope: Scope) -> Self {
         let empty = Self::default();
         let old = old.unwrap_or(&empty);
@@ -196,7 +196,7 @@ impl Baseline {
         }
         let mut durations: HashMap<String, Vec<u64>> = HashMap::new();
         for record in &report.records {
-            if record.status != Status::Skip {
+            if record.status != Status::Skip && !record.says_nothing() {
                 let all = durations.entry(record.key()).or_default();
                 all.push(record.duration_us);
             }
@@ -205,30 +205,33 @@ impl Baseline {
             let key = assertion.record.key();
             let known = old.find(assertion);
             let measured = durations.remove(&key).unwrap_or_default();
-            new.by_id.insert(key, entry(assertion, known, measured));
+            if let Some(entry) = entry(assertion, known, measured) {
+                new.by_id.insert(key, entry);
+            }
         }
         new
     }
 }
 
-/// The new entry of an assertion.
-fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>) -> Entry {
+/// The new entry of an assertion; none for one that nothing is known of, now or before.
+fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>) -> Option<Entry> {
     let name = assertion.record.name_on_target();
     let (mut runs, mut flaky) = known.map_or((0, 0), |entry| (entry.runs, entry.flaky));
     if runs >= MOST_RUNS {
         (runs, flaky) = (runs / 2, flaky / 2);
     }
-    let status = match (assertion.worst, known) {
-        (Status::Skip, Some(entry)) => entry.status,
-        (status @ (Status::Pass | Status::Fail | Status::Error | Status::Skip), _) => status,
+    let status = match (assertion.observed, known) {
+        (None | Some(Status::Skip), Some(entry)) => entry.status,
+        (Some(status), _) => status,
+        (None, None) => return None,
     };
-    Entry {
+    Some(Entry {
         name,
         status,
         p50_us: median(measured).or_else(|| known.and_then(|entry| entry.p50_us)),
         runs: runs.saturating_add(assertion.trials as u64),
         flaky: flaky.saturating_add(assertion.flaky as u64),
-    }
+    })
 }
 
 /// The middle value, of two the lower one.
@@ -258,10 +261,10 @@ fn shown(id: Option<&str>, entry: &Entry) -> Value {
 mod tests {
     use super::Baseline;
     use crate::{
-        outcome::Status,
+        outcome::{Outcome, Status},
         report::{
             compare::Scope,
-            tests::sample::{outcome, report, sample},
+            tests::sample::{interrupted, outcome, report, sample},
         },
     };
 
@@ -322,5 +325,47 @@ mod tests {
         };
         case(Scope::Whole, &[("a", Status::Pass)]);
         case(Scope::Part, &[("a", Status::Pass), ("b", Status::Fail)]);
+    }
+
+    #[test]
+    fn saving_keeps_what_an_interrupted_trial_says_nothing_about() {
+        let old = r#"{"entries": [{"id": "x.yaml::a", "name": "a", "status": "PASS", "p50_us": 7, "runs": 3}]}"#;
+        let old = Baseline::parse(old).unwrap();
+        let trial = |number, status| Outcome {
+            status,
+            trial: number,
+            ..outcome("x.yaml", "a")
+        };
+        let cut = |number| Outcome {
+            trial: number,
+            ..interrupted("x.yaml", "a")
+        };
+        let case = |trials: Vec<Outcome>, wanted: Option<(Status, u64)>| {
+            let run = report(trials, 3);
+            let known = Baseline::updated(Some(&old), &run, Scope::Whole);
+            let entry = &known.by_id["x.yaml::a"];
+            let (status, runs) = wanted.unwrap_or((Status::Pass, 0));
+            assert_eq!((entry.status, entry.runs), (status, 3 + runs));
+            let unknown = Baseline::updated(None, &run, Scope::Whole);
+            let status = unknown.by_id.values().next().map(|it| it.status);
+            assert_eq!(status, wanted.map(|it| it.0).filter(|it| it.is_red()));
+        };
+        case(vec![cut(1)], None);
+        case(
+            vec![cut(1), trial(2, Status::Pass)],
+            Some((Status::Pass, 1)),
+        );
+        case(
+            vec![trial(1, Status::Pass), cut(2)],
+            Some((Status::Pass, 1)),
+        );
+        case(
+            vec![cut(1), trial(2, Status::Fail), cut(3)],
+            Some((Status::Fail, 1)),
+        );
+        case(
+            vec![trial(1, Status::Error), cut(2)],
+            Some((Status::Error, 1)),
+        );
     }
 }

@@ -169,9 +169,12 @@ pub(crate) fn compare(
     scope: Scope,
 ) -> Comparison {
     let assertions = report.assertions();
-    let ran = assertions.iter().filter(|it| !it.record.never_ran());
-    let mut changes: Vec<Change> = ran
-        .map(|assertion| change(assertion, baseline.find(assertion)))
+    let mut changes: Vec<Change> = assertions
+        .iter()
+        .filter_map(|assertion| {
+            let now = assertion.observed?;
+            Some(change(assertion, now, baseline.find(assertion)))
+        })
         .filter(|change| change.class != Class::Unchanged)
         .collect();
     if scope.of(report) == Scope::Whole {
@@ -194,11 +197,11 @@ pub(crate) fn compare(
     }
 }
 
-fn change(assertion: &Reliability<'_>, known: Option<&Entry>) -> Change {
+fn change(assertion: &Reliability<'_>, now: Status, known: Option<&Entry>) -> Change {
     let record = assertion.record;
     let before_us = known.and_then(|entry| entry.p50_us);
-    let mut class = class(known.map(|entry| entry.status), Some(assertion.worst));
-    if class == Class::Unchanged && assertion.worst == Status::Pass {
+    let mut class = class(known.map(|entry| entry.status), Some(now));
+    if class == Class::Unchanged && now == Status::Pass {
         let much = before_us.map(|before| before.saturating_mul(SLOWER_FACTOR));
         if assertion.flaky > 0 {
             class = Class::Flaky;
@@ -211,7 +214,7 @@ fn change(assertion: &Reliability<'_>, known: Option<&Entry>) -> Change {
         key: record.key(),
         name: record.name_on_target(),
         before: known.map(|entry| entry.status),
-        now: Some(assertion.worst),
+        now: Some(now),
         before_us,
         now_us: Some(record.duration_us),
     }
@@ -245,7 +248,7 @@ mod tests {
         report::{
             RunReport,
             baseline::Baseline,
-            tests::sample::{outcome, report},
+            tests::sample::{interrupted, outcome, report},
         },
     };
 
@@ -348,6 +351,20 @@ mod tests {
         case(100, 900, false);
         case(600, 1_100, false);
         case(500, 1_100, true);
+    }
+
+    #[test]
+    fn what_was_interrupted_is_in_no_class() {
+        let statuses = [Status::Pass, Status::Fail, Status::Error, Status::Skip];
+        for before in statuses.map(Some).into_iter().chain([None]) {
+            let before = before.map(|status| run(&[("a", status)]));
+            let baseline = before.map_or_else(Baseline::default, |run| {
+                Baseline::updated(None, &run, Scope::Whole)
+            });
+            let now = report(vec![interrupted("a.yaml", "a")], 1);
+            let found = compare(&baseline, "b", &now, Scope::Whole);
+            assert!(found.changes.is_empty(), "{found:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{outcome::Status, report::excerpt::Excerpt};
+use crate::{
+    observation::disruption::DisruptionKind,
+    outcome::Status,
+    report::{excerpt::Excerpt, merge},
+};
 
 /// One outcome. A green one has no [`Evidence`], so that ten thousand of them stay small.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,6 +244,21 @@ impl Record {
     /// Whether it passed only after a failed attempt.
     pub(crate) fn is_flaky(&self) -> bool {
         self.status == Status::Pass && !self.attempts.is_empty()
+    }
+
+    /// Whether it was to run and nothing was observed, for a reason that says nothing of it: no shard ran it, the run
+    /// ended before it began, or an interrupt came while it ran.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let ended_early = self
+            .reason
+            .as_deref()
+            .is_some_and(|reason| reason.starts_with("not run: "));
+        let disruption = self
+            .evidence
+            .as_ref()
+            .and_then(|evidence| evidence.disruption.as_ref());
+        let says_nothing = [DisruptionKind::Interrupted.word(), merge::NOT_RUN];
+        ended_early || disruption.is_some_and(|it| says_nothing.contains(&it.kind.as_str()))
     }
 
     /// The name with the target where there are several.

@@ -22,7 +22,7 @@ pub(crate) struct Tally {
     pub(crate) flaky: usize,
 }
 
-/// One assertion over its trials; skipped trials are no trials.
+/// One assertion over its trials; those that were skipped or not observed are no trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reliability<'a> {
     /// The first of its records.
@@ -35,6 +35,8 @@ pub(crate) struct Reliability<'a> {
     pub(crate) flaky: usize,
     /// The worst of its statuses.
     pub(crate) worst: Status,
+    /// What the run says of it all in all; nothing when trials of it were not observed and the others are not red.
+    pub(crate) observed: Option<Status>,
 }
 
 impl Tally {
@@ -66,6 +68,17 @@ impl Reliability<'_> {
     }
 
     fn add(&mut self, record: &Record) {
+        self.worst = worse(self.worst, record.status);
+        self.observed = match (self.observed, record.says_nothing()) {
+            (Some(status), false) => Some(worse(status, record.status)),
+            // One red trial is enough to know; green ones prove nothing of those that are missing.
+            (None, false) if record.status.is_red() => Some(record.status),
+            (Some(status), true) if status.is_red() => Some(status),
+            (None, false) | (Some(_) | None, true) => None,
+        };
+        if record.says_nothing() {
+            return;
+        }
         if record.status != Status::Skip {
             self.trials += 1;
         }
@@ -75,7 +88,6 @@ impl Reliability<'_> {
         if record.is_flaky() {
             self.flaky += 1;
         }
-        self.worst = worse(self.worst, record.status);
     }
 }
 
@@ -109,6 +121,7 @@ impl RunReport {
                     passed: 0,
                     flaky: 0,
                     worst: Status::Skip,
+                    observed: Some(Status::Skip),
                 });
             }
             if let Some(assertion) = all.get_mut(place) {

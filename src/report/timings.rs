@@ -72,7 +72,7 @@ impl Timings {
             let durations = new
                 .entry(record.key())
                 .or_insert_with(|| known().unwrap_or_default());
-            if record.status != Status::Skip {
+            if record.status != Status::Skip && !record.says_nothing() {
                 durations.push(record.duration_us);
             }
             let surplus = durations.len().saturating_sub(MOST_KEPT);

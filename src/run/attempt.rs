@@ -343,7 +343,7 @@ impl Attempted {
                 let begun = StdInstant::now();
                 let ended = live.end(shared, &mut self.observation).await;
                 self.observation.timings.close = begun.elapsed();
-                self.complete(ended);
+                self.complete(ended, job);
             }
         }
         if let Some(place) = self.place.take() {
@@ -370,13 +370,19 @@ impl Attempted {
         }
     }
 
-    fn complete(&mut self, ended: Ended) {
+    fn complete(&mut self, ended: Ended, job: &RunJob) {
         self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
-        if ended.pace == Pace::Usual {
-            ending_findings(&ended.exit, &mut self.observation);
+        match ended.pace {
+            Pace::Usual => ending_findings(&ended.exit, &mut self.observation),
+            // Given its time, it might have ended otherwise, and said more.
+            Pace::Hurried if ended.exit.was_forced() && job.body.asks_for_the_end() => {
+                let interrupted = interrupted().disruption;
+                self.observation.disruption = self.observation.disruption.take().or(interrupted);
+            }
+            Pace::Hurried => {}
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    harness::Project,
+    harness::{BINARY, Project},
     running::{Running, lives, processes_of, signal_to},
 };
 
@@ -145,6 +145,64 @@ fn the_end_of_the_terminal_ends_a_run_that_was_not_told_to_outlive_it() {
     );
     assert!(ended.stdout.contains("interrupted"), "{}", ended.stdout);
     ended.left_nothing();
+}
+
+#[test]
+fn an_interrupt_is_no_regression_and_leaves_the_baseline_as_it_was() {
+    let passed = [
+        "a.yaml::first",
+        "a.yaml::stuck",
+        "a.yaml::stuck too",
+        "a.yaml::last",
+    ];
+    let entries: Vec<String> = passed
+        .iter()
+        .map(|id| format!(r#"{{"id": "{id}", "name": "x", "status": "PASS", "runs": 5}}"#))
+        .collect();
+    let baseline = format!(r#"{{"entries": [{}]}}"#, entries.join(", "));
+    let project = project().file("b.json", baseline);
+    let arguments = "run evals --jobs 1 --fixture fixture --baseline b.json --save-baseline b.json";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let mut running = Running::start(&project, &arguments);
+    running.until_file(&project.path().join("started"));
+    running.signal("-INT");
+    let ended = running.end();
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    let told = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(!told.contains("Regression"), "{told}");
+    let saved: Value = serde_json::from_str(&project.read("b.json")).unwrap();
+    let saved: Vec<String> = saved["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| format!("{} {} {}", entry["id"], entry["status"], entry["runs"]))
+        .collect();
+    assert_eq!(
+        saved,
+        [
+            r#""a.yaml::first" "PASS" 6"#,
+            r#""a.yaml::last" "PASS" 5"#,
+            r#""a.yaml::second" "FAIL" 1"#,
+            r#""a.yaml::stuck" "PASS" 5"#,
+            r#""a.yaml::stuck too" "PASS" 5"#,
+        ]
+    );
+}
+
+#[test]
+fn how_a_server_ends_that_is_given_no_time_is_not_known() {
+    let stays = "trap '' TERM INT; \"$0\" serve; echo closed >closed; sleep 600";
+    let suite = format!(
+        "name: ends\nserver: {{command: sh, args: [-c, {stays:?}, {BINARY:?}]}}\n\
+         assert: {{tool: test_simple_text, expect: {{not_error: true, exit: 0}}}}\n"
+    );
+    let project = Project::with_suite(&suite);
+    let mut running = Running::start(&project, &["run", "evals", "--json"]);
+    running.until_file(&project.path().join("closed"));
+    running.signal("-INT");
+    let ended = running.end();
+    assert_eq!(ended.json()[0]["kind"], "error", "{}", ended.stdout);
+    assert_eq!(ended.json()[0]["cause"], "interrupted");
 }
 
 #[test]

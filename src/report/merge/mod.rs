@@ -7,8 +7,11 @@ mod records;
 
 use std::collections::BTreeMap;
 
-pub(crate) use self::needs::{Blobs, Needs};
 use self::records::Sorted;
+pub(crate) use self::{
+    needs::{Blobs, Needs},
+    records::NOT_RUN,
+};
 use crate::report::{
     End, RunReport,
     plan_file::{PlanFile, PlannedShard},

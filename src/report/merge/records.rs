@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The kind of disruption of an assertion that no shard ran.
-const NOT_RUN: &str = "not-run";
+pub(crate) const NOT_RUN: &str = "not-run";
 
 /// Assertions that are named one by one; beyond them a number says enough.
 const MOST_NAMED: usize = 1_000;
@@ -80,7 +80,8 @@ impl<'a> Sorted<'a> {
 
     /// What an older attempt saw fail is flaky if it passes now.
     pub(super) fn add_evidence(&mut self, attempt: u64, records: Vec<Record>) {
-        for old in records.into_iter().filter(|it| it.status.is_red()) {
+        let red = |it: &Record| it.status.is_red() && !it.says_nothing();
+        for old in records.into_iter().filter(red) {
             if let Some(record) = self.records.get_mut(&(old.id.clone(), old.trial)) {
                 let earlier = AttemptRecord {
                     status: old.status,
@@ -177,20 +178,5 @@ fn not_run(id: &str, place: &PlannedPlace, (trial, shard): (u32, usize)) -> Reco
             stderr_whole: true,
             ..Evidence::default()
         })),
-    }
-}
-
-impl Record {
-    /// Whether it was to run and did not, for a reason that says nothing of it: no shard ran it, or the run ended early.
-    pub(crate) fn never_ran(&self) -> bool {
-        let ended_early = self
-            .reason
-            .as_deref()
-            .is_some_and(|reason| reason.starts_with("not run: "));
-        let disruption = self
-            .evidence
-            .as_ref()
-            .and_then(|evidence| evidence.disruption.as_ref());
-        ended_early || disruption.is_some_and(|disruption| disruption.kind == NOT_RUN)
     }
 }

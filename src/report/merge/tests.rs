@@ -9,7 +9,7 @@ use crate::{
         compare::{Class, Scope, compare},
         plan_file::{PlanFile, tests::plan},
         run_json::{self, PlanFacts},
-        tests::sample::{outcome, outcomes, report},
+        tests::sample::{interrupted, outcome, outcomes, report},
         verdict::Verdict,
     },
     words::digest::sha256,
@@ -114,13 +114,13 @@ fn each_shard_that_is_dropped_is_named_with_what_did_not_run() {
             .report
             .records
             .iter()
-            .filter(|record| record.never_ran())
+            .filter(|record| record.says_nothing())
             .map(|record| record.id.as_str())
             .collect();
         assert_eq!(missing, three().shards[dropped].ids);
         let records = merged.report.records.iter();
         let places: Vec<(&str, usize)> = records
-            .filter(|record| record.never_ran())
+            .filter(|record| record.says_nothing())
             .map(|record| (record.file.as_ref(), record.line))
             .collect();
         let planned: Vec<(&str, usize)> = three_places(dropped)
@@ -139,6 +139,28 @@ fn what_never_ran_is_no_regression_and_not_removed() {
     let part = merge(&three(), blobs(|_, _| ()).split_off(1)).report;
     let found = compare(&baseline, "main", &part, Scope::Whole);
     assert!(found.changes.is_empty(), "{found:?}");
+}
+
+#[test]
+fn an_interrupted_attempt_of_the_workflow_makes_nothing_flaky() {
+    let plan = three();
+    let mut first = run(&plan, 2);
+    let mut cut = report(vec![interrupted("a.yaml", "x")], 1)
+        .records
+        .remove(0);
+    cut.id.clone_from(&first.records[0].id);
+    first.records = vec![cut];
+    first.source.attempt = Some(1);
+    let mut second = run(&plan, 2);
+    second.source.attempt = Some(2);
+    let all = vec![
+        blob("1.json", &run(&plan, 1)),
+        blob("2-again.json", &second),
+        blob("2.json", &first),
+        blob("3.json", &run(&plan, 3)),
+    ];
+    let merged = merge(&plan, all).report;
+    assert!(merged.records.iter().all(|record| !record.is_flaky()));
 }
 
 #[test]

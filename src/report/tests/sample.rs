@@ -103,6 +103,19 @@ pub(crate) fn outcome(path: &str, name: &str) -> Outcome {
     }
 }
 
+/// An outcome whose attempt an interrupt cut off.
+pub(crate) fn interrupted(path: &str, name: &str) -> Outcome {
+    Outcome {
+        status: Status::Error,
+        disruption: Some(Disruption::new(
+            DisruptionKind::Interrupted,
+            Phase::Subject,
+            "interrupted",
+        )),
+        ..outcome(path, name)
+    }
+}
+
 /// A mismatch at a part of the sample's suite.
 pub(crate) fn failure(path: &str, part: &str, mismatch: Mismatch) -> Failure {
     Failure {

@@ -91,6 +91,14 @@ pub(crate) struct Body {
     pub(crate) subject_origin: Origin,
 }
 
+impl Body {
+    /// Whether something of how the server ends is wanted: how it exits, or what it says until then.
+    pub(crate) fn asks_for_the_end(&self) -> bool {
+        let asks = |wanted: &Wanted| matches!(wanted.key, "exit" | "stderr");
+        self.wanted.iter().any(asks)
+    }
+}
+
 /// Where the body of an assertion is while it waits to run.
 pub(super) enum Kept {
     /// Here.
