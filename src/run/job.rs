@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::{
-    Narration, RunOptions, Servers, WireKept,
+    AfterFailure, Narration, RunOptions, Servers, WireKept,
     ahead::{Slot, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
@@ -166,8 +166,10 @@ pub(super) async fn carry_out(
                 return None;
             }
         }
-        if last {
-            shared.tell(Message::SlotFree(index));
+        match shared.options.after_failure {
+            AfterFailure::GoOn if last => shared.tell(Message::SlotFree(index)),
+            // Whoever got the slot now would talk before it is known whether this one is red.
+            AfterFailure::GoOn | AfterFailure::Stop => {}
         }
         let seen = Box::pin(attempted.close(shared, work)).await;
         let judgement = judge(

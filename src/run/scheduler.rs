@@ -36,7 +36,8 @@ use crate::{
 pub(super) enum Message {
     /// For the live display.
     Progress(Event),
-    /// The subject was observed; only closing is left, which happens beside the next job.
+    /// The subject was observed; only closing is left, which happens beside the next job. Not told where a red job is to
+    /// be the last one: there a slot is held until the outcome is known.
     SlotFree(JobIndex),
     /// All that can be done without a slot is done, for a job that was started ahead.
     Ready(JobIndex),

@@ -203,9 +203,35 @@ fn nothing_is_started_after_the_first_failure_with_fail_fast() {
     let ended = run(&project, &["--fail-fast", "--jobs", "1"]);
     assert_eq!(ended.code, Some(1));
     let kinds = each(&ended, "kind");
-    assert_eq!(kinds[..2], ["pass", "fail"]);
-    // The next one may have begun while the failed one was closing its server.
-    assert_eq!(kinds[3..], ["skip", "skip"], "{kinds:?}");
+    assert_eq!(kinds, ["pass", "fail", "skip", "skip", "skip"]);
+}
+
+#[test]
+fn a_slow_end_is_awaited_with_fail_fast_before_anything_talks() {
+    let slow = format!(
+        r#"{{command: sh, args: [-c, '"$0" serve; sleep 1; exit 3', {:?}]}}"#,
+        crate::harness::BINARY
+    );
+    let case = |expect: &str, more: &[&str], wanted: &[&str]| {
+        let first = format!(
+            "name: red\nserver: {slow}\nassert: {{tool: counter, expect: {{{expect}}}}}\n---\n"
+        );
+        let server = "{builtin: conformance, args: [--journal, calls]}";
+        let others = counting(server, &[1; 4]);
+        let project = Project::with_suite(&(first + &others));
+        let ended = run(&project, &[&["--fail-fast"], more].concat());
+        assert_eq!(each(&ended, "kind"), wanted, "{expect} {more:?}");
+        assert!(!project.path().join("calls").exists(), "{expect} {more:?}");
+    };
+    let [red, skip] = ["fail", "skip"];
+    let wanted = [red, skip, skip, skip, skip];
+    case("structured: {$.process: 9}", &["--jobs", "1"], &wanted);
+    case("exit: 0", &["--jobs", "1"], &wanted);
+    case(
+        "structured: {$.process: 9}",
+        &["--jobs", "1", "--retries", "1"],
+        &wanted,
+    );
 }
 
 #[test]
