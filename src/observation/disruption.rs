@@ -92,7 +92,7 @@ pub(crate) struct Disruption {
     pub(crate) phase: Phase,
     /// One line for people: what happened, what was last heard.
     pub(crate) message: String,
-    /// The setup step it happened in, from 0.
+    /// The step it happened in, from 0: of `setup` in its phase, else of the subject.
     pub(crate) step: Option<usize>,
     /// The frame at fault, as text, when there is one.
     pub(crate) frame: Option<String>,

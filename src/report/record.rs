@@ -168,7 +168,7 @@ pub(crate) struct DisruptionRecord {
     pub(crate) phase: String,
     /// What happened.
     pub(crate) message: String,
-    /// The setup step, from 0.
+    /// The step, from 0: of `setup` in its phase, else of the subject.
     pub(crate) step: Option<usize>,
     /// The frame at fault.
     pub(crate) frame: Option<String>,

@@ -146,7 +146,8 @@ impl Session {
                 label: label(&step.action),
                 answer: None,
             });
-            let sent = match self.step_call(&step.action, bindings)? {
+            let call = self.step_call(&step.action, bindings);
+            let sent = match call.map_err(in_step(index))? {
                 Some(call) => self.start(call, deadline).await,
                 None => continue,
             };
@@ -159,8 +160,9 @@ impl Session {
             };
             answered.map_err(in_step(index))?;
         }
-        for step in steps {
-            self.pause(&step.action, deadline).await?;
+        for (index, step) in steps.iter().enumerate() {
+            let paused = self.pause(&step.action, deadline).await;
+            paused.map_err(in_step(index))?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ mod comparison;
 mod server;
 
 use crate::{
+    observation::disruption::Phase,
     outcome::Status,
     report::{
         cleaner::one_line,
@@ -187,7 +188,14 @@ fn frames_shown(record: &Record, evidence: &Evidence, detail: &Detail) -> Frames
 fn show_disruption(page: &mut Page, disruption: &DisruptionRecord, below: &[FrameRecord]) {
     let step = disruption
         .step
-        .map(|step| format!(", setup step {}", step + 1))
+        .map(|step| {
+            let part = if disruption.phase == Phase::Setup.word() {
+                "setup step"
+            } else {
+                "step"
+            };
+            format!(", {part} {}", step + 1)
+        })
         .unwrap_or_default();
     let message = disruption.message.trim_end();
     let (first, more) = message.split_once('\n').unwrap_or((message, ""));
