@@ -4,7 +4,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use proptest::prelude::*;
-use regex::Regex;
 use serde_json::{Number, Value, json};
 use serde_json_path::JsonPath;
 
@@ -22,10 +21,14 @@ use crate::{
         process::{Ending, Exit, ExitStatus},
     },
     outcome::verdict::Verdict,
-    suite::model::expectation::{
-        Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted, Matcher,
-        NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProgressWanted,
-        ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule, ValueRule,
+    suite::model::{
+        expectation::{
+            Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted,
+            Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence,
+            ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted,
+            TrajectoryRule, ValueRule,
+        },
+        pattern::Pattern,
     },
 };
 
@@ -110,7 +113,7 @@ fn answer_expectations() -> Vec<Expectation> {
         Expectation::ContainsAny(words()),
         Expectation::NotContains(vec!["b".to_owned()]),
         Expectation::InOrder(words()),
-        Expectation::MatchesRegex(vec![Regex::new("^no such$").unwrap()]),
+        Expectation::MatchesRegex(vec![Pattern::plain("^no such$")]),
         Expectation::JsonPath(path(ValueRule::Equals(json!(1)))),
         Expectation::JsonPath(path(ValueRule::Loosely(json!(1)))),
         Expectation::JsonPath(path(ValueRule::Matchers(vec![Matcher::Exists(true)]))),

@@ -230,16 +230,18 @@ fn file_uri(path: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use regex::Regex;
     use serde_json::json;
 
     use super::{Client, root};
     use crate::{
         observation::Declared,
         suite::{
-            model::server::{
-                ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
-                SamplingReply,
+            model::{
+                pattern::Pattern,
+                server::{
+                    ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+                    SamplingReply,
+                },
             },
             template::Template,
         },
@@ -301,14 +303,8 @@ mod tests {
         };
         let behaviour = ClientBehaviour {
             elicitation: Some(ElicitationReplies::ByMessage(vec![
-                (
-                    Regex::new("name").unwrap(),
-                    reply(ElicitationAction::Accept),
-                ),
-                (
-                    Regex::new("age").unwrap(),
-                    reply(ElicitationAction::Decline),
-                ),
+                (Pattern::plain("name"), reply(ElicitationAction::Accept)),
+                (Pattern::plain("age"), reply(ElicitationAction::Decline)),
             ])),
             ..ClientBehaviour::default()
         };

@@ -91,7 +91,7 @@ fn message_clause(wanted: &TextRule) -> String {
         }
         TextRule::Pattern(pattern) => format!(
             "with a message that matches {}",
-            phrase::quoted(pattern.as_str())
+            phrase::quoted(pattern.written())
         ),
     }
 }
@@ -193,8 +193,9 @@ fn found(rule: &TextRule, message: &str) -> bool {
 fn other_case(rule: &TextRule, message: &str) -> Option<String> {
     let holds = match rule {
         TextRule::Literal(text) => message.to_lowercase().contains(&text.to_lowercase()),
-        TextRule::Pattern(pattern) => regex::Regex::new(&format!("(?i){}", pattern.as_str()))
-            .is_ok_and(|pattern| pattern.is_match(message)),
+        TextRule::Pattern(pattern) => pattern
+            .with_flag('i')
+            .is_some_and(|pattern| pattern.is_match(message)),
     };
     holds.then(|| "the message has it in another case".to_owned())
 }

@@ -1,6 +1,5 @@
 use std::fmt::Write as _;
 
-use regex::Regex;
 use serde_json::json;
 
 use crate::{
@@ -10,7 +9,10 @@ use crate::{
     },
     observation::Observation,
     outcome::verdict::Verdict,
-    suite::model::expectation::{ErrorWanted, Expectation, TextRule},
+    suite::model::{
+        expectation::{ErrorWanted, Expectation, TextRule},
+        pattern::Pattern,
+    },
 };
 
 fn report(cases: &[(Expectation, Observation)]) -> String {
@@ -46,7 +48,7 @@ fn answers_of_the_wanted_kind_hold() {
     );
     case(
         Expectation::Error(Box::new(ErrorWanted {
-            message: Some(TextRule::Pattern(Regex::new("^Invalid .*x$").unwrap())),
+            message: Some(TextRule::Pattern(Pattern::plain("^Invalid .*x$"))),
             ..ErrorWanted::default()
         })),
         refuses(&refusal),

@@ -33,7 +33,10 @@ fn clause(matcher: &Matcher) -> String {
         Matcher::Type(wanted) => type_name(*wanted).to_owned(),
         Matcher::Compare(order, bound) => format!("a number {}", bound_clause(*order, bound)),
         Matcher::Matches(pattern) => {
-            format!("a string that matches {}", phrase::quoted(pattern.as_str()))
+            format!(
+                "a string that matches {}",
+                phrase::quoted(pattern.written())
+            )
         }
         Matcher::Contains(Value::String(part)) => {
             format!("something that contains {}", phrase::quoted(part))

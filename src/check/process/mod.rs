@@ -1,7 +1,5 @@
 //! `stderr` and `exit`: the server as a process.
 
-use regex::Regex;
-
 use crate::{
     check::{
         ask::{self, Ask},
@@ -13,7 +11,10 @@ use crate::{
         process::{Ending, ExitStatus, StderrTail},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{ExitWanted, StderrWanted},
+    suite::model::{
+        expectation::{ExitWanted, StderrWanted},
+        pattern::Pattern,
+    },
 };
 
 /// `stderr`, as a whole.
@@ -52,10 +53,10 @@ fn ask_not_contains(text: &str) -> Ask {
     )
 }
 
-fn ask_matches(pattern: &Regex) -> Ask {
+fn ask_matches(pattern: &Pattern) -> Ask {
     Ask::new(
         "stderr",
-        format!("stderr to match {}", phrase::quoted(pattern.as_str())),
+        format!("stderr to match {}", phrase::quoted(pattern.written())),
     )
 }
 

@@ -1,12 +1,13 @@
-use regex::Regex;
-
 use crate::{
     check::sample::{hold, report, says},
     observation::{
         Observation,
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
-    suite::model::expectation::{ExitWanted, Expectation, StderrWanted},
+    suite::model::{
+        expectation::{ExitWanted, Expectation, StderrWanted},
+        pattern::Pattern,
+    },
 };
 
 fn contains(text: &str) -> Expectation {
@@ -25,7 +26,7 @@ fn not_contains(text: &str) -> Expectation {
 
 fn matches(pattern: &str) -> Expectation {
     Expectation::Stderr(Box::new(StderrWanted {
-        matches: vec![Regex::new(pattern).unwrap()],
+        matches: vec![Pattern::plain(pattern)],
         ..StderrWanted::default()
     }))
 }

@@ -4,12 +4,11 @@
 mod hidden;
 pub(super) mod near;
 
-use regex::Regex;
-
 use crate::{
     check::{ask::Ask, phrase, view},
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
+    suite::model::pattern::Pattern,
     words::text::count,
 };
 
@@ -355,8 +354,8 @@ fn out_of_order(
 }
 
 /// `matches_regex`
-pub(super) fn ask_matches(wanted: &[&Regex]) -> Ask {
-    let patterns: Vec<&str> = wanted.iter().map(|pattern| pattern.as_str()).collect();
+pub(super) fn ask_matches(wanted: &[&Pattern]) -> Ask {
+    let patterns: Vec<&str> = wanted.iter().map(|pattern| pattern.written()).collect();
     Ask::new(
         "matches_regex",
         format!("the text to match {}", phrase::list(&patterns, "and")),
@@ -364,7 +363,7 @@ pub(super) fn ask_matches(wanted: &[&Regex]) -> Ask {
 }
 
 /// `matches_regex`: each of these patterns is found in the text.
-pub(super) fn matches_regex(wanted: &[Regex], seen: &Observation) -> Verdict {
+pub(super) fn matches_regex(wanted: &[Pattern], seen: &Observation) -> Verdict {
     let whole = ask_matches(&wanted.iter().collect::<Vec<_>>());
     view::with_reply(seen, &whole, |reply| {
         wanted

@@ -1,11 +1,12 @@
 //! The nearest thing in a text that would have matched: the same words in another case or with other white
 //! space, the beginning of them, or the same words in another part of the answer.
 
-use regex::{Regex, RegexBuilder};
+use regex::RegexBuilder;
 
 use crate::{
     check::{phrase, text::hidden},
     observation::answer::Reply,
+    suite::model::pattern::Pattern,
     words::text::CUT,
 };
 
@@ -139,18 +140,18 @@ pub(in crate::check) fn elsewhere(words: &str, reply: &Reply) -> Option<String> 
 }
 
 /// How a pattern would have matched.
-pub(in crate::check) fn of_pattern(pattern: &Regex, text: &str) -> Option<Near> {
+pub(in crate::check) fn of_pattern(pattern: &Pattern, text: &str) -> Option<Near> {
     if text.len() > LARGE {
         return None;
     }
     [
-        ("i", "it would match in another case: with `(?i)` it finds"),
-        ("m", "it would match a single line: with `(?m)` it finds"),
-        ("s", "it would match across lines: with `(?s)` it finds"),
+        ('i', "it would match in another case: with `(?i)` it finds"),
+        ('m', "it would match a single line: with `(?m)` it finds"),
+        ('s', "it would match across lines: with `(?s)` it finds"),
     ]
     .into_iter()
     .find_map(|(flag, says)| {
-        let other = Regex::new(&format!("(?{flag}){}", pattern.as_str())).ok()?;
+        let other = pattern.with_flag(flag)?;
         let found = other.find(text)?;
         Some(Near {
             at: found.start(),

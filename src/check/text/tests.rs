@@ -1,6 +1,5 @@
 use std::fmt::Write as _;
 
-use regex::Regex;
 use serde_json::json;
 
 use crate::{
@@ -10,15 +9,15 @@ use crate::{
     },
     observation::Observation,
     outcome::verdict::Verdict,
-    suite::model::expectation::Expectation,
+    suite::model::{expectation::Expectation, pattern::Pattern},
 };
 
 fn words(items: &[&str]) -> Vec<String> {
     items.iter().map(ToString::to_string).collect()
 }
 
-fn patterns(items: &[&str]) -> Vec<Regex> {
-    items.iter().map(|item| Regex::new(item).unwrap()).collect()
+fn patterns(items: &[&str]) -> Vec<Pattern> {
+    items.iter().map(|item| Pattern::plain(item)).collect()
 }
 
 /// What is said about each case, one after another.

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,6 +14,7 @@ use crate::{
                 ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount,
                 TextRule, TrajectoryRule,
             },
+            pattern::Pattern,
             subject::{Subject, ToolCall},
         },
         template::{Template, ValueTemplate},
@@ -64,7 +64,7 @@ fn texts(items: &[&str]) -> Vec<String> {
 }
 
 fn pattern(pattern: &str) -> Expectation {
-    Expectation::MatchesRegex(vec![Regex::new(pattern).unwrap()])
+    Expectation::MatchesRegex(vec![Pattern::plain(pattern)])
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 use regex::Regex;
 
-use crate::suite::model::expectation::{
-    Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted, TrajectoryRule,
+use crate::suite::model::{
+    expectation::{
+        Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted,
+        TrajectoryRule,
+    },
+    pattern::Pattern,
 };
 
 /// Why nothing can fail an expectation; `None` when something can.
@@ -88,8 +92,8 @@ fn empty(key: &str, is_empty: bool) -> Option<String> {
 
 /// Whether a pattern is found in every text: it matches the empty text and is bound to no place, or only to
 /// the beginning or only to the end. Patterns with other anchors are left alone.
-fn matches_anything(pattern: &Regex) -> bool {
-    let written = pattern.as_str();
+fn matches_anything(pattern: &Pattern) -> bool {
+    let written = pattern.compiled();
     let unbound = match (written.strip_prefix('^'), written.strip_suffix('$')) {
         (Some(rest), _) if is_unbound(rest) => rest,
         (_, Some(rest)) if is_unbound(rest) && !rest.ends_with('\\') => rest,

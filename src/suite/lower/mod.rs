@@ -31,7 +31,6 @@ use std::{
     sync::Arc,
 };
 
-use regex::Regex;
 use serde_json_path::JsonPath;
 
 use crate::{
@@ -40,6 +39,7 @@ use crate::{
         model::{
             container::Container,
             expectation::{Expectation, Wanted, WantedState},
+            pattern::Pattern,
             server::{ClientBehaviour, Server},
         },
         problems::{self, Problems},
@@ -95,7 +95,7 @@ pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
     /// Regular expressions by their text.
-    patterns: HashMap<String, Regex>,
+    patterns: HashMap<String, Pattern>,
     /// Paths by their text.
     paths: HashMap<String, JsonPath>,
     /// Servers by all that is written of them.

@@ -2,10 +2,10 @@
 //! `\d \w \s \b`, literal braces, `\Q…\E` and octal escapes; the pattern is rewritten so that it means the
 //! same here.
 
-use regex::{Regex, RegexBuilder};
+use regex::RegexBuilder;
 
 use super::{Compiled, Lowering};
-use crate::suite::{problems, raw::value::Text, yaml::At};
+use crate::suite::{model::pattern::Pattern, problems, raw::value::Text, yaml::At};
 
 /// The most memory one compiled pattern may take, in bytes.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -15,7 +15,7 @@ const LARGEST_CACHE: usize = 256 * 1024;
 
 impl Compiled {
     /// The compiled pattern, or why it is none.
-    pub(super) fn pattern(&mut self, text: &str) -> Result<Regex, String> {
+    pub(super) fn pattern(&mut self, text: &str) -> Result<Pattern, String> {
         if let Some(known) = self.patterns.get(text) {
             return Ok(known.clone());
         }
@@ -24,8 +24,9 @@ impl Compiled {
             .dfa_size_limit(LARGEST_CACHE)
             .build()
             .map_err(|error| reason(&error))?;
-        self.patterns.insert(text.to_owned(), compiled.clone());
-        Ok(compiled)
+        let pattern = Pattern::new(text, compiled);
+        self.patterns.insert(text.to_owned(), pattern.clone());
+        Ok(pattern)
     }
 }
 
@@ -41,7 +42,7 @@ fn reason(error: &regex::Error) -> String {
 
 impl Lowering<'_> {
     /// The compiled pattern of a text.
-    pub(super) fn pattern(&mut self, text: &str, at: At) -> Option<Regex> {
+    pub(super) fn pattern(&mut self, text: &str, at: At) -> Option<Pattern> {
         match self.compiled.pattern(text) {
             Ok(pattern) => Some(pattern),
             Err(reason) => {
@@ -52,7 +53,7 @@ impl Lowering<'_> {
     }
 
     /// The compiled patterns of several texts.
-    pub(super) fn patterns(&mut self, texts: Vec<Text>) -> Vec<Regex> {
+    pub(super) fn patterns(&mut self, texts: Vec<Text>) -> Vec<Pattern> {
         texts
             .into_iter()
             .filter_map(|text| self.pattern(&text.text, text.at))
@@ -255,6 +256,15 @@ mod tests {
         case(r"[^-a]", "-", false);
         case(r"\s", "\u{b}", false);
         case(r"\p{Greek}", "α", true);
+    }
+
+    #[test]
+    fn a_pattern_is_shown_as_it_was_written() {
+        for written in [r"thre\b", r"^\d+$", r"\Qa.b\E", r"{x", r"\101"] {
+            let pattern = Compiled::default().pattern(written).unwrap();
+            assert_eq!(pattern.written(), written);
+            assert_ne!(pattern.compiled(), written);
+        }
     }
 
     #[test]

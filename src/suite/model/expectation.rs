@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::{Number, Value};
 
+use super::pattern::Pattern;
 pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
     observation::finding::FindingCode, suite::template::ValueTemplate, words::source::Origin,
@@ -78,7 +78,7 @@ pub(crate) enum Expectation {
     /// `in_order`: the text holds these one after another.
     InOrder(Vec<String>),
     /// `matches_regex`: each of these patterns is found in the text.
-    MatchesRegex(Vec<Regex>),
+    MatchesRegex(Vec<Pattern>),
     /// `json_path`: values in the text read as JSON.
     JsonPath(Vec<PathRule>),
     /// `structured`: values in `structuredContent`.
@@ -179,7 +179,7 @@ pub(crate) enum TextRule {
     /// Contained literally.
     Literal(String),
     /// Found by this pattern.
-    Pattern(Regex),
+    Pattern(Pattern),
 }
 
 /// `error`: what the JSON-RPC error must be; what is absent is not looked at.
@@ -225,7 +225,7 @@ pub(crate) enum Matcher {
     /// `gt`, `ge`, `lt`, `le`.
     Compare(Comparison, Number),
     /// `matches`: a string in which the pattern is found.
-    Matches(Regex),
+    Matches(Pattern),
     /// `contains`: a string that holds this text, an array that holds this item, an object that holds these members.
     Contains(Value),
     /// `length`: of a string in characters, of an array or object in items.
@@ -401,7 +401,7 @@ pub(crate) struct StderrWanted {
     /// It holds none of these.
     pub(crate) not_contains: Vec<String>,
     /// Each of these patterns is found in it.
-    pub(crate) matches: Vec<Regex>,
+    pub(crate) matches: Vec<Pattern>,
 }
 
 /// `exit`.

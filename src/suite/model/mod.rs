@@ -3,6 +3,7 @@
 
 pub(crate) mod container;
 pub(crate) mod expectation;
+pub(crate) mod pattern;
 pub(crate) mod server;
 pub(crate) mod subject;
 

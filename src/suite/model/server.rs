@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::Value;
 
-use super::container::Container;
+use super::{container::Container, pattern::Pattern};
 use crate::{
     protocol::revision::Revision,
     suite::template::{Template, ValueTemplate},
@@ -113,7 +112,7 @@ pub(crate) struct UrlLaunch {
 )]
 pub(crate) enum Ready {
     /// A line of its output in which this is found.
-    Log(Regex),
+    Log(Pattern),
     /// Its port is open.
     Port,
     /// This path is answered.
@@ -260,7 +259,7 @@ pub(crate) enum ElicitationReplies {
     /// In order; the last one repeats.
     InOrder(Vec<ElicitationReply>),
     /// The first whose pattern matches the request's message; none: `-32603`.
-    ByMessage(Vec<(Regex, ElicitationReply)>),
+    ByMessage(Vec<(Pattern, ElicitationReply)>),
 }
 
 /// One answer to an elicitation.

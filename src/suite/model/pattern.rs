@@ -1,0 +1,51 @@
+//! A regular expression of a suite: as people wrote it, which is what they are shown, beside what it was compiled to,
+//! which is in the syntax of another library. Made by `suite::lower`.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+/// A compiled pattern that knows how it was written.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    written: Arc<str>,
+    compiled: Regex,
+}
+
+impl Pattern {
+    /// The pattern that people wrote so, compiled.
+    pub(crate) fn new(written: &str, compiled: Regex) -> Self {
+        Self {
+            written: written.into(),
+            compiled,
+        }
+    }
+
+    /// As people wrote it.
+    pub(crate) fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// In the syntax of the library that compiled it.
+    pub(crate) fn compiled(&self) -> &str {
+        self.compiled.as_str()
+    }
+
+    /// Whether it is found in a text.
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.compiled.is_match(text)
+    }
+
+    /// The same pattern with a flag such as `i`; `None` where it would be too large.
+    pub(crate) fn with_flag(&self, flag: char) -> Option<Regex> {
+        Regex::new(&format!("(?{flag}){}", self.compiled())).ok()
+    }
+}
+
+#[cfg(test)]
+impl Pattern {
+    /// A pattern that means the same in both syntaxes.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::new(text, Regex::new(text).unwrap())
+    }
+}
