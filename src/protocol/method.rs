@@ -136,6 +136,11 @@ impl Method {
         let Some(members) = result.as_object() else {
             return Some(format!("the result is {}, no object", kind_of(result)));
         };
+        let verdict = members.get("isError").filter(|_| self == Self::ToolsCall);
+        if let Some(verdict) = verdict.filter(|it| !it.is_boolean() && !it.is_null()) {
+            // Nobody can say whether it was meant to have failed.
+            return Some(format!("`isError` is {}, no boolean", kind_of(verdict)));
+        }
         self.required()
             .iter()
             .find_map(|(name, kind)| match members.get(*name) {
@@ -276,6 +281,17 @@ mod tests {
             Method::ToolsCall,
             json!({"content": null}),
             Some("`content` is null, no array"),
+        );
+        case(Method::ToolsCall, json!({"structuredContent": {}}), None);
+        case(
+            Method::ToolsCall,
+            json!({"content": [], "isError": "true"}),
+            Some("`isError` is a text, no boolean"),
+        );
+        case(
+            Method::ToolsCall,
+            json!({"content": [], "isError": null}),
+            None,
         );
         case(
             Method::ToolsCall,

@@ -274,11 +274,14 @@ impl Bindings {
     }
 }
 
-/// A captured value as text: a string as it is, a whole number by its digits, everything else as JSON.
+/// A captured value as text, as the Go tool renders it: a string as it is, a whole number by its digits, another one
+/// shortly, everything else as JSON.
 pub(crate) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) => digits(number).unwrap_or_else(|| number.to_string()),
+        Value::Number(number) => digits(number)
+            .or_else(|| shortly(number))
+            .unwrap_or_else(|| number.to_string()),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     }
 }
@@ -316,6 +319,19 @@ fn digits(number: &Number) -> Option<String> {
     let kept = all.len().checked_sub(cut)?;
     let (kept, dropped) = all.split_at(kept);
     (!kept.is_empty() && dropped.bytes().all(|byte| byte == b'0')).then(|| format!("{sign}{kept}"))
+}
+
+/// A number with a fraction as Go's `%g` has it: the digits that tell it apart, with an exponent of at least two digits
+/// when that is below -4 or above 5.
+fn shortly(number: &Number) -> Option<String> {
+    let value: f64 = number.to_string().parse().ok()?;
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e')?;
+    let exponent: i32 = exponent.parse().ok()?;
+    Some(match exponent {
+        -4..=5 => value.to_string(),
+        _ => format!("{mantissa}e{exponent:+03}"),
+    })
 }
 
 #[cfg(test)]
@@ -361,7 +377,7 @@ mod tests {
         case("{{env.HOME}}", "/home/x");
         case(
             "id={{id}}, big={{big}}, half={{half}}, {{thousand}}",
-            "id=42, big=12345678901234567890123, half=2.50, 1000",
+            "id=42, big=12345678901234567890123, half=2.5, 1000",
         );
         case("{{text}}", "a {{id}} b");
         case("{{list}} {{none}}", "[1,\"x\"] null");
@@ -414,11 +430,25 @@ mod tests {
         case("-2.0", "-2");
         case("1.50e1", "15");
         case("2500e-2", "25");
-        case("25e-1", "25e-1");
-        case("0.10", "0.10");
         case("-0", "0");
         case("0.0", "0");
         case("1e999999999", "1e+999999999");
+    }
+
+    #[test]
+    fn fractions_are_written_as_go_writes_them() {
+        let case = |number: &str, expected: &str| {
+            assert_eq!(as_text(&number.parse().unwrap()), expected, "{number}");
+        };
+        case("25e-1", "2.5");
+        case("0.10", "0.1");
+        case("0.0001", "0.0001");
+        case("0.000001", "1e-06");
+        case("0.00001234", "1.234e-05");
+        case("-999999.5", "-999999.5");
+        case("1234567.5", "1.2345675e+06");
+        case("123456789.50", "1.234567895e+08");
+        case("5e-324", "5e-324");
     }
 
     proptest! {

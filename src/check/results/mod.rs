@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The members an array is looked for in, in this order.
-const WELL_KNOWN: [&str; 9] = [
+const WELL_KNOWN: [&str; 10] = [
     "locations",
     "items",
     "results",
@@ -24,6 +24,8 @@ const WELL_KNOWN: [&str; 9] = [
     "prompts",
     "tools",
     "data",
+    // What lists of templates have; the Go tool cannot count those.
+    "resourceTemplates",
 ];
 
 /// Which bound is checked.

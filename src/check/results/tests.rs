@@ -69,7 +69,7 @@ fn other_lengths_are_explained() {
     min_results: $.items: expected at least 3 results, there is 1
     max_results: $: expected at most 1 result, there are 2
     min_results: $: expected at least 1 result, there are 0
-    min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools` or `data`
+    min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
       hint: there is an array under `entries`: name it with `path`
     min_results: expected at least 1 result, the JSON is a string, not an array
     min_results: expected at least 1 result, the text is no JSON (expected ident at line 1 column 2)

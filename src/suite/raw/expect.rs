@@ -50,7 +50,8 @@ shape! {
         /// decoded size.
         content = "content": OneOrMany<Members>;
         /// An array of the answer has at least so many items: the root, one of `locations`, `items`,
-        /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, or the one at `path`.
+        /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, `resourceTemplates`, or the
+        /// one at `path`.
         min_results = "min_results": CountOr<RawResults>;
         /// The same array has at most so many items.
         max_results = "max_results": CountOr<RawResults>;
