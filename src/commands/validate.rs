@@ -8,7 +8,7 @@ use crate::{
     suite::{
         Dialect,
         discover::{LoadOptions, load},
-        lower::{ImageFrom, ServerFrom, UnsetVariables},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
         model::{Entry, Suite},
     },
     words::{diagnostic::Severity, exit::ExitCode, text::count},
@@ -43,6 +43,8 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
             ServerFrom::Suite
         },
         image_from: ImageFrom::Suite,
+        // `run` may be given one.
+        fixture_from: FixtureFrom::Elsewhere,
         environment: &context.environment,
     };
     let suite = match load(&paths, &options) {

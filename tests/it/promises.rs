@@ -87,6 +87,23 @@ fn each_end_has_its_exit_code() {
 }
 
 #[test]
+fn a_fixture_that_is_not_given_is_told_before_any_server_starts() {
+    let suite = "name: reads\nserver: {command: sh, args: [-c, 'echo > started']}\nassert: {tool: a, args: {path: '{{fixture}}/a'}}\n";
+    let project = Project::with_suite(suite).file("files/a", "");
+    let ran = project.run(&["run", "evals"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("evals/a.yaml:3:33"), "{}", ran.stderr);
+    assert!(!project.path().join("started").exists());
+    for quiet in [&["validate", "evals"][..], &["run", "evals", "--list"]] {
+        let ran = project.run(quiet);
+        assert_eq!(ran.code, 0, "{quiet:?}: {}", ran.stderr);
+    }
+    let ran = project.run(&["run", "evals", "--fixture", "files"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(project.path().join("started").exists());
+}
+
+#[test]
 fn json_is_all_that_stdout_has() {
     let statuses = |suite: &str, more: &[&str]| {
         let more = [&["--json"], more].concat();

@@ -23,7 +23,7 @@ use crate::{
     suite::{
         Dialect,
         discover::{self, LoadOptions, Loaded},
-        lower::{ImageFrom, ServerFrom, UnsetVariables, duration},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, duration},
         model::{
             container::{ImageBase, Prepare},
             server::Target,
@@ -170,6 +170,8 @@ impl Prepared {
 pub(in crate::commands) enum Chosen {
     /// Those that the options select.
     ByOptions,
+    /// The same, to be divided among runs that are told more: where servers run, and what they work on.
+    ToDivide,
     /// Those with these identities, whatever the options say.
     ByPlan(BTreeSet<String>),
 }
@@ -191,10 +193,11 @@ pub(in crate::commands) fn prepare(
             .with_help("name one: `mcp-assert run --suite evals`"));
     }
     let environment = Arc::clone(&context.environment);
-    let (loaded, dialect) = load(&suites, args, &environment)?;
+    let fixture_from = fixture_from(args, &chosen);
+    let (loaded, dialect) = load(&suites, (args, fixture_from), &environment)?;
     let targets = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
-        Chosen::ByOptions => (filter(args)?, part(args)?),
+        Chosen::ByOptions | Chosen::ToDivide => (filter(args)?, part(args)?),
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
     };
     let options = PlanOptions {
@@ -243,10 +246,21 @@ fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
     }
 }
 
+/// Whether a fixture beside the settings' is possible. Nothing needs one to be listed.
+fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
+    match chosen {
+        Chosen::ToDivide => FixtureFrom::Elsewhere,
+        Chosen::ByOptions | Chosen::ByPlan(_) if args.fixture.is_some() || args.list => {
+            FixtureFrom::Elsewhere
+        }
+        Chosen::ByOptions | Chosen::ByPlan(_) => FixtureFrom::Settings,
+    }
+}
+
 /// Reads the suites, in the dialect that the command line or the settings ask for.
 fn load(
     suites: &[PathBuf],
-    args: &RunArgs,
+    (args, fixture_from): (&RunArgs, FixtureFrom),
     environment: &Arc<Environment>,
 ) -> Result<(Loaded, Dialect), Refusal> {
     let given_elsewhere =
@@ -270,6 +284,7 @@ fn load(
             } else {
                 ImageFrom::Suite
             },
+            fixture_from,
             environment,
         };
         discover::load(suites, &options).map_err(|error| {

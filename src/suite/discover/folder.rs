@@ -12,7 +12,7 @@ use crate::{
     suite::{
         Dialect,
         lower::{
-            Compiled, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
+            Compiled, FixtureFrom, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
             assertion::{self, Found},
         },
         model::{Body, Case},
@@ -36,6 +36,7 @@ pub(super) struct Folder {
     unset: UnsetVariables,
     server_from: ServerFrom,
     image_from: ImageFrom,
+    fixture_from: FixtureFrom,
     compiled: Arc<Mutex<Compiled>>,
 }
 
@@ -68,6 +69,7 @@ impl Folder {
             environment: Arc::clone(options.environment),
             unset: options.unset_variables,
             image_from: options.image_from,
+            fixture_from: options.fixture_from,
             compiled,
         }
     }
@@ -80,6 +82,7 @@ impl Folder {
             unset: self.unset,
             server_from: self.server_from,
             image_from: self.image_from,
+            fixture_from: self.fixture_from,
             docker: self.settings.docker.as_ref(),
             directory: &self.path,
             read_file: &|path| {
@@ -120,7 +123,7 @@ mod tests {
         suite::{
             Dialect,
             discover::{LoadOptions, walk::Walk},
-            lower::{ImageFrom, ServerFrom, UnsetVariables, assertion::Found},
+            lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, assertion::Found},
             model::Case,
             problems::Problems,
             raw::Reading,
@@ -141,6 +144,7 @@ mod tests {
             unset_variables: UnsetVariables::Warn,
             server_from: ServerFrom::Elsewhere,
             image_from: ImageFrom::Elsewhere,
+            fixture_from: FixtureFrom::Elsewhere,
             environment: &environment,
         };
         let rules = (Arc::new(Settings::default()), Dialect::Native);

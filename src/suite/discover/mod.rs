@@ -3,31 +3,33 @@
 
 mod folder;
 mod known;
+mod root;
 mod walk;
 
 use std::{
     collections::HashSet,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use self::{
     folder::{Folder, Sources},
     known::Known,
+    root::Root,
     walk::FoundFile,
 };
 use crate::{
     suite::{
         Dialect,
         lower::{
-            Compiled, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
+            Compiled, FixtureFrom, ImageFrom, ServerFrom, UnsetVariables,
             assertion::{self, Found},
         },
         model::{Case, Entry, Lower, Suite},
         problems::{self, Problems},
         raw::Reading,
-        settings::{self, Settings},
+        settings::Settings,
         yaml::{self, Document, Kind, Node, Source},
     },
     words::{
@@ -54,6 +56,8 @@ pub(crate) struct LoadOptions<'a> {
     pub(crate) server_from: ServerFrom,
     /// Whether the command line may give the image.
     pub(crate) image_from: ImageFrom,
+    /// Whether the command line may give the fixture.
+    pub(crate) fixture_from: FixtureFrom,
     /// The caller's environment.
     pub(crate) environment: &'a Arc<Environment>,
 }
@@ -77,38 +81,35 @@ pub(crate) struct LoadError {
 
 /// Loads the suites at these paths: folders or YAML files.
 pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loaded, LoadError> {
+    let compiled = Arc::default();
+    let roots: Vec<Root<'_>> = paths
+        .iter()
+        .map(|path| Root::open(path, options, &compiled))
+        .collect::<Result<_, _>>()?;
+    let mut settings = roots.iter().map(|root| &root.settings);
+    let chosen = settings.find(|settings| settings.file.is_some());
+    let chosen = chosen.cloned().unwrap_or_default();
+    // One fixture holds for all suites of a run.
+    let options = LoadOptions {
+        fixture_from: match chosen.fixture {
+            Some(_) => FixtureFrom::Elsewhere,
+            None => options.fixture_from,
+        },
+        ..*options
+    };
     let mut loading = Loading {
-        options,
+        options: &options,
         suite: Suite::default(),
-        compiled: Arc::default(),
+        compiled,
         seen_files: HashSet::new(),
         known: Known::default(),
     };
-    let mut chosen: Option<Arc<Settings>> = None;
-    for path in paths {
-        let base = options.environment.directory.join(path);
-        let metadata = fs::metadata(&base).map_err(|error| LoadError {
-            problem: problems::unreadable(&shown(path, options.environment), &error.to_string()),
-        })?;
-        let folder = if metadata.is_dir() {
-            base.clone()
-        } else {
-            base.parent().unwrap_or(Path::new("")).to_path_buf()
-        };
-        if !metadata.is_dir() && !walk::is_yaml(&base) {
-            return Err(LoadError {
-                problem: problems::not_yaml(&shown(path, options.environment)),
-            });
-        }
-        let settings = Arc::new(loading.settings(&folder));
-        loading.add(path, &base, &settings, metadata.is_dir());
-        if chosen.is_none() && settings.file.is_some() {
-            chosen = Some(settings);
-        }
+    for root in roots {
+        loading.add(root);
     }
     Ok(Loaded {
         suite: loading.suite,
-        settings: chosen.unwrap_or_default(),
+        settings: chosen,
     })
 }
 
@@ -138,55 +139,25 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    /// The settings of a folder.
-    fn settings(&mut self, folder: &Path) -> Settings {
-        let Some(path) = SETTINGS
-            .iter()
-            .map(|name| folder.join(name))
-            .find(|path| path.is_file())
-        else {
-            return Settings::default();
-        };
-        let shown = shown(&path, self.options.environment);
-        let text = match read_text(&path, &shown) {
-            Ok(text) => text,
-            Err(problem) => {
-                self.suite.problems.push(*problem);
-                return Settings::default();
-            }
-        };
-        if is_assertion(&text) {
-            return Settings::default();
-        }
-        let file = Arc::new(SourceFile::new(shown, text));
-        let around = Surroundings {
-            environment: self.options.environment,
-            unset: self.options.unset_variables,
-            server_from: ServerFrom::Suite,
-            image_from: self.options.image_from,
-            docker: None,
-            directory: folder,
-            read_file: &|path| read_beside(folder, path),
-            defaults: None,
-        };
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        let (settings, problems) = settings::read(&file, &around, &mut compiled);
-        drop(compiled);
-        self.suite.problems.extend(problems);
-        settings
-    }
-
     /// Adds all files of one suite.
-    fn add(&mut self, path: &Path, base: &Path, settings: &Arc<Settings>, is_folder: bool) {
+    fn add(&mut self, root: Root<'_>) {
+        let Root {
+            path,
+            base,
+            is_folder,
+            settings,
+            problems,
+        } = root;
+        self.suite.problems.extend(problems);
         let dialect = if settings.compat {
             Dialect::Compat
         } else {
             self.options.dialect
         };
         let files = if is_folder {
-            self.files_below(path, base, settings, dialect)
+            self.files_below(path, &base, &settings, dialect)
         } else {
-            vec![walk::single(base)]
+            vec![walk::single(&base)]
         };
         let mut folders: Option<(Arc<Folder>, Arc<Lower>)> = None;
         for file in files {
@@ -201,14 +172,14 @@ impl Loading<'_> {
             let path = if is_folder {
                 base.join(&file.relative)
             } else {
-                base.to_path_buf()
+                base.clone()
             };
             let parent = path.parent().unwrap_or(Path::new(""));
             // Files come folder by folder.
             let (folder, again) = match folders.take() {
                 Some(known) if known.0.path == parent => folders.insert(known),
                 Some(_) | None => {
-                    folders.insert(self.folder(parent, (Arc::clone(settings), dialect)))
+                    folders.insert(self.folder(parent, (Arc::clone(&settings), dialect)))
                 }
             };
             self.file(

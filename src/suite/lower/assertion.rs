@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Fate, Lowering, Surroundings, control, step::Part};
+use super::{Compiled, Fate, FixtureFrom, Lowering, ServerFrom, Surroundings, control, step::Part};
 use crate::suite::{
     Dialect,
     model::{
@@ -17,6 +17,7 @@ use crate::suite::{
         assertion::{RawAssertion, SUBJECTS},
         expect::RawRule,
         read::first_line,
+        server::RawServer,
         value::{Deferred, Placed},
     },
     settings::add_defaults,
@@ -218,7 +219,7 @@ impl Lowering<'_> {
             self.check_unused_server(server, place)
         } else {
             let server = raw.server.take();
-            self.server(server, place)
+            self.own_server(server, place)
         };
         let mut client = self.client(protocol, capabilities, raw.client.take());
         let setup = match raw.setup.take() {
@@ -244,15 +245,33 @@ impl Lowering<'_> {
         })
     }
 
+    /// The server of the document. Where another one may take its place, what it would lack is no matter yet.
+    fn own_server(
+        &mut self,
+        field: Option<Field<RawServer>>,
+        at: At,
+    ) -> (Server, super::server::ClientSide) {
+        let fixture_from = self.fixture_from;
+        if self.around.server_from == ServerFrom::Elsewhere {
+            self.fixture_from = FixtureFrom::Elsewhere;
+        }
+        let found = self.server(field, at);
+        self.fixture_from = fixture_from;
+        found
+    }
+
     /// A server that a trajectory does not start: its block is checked all the same.
     fn check_unused_server(
         &mut self,
-        field: Option<Field<crate::suite::raw::server::RawServer>>,
+        field: Option<Field<RawServer>>,
         at: At,
     ) -> (Server, super::server::ClientSide) {
         let side = match field {
             Some(field) => {
+                let fixture_from =
+                    std::mem::replace(&mut self.fixture_from, FixtureFrom::Elsewhere);
                 let (_, side) = self.server(Some(field), at);
+                self.fixture_from = fixture_from;
                 self.reading.problems.forget(problems::code::NO_SERVER);
                 side
             }

@@ -7,7 +7,7 @@ use super::{Compiled, Lowering, Surroundings};
 use crate::{
     suite::{
         Dialect,
-        lower::{ImageFrom, ServerFrom, UnsetVariables},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
         problems::Problems,
         raw::{
@@ -41,6 +41,7 @@ pub(crate) fn resolve<'a>(
         unset: UnsetVariables::Warn,
         server_from: ServerFrom::Elsewhere,
         image_from: ImageFrom::Elsewhere,
+        fixture_from: FixtureFrom::Elsewhere,
         docker: None,
         directory: Path::new(""),
         read_file: &|_| Err("a schema file cannot be named by a `{{…}}`".into()),

@@ -88,6 +88,16 @@ pub(crate) enum ImageFrom {
     Elsewhere,
 }
 
+/// Where the fixture may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum FixtureFrom {
+    /// The settings: where they name none, `{{fixture}}` has no value.
+    #[default]
+    Settings,
+    /// The command line gives one, or may still do so.
+    Elsewhere,
+}
+
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
@@ -132,6 +142,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) server_from: ServerFrom,
     /// Where images may come from.
     pub(crate) image_from: ImageFrom,
+    /// Where a fixture may come from; `Settings` where they name none.
+    pub(crate) fixture_from: FixtureFrom,
     /// The settings' container.
     pub(crate) docker: Option<&'a Container>,
     /// The folder of the YAML file.
@@ -156,6 +168,8 @@ pub(crate) struct Lowering<'a> {
     fate: Fate,
     /// Whether `{{port}}` has a value.
     port: bool,
+    /// Where the value of `{{fixture}}` may come from at this place.
+    fixture_from: FixtureFrom,
     /// Whether the fixture is needed.
     uses_fixture: bool,
     /// What every failure should mention.
@@ -176,6 +190,7 @@ impl<'a> Lowering<'a> {
             captured: BTreeSet::new(),
             fate: Fate::Runs,
             port: false,
+            fixture_from: around.fixture_from,
             uses_fixture: false,
             warnings: Vec::new(),
         }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Fate, Lowering};
+use super::{Fate, FixtureFrom, Lowering};
 use crate::suite::{
     Dialect, problems,
     raw::value::Text,
@@ -87,6 +87,12 @@ impl Lowering<'_> {
             return;
         }
         let place = self.within(at, written);
+        if name == "fixture" {
+            if self.fate == Fate::Runs {
+                self.problem(place, problems::no_fixture);
+            }
+            return;
+        }
         if let Some(variable) = name.strip_prefix("env.") {
             if self.fate == Fate::Runs {
                 self.problem(place, |origin| problems::no_such_env(origin, variable));
@@ -120,9 +126,11 @@ impl Lowering<'_> {
     fn is_known(&self, name: &str) -> bool {
         match name.strip_prefix("env.") {
             Some(variable) => self.around.environment.variable(variable).is_some(),
-            None => {
-                name == "fixture" || (name == "port" && self.port) || self.captured.contains(name)
-            }
+            None => match name {
+                "fixture" => self.fixture_from == FixtureFrom::Elsewhere,
+                "port" if self.port => true,
+                _ => self.captured.contains(name),
+            },
         }
     }
 

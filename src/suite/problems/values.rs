@@ -111,6 +111,19 @@ pub(crate) fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
     )
 }
 
+/// `{{fixture}}` where there is none.
+pub(crate) fn no_fixture(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_VARIABLE,
+        origin,
+        "`{{fixture}}` has no value: there is no fixture".into(),
+    );
+    helped(
+        problem,
+        "give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml",
+    )
+}
+
 /// Braces with blanks in them.
 pub(crate) fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnostic {
     let problem = warning(

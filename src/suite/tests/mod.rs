@@ -1,5 +1,6 @@
 //! Suites as people write them: what loads, and the exact text shown for what does not.
 
+mod fixtures;
 mod go_suites;
 mod loading;
 mod meaning;
@@ -12,7 +13,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use super::{
     Dialect,
     discover::{LoadOptions, Loaded, load},
-    lower::{ImageFrom, ServerFrom, UnsetVariables},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
     model::{Assertion, Entry},
     problems::Problems,
 };
@@ -23,6 +24,7 @@ pub(super) struct Sample {
     folder: tempfile::TempDir,
     dialect: Dialect,
     unset: UnsetVariables,
+    fixture_from: FixtureFrom,
     environment: Arc<Environment>,
 }
 
@@ -42,6 +44,7 @@ impl Sample {
             folder,
             dialect: Dialect::Native,
             unset: UnsetVariables::Warn,
+            fixture_from: FixtureFrom::Elsewhere,
             environment: Arc::new(environment),
         }
     }
@@ -61,6 +64,12 @@ impl Sample {
         self
     }
 
+    /// No fixture is given on the command line.
+    fn without_fixture(mut self) -> Self {
+        self.fixture_from = FixtureFrom::Settings;
+        self
+    }
+
     /// In an environment with this variable.
     fn with_variable(mut self, name: &str, value: &str) -> Self {
         let environment = Arc::make_mut(&mut self.environment);
@@ -69,14 +78,20 @@ impl Sample {
     }
 
     fn load(&self) -> Loaded {
+        self.load_all(&["."])
+    }
+
+    fn load_all(&self, paths: &[&str]) -> Loaded {
         let options = LoadOptions {
             dialect: self.dialect,
             unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
+            fixture_from: self.fixture_from,
             environment: &self.environment,
         };
-        load(&[PathBuf::from(".")], &options).unwrap()
+        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        load(&paths, &options).unwrap()
     }
 
     /// All that is wrong, drawn.
@@ -123,6 +138,7 @@ impl Sample {
             unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
+            fixture_from: self.fixture_from,
             environment: &self.environment,
         };
         load(&[PathBuf::from(path)], &options)

@@ -1,0 +1,101 @@
+//! A path that was asked for, and the settings file of its folder. What is below it is found by `walk`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{LoadError, LoadOptions, SETTINGS, is_assertion, read_beside, read_text, shown, walk};
+use crate::{
+    suite::{
+        lower::{Compiled, FixtureFrom, ServerFrom, Surroundings},
+        problems,
+        settings::{self, Settings},
+    },
+    words::{diagnostic::Diagnostic, source::SourceFile},
+};
+
+/// A suite as it was asked for.
+pub(super) struct Root<'a> {
+    /// The path as it was given.
+    pub(super) path: &'a Path,
+    /// The path from the root of the file system.
+    pub(super) base: PathBuf,
+    /// Whether it is a folder.
+    pub(super) is_folder: bool,
+    /// What the settings file says.
+    pub(super) settings: Arc<Settings>,
+    /// What is wrong with the settings file.
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl<'a> Root<'a> {
+    /// Looks at the path and reads the settings.
+    pub(super) fn open(
+        path: &'a Path,
+        options: &LoadOptions<'_>,
+        compiled: &Arc<Mutex<Compiled>>,
+    ) -> Result<Self, LoadError> {
+        let base = options.environment.directory.join(path);
+        let metadata = fs::metadata(&base).map_err(|error| LoadError {
+            problem: problems::unreadable(&shown(path, options.environment), &error.to_string()),
+        })?;
+        let folder = if metadata.is_dir() {
+            base.clone()
+        } else {
+            base.parent().unwrap_or(Path::new("")).to_path_buf()
+        };
+        if !metadata.is_dir() && !walk::is_yaml(&base) {
+            return Err(LoadError {
+                problem: problems::not_yaml(&shown(path, options.environment)),
+            });
+        }
+        let (settings, problems) = settings_of(&folder, options, compiled);
+        Ok(Self {
+            path,
+            base,
+            is_folder: metadata.is_dir(),
+            settings: Arc::new(settings),
+            problems,
+        })
+    }
+}
+
+/// The settings of a folder.
+fn settings_of(
+    folder: &Path,
+    options: &LoadOptions<'_>,
+    compiled: &Mutex<Compiled>,
+) -> (Settings, Vec<Diagnostic>) {
+    let Some(path) = SETTINGS
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.is_file())
+    else {
+        return (Settings::default(), Vec::new());
+    };
+    let shown = shown(&path, options.environment);
+    let text = match read_text(&path, &shown) {
+        Ok(text) => text,
+        Err(problem) => return (Settings::default(), vec![*problem]),
+    };
+    if is_assertion(&text) {
+        return (Settings::default(), Vec::new());
+    }
+    let file = Arc::new(SourceFile::new(shown, text));
+    let around = Surroundings {
+        environment: options.environment,
+        unset: options.unset_variables,
+        server_from: ServerFrom::Suite,
+        image_from: options.image_from,
+        // Which targets run is decided later.
+        fixture_from: FixtureFrom::Elsewhere,
+        docker: None,
+        directory: folder,
+        read_file: &|path| read_beside(folder, path),
+        defaults: None,
+    };
+    let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
+    settings::read(&file, &around, &mut compiled)
+}
