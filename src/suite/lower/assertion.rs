@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Fate, FixtureFrom, Lowering, ServerFrom, Surroundings, control, step::Part};
+use super::{Compiled, Fate, FixtureFrom, Lowering, ServerFrom, Surroundings, step::Part};
 use crate::suite::{
     Dialect,
     model::{
@@ -208,7 +208,7 @@ impl Lowering<'_> {
         http: Option<Node>,
     ) -> Option<Parts> {
         // First, since it decides what is a problem in the rest.
-        let control = control::skips(raw.skip.take(), raw.skip_unless_env.take());
+        let control = self.skips(raw.skip.take(), raw.skip_unless_env.take());
         self.fate = match control.skip_reason(self.around.environment) {
             Some(_) => Fate::Skipped,
             None => Fate::Runs,

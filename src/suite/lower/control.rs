@@ -19,28 +19,33 @@ use crate::{
     words::diagnostic::Severity,
 };
 
-/// When it does not run.
-pub(super) fn skips(
-    skip: Option<Field<FlagOr<Text>>>,
-    unless_env: Option<Field<Texts>>,
-) -> Control {
-    let names = unless_env.map(|names| names.value.strings());
-    Control {
-        skip: skip.and_then(|skip| match skip.value {
-            FlagOr::Flag(false) => None,
-            FlagOr::Flag(true) => Some("`skip: true`".into()),
-            FlagOr::Other(reason) => Some(reason.text),
-        }),
-        skip_unless_env: names
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|name| !name.is_empty())
-            .collect(),
-        ..Control::default()
-    }
-}
-
 impl Lowering<'_> {
+    /// When it does not run.
+    pub(super) fn skips(
+        &mut self,
+        skip: Option<Field<FlagOr<Text>>>,
+        unless_env: Option<Field<Texts>>,
+    ) -> Control {
+        let names = unless_env.map(|names| names.value.strings());
+        Control {
+            skip: skip.and_then(|skip| match skip.value {
+                FlagOr::Flag(false) => None,
+                FlagOr::Flag(true) => Some("`skip: true`".into()),
+                FlagOr::Other(reason) if reason.text.trim().is_empty() => {
+                    self.problem(skip.key, |origin| problems::empty_value(origin, "skip"));
+                    None
+                }
+                FlagOr::Other(reason) => Some(reason.text),
+            }),
+            skip_unless_env: names
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .collect(),
+            ..Control::default()
+        }
+    }
+
     /// When and how often it runs, beside when it does not.
     pub(super) fn control(&mut self, raw: RawAssertion, skips: Control) -> Control {
         let RawAssertion {

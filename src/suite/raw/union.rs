@@ -24,7 +24,12 @@ impl<T: Readable> Readable for FlagOr<T> {
             Kind::Flag(..) => true,
             Kind::Text(text, Style::Plain) => flag_word(text).is_some(),
             Kind::Text(text, Style::Quoted) => matches!(text.as_str(), "true" | "false"),
-            Kind::Null | Kind::Number(..) | Kind::List(_) | Kind::Map(_) => false,
+            Kind::Number(..) => {
+                // 0 and 1 are meant as a switch, and a switch is written with a word.
+                reading.wrong_type(&node, &Self::words());
+                return None;
+            }
+            Kind::Null | Kind::List(_) | Kind::Map(_) => false,
         };
         if flag {
             bool::read(node, reading).map(Self::Flag)
@@ -38,7 +43,7 @@ impl<T: Readable> Readable for FlagOr<T> {
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [bool::schema(), T::schema()] })
+        json!({ "anyOf": [bool::schema(), T::schema()], "not": { "type": "number" } })
     }
 
     fn shapes(into: &mut Vec<&'static ShapeDoc>) {

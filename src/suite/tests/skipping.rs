@@ -1,6 +1,7 @@
 //! Documents that are skipped: what of them matters all the same.
 
 use super::Sample;
+use crate::suite::model::Entry;
 
 /// A document with lines of its own, and the variable `KEY` where the server and its subject read it.
 fn document(lines: &str) -> String {
@@ -20,6 +21,49 @@ fn what_is_skipped_may_read_variables_that_are_not_set() {
     case("skip_unless_env: [PATH_TO_IT, KEY]\n");
     case("skip: not yet\n");
     case("skip: true\n");
+}
+
+#[test]
+fn a_reason_to_skip_is_a_text_that_says_something() {
+    let case = |skip: &str, problems: &[&str], reason: Option<&str>| {
+        let sample = Sample::one(&format!(
+            "skip: {skip}\nserver: {{command: s}}\nassert: {{tool: x}}\n"
+        ));
+        let loaded = sample.load();
+        let codes: Vec<&str> = loaded.suite.problems.iter().map(|it| it.code).collect();
+        assert_eq!(codes, problems, "{skip}");
+        if let [Entry::Assertion(one)] = &loaded.suite.entries[..] {
+            let control = one.control.as_deref();
+            let found = control.and_then(|control| control.skip.as_deref());
+            assert_eq!(found, reason, "{skip}");
+        }
+    };
+    case("true", &[], Some("`skip: true`"));
+    case("yes", &[], Some("`skip: true`"));
+    case("false", &[], None);
+    case("not yet", &[], Some("not yet"));
+    case("'1'", &[], Some("1"));
+    case("0", &["wrong-type"], None);
+    case("1", &["wrong-type"], None);
+    case("1.5", &["wrong-type"], None);
+    case("", &["empty-value"], None);
+    case("''", &["empty-value"], None);
+    case("' '", &["empty-value"], None);
+    let switches =
+        "server: {command: s, inherit_env: 0}\nassert: {tool: x, expect: {snapshot: 1}}\n";
+    insta::assert_snapshot!(Sample::one(switches).shown(), @r"
+    error[wrong-type]: expected `true` or `false` or a text or a list of texts, found the number `0`
+     --> a.yaml:1:35
+      |
+    1 | server: {command: s, inherit_env: 0}
+      |                                   ^ this is the number `0`
+
+    error[wrong-type]: expected `true` or `false` or a text or a map, found the number `1`
+     --> a.yaml:2:38
+      |
+    2 | assert: {tool: x, expect: {snapshot: 1}}
+      |                                      ^ this is the number `1`
+    ");
 }
 
 #[test]
