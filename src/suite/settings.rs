@@ -302,6 +302,7 @@ fn join_docker(own: &mut Node, default: &Node) {
 fn container(node: &Node) -> Option<Vec<Entry>> {
     match &node.kind {
         Kind::Map(entries) => Some(entries.clone()),
+        Kind::Text(image, _) if image.trim().is_empty() => Some(Vec::new()),
         Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => Some(vec![Entry {
             key: Key {
                 text: "image".to_owned(),

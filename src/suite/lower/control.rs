@@ -31,7 +31,7 @@ impl Lowering<'_> {
             skip: skip.and_then(|skip| match skip.value {
                 FlagOr::Flag(false) => None,
                 FlagOr::Flag(true) => Some("`skip: true`".into()),
-                FlagOr::Other(reason) if reason.text.trim().is_empty() => {
+                FlagOr::Other(reason) if reason.is_blank() => {
                     self.problem(skip.key, |origin| problems::empty_value(origin, "skip"));
                     None
                 }

@@ -151,7 +151,7 @@ impl Lowering<'_> {
 
     /// The image of a name.
     fn image(&mut self, image: &Text) -> Option<ImageBase> {
-        if image.text.trim().is_empty() {
+        if image.is_blank() {
             self.problem(image.at, |origin| problems::empty_value(origin, "image"));
             return None;
         }

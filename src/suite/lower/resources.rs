@@ -10,7 +10,7 @@ use crate::suite::{
         subject::{Enough, Patience, ResourcesAction, ResourcesCall, Subject},
     },
     problems,
-    raw::{Field, subject::RawResources},
+    raw::{Field, subject::RawResources, union::MapOrNothing, value::Text},
 };
 
 impl Lowering<'_> {
@@ -19,18 +19,24 @@ impl Lowering<'_> {
         let at = field.key;
         let owner = "`assert_resources`";
         let RawResources {
-            list,
-            templates,
-            read,
+            mut list,
+            mut templates,
+            mut read,
             subscribe,
             unsubscribe,
             expect_notification,
             within,
             expect,
         } = *field.value;
-        let actions = usize::from(list.is_some())
-            + usize::from(templates.is_some())
-            + usize::from(read.is_some());
+        let actions = |list: bool, templates: bool, read: bool| {
+            usize::from(list) + usize::from(templates) + usize::from(read)
+        };
+        if actions(list.is_some(), templates.is_some(), read.is_some()) > 1 {
+            list = self.unless_empty("list", list, MapOrNothing::is_empty);
+            templates = self.unless_empty("templates", templates, MapOrNothing::is_empty);
+            read = self.unless_empty("read", read, Text::is_blank);
+        }
+        let actions = actions(list.is_some(), templates.is_some(), read.is_some());
         if actions > 1 && self.dialect() == Dialect::Native {
             let keys = ["list", "templates", "read"];
             self.problem(at, |origin| {

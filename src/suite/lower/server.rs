@@ -98,6 +98,12 @@ impl Lowering<'_> {
             launch,
             auth,
         };
+        // An empty text is how an image that is not wanted is written in the Go tool.
+        let is_empty = |docker: &TextOr<RawDocker>| match docker {
+            TextOr::Text(image) => image.is_blank(),
+            TextOr::Map(_) => false,
+        };
+        let docker = self.unless_empty("docker", docker, is_empty);
         let target = match self.transport(transport) {
             Transport::Url(transport) => {
                 if let Some(docker) = docker

@@ -97,9 +97,24 @@ impl Lowering<'_> {
         (Subject::Initialize, self.answer(expect, field.key))
     }
 
+    /// What stands beside another action: without a value it is as good as absent, as in the Go tool.
+    pub(super) fn unless_empty<T>(
+        &mut self,
+        key: &str,
+        field: Option<Field<T>>,
+        is_empty: fn(&T) -> bool,
+    ) -> Option<Field<T>> {
+        let field = field?;
+        if is_empty(&field.value) {
+            self.problem(field.key, |origin| problems::empty_value(origin, key));
+            return None;
+        }
+        Some(field)
+    }
+
     /// A list request.
     pub(super) fn list(&mut self, field: Field<MapOrNothing<RawList>>) -> ListCall {
-        let MapOrNothing(RawList { cursor }) = field.value;
+        let RawList { cursor } = field.value.map();
         ListCall {
             cursor: cursor.map(|cursor| self.template(cursor.value)),
         }
@@ -109,8 +124,15 @@ impl Lowering<'_> {
     pub(super) fn prompts_subject(&mut self, field: Field<Box<RawPrompts>>) -> Lowered {
         let at = field.key;
         let owner = "`assert_prompts`";
-        let RawPrompts { list, get, expect } = *field.value;
+        let RawPrompts {
+            mut list,
+            get,
+            expect,
+        } = *field.value;
         let wanted = self.answer(expect, at);
+        if get.is_some() {
+            list = self.unless_empty("list", list, MapOrNothing::is_empty);
+        }
         if list.is_some() && get.is_some() && self.dialect() == Dialect::Native {
             let keys = ["list", "get"];
             self.problem(at, |origin| {

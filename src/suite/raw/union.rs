@@ -117,19 +117,43 @@ impl<T: Readable> Readable for CountOr<T> {
 
 /// A map whose keys are all optional, so that nothing and `true` say as much as `{}`.
 #[derive(Debug)]
-pub(crate) struct MapOrNothing<T>(pub(crate) T);
+pub(crate) enum MapOrNothing<T> {
+    /// No value at all.
+    Nothing,
+    /// `true` or the map.
+    Map(T),
+}
+
+impl<T: Default> MapOrNothing<T> {
+    /// Whether there is no value at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Map(_) => false,
+        }
+    }
+
+    /// The map.
+    pub(crate) fn map(self) -> T {
+        match self {
+            Self::Nothing => T::default(),
+            Self::Map(map) => map,
+        }
+    }
+}
 
 impl<T: Readable + Default> Readable for MapOrNothing<T> {
     const TAKES_NOTHING: bool = true;
 
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match &node.kind {
-            Kind::Null | Kind::Flag(true, _) => Some(Self(T::default())),
+            Kind::Null => Some(Self::Nothing),
+            Kind::Flag(true, _) => Some(Self::Map(T::default())),
             Kind::Flag(false, _)
             | Kind::Number(..)
             | Kind::Text(..)
             | Kind::List(_)
-            | Kind::Map(_) => T::read(node, reading).map(Self),
+            | Kind::Map(_) => T::read(node, reading).map(Self::Map),
         }
     }
 

@@ -72,6 +72,13 @@ pub(crate) struct Count(pub(crate) u64);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Integer(pub(crate) i64);
 
+impl Text {
+    /// Whether nothing stands in it.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
 impl Readable for Text {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         let at = node.at;

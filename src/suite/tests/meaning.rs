@@ -297,6 +297,66 @@ fn lists_need_no_value() {
     ));
 }
 
+#[test]
+fn a_key_without_value_is_absent_beside_another_one() {
+    let case = |text: &str, key: &str, wanted: &str| {
+        let text = format!("server: {{command: s}}\n{text}");
+        for sample in [Sample::one(&text), Sample::one(&text).compat()] {
+            let shown = sample.shown();
+            let warning = format!("warning[empty-value]: `{key}` has no value and does nothing");
+            assert!(shown.starts_with(&warning), "{text}: {shown}");
+            assert_eq!(shown.matches("[empty-value]").count(), 1, "{shown}");
+            let subject = format!("{:?}", sample.assertions()[0].body().unwrap().subject);
+            assert!(subject.contains(wanted), "{text}: {subject}");
+        }
+    };
+    case("assert_resources: {list: , read: 'a:b'}", "list", "Read(");
+    case("assert_resources: {list: {}, read: ''}", "read", "List(");
+    case(
+        "assert_resources: {list: , templates: {}}",
+        "list",
+        "Templates(",
+    );
+    case("assert_prompts: {list: , get: {name: x}}", "list", "Get {");
+}
+
+#[test]
+fn an_empty_docker_is_none() {
+    let sample = Sample::one("server: {command: s, docker: ''}\nassert: {tool: x}\n");
+    insta::assert_snapshot!(sample.shown(), @r"
+    warning[empty-value]: `docker` has no value and does nothing
+     --> a.yaml:1:22
+      |
+    1 | server: {command: s, docker: ''}
+      |                      ^^^^^^
+      |
+      = help: give it a value, or remove it
+    ");
+    let target = &sample.assertions()[0].server.target;
+    assert!(matches!(target, Target::Process(_)), "{target:?}");
+    let url = "server: {transport: http, url: 'http://x', docker: ' '}\nassert: {tool: x}\n";
+    let shown = Sample::one(url).shown();
+    assert_eq!(shown.matches("warning[").count(), 1, "{shown}");
+    assert!(shown.contains("`docker` has no value"), "{shown}");
+    // The settings' one holds as it does where there is none.
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "defaults: {server: {docker: {image: i, user: u}}}\n",
+        ),
+        (
+            "a.yaml",
+            "server: {command: s, docker: ''}\nassert: {tool: x}\n",
+        ),
+    ]);
+    assert_eq!(sample.shown(), "");
+    let assertions = sample.assertions();
+    let Target::Container { container, .. } = &assertions[0].server.target else {
+        panic!("a container");
+    };
+    assert_eq!(container.image, Some(ImageBase::Named("i".into())));
+}
+
 proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
     #[test]
