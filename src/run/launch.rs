@@ -10,7 +10,7 @@ use crate::{
         model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Target},
         template::{Bindings, Template, UnknownName},
     },
-    words::redact::Secrets,
+    words::{environment::Environment, redact::Secrets},
 };
 
 /// A command line with its surroundings, ready to be started.
@@ -119,7 +119,8 @@ pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Comman
     })
 }
 
-/// Values that the suite takes from variables and that no report may show.
+/// Values that a server gets from variables and that no report may show; what `{{env.NAME}}` names is known of the
+/// whole suite.
 pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
     let values: Vec<&EnvValue> = match target {
         Target::Process(launch) | Target::Builtin { launch, .. } => values_of(launch),
@@ -133,18 +134,23 @@ pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Se
         Target::None => Vec::new(),
     };
     for part in values.iter().flat_map(|value| &value.parts) {
-        let EnvPart::Variable { name, .. } = part else {
-            continue;
-        };
-        let Some(value) = bindings.environment.variable(name) else {
-            continue;
-        };
-        let plain = PLAIN_VARIABLES.contains(&name.as_str())
-            || name.starts_with("LC_")
-            || PLAIN_VALUES.contains(&value.to_lowercase().as_str());
-        if !plain {
-            secrets.add(value);
+        match part {
+            EnvPart::Text(_) => {}
+            EnvPart::Variable { name, .. } => add_secret(name, &bindings.environment, secrets),
         }
+    }
+}
+
+/// The value of a variable that a suite takes over, unless it is one that everybody may see.
+pub(crate) fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) {
+    let Some(value) = environment.variable(name) else {
+        return;
+    };
+    let plain = PLAIN_VARIABLES.contains(&name)
+        || name.starts_with("LC_")
+        || PLAIN_VALUES.contains(&value.to_lowercase().as_str());
+    if !plain {
+        secrets.add(value);
     }
 }
 

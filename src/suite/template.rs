@@ -169,6 +169,14 @@ impl ValueTemplate {
     }
 }
 
+/// The variables that `{{env.NAME}}` names in a text.
+pub(crate) fn variables(text: &str) -> impl Iterator<Item = &str> {
+    pieces(text).into_iter().filter_map(|piece| match piece {
+        Piece::Name { name, .. } => name.strip_prefix("env."),
+        Piece::Text(_) | Piece::Escape => None,
+    })
+}
+
 /// Whether a marker or an escape stands in a text.
 pub(crate) fn text_has_markers(text: &str) -> bool {
     text.contains("{{")

@@ -129,12 +129,12 @@ fn no_cut_of_a_text_shows_a_part_of_a_secret() {
         subject,
     );
     leaks(
-        "    write('no frame ' + 'x' * 380 + password)",
+        "    write('no frame ' + 'x' * 380 + password); sys.exit(1)",
         env,
         subject,
     );
     leaks(
-        "    write('{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": \"' + password + '\" ' + password)",
+        "    write('{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": \"' + password + '\" ' + password); sys.exit(1)",
         env,
         subject,
     );
@@ -189,4 +189,56 @@ for line in sys.stdin:
     let wanted = r#"{"python": "***", "PYTHON": "***", "php": "***", "go": "***", "inner": "{\"a\": \"***\"}"}"#;
     assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
     assert!(!project.read("run.json").contains("00f6rd"));
+}
+
+/// Variables, each with a value and in the suite below by its own kind of place.
+const TAKEN: [(&str, &str); 6] = [
+    ("IN_ARGS", "one-args-value"),
+    ("IN_ENV", "two-env-value"),
+    ("IN_SETUP", "three-setup-value"),
+    ("IN_CALL", "four-call-value"),
+    ("IN_EXPECT", "five-expect-value"),
+    ("IN_SETTINGS", "six-settings-value"),
+];
+
+const TAKES: &str = r#"
+name: red
+server: {builtin: conformance, args: [--stderr, "it is {{env.IN_ARGS}}"], env: {OWN: "x{{env.IN_ENV}}"}}
+setup: [{tool: echo, args: {message: "a {{env.IN_SETUP}}"}}]
+assert: {tool: echo, args: {message: "{{env.IN_CALL}} two-env-value"}, expect: {contains: "b {{env.IN_EXPECT}}"}}
+"#;
+
+#[test]
+fn what_a_template_takes_from_a_variable_is_a_secret_wherever_it_stands() {
+    let project = Project::with_suite(TAKES).file(
+        "evals/mcp-assert.yaml",
+        "targets: {other: {command: x, args: [\"{{env.IN_SETTINGS}}\"]}}\n",
+    );
+    let places = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let mut command = project.command(&arguments);
+        command.envs(TAKEN).env("GITHUB_ACTIONS", "true");
+        let ran = project.finish(command);
+        if !arguments.contains(&"--dry-run") {
+            assert_eq!(ran.code, 1, "{}", ran.stdout);
+        }
+        [ran.stdout, ran.stderr]
+    };
+    let [log, rest] = places(
+        "ci --suite evals --isolation process --verbose --report-json run.json --junit junit.xml",
+    );
+    let (masks, shown): (Vec<&str>, Vec<&str>) = log
+        .lines()
+        .partition(|line| line.starts_with("::add-mask::"));
+    let mut all = vec![shown.join("\n"), rest];
+    all.extend(places("run evals --trace"));
+    all.extend(places("run evals --dry-run"));
+    all.extend(["run.json", "junit.xml"].map(|file| project.read(file)));
+    for (_, value) in TAKEN {
+        let mask = format!("::add-mask::{value}");
+        assert!(masks.contains(&mask.as_str()), "{masks:?}");
+        for place in &all {
+            assert!(!place.contains(value), "{value}: {place}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use crate::{
     },
     run::{
         AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
-        launch::add_secrets,
+        launch::{add_secret, add_secrets},
     },
     suite::{
         Dialect,
@@ -29,7 +29,7 @@ use crate::{
             server::Target,
         },
         settings::{NamedTarget, Settings},
-        template::Bindings,
+        template::{self, Bindings},
     },
     words::{
         diagnostic::{Diagnostic, Severity},
@@ -60,6 +60,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) catalogs: CatalogsWanted,
     /// The name of the run, which its containers carry.
     pub(in crate::commands) name: RunName,
+    /// The variables that `{{env.NAME}}` names.
+    variables: BTreeSet<String>,
     dialect: Dialect,
 }
 
@@ -93,6 +95,9 @@ impl Prepared {
         let mut secrets = Secrets::default();
         if let Some(token) = self.environment.variable("GITHUB_TOKEN") {
             secrets.add_token(token.trim());
+        }
+        for variable in &self.variables {
+            add_secret(variable, &self.environment, &mut secrets);
         }
         for job in &self.plan.jobs {
             if let Work::Run(work) = &job.work {
@@ -223,6 +228,7 @@ pub(in crate::commands) fn prepare(
     let plan = crate::plan::plan(&loaded.suite, &options);
     let fixture = fixture(args, &loaded.settings)?;
     let notes = loaded.suite.notes;
+    let variables = taken(args, loaded.suite.variables);
     Ok(Prepared {
         catalogs: catalogs(args, &loaded.settings),
         left_out: plan.left_out,
@@ -232,9 +238,17 @@ pub(in crate::commands) fn prepare(
         notes,
         fixture,
         name: RunName::new(&environment),
+        variables,
         environment,
         dialect,
     })
+}
+
+/// The variables that `{{env.NAME}}` names in the suites, or in the server of the command line.
+fn taken(args: &RunArgs, mut variables: BTreeSet<String>) -> BTreeSet<String> {
+    let server = args.server.as_deref().unwrap_or_default();
+    variables.extend(template::variables(server).map(str::to_owned));
+    variables
 }
 
 /// What servers offer is asked for when there is something to compare it with, now or later.

@@ -10,7 +10,7 @@ use std::{
     collections::HashSet,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use self::{
@@ -107,6 +107,10 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     for root in roots {
         loading.add(root);
     }
+    let compiled = loading.compiled.lock();
+    let compiled = compiled.unwrap_or_else(PoisonError::into_inner);
+    loading.suite.variables.clone_from(compiled.variables());
+    drop(compiled);
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,

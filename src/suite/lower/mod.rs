@@ -112,6 +112,8 @@ pub(crate) struct Compiled {
     servers: HashMap<String, Arc<Server>>,
     /// The client of all assertions that say nothing about it.
     client: Arc<ClientBehaviour>,
+    /// The variables that `{{env.NAME}}` names anywhere.
+    variables: BTreeSet<String>,
 }
 
 impl Compiled {
@@ -120,6 +122,11 @@ impl Compiled {
         let written = format!("{:?}", server.target);
         let shared = self.servers.entry(written);
         Arc::clone(shared.or_insert_with(|| Arc::new(server)))
+    }
+
+    /// The variables that `{{env.NAME}}` names anywhere in what was lowered so far.
+    pub(crate) fn variables(&self) -> &BTreeSet<String> {
+        &self.variables
     }
 
     /// The client, shared when it is the usual one.

@@ -83,6 +83,11 @@ impl Lowering<'_> {
         if name == "fixture" && !self.captured.contains(name) {
             self.uses_fixture = true;
         }
+        if let Some(variable) = name.strip_prefix("env.")
+            && !self.compiled.variables.contains(variable)
+        {
+            self.compiled.variables.insert(variable.to_owned());
+        }
         if self.is_known(name) || self.dialect() == Dialect::Compat {
             return;
         }

@@ -7,7 +7,7 @@ pub(crate) mod pattern;
 pub(crate) mod server;
 pub(crate) mod subject;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use self::{
     server::{ClientBehaviour, Server},
@@ -27,6 +27,8 @@ pub(crate) struct Suite {
     pub(crate) problems: Vec<Diagnostic>,
     /// Files and documents that were passed over, with the reason; for people.
     pub(crate) notes: Vec<String>,
+    /// The variables that `{{env.NAME}}` names anywhere, also in the settings: their values are no one's to see.
+    pub(crate) variables: BTreeSet<String>,
 }
 
 /// One document of a suite.
