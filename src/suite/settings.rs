@@ -18,14 +18,11 @@ use crate::{
             Field, Readable, Reading,
             assertion::{RawAssertion, SUBJECTS},
             settings::RawSettings,
-            value::{Anything, Table},
+            value::{Anything, Table, Texts},
         },
         yaml::{self, Entry, Key, Kind, Node, Source},
     },
-    words::{
-        diagnostic::Diagnostic,
-        source::{Origin, SourceFile},
-    },
+    words::{diagnostic::Diagnostic, source::SourceFile},
 };
 
 /// What the settings file says. What is absent is left to the command line and its defaults.
@@ -39,8 +36,8 @@ pub(crate) struct Settings {
     pub(crate) fixture: Option<PathBuf>,
     /// How many assertions run at once.
     pub(crate) jobs: Option<u64>,
-    /// Reports to write, `FORMAT=PATH`, each at its place.
-    pub(crate) report: Vec<(String, Origin)>,
+    /// Reports to write, `FORMAT=PATH`; whatever cannot be written is left out.
+    pub(crate) report: Vec<String>,
     /// The baseline to compare with.
     pub(crate) baseline: Option<PathBuf>,
     /// The percentage that must pass.
@@ -66,6 +63,9 @@ pub(crate) struct NamedTarget {
 
 /// Keys of an assertion that cannot have a default.
 const NO_DEFAULT: [&str; 5] = ["name", "description", "trace", "audit_log", "parallel"];
+
+/// The formats of `report`, as `--report` takes them.
+pub(crate) const REPORTS: [&str; 6] = ["results", "json", "junit", "markdown", "badge", "sarif"];
 
 /// Keys of `server` that say what is started or reached. An assertion with one of its own takes over none.
 const MEANS: [&str; 6] = ["command", "args", "builtin", "url", "launch", "transport"];
@@ -148,7 +148,6 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         }
         (count > 0).then_some(count)
     });
-    let report = report.map(|report| report.value.0).unwrap_or_default();
     Settings {
         defaults: defaults.and_then(|defaults| check_defaults(defaults, lowering)),
         targets: targets
@@ -158,14 +157,51 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         fixture: fixture.map(path),
         jobs,
         report: report
-            .into_iter()
-            .map(|text| (text.text, lowering.reading.problems.origin(text.at)))
-            .collect(),
+            .map(|report| reports(report.value, lowering))
+            .unwrap_or_default(),
         baseline: baseline.map(path),
         threshold: threshold.map(|threshold| threshold.value),
         compat: compat.is_some_and(|compat| compat.value),
         file: None,
     }
+}
+
+/// The reports that can be written.
+fn reports(texts: Texts, lowering: &mut Lowering<'_>) -> Vec<String> {
+    let mut stdout_is_taken = false;
+    texts
+        .0
+        .into_iter()
+        .filter(|text| {
+            let named = text
+                .text
+                .split_once('=')
+                .filter(|(_, path)| !path.is_empty());
+            let problem = match named {
+                None => {
+                    let origin = lowering.reading.problems.origin(text.at);
+                    Some(problems::no_report(origin, &text.text))
+                }
+                Some((format, _)) if !REPORTS.contains(&format) => {
+                    let place = lowering.within(text.at, format);
+                    let origin = lowering.reading.problems.origin(place);
+                    let what = "report format";
+                    Some(problems::unknown_word(origin, format, what, &REPORTS))
+                }
+                Some((_, "-")) if std::mem::replace(&mut stdout_is_taken, true) => {
+                    let origin = lowering.reading.problems.origin(text.at);
+                    Some(problems::second_stdout(origin))
+                }
+                Some(_) => None,
+            };
+            let is_good = problem.is_none();
+            if let Some(problem) = problem {
+                lowering.reading.problems.add(problem);
+            }
+            is_good
+        })
+        .map(|text| text.text)
+        .collect()
 }
 
 /// The servers of `targets`.

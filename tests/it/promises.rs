@@ -104,6 +104,22 @@ fn a_fixture_that_is_not_given_is_told_before_any_server_starts() {
 }
 
 #[test]
+fn a_report_of_the_settings_that_cannot_be_written_is_told_at_its_place() {
+    let project = Project::with_suite(GOOD).file(
+        "evals/mcp-assert.yaml",
+        "report: [junti=x.xml, junit=y.xml]\n",
+    );
+    for verb in ["validate", "run"] {
+        let ran = project.run(&[verb, "evals"]);
+        assert_eq!(ran.code, 2, "{verb}: {}", ran.stderr);
+        let place = "evals/mcp-assert.yaml:1:10";
+        assert!(ran.stderr.contains(place), "{verb}: {}", ran.stderr);
+        assert!(ran.stderr.contains("did you mean `junit`?"), "{verb}");
+    }
+    assert!(project.path().join("y.xml").exists());
+}
+
+#[test]
 fn json_is_all_that_stdout_has() {
     let statuses = |suite: &str, more: &[&str]| {
         let more = [&["--json"], more].concat();

@@ -176,11 +176,7 @@ fn wanted(
                 .map(|path| (format, Destination::from_path(path, step_summary))),
         );
     }
-    for text in args
-        .reports
-        .iter()
-        .chain(prepared.settings.report.iter().map(|(text, _)| text))
-    {
+    for text in args.reports.iter().chain(&prepared.settings.report) {
         let (format, path) = report(text)?;
         wanted.push((format, Destination::from_path(path, step_summary)));
     }
@@ -267,4 +263,15 @@ fn report(text: &str) -> Result<(Format, &Path), Refusal> {
             }
         })?;
     Ok((*format, Path::new(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{report::Format, suite::settings::REPORTS};
+
+    #[test]
+    fn the_settings_know_the_formats() {
+        let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
+        assert_eq!(words, REPORTS);
+    }
 }

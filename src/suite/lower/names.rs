@@ -151,7 +151,7 @@ impl Lowering<'_> {
     }
 
     /// The part of a place where a text stands as it was written, or the whole place.
-    fn within(&self, at: At, written: &str) -> At {
+    pub(in crate::suite) fn within(&self, at: At, written: &str) -> At {
         let origin = self.reading.problems.origin(at);
         let shown = origin.file.text.get(at.span.start..at.span.end);
         match shown.and_then(|shown| shown.find(written)) {

@@ -125,6 +125,22 @@ pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&st
     helped(problem, choices(found, known))
 }
 
+/// A report without a path.
+pub(crate) fn no_report(origin: Origin, found: &str) -> Diagnostic {
+    let problem = wrong_type(origin, &format!("`{found}`"), "`FORMAT=PATH`");
+    helped(problem, "write it like `junit=report.xml`")
+}
+
+/// A second report on the one standard output.
+pub(crate) fn second_stdout(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::CONFLICTING_KEYS,
+        origin,
+        "two reports want stdout".into(),
+    );
+    helped(problem, "write one of them to a file")
+}
+
 /// A number out of range.
 pub(crate) fn bad_number(origin: Origin, found: &str, expected: &str) -> Diagnostic {
     error(

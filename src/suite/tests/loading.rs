@@ -197,3 +197,48 @@ fn assertions_are_small_and_share_what_is_the_same() {
         &assertions[1].client
     ));
 }
+
+#[test]
+fn reports_that_cannot_be_written_are_told_at_their_place() {
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]\n",
+        ),
+        ("a.yaml", GOOD),
+    ]);
+    insta::assert_snapshot!(sample.shown(), @r"
+    error[unknown-word]: `junti` is no report format
+     --> mcp-assert.yaml:1:10
+      |
+    1 | report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]
+      |          ^^^^^
+      |
+      = help: did you mean `junit`?
+
+    error[wrong-type]: expected `FORMAT=PATH`, found `junit`
+     --> mcp-assert.yaml:1:23
+      |
+    1 | report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]
+      |                       ^^^^^ this is `junit`
+      |
+      = help: write it like `junit=report.xml`
+
+    error[wrong-type]: expected `FORMAT=PATH`, found `badge=`
+     --> mcp-assert.yaml:1:30
+      |
+    1 | report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]
+      |                              ^^^^^^ this is `badge=`
+      |
+      = help: write it like `junit=report.xml`
+
+    error[conflicting-keys]: two reports want stdout
+     --> mcp-assert.yaml:1:61
+      |
+    1 | report: [junti=x.xml, junit, badge=, sarif=a.sarif, json=-, results=-]
+      |                                                             ^^^^^^^^^
+      |
+      = help: write one of them to a file
+    ");
+    assert_eq!(sample.load().settings.report, ["sarif=a.sarif", "json=-"]);
+}
