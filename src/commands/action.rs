@@ -3,18 +3,21 @@
 
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue},
+};
 
-use super::{Context, dispatch};
+use super::{Context, ci, dispatch};
 use crate::{
     cli::{
-        Cli,
+        Cli, Command,
         inputs::{Input, Mode, Shape, inputs},
     },
+    deliver::facts::Wanted,
     isolate::container::engine::Asker,
     words::{
         environment::Environment,
-        exit::ExitCode,
         text::{clean, nearest},
     },
 };
@@ -34,29 +37,57 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     if let Some(log) = &context.log {
         log.begin();
     }
-    if let Some(word) = words.first() {
-        let word = clean(&word.to_string_lossy());
-        let text = format!("the action takes inputs and no arguments, found `{word}`");
-        return refuse(context, &text);
-    }
-    let typed = match command_line(&context.environment) {
-        Ok(typed) => typed,
-        Err(problem) => return refuse(context, &problem),
-    };
+    let inputs = Arc::clone(&context.environment);
     let context = Context {
-        environment: Arc::new(without_inputs(&context.environment)),
+        environment: Arc::new(without_inputs(&inputs)),
         asker: Asker::Action,
         ..context.clone()
     };
-    match Cli::try_parse_from(typed).map(|cli| cli.command) {
-        Ok(Some(verb)) => dispatch(verb, &context),
-        Ok(None) => refuse(&context, "the inputs name nothing to do"),
-        Err(error) => {
-            let error = error.render().to_string();
-            let error = error.trim_start_matches("error: ");
-            let error = error.split("\n\nUsage:").next().unwrap_or(error);
-            refuse(&context, &format!("the inputs cannot be used: {error}"))
-        }
+    match verb(words, &inputs) {
+        Ok(verb) => dispatch(verb, &context),
+        Err(problem) => ci::refused(&problem, marked(&inputs), &context).number(),
+    }
+}
+
+/// What the inputs ask for.
+fn verb(words: &[std::ffi::OsString], inputs: &Environment) -> Result<Command, String> {
+    if let Some(word) = words.first() {
+        let word = clean(&word.to_string_lossy());
+        return Err(format!(
+            "the action takes inputs and no arguments, found `{word}`"
+        ));
+    }
+    let typed = command_line(inputs)?;
+    let typed = Cli::try_parse_from(typed).map_err(|error| unusable(&error))?;
+    let nothing = || "the inputs name nothing to do".to_owned();
+    typed.command.ok_or_else(nothing)
+}
+
+/// What clap says of options, said of inputs.
+fn unusable(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let mut text = text.trim_start_matches("error: ");
+    for end in ["\n\nUsage:", "\n\nFor more information"] {
+        text = text.split(end).next().unwrap_or(text);
+    }
+    let mut text = text.trim_end().to_owned();
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) {
+        let name = option.split(' ').next().unwrap_or(option);
+        let name = name.trim_start_matches("--");
+        text = text.replace(&format!("'{option}'"), &format!("the input `{name}`"));
+    }
+    format!("the inputs cannot be used: {text}")
+}
+
+/// Where it is told that inputs cannot be used, as far as they can.
+fn marked(inputs: &Environment) -> ci::Marked {
+    let wanted = |name: &str| match inputs.variable(name).map(str::trim) {
+        Some("off") => Wanted::No,
+        Some(_) | None => Wanted::Yes,
+    };
+    ci::Marked {
+        annotations: wanted("INPUT_ANNOTATIONS"),
+        summary: wanted("INPUT_SUMMARY"),
     }
 }
 
@@ -178,11 +209,6 @@ fn without_inputs(environment: &Environment) -> Environment {
     }
     own.variables.retain(|name, _| !name.starts_with(PREFIX));
     own
-}
-
-fn refuse(context: &Context, problem: &str) -> u8 {
-    context.say(&format!("error: {problem}\n"));
-    ExitCode::Invalid.number()
 }
 
 #[cfg(test)]

@@ -78,6 +78,9 @@ pub(crate) fn annotations(report: &RunReport) -> Vec<Annotation> {
         // The shards have marked their own lines.
         (MOST_OF_A_KIND, not_accepted(report))
     };
+    if ranked.is_empty() && report.assertions().is_empty() {
+        ranked = not_accepted(report);
+    }
     ranked.sort_by(|one, other| {
         let rank = |it: &Ranked| (it.reason, it.line);
         (one.reason, &one.file)
@@ -225,7 +228,7 @@ fn message(report: &RunReport, record: &Record, reason: Reason) -> String {
     }
 }
 
-/// What a merge cannot accept.
+/// What a merge cannot accept, or why a run came to no assertion.
 fn not_accepted(report: &RunReport) -> Vec<Ranked> {
     let causes = report.judgement.iter().flat_map(|it| &it.causes);
     causes

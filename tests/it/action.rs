@@ -26,7 +26,8 @@ fn action(project: &Project, inputs: &[(&str, &str)], words: &[&str]) -> Ran {
         .env("GITHUB_ACTIONS", "true")
         .env("GITHUB_WORKSPACE", project.path())
         .env("ACTIONS_RUNTIME_TOKEN", "runtime-secret")
-        .env("GITHUB_OUTPUT", project.path().join("output"));
+        .env("GITHUB_OUTPUT", project.path().join("output"))
+        .env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
     for (name, value) in inputs {
         command.env(format!("INPUT_{}", name.to_uppercase()), value);
     }
@@ -59,11 +60,29 @@ fn inputs_choose_what_runs() {
 fn what_is_not_understood_is_refused() {
     let project = Project::with_suite(SUITE);
     let case = |inputs: &[(&str, &str)], words: &[&str], wanted: &str| {
+        let [output, summary] = ["output", "summary"].map(|file| project.path().join(file));
+        for file in [&output, &summary] {
+            fs::write(file, "").unwrap();
+        }
         let ran = action(&project, inputs, words);
         assert_eq!((ran.code, ran.stderr.as_str()), (2, ""), "{}", ran.stdout);
         assert!(ran.stdout.starts_with("mcp-assert "), "{}", ran.stdout);
         assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
-        assert_eq!(read(ran.stdout.as_bytes()).obeyed, [], "{}", ran.stdout);
+        assert!(!ran.stdout.contains("--help"), "{}", ran.stdout);
+        let step = read(ran.stdout.as_bytes());
+        let obeyed: Vec<&str> = step.obeyed.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(obeyed, ["error"], "{}", ran.stdout);
+        let told = fs::read_to_string(output).unwrap();
+        assert!(
+            told.contains("verdict<<") && told.contains("\ninvalid\n"),
+            "{told}"
+        );
+        assert!(
+            told.contains("comment<<") && told.contains("\noff\n"),
+            "{told}"
+        );
+        let summary = fs::read_to_string(summary).unwrap();
+        assert!(summary.contains("Verdict: **invalid**"), "{summary}");
     };
     case(
         &[("fail_on_regression", "true")],
@@ -72,7 +91,20 @@ fn what_is_not_understood_is_refused() {
     );
     case(&[("args", "run")], &[], "there is no input `args`");
     case(&[], &["##[error]run"], "takes inputs and no arguments");
-    case(&[("threshold", "many")], &[], "--threshold");
+    case(
+        &[("threshold", "many")],
+        &[],
+        "'many' for the input `threshold`",
+    );
+    case(
+        &[("threshold", "-1")],
+        &[],
+        "'-1' for the input `threshold`",
+    );
+    case(&[("trials", "0")], &[], "'0' for the input `trials`");
+    case(&[("comment", "Always")], &[], "possible values: always");
+    case(&[("prepare", "ls")], &[], "--image");
+    case(&[("timeout", "30")], &[], "is no duration");
     case(&[("isolation", "##[error]chroot")], &[], "process");
     case(&[("mode", "Run")], &[], "did you mean `run`?");
     case(&[("max-shards", "2")], &[], "only with plan");

@@ -24,7 +24,7 @@ use crate::{
         ci::{CiArgs, CiVerb, Isolation, PlaceArgs, Store},
         run::RunArgs,
     },
-    deliver::facts::Here,
+    deliver::facts::{Here, Wanted},
     report::{
         RunReport,
         failure::Frames,
@@ -38,6 +38,15 @@ use crate::{
 
 /// Events whose workflow has rights that the head of a pull request must not get.
 const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
+
+/// Which of the sinks that the runner offers are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marked {
+    /// Marks in the log.
+    pub(super) annotations: Wanted,
+    /// The step summary.
+    pub(super) summary: Wanted,
+}
 
 /// Carries out `ci` or what is below it.
 pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
@@ -91,6 +100,28 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         }
     }
     telling.tell(made.report, causes.into_iter().collect(), &mut screen)
+}
+
+/// Tells of inputs that cannot be used, to the sinks that need none of them.
+pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitCode {
+    let mut screen = Screen::new(context, &options::merge_args());
+    let mut made = Made::by(&context.environment);
+    masks::mask(&made.secrets, &screen);
+    context.say(&format!("error: {problem}\n"));
+    let here = here::read(&context.environment, &mut made.report.notes);
+    made.report.source = here.source.clone();
+    let cause = Cause::new(Verdict::Invalid, problem);
+    let telling = Telling {
+        here: &here,
+        wishes: options::wishes_of_refused(marked),
+        demands: options::NO_DEMANDS,
+        baseline: &Store::Off,
+        update_baseline: &Store::Off,
+        secrets: made.secrets,
+        frames: Frames::None,
+        exits: Exits::ByVerdict,
+    };
+    telling.tell(made.report, vec![cause], &mut screen)
 }
 
 /// What a run left behind, also one that was refused.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Marked;
 use crate::{
     cli::{
         ci::{
@@ -156,6 +157,27 @@ pub(super) fn wishes_of_shard(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes
     wishes.publish_badge = Wanted::No;
     wishes.update_data_branch = Wanted::No;
     wishes
+}
+
+/// What is asked of a run whose inputs were refused: that it is told so.
+pub(super) const NO_DEMANDS: Demands = Demands {
+    threshold: 0,
+    regression: Gate::Open,
+    breaking: Gate::Open,
+    empty: Gate::Open,
+};
+
+/// What its sinks are asked for. GitHub is told nothing: where and whether, the inputs would have said.
+pub(super) fn wishes_of_refused(marked: Marked) -> Wishes {
+    Wishes {
+        files: Vec::new(),
+        comment: facts::CommentWhen::Off,
+        annotations: marked.annotations,
+        summary: marked.summary,
+        data_branch: String::new(),
+        publish_badge: Wanted::No,
+        update_data_branch: Wanted::No,
+    }
 }
 
 /// What is asked of the sinks.
