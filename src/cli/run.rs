@@ -85,7 +85,7 @@ pub(crate) struct RunArgs {
     /// Print the ids of the selected assertions, and run nothing
     #[arg(long)]
     pub(crate) list: bool,
-    /// Print what would be started for each assertion, and run nothing
+    /// Print what would be started for each assertion, with --json as an array, and run nothing
     #[arg(long, conflicts_with = "list")]
     pub(crate) dry_run: bool,
     /// Print the results as a JSON array on stdout, and nothing else there

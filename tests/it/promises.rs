@@ -164,6 +164,33 @@ fn what_would_run_is_listed_and_not_run() {
         dry.stdout
     );
     assert!(dry.stdout.contains("skipped: not yet"), "{}", dry.stdout);
+
+    let dry = run(&all, &["--dry-run", "--json", "--trials", "2"]);
+    assert_eq!(dry.code, 0, "{}", dry.stderr);
+    let started = dry.json();
+    let started = started.as_array().unwrap();
+    let seen: Vec<(&Value, &Value)> = started
+        .iter()
+        .map(|row| (&row["id"], &row["trial"]))
+        .collect();
+    let (one, two) = (Value::from(1), Value::from(2));
+    let wanted = [
+        (&rows[0]["id"], &one),
+        (&rows[0]["id"], &two),
+        (&rows[1]["id"], &one),
+        (&rows[1]["id"], &two),
+    ];
+    assert_eq!(seen, wanted);
+    let server = started[0]["starts"]["server"].as_str().unwrap();
+    assert!(server.contains("serve --profile minimal"), "{server}");
+    assert_eq!(started[0]["starts"]["timeout_ms"], 30_000);
+    assert_eq!(
+        (&started[2]["starts"], &started[2]["skip"]),
+        (&Value::Null, &"not yet".into())
+    );
+    let broken = run("name: a\nsever: {}\n", &["--dry-run", "--json"]);
+    assert_eq!(broken.code, 2, "{}", broken.stderr);
+    assert!(broken.json()[0]["invalid"].is_string(), "{}", broken.stdout);
 }
 
 #[test]

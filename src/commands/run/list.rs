@@ -1,14 +1,15 @@
-//! `run --list` and `run --dry-run`: what would run, without running it.
+//! `run --list` and `run --dry-run`: what would run, without running it, in words or as JSON.
 
 use std::{io::Write, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     cli::run::RunArgs,
     commands::running::{Prepared, Refusal, Screen},
     deliver::stdout::Stdout,
     plan::job::{Job, Planned, Work},
+    report::cleaner::Cleaner,
     run::launch::command_line,
     suite::template::Bindings,
     words::{exit::ExitCode, text::clean, workflow::neutral},
@@ -26,7 +27,7 @@ pub(super) fn list(
     let first_trials = || prepared.plan.jobs.iter().filter(|job| job.trial == 1);
     if args.json {
         let rows: Vec<_> = first_trials().map(row).collect();
-        let text = format!("{:#}\n", serde_json::Value::Array(rows));
+        let text = format!("{:#}\n", Value::Array(rows));
         print(out, &neutral::json(text))?;
     } else {
         for job in first_trials() {
@@ -52,7 +53,7 @@ pub(super) fn list(
     )
 }
 
-fn row(job: &Job) -> serde_json::Value {
+fn row(job: &Job) -> Value {
     let skip = match &job.work {
         Work::Skip(reason) => Some(reason.as_str()),
         Work::Run(_) | Work::Invalid(_) => None,
@@ -68,8 +69,52 @@ fn row(job: &Job) -> serde_json::Value {
     })
 }
 
-/// Prints what would be started for each job.
-pub(super) fn dry_run(prepared: &Prepared, out: &mut Stdout) -> Result<ExitCode, Refusal> {
+/// Prints what would be started for each job, or with `--json` an array of what `--list --json` has, with
+/// `trial`, `invalid` and what would be started.
+pub(super) fn dry_run(
+    prepared: &Prepared,
+    args: &RunArgs,
+    screen: &mut Screen,
+) -> Result<ExitCode, Refusal> {
+    let out = screen.stdout();
+    if args.json {
+        let cleaner = Cleaner::new(prepared.secrets());
+        let jobs = prepared.plan.jobs.iter();
+        let rows: Vec<Value> = jobs.map(|job| dry_row(prepared, job, &cleaner)).collect();
+        let text = format!("{:#}\n", Value::Array(rows));
+        print(out, &neutral::json(text))?;
+    } else {
+        say_started(prepared, out)?;
+    }
+    Ok(if prepared.is_invalid() {
+        ExitCode::Invalid
+    } else {
+        ExitCode::Passed
+    })
+}
+
+fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
+    let (starts, invalid) = match &job.work {
+        Work::Run(work) => {
+            let starts = json!({
+                "server": cleaner.text(&server(prepared, work)),
+                "timeout_ms": u64::try_from(work.timeout.as_millis()).unwrap_or(u64::MAX),
+                "fixture": work.assertion.uses_fixture,
+            });
+            (Some(starts), None)
+        }
+        Work::Invalid(reasons) => (None, Some(cleaner.text(&reasons.join("; ")))),
+        Work::Skip(_) => (None, None),
+    };
+    let mut row = row(job);
+    row["skip"] = cleaner.value(&row["skip"]);
+    row["trial"] = json!(job.trial);
+    row["invalid"] = json!(invalid);
+    row["starts"] = json!(starts);
+    row
+}
+
+fn say_started(prepared: &Prepared, out: &mut Stdout) -> Result<(), Refusal> {
     let secrets = prepared.secrets();
     for job in &prepared.plan.jobs {
         let name = job.case.id.as_str();
@@ -88,23 +133,24 @@ pub(super) fn dry_run(prepared: &Prepared, out: &mut Stdout) -> Result<ExitCode,
             &clean(&secrets.mask(&format!("{name}{target}\n    {what}\n"))),
         )?;
     }
-    Ok(if prepared.is_invalid() {
-        ExitCode::Invalid
-    } else {
-        ExitCode::Passed
-    })
+    Ok(())
 }
 
-fn started(prepared: &Prepared, work: &Planned) -> String {
+/// The server of a job, as it would be started.
+fn server(prepared: &Prepared, work: &Planned) -> String {
     let bindings = Bindings {
         fixture: prepared.fixture.as_ref().map(|_| "<fixture>".to_owned()),
         environment: Arc::clone(&prepared.environment),
         ..Bindings::default()
     };
-    let server = match command_line(&work.server.target, &bindings) {
+    match command_line(&work.server.target, &bindings) {
         Ok(line) => line.shown(),
         Err(disruption) => disruption.message,
-    };
+    }
+}
+
+fn started(prepared: &Prepared, work: &Planned) -> String {
+    let server = server(prepared, work);
     let fixture = if work.assertion.uses_fixture {
         ", a fresh fixture"
     } else {

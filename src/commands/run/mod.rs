@@ -52,7 +52,7 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
         return Err(nothing_selected(&prepared));
     }
     if args.dry_run {
-        return list::dry_run(&prepared, screen.stdout());
+        return list::dry_run(&prepared, args, &mut screen);
     }
     let reports = Reports::new(args, &prepared, &screen)?;
     let passes = if reports.need_passes() {
