@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
+use super::run::MOST_TRIALS;
+
 /// Options of `ci`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -64,16 +66,16 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) selection: SelectionArgs,
     /// Assertions at once in a shard: a number, or the cores of the machine
-    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
+    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
     pub(crate) jobs: Jobs,
     /// Shards at most, 256 or fewer
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) max_shards: u32,
     /// Wall time wanted of a shard
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     pub(crate) target_duration: String,
     /// Exactly so many shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) shards: Option<u32>,
     /// The plan: written by `ci plan`, read with `--shard` and by `ci merge`
     #[arg(long, value_name = "PATH", default_value = "mcp-assert-plan.json", value_hint = ValueHint::FilePath)]
@@ -124,8 +126,8 @@ pub(crate) struct SelectionArgs {
     /// A command line (quotes work) or url that replaces command and arguments of every server
     #[arg(long, value_name = "COMMAND")]
     pub(crate) server: Option<String>,
-    /// Independent repetitions of each assertion; all must pass
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Independent repetitions of each assertion, at most 10000; all must pass
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
     pub(crate) trials: u32,
     /// Only assertions whose id holds this text, or matches this glob; may be given several times
     #[arg(long, value_name = "PATTERN")]
@@ -154,13 +156,18 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) docker_host: Option<String>,
     /// Assertions at once: a number, or the cores of the machine
-    #[arg(long, short = 'j', value_name = "N", default_value = "auto", value_parser = Jobs::from_text)]
+    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
     pub(crate) jobs: Jobs,
     /// Deadline of an assertion that names none, e.g. 500ms, 1m30s
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub(crate) timeout: String,
     /// Attempts after a failure; a pass after one is flaky
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub(crate) retries: u32,
     /// Run what a stranger's pull request holds, with the rights of this workflow
     #[arg(long)]
@@ -174,7 +181,7 @@ pub(crate) struct PlaceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct JudgingArgs {
     /// Percentage of the executed assertions that must pass
-    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = Percent::from_text)]
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, default_value = "100", value_parser = Percent::from_text)]
     pub(crate) threshold: Percent,
     /// Compare with this baseline: of the data branch, none, or this file
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]

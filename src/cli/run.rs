@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+/// The most trials of an assertion.
+pub(crate) const MOST_TRIALS: i64 = 10_000;
+
+/// The largest factor on deadlines.
+const LARGEST_FACTOR: f64 = 1e6;
+
 /// Options of `run`.
 #[derive(Debug, Args)]
 #[expect(
@@ -47,19 +53,24 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Assertions at once; default: the cores of the machine, twice that with containers
-    #[arg(long, short = 'j', value_name = "N")]
+    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
-    /// Independent repetitions of each assertion
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Independent repetitions of each assertion, at most 10000
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
     pub(crate) trials: u32,
     /// Attempts after a failure; a pass after one is flaky
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub(crate) retries: u32,
     /// Deadline of an assertion that names none, e.g. 500ms, 1m30s
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub(crate) timeout: String,
-    /// Factor on every deadline
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    /// Factor on every deadline, above 0 and at most 1000000
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, default_value_t = 1.0, value_parser = factor)]
     pub(crate) timeout_scale: f64,
     /// Only assertions whose id holds this text, or matches this glob; may be given several times
     #[arg(long, value_name = "PATTERN")]
@@ -136,6 +147,20 @@ pub(crate) struct RunArgs {
     /// Show the frames of every assertion
     #[arg(long)]
     pub(crate) trace: bool,
+}
+
+/// Reads how many assertions run at once.
+fn jobs(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| "expected a number of at least 1".to_owned())
+}
+
+/// Reads a factor on deadlines.
+fn factor(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok();
+    factor
+        .filter(|factor| *factor > 0.0 && *factor <= LARGEST_FACTOR)
+        .ok_or_else(|| format!("expected a number above 0, at most {LARGEST_FACTOR}, such as 2"))
 }
 
 /// The words of `--isolation`.

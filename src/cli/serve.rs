@@ -42,16 +42,26 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "REVISION", value_delimiter = ',')]
     pub(crate) protocol: Vec<String>,
     /// What every draw and every id comes from
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
     pub(crate) seed: u64,
     /// The clock: `real`, `fixed:TIME` (RFC 3339), or `virtual`, which never waits
     #[arg(long, value_name = "CLOCK", default_value = "real")]
     pub(crate) clock: String,
     /// Factor on every wait
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0
+    )]
     pub(crate) time_scale: f64,
     /// Entries on a page of each list
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) page_size: Option<u64>,
     /// Offer `write_file` and `delete_file` in this folder and nowhere else
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -60,7 +70,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) state: Option<PathBuf>,
     /// Exit with this code after a clean end
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        default_value_t = 0
+    )]
     pub(crate) exit_code: u8,
     /// Write this line to stderr at start
     #[arg(long, value_name = "TEXT")]
@@ -84,7 +99,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "redact")]
     pub(crate) no_redact: bool,
     /// End after so many requests
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_requests: Option<u64>,
     /// End when nothing came for so long
     #[arg(long, value_name = "DURATION")]

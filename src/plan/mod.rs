@@ -24,11 +24,14 @@ use crate::{
     },
     suite::settings::NamedTarget,
     suite::template::Template,
-    words::environment::Environment,
+    words::{environment::Environment, text::count},
 };
 
 /// No deadline is longer: a moment so far away must still be a moment.
 const LONGEST_TIMEOUT: Duration = Duration::from_hours(30 * 24);
+
+/// The most jobs of a run. Each takes memory from its plan to its report.
+const MOST_JOBS: usize = 1_000_000;
 
 /// What was asked for on the command line and in the settings.
 #[derive(Debug)]
@@ -106,31 +109,41 @@ pub(crate) struct Plan {
     pub(crate) left_out: usize,
 }
 
+/// What was selected is too much for one run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{assertions} with {trials} on {targets} are {jobs} jobs, more than the {MOST_JOBS} that one run may have"
+)]
+pub(crate) struct TooManyJobs {
+    assertions: String,
+    trials: String,
+    targets: String,
+    jobs: usize,
+}
+
 /// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
-pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
-    // Most often each assertion is one job.
+pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJobs> {
+    let (selected, left_out) = selected(suite, options);
+    let of_each = (options.trials as usize).saturating_mul(options.targets.len().max(1));
+    let jobs = selected.iter().fold(0_usize, |jobs, entry| match entry {
+        Entry::Assertion(_) => jobs.saturating_add(of_each),
+        Entry::Invalid { .. } => jobs.saturating_add(1),
+    });
+    if jobs > MOST_JOBS {
+        return Err(TooManyJobs {
+            assertions: count(selected.len(), "assertion"),
+            trials: count(options.trials as usize, "trial"),
+            targets: count(options.targets.len().max(1), "target"),
+            jobs,
+        });
+    }
     let mut plan = Plan {
-        jobs: Vec::with_capacity(suite.entries.len()),
-        left_out: 0,
+        jobs: Vec::with_capacity(jobs),
+        left_out,
     };
     let mut placed = Placed::new(&options.places);
     let mut keys = TargetKeys::default();
-    let mut position = 0;
-    for entry in &suite.entries {
-        let case = match entry {
-            Entry::Assertion(assertion) => &assertion.case,
-            Entry::Invalid { case, .. } => case,
-        };
-        if !options.filter.selects(case) {
-            plan.left_out += 1;
-            continue;
-        }
-        let mine = options.part.holds(position, &case.id);
-        position += 1;
-        if !mine {
-            plan.left_out += 1;
-            continue;
-        }
+    for entry in selected {
         match entry {
             Entry::Invalid { case, reasons } => plan.jobs.push(Job {
                 case: Arc::clone(case),
@@ -143,7 +156,31 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Plan {
             }
         }
     }
-    plan
+    Ok(plan)
+}
+
+/// What the filter and the shard select, and how much they leave out.
+fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>, usize) {
+    let mut selected = Vec::with_capacity(suite.entries.len());
+    let mut left_out = 0;
+    let mut position = 0;
+    for entry in &suite.entries {
+        let case = match entry {
+            Entry::Assertion(assertion) => &assertion.case,
+            Entry::Invalid { case, .. } => case,
+        };
+        if !options.filter.selects(case) {
+            left_out += 1;
+            continue;
+        }
+        if options.part.holds(position, &case.id) {
+            selected.push(entry);
+        } else {
+            left_out += 1;
+        }
+        position += 1;
+    }
+    (selected, left_out)
 }
 
 fn add_jobs(

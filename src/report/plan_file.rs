@@ -22,6 +22,9 @@ pub(crate) const LONGEST_FILE: usize = 64 * 1024 * 1024;
 /// Shards at most.
 pub(crate) const MOST_SHARDS: usize = 256;
 
+/// Outcomes at most, over all trials: a merge has one for each, whatever the shards left.
+const MOST_OUTCOMES: usize = 1_000_000;
+
 /// What begins the last member; texts hold no raw line end, so it stands there only.
 const END_MARK: &str = "\n\"sha256\":\"";
 
@@ -140,6 +143,10 @@ impl PlanFile {
         if self.shards.iter().any(|it| it.ids.len() != it.places.len()) {
             return Err("it does not say of each assertion where it stands".to_owned());
         }
+        let ids: usize = self.shards.iter().map(|shard| shard.ids.len()).sum();
+        if ids.saturating_mul(self.trials as usize) > MOST_OUTCOMES {
+            return Err(format!("it has more than {MOST_OUTCOMES} outcomes"));
+        }
         let mut seen = HashSet::new();
         for id in self.shards.iter().flat_map(|shard| &shard.ids) {
             if !seen.insert(id.as_str()) {
@@ -223,6 +230,9 @@ pub(crate) mod tests {
         placeless.shards[0].places.clear();
         case(&placeless.sealed().render(), "where it stands");
         case(&plan(&[&[] as &[&str]; 257]).render(), "256");
+        let mut endless = plan(&[&["a"]]);
+        endless.trials = u32::MAX;
+        case(&endless.sealed().render(), "1000000 outcomes");
     }
 
     proptest! {

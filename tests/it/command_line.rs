@@ -20,9 +20,48 @@ fn an_unknown_option_is_a_usage_error_that_offers_the_nearest() {
 }
 
 #[test]
+fn numbers_out_of_range_are_told_with_their_range() {
+    let case = |verb: &str, option: &str, number: &str, wanted: &str| {
+        let ran = Project::new().run(&[verb, "--suite", "evals", option, number]);
+        assert_eq!((ran.code, &ran.stdout[..]), (2, ""), "{option} {number}");
+        let told = ran.stderr.contains(wanted) && !ran.stderr.contains("tip:");
+        assert!(told, "{option} {number}: {}", ran.stderr);
+    };
+    for verb in ["run", "ci"] {
+        for number in ["0", "-1", "10001", "4294967295", "99999999999"] {
+            let wanted = format!("{number} is not in 1..=10000");
+            case(verb, "--trials", number, &wanted);
+        }
+        case(verb, "--retries", "-1", "-1 is not in 0..=");
+        case(verb, "--jobs", "-1", "at least 1");
+    }
+    for factor in ["0", "-1", "1e300", "1000001", "NaN", "inf"] {
+        let wanted = "above 0, at most 1000000";
+        case("run", "--timeout-scale", factor, wanted);
+    }
+    case("ci", "--threshold", "-1", "a percentage from 0 to 100");
+}
+
+#[test]
 fn no_trials_is_refused() {
     for trials in ["0", "-1", "x"] {
         let ran = Project::new().run(&["run", "--suite", "evals", "--trials", trials]);
         assert_eq!(ran.code, 2, "--trials {trials}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn more_jobs_than_there_is_memory_for_are_refused_in_words() {
+    let assertion = "server: {builtin: conformance}\nassert: {tool: echo}\n";
+    let project = Project::with_suite(&vec![assertion; 101].join("---\n"));
+    for verb in [
+        &["run"][..],
+        &["ci", "--isolation", "process"],
+        &["ci", "plan"],
+    ] {
+        let ran = project.run(&[verb, &["--suite", "evals", "--trials", "10000"]].concat());
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        let wanted = "101 assertions with 10000 trials on 1 target are 1010000 jobs";
+        assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
     }
 }

@@ -211,7 +211,7 @@ pub(in crate::commands) fn prepare(
         trials: args.trials,
         retries: args.retries,
         timeout: timeout(&args.timeout)?,
-        timeout_scale: scale(args.timeout_scale)?,
+        timeout_scale: args.timeout_scale,
         server: args
             .server
             .as_deref()
@@ -225,7 +225,10 @@ pub(in crate::commands) fn prepare(
     if args.jobs == Some(0) {
         return Err(Refusal::invalid("`--jobs 0` runs nothing").with_help("give at least 1"));
     }
-    let plan = crate::plan::plan(&loaded.suite, &options);
+    let plan = crate::plan::plan(&loaded.suite, &options).map_err(|error| {
+        usage(&error)
+            .with_help("ask for fewer trials or targets, or for a part: `--filter`, `--shard`")
+    })?;
     let fixture = fixture(args, &loaded.settings)?;
     let notes = loaded.suite.notes;
     let variables = taken(args, loaded.suite.variables);
@@ -405,16 +408,6 @@ fn timeout(text: &str) -> Result<Duration, Refusal> {
         Refusal::invalid(format!("`--timeout {text}` is no duration: {problem}"))
             .with_help("write `500ms`, `30s` or `1m30s`")
     })
-}
-
-fn scale(factor: f64) -> Result<f64, Refusal> {
-    if factor.is_finite() && factor > 0.0 && factor <= 1e6 {
-        return Ok(factor);
-    }
-    Err(
-        Refusal::invalid(format!("`--timeout-scale {factor}` is no factor"))
-            .with_help("give a number above 0, such as 2"),
-    )
 }
 
 /// The targets asked for, in the order of the settings file for `all`.
