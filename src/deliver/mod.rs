@@ -2,6 +2,7 @@
 //! or not at all; a place that cannot be written is an error that ends the run with exit code 3.
 
 pub(crate) mod bounds;
+pub(crate) mod clash;
 pub(crate) mod command_file;
 pub(crate) mod facts;
 mod file;

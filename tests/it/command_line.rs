@@ -65,3 +65,90 @@ fn more_jobs_than_there_is_memory_for_are_refused_in_words() {
         assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
     }
 }
+
+/// A suite that passes, its settings, and a suite that is filtered out.
+fn green() -> Project {
+    let assertion = "server: {builtin: conformance}\nassert: {tool: echo}\n";
+    Project::with_suite(assertion)
+        .file("evals/b.yaml", assertion)
+        .file("evals/mcp-assert.yaml", "jobs: 2\n")
+}
+
+#[test]
+fn no_file_of_a_run_is_written_over_another() {
+    let case = |arguments: &str, wanted: &str| {
+        let project = green();
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let before = project.read("evals/b.yaml");
+        let ran = project.run(&arguments);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, 2, "{arguments:?}: {told}");
+        assert!(told.contains(wanted), "{arguments:?}: {told}");
+        assert!(!project.path().join("same").exists(), "{arguments:?}");
+        assert_eq!(project.read("evals/b.yaml"), before, "{arguments:?}");
+        assert_eq!(project.read("evals/mcp-assert.yaml"), "jobs: 2\n");
+        assert!(!told.contains("1 passed"), "{arguments:?}: {told}");
+    };
+    let reports = ["junit", "markdown", "badge", "sarif", "report-json"];
+    for (at, first) in reports.iter().enumerate() {
+        let second = reports[(at + 1) % reports.len()];
+        for verb in [
+            "run evals/a.yaml",
+            "ci --isolation process --suite evals/a.yaml",
+        ] {
+            case(
+                &format!("{verb} --{first} same --{second} ./evals/../same"),
+                "writes too",
+            );
+        }
+    }
+    let run = "run evals --filter a.yaml";
+    let ci = "ci --isolation process --suite evals --filter a.yaml";
+    case(
+        &format!("{run} --report junit=same --report json=same"),
+        "`--report json=same` would write over `same`, which `--report junit=same` writes too",
+    );
+    case(
+        &format!("{run} --junit same --save-baseline same"),
+        "writes too",
+    );
+    case(
+        &format!("{ci} --junit same --update-baseline same"),
+        "writes too",
+    );
+    for (verb, save) in [(run, "--save-baseline"), (ci, "--update-baseline")] {
+        for option in ["--junit", save] {
+            for file in ["evals/b.yaml", "evals/mcp-assert.yaml"] {
+                let wanted = format!("`{option}` would write over `{file}`, a file of the suite");
+                case(&format!("{verb} {option} {file}"), &wanted);
+            }
+        }
+    }
+    case(
+        "run evals/a.yaml --junit evals/mcp-assert.yaml",
+        "a file of the suite",
+    );
+    case(
+        "ci plan --suite evals --plan evals/b.yaml",
+        "a file of the suite",
+    );
+}
+
+#[test]
+fn a_run_keeps_the_baseline_that_it_reads_and_may_renew_it() {
+    let project = green();
+    let renew = "--baseline b.json --save-baseline ./b.json";
+    for (arguments, code) in [
+        ("--save-baseline b.json", 0),
+        (renew, 0),
+        ("--baseline b.json --junit b.json", 2),
+        ("--junit /dev/null --markdown /dev/null", 0),
+    ] {
+        for verb in ["run evals", "ci --isolation process"] {
+            let all: Vec<&str> = verb.split(' ').chain(arguments.split(' ')).collect();
+            let ran = project.run(&all);
+            assert_eq!(ran.code, code, "{all:?}: {}{}", ran.stdout, ran.stderr);
+            assert!(project.read("b.json").starts_with('{'), "{all:?}");
+        }
+    }
+}

@@ -2,9 +2,14 @@
 
 use std::path::Path;
 
-use super::{artifacts, here, masks, options, telling::Exits, telling::Telling, tool};
+use super::{
+    artifacts, cause_of, here, masks, options,
+    places::Places,
+    telling::{Exits, Telling},
+    tool,
+};
 use crate::{
-    cli::ci::MergeArgs,
+    cli::ci::{MergeArgs, Store},
     commands::{Context, running::Screen},
     deliver::facts::Here,
     report::{
@@ -43,12 +48,28 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let only_tells =
         one_run && merged.causes.is_empty() && here.source.event.as_deref() == Some(TELLING_EVENT);
     merged.causes.extend(kept_causes(&merged.report));
+    let (mut wishes, mut update_baseline) = (
+        options::wishes(&args.sinks, &args.judging),
+        &args.judging.update_baseline,
+    );
+    let stores = (&args.judging.baseline, update_baseline);
+    let mut places = Places::of(&context.environment.directory, &wishes, stores);
+    if one_run {
+        places.reads_run(&args.blobs);
+    } else {
+        places.reads_plan(&args.plan);
+    }
+    if let Err(clash) = places.check() {
+        wishes.files.clear();
+        update_baseline = &Store::Off;
+        merged.causes.push(cause_of(&clash));
+    }
     let telling = Telling {
         here: &here,
-        wishes: options::wishes(&args.sinks, &args.judging),
+        wishes,
         demands: options::demands(&args.judging),
         baseline: &args.judging.baseline,
-        update_baseline: &args.judging.update_baseline,
+        update_baseline,
         secrets,
         frames: Frames::Last,
         exits: if only_tells {

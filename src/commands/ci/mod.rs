@@ -7,6 +7,7 @@ mod here;
 mod masks;
 mod merge;
 mod options;
+mod places;
 mod plan;
 mod remote;
 mod shard;
@@ -14,7 +15,10 @@ mod sinks;
 mod telling;
 mod tool;
 
-use self::telling::{Exits, Telling};
+use self::{
+    places::Places,
+    telling::{Exits, Telling},
+};
 use super::{
     Context,
     running::{self, Chosen, Refusal, Screen, engine},
@@ -69,21 +73,44 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     for note in &notes {
         screen.note(note);
     }
+    let (mut wishes, mut update_baseline) = match &args.shard {
+        None => (
+            options::wishes(&args.sinks, &args.judging),
+            &args.judging.update_baseline,
+        ),
+        Some(_) => (
+            options::wishes_of_shard(&args.sinks, &args.judging),
+            &Store::Off,
+        ),
+    };
+    let stores = (&args.judging.baseline, update_baseline);
+    made.places = Places::of(&context.environment.directory, &wishes, stores);
+    made.places.suites.clone_from(&typed.suites);
+    if args.shard.is_some() {
+        made.places.reads_plan(&args.plan);
+    }
     let made_it = make(args, &mut typed, (context, &here), &mut screen, &mut made);
-    let causes = made_it.err().map(|refusal| {
+    let mut causes: Vec<Cause> = Vec::new();
+    causes.extend(made_it.err().map(|refusal| {
         let cause = cause_of(&refusal);
         refusal.say(context);
         cause
-    });
+    }));
+    if let Err(clash) = made.places.check() {
+        // Whatever else kept it from running: of these files nobody can say which are to be lost.
+        wishes.files.clear();
+        update_baseline = &Store::Off;
+        causes.push(cause_of(&clash));
+    }
     made.report.source = here.source.clone();
     made.report.source.suite = Some(suites(&typed));
     made.report.notes.append(&mut notes);
     let mut telling = Telling {
         here: &here,
-        wishes: options::wishes(&args.sinks, &args.judging),
+        wishes,
         demands: options::demands(&args.judging),
         baseline: &args.judging.baseline,
-        update_baseline: &args.judging.update_baseline,
+        update_baseline,
         secrets: made.secrets,
         frames: if args.place.verbose {
             Frames::All
@@ -92,14 +119,11 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         },
         exits: Exits::ByVerdict,
     };
-    if args.shard.is_some() {
-        telling.wishes = options::wishes_of_shard(&args.sinks, &args.judging);
-        telling.update_baseline = &Store::Off;
-        if made.report.plan.digest.is_some() && made.report.plan.ids.is_empty() {
-            telling.demands.empty = Gate::Open;
-        }
+    let plan = &made.report.plan;
+    if args.shard.is_some() && plan.digest.is_some() && plan.ids.is_empty() {
+        telling.demands.empty = Gate::Open;
     }
-    telling.tell(made.report, causes.into_iter().collect(), &mut screen)
+    telling.tell(made.report, causes, &mut screen)
 }
 
 /// Tells of inputs that cannot be used, to the sinks that need none of them.
@@ -128,6 +152,7 @@ pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitC
 struct Made {
     report: RunReport,
     secrets: Secrets,
+    places: Places,
 }
 
 impl Made {
@@ -140,6 +165,7 @@ impl Made {
                 ..RunReport::default()
             },
             secrets: masks::own(environment),
+            places: Places::default(),
         }
     }
 }
@@ -174,6 +200,8 @@ fn make(
     {
         screen.note(note);
     }
+    made.places.files = std::mem::take(&mut prepared.files);
+    made.places.check()?;
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
     shard::refuse_missing(&made.report.plan, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {

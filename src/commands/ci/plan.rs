@@ -4,14 +4,16 @@ use std::{collections::BTreeMap, io::Write, time::Duration};
 
 use serde_json::json;
 
-use super::{baseline, here, options, refuse_untrusted, remote, sinks, suites, tool};
+use super::{
+    baseline, here, options, places::Places, refuse_untrusted, remote, sinks, suites, tool,
+};
 use crate::{
     cli::ci::{Jobs, PlanArgs, Store},
     commands::{
         Context,
         running::{self, Chosen, Prepared, Refusal, Screen},
     },
-    deliver::{self, Destination, bounds::Bounds, facts::Here, stdout::Stdout},
+    deliver::{self, Destination, bounds::Bounds, clash::Named, facts::Here, stdout::Stdout},
     plan::{
         division::{self, Load},
         job::Work,
@@ -40,6 +42,14 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
             for note in &notes {
                 screen.note(note);
             }
+            let mut places = Places {
+                base: context.environment.directory.clone(),
+                written: vec![Named::new("--plan", &args.plan)],
+                files: prepared.files.clone(),
+                ..Places::default()
+            };
+            places.reads_baseline(&args.baseline);
+            places.check()?;
             let suite = suites(&typed);
             let known = durations(args, &here, &suite, &screen)?;
             make(args, &prepared, (suite, &known), context)

@@ -9,7 +9,11 @@ use std::{
 use crate::{
     cli::run::RunArgs,
     commands::running::{Prepared, Refusal, Screen},
-    deliver::{self, DeliverError, Destination, stream::stream},
+    deliver::{
+        self, DeliverError, Destination,
+        clash::{self, Named},
+        stream::stream,
+    },
     report::{
         Format, RunReport,
         baseline::Baseline,
@@ -42,6 +46,11 @@ impl Reports {
             .baseline
             .as_ref()
             .or(prepared.settings.baseline.as_ref());
+        refuse_clash(&wanted, (baseline, args.save_baseline.as_ref()), prepared)?;
+        let wanted = wanted
+            .into_iter()
+            .map(|asked| (asked.format, asked.destination))
+            .collect();
         Ok(Self {
             wanted,
             baseline: baseline
@@ -155,40 +164,56 @@ pub(super) enum Regressions {
     Found,
 }
 
+/// A report that is asked for.
+#[derive(Debug)]
+struct Asked {
+    /// By which option, or which key of the settings.
+    by: String,
+    format: Format,
+    destination: Destination,
+}
+
 /// The reports that are asked for, each with its place.
-fn wanted(
-    args: &RunArgs,
-    prepared: &Prepared,
-    screen: &Screen,
-) -> Result<Vec<(Format, Destination)>, Refusal> {
+fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<Asked>, Refusal> {
     let mut wanted = Vec::new();
     let step_summary = prepared.environment.variable("GITHUB_STEP_SUMMARY");
     let named = [
-        (Format::Junit, &args.junit),
-        (Format::Markdown, &args.markdown),
-        (Format::Badge, &args.badge),
-        (Format::Sarif, &args.sarif),
-        (Format::RunJson, &args.report_json),
+        ("--junit", Format::Junit, &args.junit),
+        ("--markdown", Format::Markdown, &args.markdown),
+        ("--badge", Format::Badge, &args.badge),
+        ("--sarif", Format::Sarif, &args.sarif),
+        ("--report-json", Format::RunJson, &args.report_json),
     ];
-    for (format, path) in named {
-        wanted.extend(
-            path.as_deref()
-                .map(|path| (format, Destination::from_path(path, step_summary))),
-        );
+    for (option, format, path) in named {
+        wanted.extend(path.as_deref().map(|path| Asked {
+            by: option.to_owned(),
+            format,
+            destination: Destination::from_path(path, step_summary),
+        }));
     }
-    for text in args.reports.iter().chain(&prepared.settings.report) {
+    let typed = args.reports.iter().map(|text| ("--report ", text));
+    let set = prepared.settings.report.iter();
+    for (key, text) in typed.chain(set.map(|text| ("report: ", text))) {
         let (format, path) = report(text)?;
-        wanted.push((format, Destination::from_path(path, step_summary)));
+        wanted.push(Asked {
+            by: format!("{key}{text}"),
+            format,
+            destination: Destination::from_path(path, step_summary),
+        });
     }
     if args.json {
-        wanted.push((Format::Json, Destination::Stdout));
+        wanted.push(Asked {
+            by: "--json".to_owned(),
+            format: Format::Json,
+            destination: Destination::Stdout,
+        });
     }
     if screen.is_in_workflow() {
         refuse_streams(&wanted)?;
     }
     if wanted
         .iter()
-        .filter(|(_, destination)| *destination == Destination::Stdout)
+        .filter(|asked| asked.destination == Destination::Stdout)
         .count()
         > 1
     {
@@ -199,17 +224,48 @@ fn wanted(
     Ok(wanted)
 }
 
-/// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
-fn refuse_streams(wanted: &[(Format, Destination)]) -> Result<(), Refusal> {
-    let other = wanted
+/// Refuses a file that would be lost: one that two write, or that the run is made of. A baseline may be renewed.
+fn refuse_clash(
+    wanted: &[Asked],
+    (baseline, saved): (Option<&PathBuf>, Option<&PathBuf>),
+    prepared: &Prepared,
+) -> Result<(), Refusal> {
+    const SAVE: &str = "--save-baseline";
+    let mut written: Vec<Named> = wanted
         .iter()
-        .find_map(|(_, destination)| match destination {
-            Destination::File(path) if stream(path).is_some() => Some(path),
-            Destination::File(_)
-            | Destination::Stdout
-            | Destination::Within(_, _)
-            | Destination::StepSummary(_) => None,
-        });
+        .filter_map(|asked| match &asked.destination {
+            Destination::File(path) | Destination::Within(_, path) => {
+                Some(Named::new(&asked.by, path))
+            }
+            // What is there stays there.
+            Destination::Stdout | Destination::StepSummary(_) => None,
+        })
+        .collect();
+    written.extend(saved.map(|path| Named::new(SAVE, path)));
+    let base = &prepared.environment.directory;
+    let baseline = baseline.and_then(|path| clash::file(&base.join(path)));
+    let stays = |writes: &Named, file: &Path| {
+        if writes.by != SAVE && baseline.as_deref() == Some(file) {
+            return Some("the baseline".to_owned());
+        }
+        let of_suite = prepared.files.holds(file);
+        of_suite.then(|| "a file of the suite".to_owned())
+    };
+    match clash::clash(base, &written, stays) {
+        None => Ok(()),
+        Some(clash) => Err(Refusal::invalid(clash.to_string()).with_help("give each its own path")),
+    }
+}
+
+/// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
+fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
+    let other = wanted.iter().find_map(|asked| match &asked.destination {
+        Destination::File(path) if stream(path).is_some() => Some(path),
+        Destination::File(_)
+        | Destination::Stdout
+        | Destination::Within(_, _)
+        | Destination::StepSummary(_) => None,
+    });
     match other {
         None => Ok(()),
         Some(path) => Err(Refusal::invalid(format!(

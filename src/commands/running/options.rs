@@ -22,7 +22,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        discover::{self, LoadOptions, Loaded},
+        discover::{self, Files, LoadOptions, Loaded},
         lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, duration},
         model::{
             container::{ImageBase, Prepare},
@@ -48,6 +48,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) left_out: usize,
     /// The settings file's contents.
     pub(in crate::commands) settings: Arc<Settings>,
+    /// The files of the suites.
+    pub(in crate::commands) files: Files,
     /// What is wrong in the suites.
     pub(in crate::commands) problems: Vec<Diagnostic>,
     /// What was passed over.
@@ -237,6 +239,7 @@ pub(in crate::commands) fn prepare(
         left_out: plan.left_out,
         plan,
         settings: loaded.settings,
+        files: loaded.files,
         problems: loaded.suite.problems,
         notes,
         fixture,

@@ -13,6 +13,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+pub(crate) use self::walk::Files;
 use self::{
     folder::{Folder, Sources},
     known::Known,
@@ -69,6 +70,8 @@ pub(crate) struct Loaded {
     pub(crate) suite: Suite,
     /// What the settings file says; of several suites, the first one that has one.
     pub(crate) settings: Arc<Settings>,
+    /// The files that all of it was read from.
+    pub(crate) files: Files,
 }
 
 /// A path that was asked for cannot be used at all.
@@ -86,6 +89,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         .iter()
         .map(|path| Root::open(path, options, &compiled))
         .collect::<Result<_, _>>()?;
+    let settings_files: Vec<u64> = roots.iter().flat_map(Root::settings_files).collect();
     let mut settings = roots.iter().map(|root| &root.settings);
     let chosen = settings.find(|settings| settings.file.is_some());
     let chosen = chosen.cloned().unwrap_or_default();
@@ -114,6 +118,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
+        files: Files::new(loading.seen_files, settings_files),
     })
 }
 

@@ -60,6 +60,21 @@ impl<'a> Root<'a> {
             problems,
         })
     }
+
+    /// The identities of the files where its settings may stand.
+    pub(super) fn settings_files(&self) -> Vec<u64> {
+        let folder = if self.is_folder {
+            &self.base
+        } else {
+            self.base.parent().unwrap_or(Path::new(""))
+        };
+        SETTINGS
+            .iter()
+            .map(|name| folder.join(name))
+            .filter(|path| path.is_file())
+            .map(|path| walk::single(&path).identity)
+            .collect()
+    }
 }
 
 /// The settings of a folder.

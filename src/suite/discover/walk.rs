@@ -31,6 +31,26 @@ impl FoundFile {
     }
 }
 
+/// The files that suites and settings were read from, whatever is wrong in them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Files {
+    identities: HashSet<u64>,
+}
+
+impl Files {
+    /// Those of suites and settings, by their identities.
+    pub(super) fn new(suites: HashSet<u64>, settings: Vec<u64>) -> Self {
+        let mut identities = suites;
+        identities.extend(settings);
+        Self { identities }
+    }
+
+    /// Whether a file, by its canonical path, is one of them.
+    pub(crate) fn holds(&self, file: &Path) -> bool {
+        self.identities.contains(&identity(file))
+    }
+}
+
 /// What was found so far.
 #[derive(Debug)]
 pub(super) struct Walk {

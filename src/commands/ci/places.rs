@@ -1,0 +1,103 @@
+//! The files that a job writes: each is its own, and none is one that the job is made of.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    cli::ci::Store,
+    commands::running::Refusal,
+    deliver::{
+        clash::{self, Named},
+        facts::Wishes,
+    },
+    report::Format,
+    suite::discover::Files,
+};
+
+/// What a job reads and writes.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Where paths begin.
+    pub(super) base: PathBuf,
+    /// What it writes.
+    pub(super) written: Vec<Named>,
+    /// What it reads besides its suites, and what alone may write there too.
+    pub(super) read: Vec<(Named, Option<&'static str>)>,
+    /// The suites as they were named.
+    pub(super) suites: Vec<PathBuf>,
+    /// The files of the suites, once they are known.
+    pub(super) files: Files,
+}
+
+impl Places {
+    /// What is written for these wishes, and the baseline.
+    pub(super) fn of(base: &Path, wishes: &Wishes, (baseline, updated): (&Store, &Store)) -> Self {
+        let files = wishes.files.iter();
+        let mut places = Self {
+            base: base.to_owned(),
+            written: files
+                .map(|(format, path)| Named::new(option(*format), path))
+                .collect(),
+            ..Self::default()
+        };
+        if let Store::Path(path) = updated {
+            places.written.push(Named::new(UPDATE, path));
+        }
+        places.reads_baseline(baseline);
+        places
+    }
+
+    /// Notes the file that a run is compared with.
+    pub(super) fn reads_baseline(&mut self, baseline: &Store) {
+        if let Store::Path(path) = baseline {
+            self.read
+                .push((Named::new("--baseline", path), Some(UPDATE)));
+        }
+    }
+
+    /// Notes the plan that is read.
+    pub(super) fn reads_plan(&mut self, plan: &Path) {
+        self.read.push((Named::new("--plan", plan), None));
+    }
+
+    /// Notes the run that is told again. It may be stored where it is.
+    pub(super) fn reads_run(&mut self, run: &Path) {
+        let again = option(Format::RunJson);
+        self.read.push((Named::new("--blobs", run), Some(again)));
+    }
+
+    /// Refuses a file that would be lost.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let stays = |writes: &Named, file: &Path| {
+            let is = |path: &Path| clash::file(&self.base.join(path)).as_deref() == Some(file);
+            let read = self.read.iter().find(|(named, may_write)| {
+                *may_write != Some(writes.by.as_str()) && is(&named.path)
+            });
+            if let Some((named, _)) = read {
+                return Some(format!("which `{}` reads", named.by));
+            }
+            let of_suite = self.files.holds(file) || self.suites.iter().any(|path| is(path));
+            of_suite.then(|| "a file of the suite".to_owned())
+        };
+        match clash::clash(&self.base, &self.written, stays) {
+            None => Ok(()),
+            Some(clash) => {
+                Err(Refusal::invalid(clash.to_string()).with_help("give each its own path"))
+            }
+        }
+    }
+}
+
+/// The option that names the next baseline.
+const UPDATE: &str = "--update-baseline";
+
+/// The option that names the file of a report.
+fn option(format: Format) -> &'static str {
+    match format {
+        Format::Json => "--report",
+        Format::RunJson => "--report-json",
+        Format::Junit => "--junit",
+        Format::Markdown => "--markdown",
+        Format::Badge => "--badge",
+        Format::Sarif => "--sarif",
+    }
+}
