@@ -8,7 +8,10 @@ use super::refusal::Refusal;
 use crate::{
     cli::run::{PlaceWord, RunArgs},
     commands::Context,
-    isolate::{container::labels::RunName, fixture::Fixture},
+    isolate::{
+        container::labels::RunName,
+        fixture::{Fixture, Side},
+    },
     plan::{
         Plan, PlanOptions, ServerOverride,
         filter::Filter,
@@ -34,6 +37,7 @@ use crate::{
     words::{
         diagnostic::{Diagnostic, Severity},
         environment::Environment,
+        exit::ExitCode,
         redact::Secrets,
         text::nearest,
     },
@@ -455,7 +459,13 @@ fn fixture(args: &RunArgs, settings: &Settings) -> Result<Option<Arc<Fixture>>, 
         return Ok(None);
     };
     let fixture = Fixture::open(folder).map_err(|problem| {
-        let refusal = Refusal::invalid(format!("the fixture cannot be used: {problem}"));
+        let refusal = match problem.side() {
+            Side::Fixture => Refusal::invalid(format!("the fixture cannot be used: {problem}")),
+            Side::Machine => Refusal::new(
+                ExitCode::CouldNotRun,
+                format!("the fixture cannot be copied: {problem}"),
+            ),
+        };
         match problem.help() {
             Some(help) => refusal.with_help(help),
             None => refusal,
