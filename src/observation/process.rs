@@ -9,20 +9,47 @@ pub(crate) enum ExitStatus {
     Code(i32),
     /// A signal ended it.
     Signal(i32),
-    /// The kernel ended it, because it wanted more memory than it may have.
+    /// Its container's code is 128 and the number of this signal: the signal ended it, or it ended by itself with that
+    /// code, which the engine does not tell apart.
+    LikeSignal(i32),
+    /// The kernel ended it or another process of its container, because it wanted more memory than it may have.
     OutOfMemory,
     /// It is not known: nobody could say any more.
     Unknown,
 }
 
+/// What a container's code is when a signal ended its server, less the number of the signal.
+pub(crate) const BY_SIGNAL: i32 = 128;
+
+/// The signal that nothing survives.
+const KILL: i32 = 9;
+
+impl ExitStatus {
+    /// Whether this may have been its exit code. Of a container, whose engine tells a signal by the same code as a
+    /// server may end with, both are taken.
+    pub(crate) fn may_be_code(self, wanted: i32) -> bool {
+        match self {
+            Self::Code(code) => code == wanted,
+            Self::LikeSignal(number) => BY_SIGNAL + number == wanted,
+            Self::OutOfMemory => BY_SIGNAL + KILL == wanted,
+            Self::Signal(_) | Self::Unknown => false,
+        }
+    }
+}
+
 impl fmt::Display for ExitStatus {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signal = |number: i32| match signal_name(number) {
+            Some(name) => name.to_owned(),
+            None => format!("signal {number}"),
+        };
         match self {
             Self::Code(code) => write!(formatter, "exit code {code}"),
-            Self::Signal(number) => match signal_name(*number) {
-                Some(name) => write!(formatter, "{name}"),
-                None => write!(formatter, "signal {number}"),
-            },
+            Self::Signal(number) => write!(formatter, "{}", signal(*number)),
+            Self::LikeSignal(number) => {
+                let code = BY_SIGNAL + number;
+                write!(formatter, "{} (exit code {code})", signal(*number))
+            }
             Self::OutOfMemory => write!(formatter, "SIGKILL: out of memory"),
             Self::Unknown => write!(formatter, "an end that is not known"),
         }
@@ -73,7 +100,10 @@ impl fmt::Display for Exit {
         let ending = match (self.ending, self.status) {
             (Ending::ByItself, _) => "by itself",
             (Ending::StdinClosed, _) => "after its stdin was closed",
-            (Ending::Terminated | Ending::Killed, ExitStatus::Signal(_)) => "sent by us",
+            (
+                Ending::Terminated | Ending::Killed,
+                ExitStatus::Signal(_) | ExitStatus::LikeSignal(_),
+            ) => "sent by us",
             (
                 Ending::Terminated,
                 ExitStatus::Code(_) | ExitStatus::OutOfMemory | ExitStatus::Unknown,

@@ -8,7 +8,7 @@ use crate::{
     },
     observation::{
         Observation,
-        process::{Ending, ExitStatus, StderrTail},
+        process::{Ending, StderrTail},
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::{
@@ -142,7 +142,7 @@ pub(super) fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
         return Verdict::Unknowable("how the server ended is not known".to_owned());
     };
     let holds = match wanted {
-        ExitWanted::Code(code) => exit.status == ExitStatus::Code(code),
+        ExitWanted::Code(code) => exit.status.may_be_code(code),
         ExitWanted::Clean(flag) => exit.is_clean() == flag,
     };
     if holds {

@@ -64,6 +64,18 @@ fn processes_as_wanted_hold() {
             ended(ExitStatus::Code(3), Ending::StdinClosed, 0),
         ),
         (
+            Expectation::Exit(ExitWanted::Code(137)),
+            ended(ExitStatus::LikeSignal(9), Ending::ByItself, 0),
+        ),
+        (
+            Expectation::Exit(ExitWanted::Code(143)),
+            ended(ExitStatus::LikeSignal(15), Ending::Terminated, 0),
+        ),
+        (
+            Expectation::Exit(ExitWanted::Code(137)),
+            ended(ExitStatus::OutOfMemory, Ending::ByItself, 0),
+        ),
+        (
             Expectation::Exit(ExitWanted::Clean(true)),
             ended(ExitStatus::Code(0), Ending::StdinClosed, 0),
         ),
@@ -84,6 +96,9 @@ fn other_processes_are_explained() {
         (not_contains("panic"), wrote("the end", 70_000)),
         (matches("^ok$"), wrote("OK", 2)),
         (Expectation::Exit(ExitWanted::Code(0)), ended(ExitStatus::Signal(15), Ending::Terminated, 0)),
+        (Expectation::Exit(ExitWanted::Code(3)), ended(ExitStatus::LikeSignal(9), Ending::ByItself, 0)),
+        (Expectation::Exit(ExitWanted::Code(137)), ended(ExitStatus::Signal(9), Ending::ByItself, 0)),
+        (Expectation::Exit(ExitWanted::Code(143)), ended(ExitStatus::OutOfMemory, Ending::ByItself, 0)),
         (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::StdinClosed, 2)),
         (Expectation::Exit(ExitWanted::Clean(false)), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
         (Expectation::Exit(ExitWanted::Clean(true)), says("x")),
@@ -98,6 +113,9 @@ fn other_processes_are_explained() {
       hint: it would match in another case: with `(?i)` it finds `OK`
     exit: expected the server to end with exit code 0, it ended with SIGTERM, sent by us
       hint: a stdio server should end when its stdin is closed
+    exit: expected the server to end with exit code 3, it ended with SIGKILL (exit code 137), by itself
+    exit: expected the server to end with exit code 137, it ended with SIGKILL, by itself
+    exit: expected the server to end with exit code 143, it ended with SIGKILL: out of memory, by itself
     exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, after its stdin was closed; it left 2 processes behind
     exit: expected the server not to end cleanly, it ended with exit code 0, by itself
     unknowable: how the server ended is not known

@@ -287,6 +287,7 @@ impl ServerContainer {
             ),
             ExitStatus::Code(_)
             | ExitStatus::Signal(_)
+            | ExitStatus::LikeSignal(_)
             | ExitStatus::OutOfMemory
             | ExitStatus::Unknown => None,
         }

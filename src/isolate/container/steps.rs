@@ -30,7 +30,11 @@ use super::{
 };
 use crate::{
     isolate::{fixture::Fixture, tail::Tail},
-    observation::{container::ContainerSeen, files::FileState, process::ExitStatus},
+    observation::{
+        container::ContainerSeen,
+        files::FileState,
+        process::{BY_SIGNAL, ExitStatus},
+    },
     transport::{attach, clock::JobClock, link::Link},
 };
 
@@ -45,9 +49,6 @@ const LOOKS: usize = 10;
 
 /// How long is waited before it is asked again.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-
-/// The exit code of what a signal ended.
-const BY_SIGNAL: i64 = 128;
 
 /// What is known of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -252,12 +253,12 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
         Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
         Some(Err(_)) | None => return ExitStatus::Unknown,
     };
-    if code == BY_SIGNAL + 9 && was_out_of_memory(crew, id).await {
+    if code == i64::from(BY_SIGNAL) + 9 && was_out_of_memory(crew, id).await {
         return ExitStatus::OutOfMemory;
     }
     match i32::try_from(code) {
-        // What ends a server unasked; other codes over 128 may be its own.
-        Ok(code @ (132 | 134..=137 | 139 | 143)) => ExitStatus::Signal(code - 128),
+        // What ends a server unasked; other codes over 128 are its own.
+        Ok(code @ (132 | 134..=137 | 139 | 143)) => ExitStatus::LikeSignal(code - BY_SIGNAL),
         Ok(code) => ExitStatus::Code(code),
         Err(_) => ExitStatus::Unknown,
     }

@@ -194,7 +194,7 @@ shape! {
 shape! {
     /// How the server ended.
     RawExitMap, "`exit`" {
-        /// With this exit code.
+        /// With this exit code. In a container 128 and the number of a signal is also what that signal leaves.
         code = "code": Integer;
         /// Whether with code 0 on the end of its input, leaving nothing behind.
         clean = "clean": bool;

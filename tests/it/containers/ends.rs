@@ -1,6 +1,7 @@
 //! How servers in containers end, how runs end that were interrupted or killed, and what is left then: nothing.
 
 use std::{
+    fmt::Write,
     path::Path,
     process::{Child, Stdio},
     sync::atomic::{AtomicBool, Ordering},
@@ -49,6 +50,37 @@ assert: {tool: deaf, expect: {contains: deaf}}
     let findings = records[3]["findings"].to_string();
     assert!(findings.contains("ignores-termination"), "{findings}");
     assert_eq!(ids(&seen).len(), 4);
+}
+
+#[test]
+fn a_code_that_a_signal_leaves_too_is_taken_for_both() {
+    if !ready() {
+        return;
+    }
+    let mut suite = String::new();
+    for (ends, wanted) in [
+        ("code: 137", 137),
+        ("code: 143", 143),
+        ("code: 130", 130),
+        ("signal: 9", 137),
+        ("signal: 9", 3),
+    ] {
+        write!(
+            suite,
+            "---\nname: '{ends} and {wanted}'\nassert: {{tool: end, args: {{{ends}}}, expect: {{exit: {wanted}}}}}\n"
+        )
+        .unwrap();
+    }
+    let (ran, seen) = run(&project(&suite), &[]);
+    let records = seen["assertions"].as_array().unwrap();
+    let statuses: Vec<&str> = records
+        .iter()
+        .map(|record| record["status"].as_str().unwrap())
+        .collect();
+    let pass = "pass";
+    assert_eq!(statuses, [pass, pass, pass, pass, "fail"], "{}", ran.stdout);
+    let wanted = "it ended with SIGKILL (exit code 137), after its stdin was closed";
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
 }
 
 /// A run of four assertions that sleep, begun and left alone.

@@ -51,12 +51,17 @@ def tool(name, args):
         global deaf
         deaf = True
         return "deaf"
+    if name == "end":
+        global end
+        end = args
+        return "will end"
     raise SystemExit(f"no tool {name}")
 
 
+end = {}
 deaf = False
 begun, greeted = time.time(), None
-names = "echo write there env who exit eat flood connect sleep wait times deaf".split()
+names = "echo write there env who exit eat flood connect sleep wait times deaf end".split()
 patience = os.environ.get("PATIENCE")
 if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
     os._exit(3)
@@ -77,3 +82,6 @@ for line in sys.stdin:
         answer(ident, {"content": [{"type": "text", "text": text}]})
 while deaf:
     time.sleep(1)
+if "signal" in end:
+    os.kill(os.getpid(), end["signal"])
+os._exit(end.get("code", 0))
