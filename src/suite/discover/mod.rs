@@ -291,7 +291,7 @@ impl Loading<'_> {
         &mut self,
         found: &Located<'_>,
         document: Document,
-        reading: Reading,
+        mut reading: Reading,
         again: Option<&Arc<Lower>>,
     ) {
         let Document {
@@ -318,12 +318,12 @@ impl Loading<'_> {
             subject,
             tags: tags.unwrap_or_default(),
         };
+        reading.problems.add_all(broken);
         let (lowered, mut reading, sources) = match root {
             Some(root) => found.folder.lower(root, reading),
             None => (Found::Unusable, reading, Sources::OwnText),
         };
-        let mut list = broken;
-        list.extend(reading.problems.take());
+        let list = reading.problems.take();
         let unusable = is_broken || list.iter().any(is_error);
         match lowered {
             Found::Nothing if !unusable => {

@@ -9,7 +9,6 @@ use crate::suite::{
         ContentRule, ErrorWanted, Expectation, Precision, ResultCount, TextRule, Wanted,
         WantedState,
     },
-    problems,
     raw::{
         Field, Readable,
         expect::{RawError, RawExpect, RawResults},
@@ -336,7 +335,7 @@ impl Lowering<'_> {
     fn not(&mut self, field: Field<Box<RawExpect>>) -> Option<Vec<(&'static str, Expectation)>> {
         let inner = self.expectations(*field.value);
         if inner.is_empty() {
-            self.problem(field.key, |origin| problems::empty_value(origin, "not"));
+            self.asks_nothing("not", field.key, field.at);
             return None;
         }
         let ready = inner.into_iter().filter_map(|wanted| match wanted.state {

@@ -159,7 +159,7 @@ impl Lowering<'_> {
             return Found::Unusable;
         }
         let mut subjects = subjects_of(&root);
-        if subjects.is_empty() {
+        if subjects.is_empty() && !self.has_broken_subject(&root) {
             match (meant(&root), self.dialect()) {
                 (Meant::Nothing, _) => return Found::Nothing,
                 (Meant::Misspelt, Dialect::Native) => {}
@@ -197,6 +197,14 @@ impl Lowering<'_> {
             }
             None => Found::Unusable,
         }
+    }
+
+    /// Whether a subject is there and the YAML of it is broken, which was told.
+    fn has_broken_subject(&self, root: &Node) -> bool {
+        SUBJECTS.iter().any(|subject| {
+            root.get(subject)
+                .is_some_and(|value| self.reading.problems.is_broken(value.at))
+        })
     }
 
     /// The assertion of a raw one. Everything is lowered, whatever is wrong, so that all of it is told.

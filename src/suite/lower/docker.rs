@@ -55,9 +55,7 @@ impl Lowering<'_> {
             container.image = Some(ImageBase::Own);
         }
         if container.image.is_none() && self.around.image_from == ImageFrom::Suite {
-            self.problem(field.key, |origin| {
-                problems::missing_one_of(origin, &["image", "build"], "`docker`")
-            });
+            self.missing_one_of(&["image", "build"], "`docker`", field.key);
         }
         container
     }

@@ -221,10 +221,24 @@ impl<'a> Lowering<'a> {
 
     /// The value of a key that must be there.
     fn required<T>(&mut self, field: Option<T>, key: &str, owner: &str, at: At) -> Option<T> {
-        if field.is_none() {
+        if field.is_none() && !self.reading.problems.is_refused(&[key], at) {
             self.problem(at, |origin| problems::missing_key(origin, key, owner));
         }
         field
+    }
+
+    /// Notes that none of several keys is there; one that was refused is.
+    fn missing_one_of(&mut self, keys: &[&str], owner: &str, at: At) {
+        if !self.reading.problems.is_refused(keys, at) {
+            self.problem(at, |origin| problems::missing_one_of(origin, keys, owner));
+        }
+    }
+
+    /// Notes a map that asks for nothing, unless what it asks for was refused.
+    fn asks_nothing(&mut self, name: &str, key: At, value: At) {
+        if !self.reading.problems.is_broken(value) {
+            self.problem(key, |origin| problems::empty_value(origin, name));
+        }
     }
 
     /// An expectation at its place.

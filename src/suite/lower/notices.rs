@@ -116,9 +116,7 @@ impl Lowering<'_> {
             not_contains_data: texts(not_contains_data),
         };
         if wanted.asks_nothing() {
-            self.problem(field.key, |origin| {
-                problems::empty_value(origin, "notifications")
-            });
+            self.asks_nothing("notifications", field.key, field.at);
             return None;
         }
         Some(wanted)
@@ -234,9 +232,7 @@ impl Lowering<'_> {
             last_equals_total,
         } = field.value;
         if min.is_none() && monotonic.is_none() && last_equals_total.is_none() {
-            self.problem(field.key, |origin| {
-                problems::empty_value(origin, "progress")
-            });
+            self.asks_nothing("progress", field.key, field.at);
             return None;
         }
         Some(ProgressWanted {
@@ -262,7 +258,7 @@ impl Lowering<'_> {
         };
         if wanted.contains.is_empty() && wanted.not_contains.is_empty() && wanted.matches.is_empty()
         {
-            self.problem(field.key, |origin| problems::empty_value(origin, "stderr"));
+            self.asks_nothing("stderr", field.key, field.at);
             return None;
         }
         Some(wanted)
@@ -290,9 +286,7 @@ impl Lowering<'_> {
                 None
             }
             (None, None) => {
-                self.problem(field.key, |origin| {
-                    problems::missing_one_of(origin, &["code", "clean"], "`exit`")
-                });
+                self.missing_one_of(&["code", "clean"], "`exit`", field.key);
                 None
             }
         }

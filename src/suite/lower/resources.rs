@@ -51,7 +51,7 @@ impl Lowering<'_> {
         };
         if action.is_none() && subscribe.is_none() {
             let keys = ["list", "templates", "read", "subscribe"];
-            self.problem(at, |origin| problems::missing_one_of(origin, &keys, owner));
+            self.missing_one_of(&keys, owner, at);
         }
         let within = self.duration(within);
         let mut wanted = self.answer(expect, at);

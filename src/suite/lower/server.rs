@@ -218,7 +218,11 @@ impl Lowering<'_> {
                 program: Program::Launched(launch),
             };
         }
-        if launch.command.is_none() && self.around.server_from == ServerFrom::Suite {
+        let is_refused = self
+            .reading
+            .problems
+            .is_refused(&["server", "command"], place);
+        if launch.command.is_none() && self.around.server_from == ServerFrom::Suite && !is_refused {
             self.problem(place, problems::no_server);
         }
         Target::Process(launch)
@@ -258,7 +262,8 @@ impl Lowering<'_> {
             Some(url) => self.template(url.value),
             None if launch.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
             None => {
-                if self.around.server_from == ServerFrom::Suite {
+                let is_refused = self.reading.problems.is_refused(&["url", "launch"], place);
+                if self.around.server_from == ServerFrom::Suite && !is_refused {
                     self.problem(place, |origin| problems::no_url(origin, word));
                 }
                 Template::new("")
@@ -388,10 +393,7 @@ impl Lowering<'_> {
                 None
             }
             (None, None) => {
-                self.problem(at, |origin| {
-                    let keys = ["bearer", "client_credentials"];
-                    problems::missing_one_of(origin, &keys, "`auth`")
-                });
+                self.missing_one_of(&["bearer", "client_credentials"], "`auth`", at);
                 None
             }
         }
@@ -411,9 +413,7 @@ impl Lowering<'_> {
         let id = self.required(id, "id", owner, at);
         let secret = self.required(secret, "secret", owner, at);
         if token_url.is_none() && discover.is_none() {
-            self.problem(at, |origin| {
-                problems::missing_one_of(origin, &["token_url", "discover"], owner)
-            });
+            self.missing_one_of(&["token_url", "discover"], owner, at);
         }
         Some(Auth::ClientCredentials {
             token_url: token_url.map(|url| self.env_value(&url.value)),

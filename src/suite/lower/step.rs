@@ -158,9 +158,7 @@ impl Lowering<'_> {
         }
         let keys: Vec<&str> = found.iter().map(|(key, _)| *key).collect();
         match keys[..] {
-            [] => self.problem(at, |origin| {
-                problems::missing_one_of(origin, &ACTIONS, "a step")
-            }),
+            [] => self.missing_one_of(&ACTIONS, "a step", at),
             [_] => {}
             _ => self.problem(at, |origin| {
                 problems::conflicting_keys(origin, &keys, "a step")

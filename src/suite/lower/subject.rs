@@ -146,9 +146,7 @@ impl Lowering<'_> {
                 PromptsCall::Get { name, arguments }
             }
             (None, None) => {
-                self.problem(at, |origin| {
-                    problems::missing_one_of(origin, &["list", "get"], owner)
-                });
+                self.missing_one_of(&["list", "get"], owner, at);
                 return None;
             }
         };

@@ -104,9 +104,7 @@ impl Lowering<'_> {
         let min = raw.min.map(|min| min.value.0).or(exact);
         let max = raw.max.map(|max| max.value.0).or(exact);
         if min.is_none() && max.is_none() {
-            self.problem(at, |origin| {
-                problems::missing_one_of(origin, &["count", "min", "max"], owner)
-            });
+            self.missing_one_of(&["count", "min", "max"], owner, at);
             return None;
         }
         Some(TrajectoryRule::Count { tool, min, max })

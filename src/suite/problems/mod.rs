@@ -27,6 +27,8 @@ pub(crate) struct Problems {
     settings: Option<Arc<SourceFile>>,
     /// What was noted so far.
     list: Vec<Diagnostic>,
+    /// Keys that are there and were refused, or were meant by others that were: they are not missing.
+    refused: Vec<(String, At)>,
 }
 
 impl Problems {
@@ -36,6 +38,7 @@ impl Problems {
             suite,
             settings,
             list: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
@@ -76,6 +79,39 @@ impl Problems {
         if !known {
             self.list.push(problem);
         }
+    }
+
+    /// Notes several problems.
+    pub(crate) fn add_all(&mut self, problems: Vec<Diagnostic>) {
+        for problem in problems {
+            self.add(problem);
+        }
+    }
+
+    /// Whether an error lies within a place: what follows from it need not be told.
+    pub(crate) fn is_broken(&self, at: At) -> bool {
+        let place = self.origin(at);
+        self.list.iter().any(|problem| {
+            problem.severity == Severity::Error
+                && problem.origin.as_ref().is_some_and(|origin| {
+                    Arc::ptr_eq(&origin.file, &place.file)
+                        && place.span.start <= origin.span.start
+                        && origin.span.end <= place.span.end
+                })
+        })
+    }
+
+    /// Notes a key that is there and was refused.
+    pub(crate) fn refuse(&mut self, key: &str, at: At) {
+        self.refused.push((key.to_owned(), at));
+    }
+
+    /// Whether one of the keys was refused from a place on.
+    pub(crate) fn is_refused(&self, keys: &[&str], from: At) -> bool {
+        self.refused.iter().any(|(key, at)| {
+            keys.contains(&key.as_str())
+                && (at.source != from.source || at.span.start >= from.span.start)
+        })
     }
 
     /// Drops the problems of a code that turned out not to matter.

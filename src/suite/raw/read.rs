@@ -9,7 +9,7 @@ use crate::{
         raw::ShapeDoc,
         yaml::{At, Entry, Key, Kind, Node},
     },
-    words::diagnostic::Severity,
+    words::{diagnostic::Severity, text::nearest},
 };
 
 /// What a key of the format can take.
@@ -72,13 +72,20 @@ impl Reading {
     /// The field of an entry; a key without value is as good as absent.
     pub(crate) fn field<T: Readable>(&mut self, entry: Entry) -> Option<Field<T>> {
         let at = entry.value.at;
+        if entry.value.is_null() && self.problems.is_broken(at) {
+            self.problems.refuse(&entry.key.text, entry.key.at);
+            return None;
+        }
         if entry.value.is_null() && !T::TAKES_NOTHING {
             let origin = self.problems.origin(entry.key.at);
             self.problems
                 .add(problems::empty_value(origin, &entry.key.text));
             return None;
         }
-        let value = T::read(entry.value, self)?;
+        let Some(value) = T::read(entry.value, self) else {
+            self.problems.refuse(&entry.key.text, entry.key.at);
+            return None;
+        };
         Some(Field {
             value,
             key: entry.key.at,
@@ -90,14 +97,22 @@ impl Reading {
     pub(crate) fn unknown_key(&mut self, key: &Key, owner: &str, known: &[&str]) {
         let origin = self.problems.origin(key.at);
         let mut problem = problems::unknown_key(origin, &key.text, owner, known);
-        if self.dialect == Dialect::Compat {
-            problem.severity = Severity::Warning;
+        match self.dialect {
+            Dialect::Compat => problem.severity = Severity::Warning,
+            Dialect::Native => {
+                if let Some(meant) = nearest(&key.text, known.iter().copied()) {
+                    self.problems.refuse(meant, key.at);
+                }
+            }
         }
         self.problems.add(problem);
     }
 
-    /// Notes a value of another type.
+    /// Notes a value of another type, unless it is none because the YAML of it is broken.
     pub(crate) fn wrong_type(&mut self, node: &Node, expected: &str) {
+        if node.is_null() && self.problems.is_broken(node.at) {
+            return;
+        }
         let origin = self.problems.origin(first_line(node.at, &self.problems));
         let problem = problems::wrong_type(origin, &node.what(), expected);
         self.problems.add(problem);

@@ -149,11 +149,11 @@ impl<T: Readable + Default> Readable for MapOrNothing<T> {
         match &node.kind {
             Kind::Null => Some(Self::Nothing),
             Kind::Flag(true, _) => Some(Self::Map(T::default())),
-            Kind::Flag(false, _)
-            | Kind::Number(..)
-            | Kind::Text(..)
-            | Kind::List(_)
-            | Kind::Map(_) => T::read(node, reading).map(Self::Map),
+            Kind::Map(_) => T::read(node, reading).map(Self::Map),
+            Kind::Flag(false, _) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
+                reading.wrong_type(&node, &Self::words());
+                None
+            }
         }
     }
 

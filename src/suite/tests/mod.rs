@@ -1,6 +1,7 @@
 //! Suites as people write them: what loads, and the exact text shown for what does not.
 
 mod fixtures;
+mod follow_ups;
 mod go_suites;
 mod loading;
 mod meaning;

@@ -131,7 +131,6 @@ fn all_problems_of_a_document_are_told_and_the_rest_still_loads() {
         codes,
         [
             "unknown-key",
-            "no-server",
             "unknown-key",
             "unknown-key",
             "bad-regex",
