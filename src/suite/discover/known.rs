@@ -12,7 +12,7 @@ use crate::suite::model::Case;
 /// The cases so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The first case of each id, and how many there are by now.
+    /// The case of each id, and the last number that was put behind it.
     ids: HashMap<ById, u32>,
     /// The first case of each name.
     names: HashSet<ByName>,
@@ -29,12 +29,22 @@ struct ByName(Arc<Case>);
 impl Known {
     /// Gives a case its id: this one, with a number behind it if others have it.
     pub(super) fn identify(&mut self, id: String, mut case: Case) -> Arc<Case> {
-        if let Some(uses) = self.ids.get_mut(id.as_str()) {
-            *uses += 1;
-            case.id = format!("{id}#{uses}");
-            return Arc::new(case);
-        }
-        case.id = id;
+        case.id = match self.ids.get(id.as_str()) {
+            None => id,
+            Some(uses) => {
+                let mut number = uses + 1;
+                let mut numbered = format!("{id}#{number}");
+                // A name may end like that by itself.
+                while self.ids.contains_key(numbered.as_str()) {
+                    number += 1;
+                    numbered = format!("{id}#{number}");
+                }
+                if let Some(uses) = self.ids.get_mut(id.as_str()) {
+                    *uses = number;
+                }
+                numbered
+            }
+        };
         let case = Arc::new(case);
         self.ids.insert(ById(Arc::clone(&case)), 1);
         case
@@ -89,3 +99,44 @@ impl PartialEq for ByName {
 impl Eq for ById {}
 
 impl Eq for ByName {}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Known;
+    use crate::{
+        suite::model::Case,
+        words::source::{Origin, SourceFile, Span},
+    };
+
+    #[test]
+    fn no_two_cases_have_one_id() {
+        let file = Arc::new(SourceFile::new(String::new(), String::new()));
+        let case = |names: &[&str], wanted: &[&str]| {
+            let mut known = Known::default();
+            let ids = names.iter().map(|name| {
+                let case = Case {
+                    id: String::new(),
+                    name: (*name).to_owned(),
+                    origin: Origin {
+                        file: Arc::clone(&file),
+                        span: Span::default(),
+                    },
+                    subject: "",
+                    tags: Vec::new(),
+                };
+                known.identify((*name).to_owned(), case).id.clone()
+            });
+            assert_eq!(ids.collect::<Vec<_>>(), wanted, "{names:?}");
+        };
+        case(&["n", "n", "n"], &["n", "n#2", "n#3"]);
+        case(&["n", "n", "n#2"], &["n", "n#2", "n#2#2"]);
+        case(&["n#2", "n", "n"], &["n#2", "n", "n#3"]);
+        case(&["n", "n#3", "n", "n"], &["n", "n#3", "n#2", "n#4"]);
+        case(
+            &["n#2", "n", "n", "n", "n#3"],
+            &["n#2", "n", "n#3", "n#4", "n#3#2"],
+        );
+    }
+}
