@@ -95,18 +95,17 @@ impl Lowering<'_> {
             workdir,
             mounts,
         } = raw;
-        let text = |field: Option<Field<Text>>| field.map(|field| field.value.text);
         Container {
             image: self.image_base(image, build),
             prepare: prepare.and_then(|prepare| self.prepare(prepare)),
             warm: warm.map(|warm| warm.value),
             pull: pull.and_then(|pull| self.pull(&pull.value)),
-            platform: text(platform),
-            network: text(network),
+            platform: self.filled("platform", platform),
+            network: self.filled("network", network),
             memory: memory.and_then(|memory| self.memory(&memory.value)),
             nano_cpus: cpus.and_then(|cpus| self.cpus(&cpus.value.to_string(), cpus.at)),
             pids: pids.map(|pids| pids.value.0),
-            user: text(user),
+            user: self.filled("user", user),
             env_file: env_file
                 .map(|file| self.env_file(&file.value))
                 .unwrap_or_default(),
@@ -120,12 +119,18 @@ impl Lowering<'_> {
                 .unwrap_or_default(),
             new_privileges: new_privileges.map(|flag| flag.value),
             init: init.map(|flag| flag.value),
-            log_driver: text(log_driver),
+            log_driver: self.filled("log_driver", log_driver),
             workdir: workdir.and_then(|path| self.inside(&path.value)),
             mounts: mounts
                 .map(|mounts| self.mounts(mounts.value))
                 .unwrap_or_default(),
         }
+    }
+
+    /// A text; an empty one does nothing, since the engine would take it for a default that is less safe than ours.
+    fn filled(&mut self, key: &str, field: Option<Field<Text>>) -> Option<String> {
+        let field = self.unless_empty(key, field, Text::is_blank)?;
+        Some(field.value.text)
     }
 
     /// The image, or what it is built from.
@@ -215,7 +220,7 @@ impl Lowering<'_> {
             run,
             copy,
             env: env.map(|env| env.value.strings()).unwrap_or_default(),
-            network: network.map(|network| network.value.text),
+            network: self.filled("network", network),
             timeout: self.duration(timeout),
         })
     }

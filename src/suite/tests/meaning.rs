@@ -357,6 +357,31 @@ fn an_empty_docker_is_none() {
     assert_eq!(container.image, Some(ImageBase::Named("i".into())));
 }
 
+#[test]
+fn an_empty_text_of_a_container_does_nothing() {
+    for key in ["user", "platform", "network", "log_driver"] {
+        let text = format!(
+            "server: {{command: s, docker: {{image: i, {key}: ''}}}}\nassert: {{tool: x}}\n"
+        );
+        let sample = Sample::one(&text);
+        let shown = sample.shown();
+        let warning = format!("warning[empty-value]: `{key}` has no value and does nothing");
+        assert!(shown.starts_with(&warning), "{key}: {shown}");
+        assert_eq!(shown.matches("a.yaml:").count(), 1, "{key}: {shown}");
+        let Target::Container { container, .. } = &sample.assertions()[0].server.target else {
+            panic!("a container");
+        };
+        let empty = Sample::one("server: {command: s, docker: i}\nassert: {tool: x}\n");
+        let Target::Container {
+            container: plain, ..
+        } = &empty.assertions()[0].server.target
+        else {
+            panic!("a container");
+        };
+        assert_eq!(container, plain, "{key}");
+    }
+}
+
 proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
     #[test]
