@@ -277,7 +277,7 @@ fn the_next_run_ends_what_a_killed_one_left() {
         assert!(lives(server), "nobody could end it");
         assert!(!killed.temporary.is_empty(), "nobody could remove it");
 
-        let arguments = ["run", "evals", "--filter", "first"];
+        let arguments = ["run", "evals", "--filter", "first", "--fixture", "fixture"];
         let next = Running::start(&project, &arguments).end();
         assert_eq!(next.code, Some(0), "{}", next.stderr);
         next.left_nothing();
