@@ -44,6 +44,19 @@ pub(crate) struct Input {
     pub(crate) modes: Vec<Mode>,
 }
 
+/// Options of `ci` that a shard has no use for.
+const OF_NO_SHARD: [&str; 9] = [
+    "filter",
+    "tags",
+    "baseline",
+    "update-baseline",
+    "fail-on-regression",
+    "fail-on-breaking",
+    "comment",
+    "badge-branch",
+    "badge-publish",
+];
+
 impl Mode {
     /// All modes.
     pub(crate) const ALL: [Self; 4] = [Self::Run, Self::Plan, Self::Shard, Self::Merge];
@@ -74,7 +87,9 @@ impl Mode {
             Self::Run => option != "shard" && option != "plan",
             // How many shards there are is decided by their duration.
             Self::Plan => option != "shards",
-            Self::Shard | Self::Merge => true,
+            // What runs is in the plan; what judges and tells of the whole is for the merge.
+            Self::Shard => !OF_NO_SHARD.contains(&option),
+            Self::Merge => true,
         }
     }
 }
@@ -157,6 +172,12 @@ mod tests {
         assert_eq!(known("blobs").modes, [Mode::Merge]);
         assert_eq!(known("max-shards").modes, [Mode::Plan]);
         assert_eq!(known("shard").modes, [Mode::Shard]);
+        assert_eq!(known("filter").modes, [Mode::Run, Mode::Plan]);
+        assert_eq!(known("comment").modes, [Mode::Run, Mode::Merge]);
+        assert_eq!(
+            known("threshold").modes,
+            [Mode::Run, Mode::Shard, Mode::Merge]
+        );
         assert_eq!(known("plan").modes, [Mode::Plan, Mode::Shard, Mode::Merge]);
         for absent in ["help", "color", "shards", "version"] {
             assert!(!all.iter().any(|it| it.name == absent), "{absent}");

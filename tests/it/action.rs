@@ -108,6 +108,15 @@ fn what_is_not_understood_is_refused() {
     case(&[("isolation", "##[error]chroot")], &[], "process");
     case(&[("mode", "Run")], &[], "did you mean `run`?");
     case(&[("max-shards", "2")], &[], "only with plan");
+    for (input, value, wanted) in [
+        ("filter", "a", "only with run, plan"),
+        ("baseline", "b.json", "only with run, plan, merge"),
+        ("fail-on-regression", "true", "only with run, merge"),
+        ("comment", "always", "only with run, merge"),
+    ] {
+        let inputs = [("mode", "shard"), ("shard", "1/2"), (input, value)];
+        case(&inputs, &[], wanted);
+    }
 }
 
 #[test]

@@ -408,6 +408,26 @@ fn plans_that_are_missing_changed_or_another_are_invalid() {
 }
 
 #[test]
+fn a_shard_is_asked_for_nothing_that_it_cannot_do() {
+    let project = project("hello");
+    plan(&project);
+    for (option, help) in [
+        (&["--filter", "a"][..], "`ci plan`"),
+        (&["--tags", "a"], "`ci plan`"),
+        (&["--baseline", "b.json"], "`ci merge`"),
+        (&["--update-baseline", "b.json"], "`ci merge`"),
+        (&["--fail-on-regression"], "`ci merge`"),
+        (&["--fail-on-breaking"], "`ci merge`"),
+        (&["--trials", "2"], "the plan has 1 trial"),
+    ] {
+        let shard = ["ci", "--isolation", "process", "--shard", "1/3"];
+        let ran = project.run(&[&shard, option].concat());
+        assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(help), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_shard_of_suites_that_changed_is_refused() {
     let project = project("hello");
     plan(&project);

@@ -182,6 +182,7 @@ fn make(
     let chosen = match &args.shard {
         None => Chosen::ByOptions,
         Some(text) => {
+            shard::refuse_useless(args)?;
             made.report.plan = shard::facts(text, &args.plan, &made.report.tool, typed)?;
             Chosen::ByPlan(made.report.plan.ids.iter().cloned().collect())
         }

@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::artifacts;
 use crate::{
-    cli::run::RunArgs,
+    cli::{
+        ci::{CiArgs, JudgingArgs, Store},
+        run::RunArgs,
+    },
     commands::running::{Prepared, Refusal},
     plan::shard::Shard,
     report::{Tool, run_json::PlanFacts},
@@ -40,6 +43,13 @@ pub(super) fn facts(
     }
     let planned = plan.shards.into_iter().nth(shard.number() - 1);
     let planned = planned.unwrap_or_default();
+    if typed.trials != 1 && typed.trials != plan.trials {
+        return Err(Refusal::invalid(format!(
+            "the plan has {} of each assertion, not {}",
+            count(plan.trials as usize, "trial"),
+            typed.trials
+        )));
+    }
     typed.trials = plan.trials;
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Ok(PlanFacts {
@@ -49,6 +59,39 @@ pub(super) fn facts(
         ids: planned.ids,
         planned_us: planned.planned_us,
     })
+}
+
+/// What was asked of a shard that only the plan decides, or only the merge can do.
+pub(super) fn refuse_useless(args: &CiArgs) -> Result<(), Refusal> {
+    let JudgingArgs {
+        threshold: _,
+        baseline,
+        update_baseline,
+        fail_on_regression,
+        fail_on_breaking,
+        allow_empty: _,
+    } = &args.judging;
+    let asks = |store: &Store| matches!(store, Store::Path(_));
+    let of_plan = [
+        ("--filter", !args.selection.filter.is_empty()),
+        ("--tags", !args.selection.tags.is_empty()),
+    ];
+    let of_merge = [
+        ("--baseline", asks(baseline)),
+        ("--update-baseline", *update_baseline != Store::Off),
+        ("--fail-on-regression", *fail_on_regression),
+        ("--fail-on-breaking", *fail_on_breaking),
+    ];
+    let given = |options: &[(&'static str, bool)]| {
+        let given = options.iter().find(|(_, given)| *given);
+        given.map(|(name, _)| *name)
+    };
+    let (name, help) = match (given(&of_plan), given(&of_merge)) {
+        (Some(name), _) => (name, "the plan says what runs: give it to `ci plan`"),
+        (None, Some(name)) => (name, "it is about the whole run: give it to `ci merge`"),
+        (None, None) => return Ok(()),
+    };
+    Err(Refusal::invalid(format!("`{name}` has no use with `--shard`")).with_help(help))
 }
 
 /// An assertion that was planned and is in no suite any more is an error: the plan is of other suites.
