@@ -360,19 +360,19 @@ fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
     Ok(Places {
         isolation,
         image: image.map(ImageBase::from_text),
-        prepare: prepare_lines(args)?,
+        prepare: prepare_script(args)?,
         container: settings.docker.clone(),
     })
 }
 
 /// What is done once to the image of the command line.
-fn prepare_lines(args: &RunArgs) -> Result<Option<Prepare>, Refusal> {
+fn prepare_script(args: &RunArgs) -> Result<Option<Prepare>, Refusal> {
     let Some(text) = &args.prepare else {
         return Ok(None);
     };
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let run: Vec<String> = lines.map(str::to_owned).collect();
-    if run.is_empty() {
+    // One text, as `prepare: |` is in a suite: what belongs together in shell may stand on several lines.
+    let run = vec![text.trim_end().to_owned()];
+    if text.trim().is_empty() {
         return Err(Refusal::invalid("`--prepare` holds no line")
             .with_help("give lines of shell, such as `--prepare 'npm install --global NAME'`"));
     }

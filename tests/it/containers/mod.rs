@@ -357,7 +357,9 @@ fn the_image_of_the_command_line_is_prepared_once() {
         "evals/mcp-assert.yaml",
         format!("defaults: {{server: {server}}}\n"),
     );
-    let lines = format!("cd /opt\n\n  [ -z \"$TOKEN\" ] && echo done > {word}  \n");
+    let lines = format!(
+        "cd \\\n  /opt\n\nif [ -z \"$TOKEN\" ]; then\n  cat > {word} <<'END'\n  it's done\nEND\nfi\n"
+    );
     let arguments = ["ci", "--image", IMAGE, "--prepare", &lines, "--trials", "2"];
     let ran = project.run(&arguments);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -400,7 +402,7 @@ fn lines_that_fail_or_prepare_nothing_are_told() {
     );
     let broken = project.run(&["ci", "--image", IMAGE, "--prepare", "cd /opt\nexit 7"]);
     assert_eq!(broken.code, 3, "{}", broken.stdout);
-    assert!(broken.stdout.contains("`exit 7`"), "{}", broken.stdout);
+    assert!(broken.stdout.contains("exit 7`"), "{}", broken.stdout);
     for arguments in [
         &["ci", "--prepare", "true"][..],
         &["run", "evals", "--prepare", "true"],
