@@ -62,11 +62,10 @@ pub(crate) fn clash(
 }
 
 /// The file itself that a path leads to, whether it is there yet or not; none for a pipe or a device, to which many may
-/// write.
+/// write, and for a folder, which nothing is written over.
 pub(crate) fn file(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = fs::canonicalize(path) {
-        let is_device = fs::metadata(&found).is_ok_and(|it| !it.is_file() && !it.is_dir());
-        return (!is_device).then_some(found);
+        return found.is_file().then_some(found);
     }
     let parts: Vec<Component<'_>> = path.components().collect();
     let there = (0..parts.len()).rev().find_map(|count| {
@@ -113,6 +112,7 @@ mod tests {
         case("a.xml", "b.xml", false);
         case("a.xml", "there/a.xml", false);
         case("/dev/null", "/dev/null", false);
+        case("there", "there", false);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("there", base.join("link")).unwrap();
