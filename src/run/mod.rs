@@ -4,7 +4,6 @@ mod ahead;
 mod attempt;
 mod catalogs;
 mod contained;
-mod desks;
 mod image;
 mod inside;
 mod job;
@@ -22,7 +21,6 @@ mod trajectory;
 
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{
@@ -56,8 +54,6 @@ pub(crate) struct RunOptions {
     pub(crate) fixture: Option<Arc<Fixture>>,
     /// What containers are made with; there when any job needs one.
     pub(crate) containers: Option<Arc<Containers>>,
-    /// Threads that take jobs beside the one that waits for the run.
-    pub(crate) beside: Vec<Handle>,
     /// Facts about our surroundings.
     pub(crate) environment: Arc<Environment>,
     /// Ends the run early.

@@ -4,7 +4,6 @@
 use std::{collections::HashMap, sync::Arc};
 
 use tokio::{
-    runtime::Handle,
     sync::mpsc,
     task::{Id, JoinError, JoinSet},
 };
@@ -12,7 +11,6 @@ use tokio::{
 use super::{
     AfterFailure, CatalogsWanted, RunEnd, RunOptions,
     ahead::{self, Slot},
-    desks::{Desk, Desks},
     job::{self, Shared},
     ordered::Ordered,
     queue::Queue,
@@ -53,7 +51,6 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
     let total = plan.jobs.len();
     let mut scheduler = Scheduler {
         plan: Arc::new(plan),
-        desks: Desks::new(Handle::current(), options.beside.clone()),
         shared: Arc::new(Shared::new(options, sender)),
         queue: Queue::default(),
         ordered: Ordered::default(),
@@ -106,8 +103,7 @@ struct Scheduler<F> {
     queue: Queue,
     ordered: Ordered,
     tasks: JoinSet<Finished>,
-    desks: Desks,
-    jobs_of_tasks: HashMap<Id, (JobIndex, Desk)>,
+    jobs_of_tasks: HashMap<Id, JobIndex>,
     slots: Slots,
     stopped: Option<Stop>,
     emit: F,
@@ -199,14 +195,12 @@ impl<F: FnMut(Event)> Scheduler<F> {
 
     fn begin(&mut self, index: JobIndex, slot: Slot) {
         let (plan, shared) = (Arc::clone(&self.plan), Arc::clone(&self.shared));
-        let (desk, thread) = self.desks.take();
-        let carried_out = async move {
+        let handle = self.tasks.spawn(async move {
             let job = &plan.jobs[index];
             let outcome = Box::pin(job::carry_out(index, job, &shared, slot)).await;
             (index, outcome.map(Box::new))
-        };
-        let task = self.tasks.spawn_on(carried_out, &thread);
-        self.jobs_of_tasks.insert(task.id(), (index, desk));
+        });
+        self.jobs_of_tasks.insert(handle.id(), index);
     }
 
     fn hear(&mut self, message: Message) {
@@ -229,17 +223,14 @@ impl<F: FnMut(Event)> Scheduler<F> {
     fn task_ended(&mut self, ended: Result<(Id, Finished), JoinError>) {
         let (index, outcome) = match ended {
             Ok((id, (index, outcome))) => {
-                if let Some((_, desk)) = self.jobs_of_tasks.remove(&id) {
-                    self.desks.give_back(desk);
-                }
+                self.jobs_of_tasks.remove(&id);
                 let outcome = outcome.unwrap_or_else(|| self.called_off(index));
                 (index, outcome)
             }
             Err(error) => {
-                let Some((index, desk)) = self.jobs_of_tasks.remove(&error.id()) else {
+                let Some(index) = self.jobs_of_tasks.remove(&error.id()) else {
                     return;
                 };
-                self.desks.give_back(desk);
                 let message = format!("a defect of mcp-assert itself: {error}");
                 let disruption = Disruption::new(DisruptionKind::Place, Phase::Subject, message);
                 (

@@ -6,7 +6,6 @@ mod options;
 mod refusal;
 mod screen;
 mod signals;
-mod threads;
 
 use std::{
     cell::RefCell,
@@ -14,7 +13,6 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use self::threads::Threads;
 pub(super) use self::{
     options::{Chosen, Prepared, prepare},
     refusal::Refusal,
@@ -55,13 +53,12 @@ pub(super) fn execute(
     if screen.has_bars() {
         options.narration = Narration::Phases;
     }
-    let threads = Threads::of(options.jobs, prepared.cores()).map_err(|error| {
+    let runtime = runtime(options.jobs, prepared.cores()).map_err(|error| {
         Refusal::new(
             ExitCode::CouldNotRun,
             format!("the run could not be started: {error}"),
         )
     })?;
-    options.beside = threads.beside();
     let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
@@ -69,7 +66,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
-    let ran = threads.block_on(async {
+    let ran = runtime.block_on(async {
         isolate::sweep::before_run().await;
         if needs_engine {
             let interrupt = interrupts.token();
@@ -87,7 +84,7 @@ pub(super) fn execute(
         leave_nothing(&context).await;
         Ok(end)
     });
-    threads.end();
+    runtime.shutdown_timeout(Duration::from_millis(100));
     let ran = ran?;
     let Stage {
         recorder,
@@ -214,6 +211,22 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         left_out: prepared.left_out,
         ..RunReport::default()
     }
+}
+
+/// A thread for every two jobs: work that stays on one thread costs no wake-ups, but one that starts a server stands
+/// still until the system has loaded it. Beyond two threads, no more than leaves half of the cores to the servers.
+fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
+    let most = cores.div_ceil(2).max(2).min(cores);
+    let threads = jobs.div_ceil(2).min(most);
+    if threads <= 1 {
+        return tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+    }
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
 }
 
 /// Waits for what talks to others when the run is over; `None` when the process is or was told to end.

@@ -169,7 +169,6 @@ impl Prepared {
             narration: Narration::Outcomes,
             fixture: self.fixture.clone(),
             containers: None,
-            beside: Vec::new(),
             environment: Arc::clone(&self.environment),
             interrupt,
         }
