@@ -41,7 +41,17 @@ fn the_static_binary_runs_in_an_image_of_nothing_else() {
     ];
     let version = docker_says(root(), &[&alone[..], &["--version"]].concat());
     let ours = format!("mcp-assert {} (", env!("CARGO_PKG_VERSION"));
-    assert!(version.starts_with(&ours), "{version}");
+    let rest = version
+        .strip_prefix(&ours)
+        .unwrap_or_else(|| panic!("{version}"));
+    if root().join(".git").exists() {
+        let (commit, _) = rest
+            .split_once(", MCP ")
+            .unwrap_or_else(|| panic!("{version}"));
+        let commit = commit.strip_suffix("-dirty").unwrap_or(commit);
+        let hexadecimal = commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(commit.len() == 12 && hexadecimal, "{version}");
+    }
     // Nothing but the binary and its names: no shell, no loader.
     let files = docker_says(
         root(),
