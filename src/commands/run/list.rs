@@ -26,7 +26,8 @@ pub(super) fn list(
     let out = screen.stdout();
     let first_trials = || prepared.plan.jobs.iter().filter(|job| job.trial == 1);
     if args.json {
-        let rows: Vec<_> = first_trials().map(row).collect();
+        let cleaner = Cleaner::new(prepared.secrets());
+        let rows: Vec<_> = first_trials().map(|job| row(job, &cleaner)).collect();
         let text = format!("{:#}\n", Value::Array(rows));
         print(out, &neutral::json(text))?;
     } else {
@@ -53,9 +54,9 @@ pub(super) fn list(
     )
 }
 
-fn row(job: &Job) -> Value {
+fn row(job: &Job, cleaner: &Cleaner) -> Value {
     let skip = match &job.work {
-        Work::Skip(reason) => Some(reason.as_str()),
+        Work::Skip(reason) => Some(cleaner.text(reason)),
         Work::Run(_) | Work::Invalid(_) => None,
     };
     json!({
@@ -106,8 +107,7 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
         Work::Invalid(reasons) => (None, Some(cleaner.text(&reasons.join("; ")))),
         Work::Skip(_) => (None, None),
     };
-    let mut row = row(job);
-    row["skip"] = cleaner.value(&row["skip"]);
+    let mut row = row(job, cleaner);
     row["trial"] = json!(job.trial);
     row["invalid"] = json!(invalid);
     row["starts"] = json!(starts);
