@@ -35,6 +35,7 @@ mod scheduling;
 mod security;
 mod serve;
 mod shards;
+mod steps;
 mod surface;
 mod tools;
 mod verdicts;

@@ -17,7 +17,7 @@ use crate::suite::{
         value::{Deferred, Members, Placed, Text, TextTable},
     },
     template::{Template, ValueTemplate},
-    yaml::At,
+    yaml::{At, Node},
 };
 
 /// Which list a step stands in.
@@ -29,14 +29,19 @@ pub(super) enum Part {
     Subject,
 }
 
-/// Whether the suite speaks of errors of a step.
+/// What the suite says of errors of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spoken {
-    /// By `allow_error` or expectations.
-    Of,
-    /// It does not.
-    Not,
+    /// `allow_error: true`.
+    Allowed,
+    /// An expectation is about them.
+    Expected,
+    /// Nothing.
+    Nothing,
 }
+
+/// The expectations that are about errors.
+const ABOUT_ERRORS: [&str; 3] = ["not_error", "is_error", "error"];
 
 /// The keys of which a step has exactly one.
 const ACTIONS: [&str; 7] = [
@@ -93,11 +98,13 @@ impl Lowering<'_> {
             Some(capture) => self.captures(capture),
             None => Vec::new(),
         };
-        let allowed = allow_error.is_some_and(|allowed| allowed.value);
-        let spoken = if expect.is_some() || allowed {
-            Spoken::Of
+        let is_expected = |expect: &Field<Deferred<RawExpect>>| is_about_errors(&expect.value.node);
+        let spoken = if allow_error.is_some_and(|allowed| allowed.value) {
+            Spoken::Allowed
+        } else if expect.as_ref().is_some_and(is_expected) {
+            Spoken::Expected
         } else {
-            Spoken::Not
+            Spoken::Nothing
         };
         let wanted = self.step_expect(part, expect, &captures, at);
         Some(Step {
@@ -170,9 +177,11 @@ impl Lowering<'_> {
     /// What a tool error of a step means.
     fn on_tool_error(&self, part: Part, spoken: Spoken) -> OnToolError {
         match (spoken, part, self.dialect()) {
-            (Spoken::Of, _, _) | (Spoken::Not, Part::Subject, _) => OnToolError::GoOn,
-            (Spoken::Not, Part::Setup, Dialect::Native) => OnToolError::Stop,
-            (Spoken::Not, Part::Setup, Dialect::Compat) => OnToolError::PassOver,
+            (Spoken::Allowed | Spoken::Expected, _, _) | (Spoken::Nothing, Part::Subject, _) => {
+                OnToolError::GoOn
+            }
+            (Spoken::Nothing, Part::Setup, Dialect::Native) => OnToolError::Stop,
+            (Spoken::Nothing, Part::Setup, Dialect::Compat) => OnToolError::PassOver,
         }
     }
 
@@ -273,4 +282,11 @@ impl Lowering<'_> {
             })
             .collect()
     }
+}
+
+/// Whether an expectation of an `expect`, or of a `not` in it, is about errors. One about anything else does not
+/// excuse an error: it may hold for the wrong reason.
+fn is_about_errors(expect: &Node) -> bool {
+    ABOUT_ERRORS.iter().any(|key| expect.get(key).is_some())
+        || expect.get("not").is_some_and(is_about_errors)
 }

@@ -346,7 +346,7 @@ pub(crate) enum StepAction {
 pub(crate) enum OnToolError {
     /// The assertion cannot be observed.
     Stop,
-    /// It is an answer like any other: `allow_error: true`, or the step's own expectations speak of it.
+    /// It is an answer like any other: `allow_error: true`, or an expectation of the step is about it.
     GoOn,
     /// A tool error is passed over, a protocol error stops: the Go tool's way.
     PassOver,

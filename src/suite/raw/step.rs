@@ -32,7 +32,7 @@ shape! {
         capture = "capture": TextTable;
         /// What must hold for the step's answer.
         expect = "expect": Deferred<RawExpect>;
-        /// `true`: a tool error is an answer like any other.
+        /// `true`: an error is an answer like any other.
         allow_error = "allow_error": bool;
         /// `true` on all of `steps`: they are sent before any answer is awaited.
         parallel = "parallel": bool;
