@@ -60,6 +60,61 @@ fn all_problems_are_told_at_once_and_the_rest_runs() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_file_that_cannot_be_used_is_an_error_in_every_report() {
+    let link = |project: Project, name: &str, target: &str| {
+        std::os::unix::fs::symlink(target, project.path().join(name)).unwrap();
+        project
+    };
+    let settings = |bytes: &[u8]| Project::with_suite(GOOD).file("evals/mcp-assert.yaml", bytes);
+    let good = || Project::with_suite(GOOD);
+    let case = |project: Project, suites: &[&str], file: &str, why: &str| {
+        let mut arguments = vec!["run"];
+        arguments.extend(suites);
+        let reports = [
+            "--junit",
+            "j.xml",
+            "--badge",
+            "b.json",
+            "--markdown",
+            "m.md",
+        ];
+        let ran = project.run(&[&arguments[..], &reports].concat());
+        assert_eq!(ran.code, 2, "{file}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches(why).count(), 1, "{}", ran.stderr);
+        assert!(ran.stdout.contains("1 error"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("1 passed"), "{}", ran.stdout);
+        let xml = project.read("j.xml");
+        let junit = quick_junit::Report::deserialize_from_str(&xml).unwrap();
+        assert_eq!((junit.tests, junit.errors), (2, 1), "{xml}");
+        assert!(project.read("b.json").contains("1/2"));
+        for report in [&xml, &project.read("m.md")] {
+            assert!(report.contains(file) && report.contains(why), "{report}");
+        }
+        let outcomes = project.run(&[&arguments[..], &["--json"]].concat()).json();
+        let wrong = outcomes.as_array().unwrap().iter();
+        let wrong: Vec<&Value> = wrong.filter(|it| it["kind"] == "error").collect();
+        assert_eq!(wrong.len(), 1, "{outcomes:#}");
+        assert_eq!(wrong[0]["file"], file, "{outcomes:#}");
+    };
+    let nowhere = link(good(), "evals/dangling.yaml", "nowhere");
+    case(nowhere, &["evals"], "evals/dangling.yaml", "No such file");
+    let circle = link(good(), "evals/loop.yaml", "loop.yaml");
+    case(circle, &["evals"], "evals/loop.yaml", "symbolic links");
+    let name = "evals/mcp-assert.yaml";
+    let lost = link(good(), name, "nowhere");
+    case(lost, &["evals"], name, "No such file");
+    let unknown = b"defaults: {timout: 3s}\n";
+    case(settings(unknown), &["evals"], name, "unknown key `timout`");
+    case(settings(b"jobs: \xff\n"), &["evals"], name, "is not UTF-8");
+    // The same file is beside each.
+    let twice = settings(unknown);
+    let both = ["evals", "evals/a.yaml"];
+    case(twice, &both, name, "unknown key `timout`");
+}
+
+#[test]
 fn strict_load_runs_nothing() {
     let ran = with_wrong_files().run(&["run", "evals", "--strict-load"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{LoadOptions, read_beside};
+use super::{LoadOptions, text::read_beside};
 use crate::{
     suite::{
         Dialect,

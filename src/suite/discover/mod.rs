@@ -4,11 +4,11 @@
 mod folder;
 mod known;
 mod root;
+mod text;
 mod walk;
 
 use std::{
     collections::HashSet,
-    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -17,7 +17,8 @@ pub(crate) use self::walk::Files;
 use self::{
     folder::{Folder, Sources},
     known::Known,
-    root::Root,
+    root::{Root, WrongSettings},
+    text::read_text,
     walk::FoundFile,
 };
 use crate::{
@@ -39,9 +40,6 @@ use crate::{
         source::{Origin, SourceFile, Span},
     },
 };
-
-/// The longest file that is read as a suite, in bytes.
-const LONGEST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Names of the settings file.
 const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
@@ -106,6 +104,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         suite: Suite::default(),
         compiled,
         seen_files: HashSet::new(),
+        seen_settings: HashSet::new(),
         known: Known::default(),
     };
     for root in roots {
@@ -144,6 +143,8 @@ struct Loading<'a> {
     suite: Suite,
     compiled: Arc<Mutex<Compiled>>,
     seen_files: HashSet<u64>,
+    /// Settings files that something is wrong with: several suites may have the same.
+    seen_settings: HashSet<u64>,
     known: Known,
 }
 
@@ -155,9 +156,11 @@ impl Loading<'_> {
             base,
             is_folder,
             settings,
-            problems,
+            wrong,
         } = root;
-        self.suite.problems.extend(problems);
+        if let Some(wrong) = wrong {
+            self.wrong_settings(wrong);
+        }
         let dialect = if settings.compat {
             Dialect::Compat
         } else {
@@ -214,10 +217,16 @@ impl Loading<'_> {
         let mut walk = walk::Walk::new(dialect);
         walk.folder(base);
         for (folder, reason) in walk.unreadable {
+            if !self
+                .seen_files
+                .insert(walk::single(&base.join(&folder)).identity)
+            {
+                continue;
+            }
             let shown = self.shown_below(path, &folder);
-            self.suite
-                .problems
-                .push(problems::unreadable(&shown, &reason));
+            let problem = problems::unreadable(&shown, &reason);
+            let file = Arc::new(SourceFile::new(shown, String::new()));
+            self.unusable_file(&folder, &file, vec![problem]);
         }
         for folder in walk.passed_over {
             // The settings say what it is.
@@ -236,9 +245,10 @@ impl Loading<'_> {
 
     /// A path below the one that was given.
     fn shown_below(&self, path: &Path, relative: &str) -> String {
-        match shown(path, self.options.environment).as_str() {
-            "." => relative.to_owned(),
-            parent => format!("{}/{relative}", parent.trim_end_matches('/')),
+        match (shown(path, self.options.environment).as_str(), relative) {
+            (".", relative) => relative.to_owned(),
+            (parent, ".") => parent.trim_end_matches('/').to_owned(),
+            (parent, relative) => format!("{}/{relative}", parent.trim_end_matches('/')),
         }
     }
 
@@ -251,7 +261,7 @@ impl Loading<'_> {
             Err(problem) => {
                 let text = String::new();
                 let file = Arc::new(SourceFile::new(shown, text));
-                self.unusable_file(found, &file, *problem);
+                self.unusable_file(&found.file.relative, &file, vec![*problem]);
                 return;
             }
         };
@@ -333,7 +343,7 @@ impl Loading<'_> {
                     .push(format!("`{place}` is passed over: it holds no assertion"));
             }
             Found::Assertion(parts) if !unusable => {
-                let case = self.identify(found, case);
+                let case = self.identify(found.file, case);
                 let again = match sources {
                     Sources::OwnText => again.cloned(),
                     Sources::OtherFiles => None,
@@ -344,12 +354,8 @@ impl Loading<'_> {
                     .push(Entry::Assertion(Arc::new(assertion)));
             }
             Found::Nothing | Found::Assertion(_) | Found::Unusable => {
-                let reasons = list
-                    .iter()
-                    .filter(|problem| is_error(problem))
-                    .map(reason)
-                    .collect();
-                let case = self.identify(found, case);
+                let reasons = reasons(&list);
+                let case = self.identify(found.file, case);
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }
@@ -366,10 +372,10 @@ impl Loading<'_> {
     }
 
     /// Gives a case its id, and tells a name that was used before.
-    fn identify(&mut self, found: &Located<'_>, case: Case) -> Arc<Case> {
-        let id = format!("{}::{}", found.file.relative, case.name);
+    fn identify(&mut self, file: &FoundFile, case: Case) -> Arc<Case> {
+        let id = format!("{}::{}", file.relative, case.name);
         let case = self.known.identify(id, case);
-        if case.name == found.file.name() {
+        if case.name == file.name() {
             // Not a name that somebody chose: the file's.
             return case;
         }
@@ -384,11 +390,32 @@ impl Loading<'_> {
         case
     }
 
-    /// A file that cannot be read is an assertion that cannot be observed.
-    fn unusable_file(&mut self, found: &Located<'_>, file: &Arc<SourceFile>, problem: Diagnostic) {
+    /// Tells what is wrong with a settings file, once; the file becomes an outcome as a suite's would, since nobody
+    /// can say what the assertions would have been with it.
+    fn wrong_settings(&mut self, wrong: WrongSettings) {
+        let WrongSettings {
+            identity,
+            file,
+            problems,
+        } = wrong;
+        if !self.seen_settings.insert(identity) {
+            return;
+        }
+        if problems.iter().any(is_error) {
+            self.seen_files.insert(identity);
+            let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();
+            self.unusable_file(&name, &file, problems);
+        } else {
+            self.suite.problems.extend(problems);
+        }
+    }
+
+    /// A file or folder that cannot be used is an assertion that cannot be observed.
+    fn unusable_file(&mut self, relative: &str, file: &Arc<SourceFile>, problems: Vec<Diagnostic>) {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
         let case = Case {
             id: String::new(),
-            name: found.file.name().to_owned(),
+            name: name.to_owned(),
             origin: Origin {
                 file: Arc::clone(file),
                 span: Span::default(),
@@ -396,16 +423,23 @@ impl Loading<'_> {
             subject: "",
             tags: Vec::new(),
         };
-        let case = self.identify(found, case);
-        let reasons = vec![problem.message.clone()];
+        let id = format!("{relative}::{name}");
+        let case = self.known.identify(id, case);
+        let reasons = reasons(&problems);
         self.suite.entries.push(Entry::Invalid { case, reasons });
-        self.suite.problems.push(problem);
+        self.suite.problems.extend(problems);
     }
 }
 
 /// Whether a problem makes its document unusable.
 fn is_error(problem: &Diagnostic) -> bool {
     problem.severity == Severity::Error
+}
+
+/// What makes a document or a file unusable, one line each.
+fn reasons(problems: &[Diagnostic]) -> Vec<String> {
+    let errors = problems.iter().filter(|problem| is_error(problem));
+    errors.map(reason).collect()
 }
 
 /// A problem in one line, with its place.
@@ -441,26 +475,4 @@ fn is_assertion(text: &str) -> bool {
     yaml::parse(text, Source::Suite, Problems::new(file, None))
         .filter_map(|document| document.root)
         .any(|root| !assertion::subjects_of(&root).is_empty())
-}
-
-/// The text of a file that may be a suite.
-fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnostic>> {
-    let unreadable = |reason: &str| Box::new(problems::unreadable(shown, reason));
-    let metadata = fs::metadata(path).map_err(|error| unreadable(&error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(unreadable("it is no regular file"));
-    }
-    if metadata.len() > LONGEST_BYTES {
-        return Err(Box::new(problems::file_too_large(shown, "16 MiB")));
-    }
-    let bytes = fs::read(path).map_err(|error| unreadable(&error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let offset = error.utf8_error().valid_up_to();
-        Box::new(problems::not_utf8(shown, offset))
-    })
-}
-
-/// Reads a file that a suite refers to, relative to the suite's folder.
-fn read_beside(folder: &Path, path: &Path) -> Result<String, String> {
-    read_text(&folder.join(path), &path.to_string_lossy()).map_err(|problem| problem.message)
 }

@@ -6,7 +6,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{LoadError, LoadOptions, SETTINGS, is_assertion, read_beside, read_text, shown, walk};
+use super::{
+    LoadError, LoadOptions, SETTINGS, is_assertion, shown,
+    text::{read_beside, read_text},
+    walk,
+};
 use crate::{
     suite::{
         lower::{Compiled, FixtureFrom, ServerFrom, Surroundings},
@@ -26,7 +30,17 @@ pub(super) struct Root<'a> {
     pub(super) is_folder: bool,
     /// What the settings file says.
     pub(super) settings: Arc<Settings>,
-    /// What is wrong with the settings file.
+    /// What is wrong with the settings file, if anything is.
+    pub(super) wrong: Option<WrongSettings>,
+}
+
+/// A settings file that something is wrong with.
+pub(super) struct WrongSettings {
+    /// A number for the file itself.
+    pub(super) identity: u64,
+    /// The file, with the text as far as it could be read.
+    pub(super) file: Arc<SourceFile>,
+    /// What is wrong with it.
     pub(super) problems: Vec<Diagnostic>,
 }
 
@@ -51,13 +65,13 @@ impl<'a> Root<'a> {
                 problem: problems::not_yaml(&shown(path, options.environment)),
             });
         }
-        let (settings, problems) = settings_of(&folder, options, compiled);
+        let (settings, wrong) = settings_of(&folder, options, compiled);
         Ok(Self {
             path,
             base,
             is_folder: metadata.is_dir(),
             settings: Arc::new(settings),
-            problems,
+            wrong,
         })
     }
 
@@ -82,21 +96,29 @@ fn settings_of(
     folder: &Path,
     options: &LoadOptions<'_>,
     compiled: &Mutex<Compiled>,
-) -> (Settings, Vec<Diagnostic>) {
+) -> (Settings, Option<WrongSettings>) {
     let Some(path) = SETTINGS
         .iter()
         .map(|name| folder.join(name))
         .find(|path| path.is_file())
     else {
-        return (Settings::default(), Vec::new());
+        return (Settings::default(), None);
+    };
+    let wrong = |file: &Arc<SourceFile>, problems: Vec<Diagnostic>| WrongSettings {
+        identity: walk::single(&path).identity,
+        file: Arc::clone(file),
+        problems,
     };
     let shown = shown(&path, options.environment);
     let text = match read_text(&path, &shown) {
         Ok(text) => text,
-        Err(problem) => return (Settings::default(), vec![*problem]),
+        Err(problem) => {
+            let file = Arc::new(SourceFile::new(shown, String::new()));
+            return (Settings::default(), Some(wrong(&file, vec![*problem])));
+        }
     };
     if is_assertion(&text) {
-        return (Settings::default(), Vec::new());
+        return (Settings::default(), None);
     }
     let file = Arc::new(SourceFile::new(shown, text));
     let around = Surroundings {
@@ -112,5 +134,7 @@ fn settings_of(
         defaults: None,
     };
     let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
-    settings::read(&file, &around, &mut compiled)
+    let (settings, problems) = settings::read(&file, &around, &mut compiled);
+    let is_wrong = !problems.is_empty();
+    (settings, is_wrong.then(|| wrong(&file, problems)))
 }

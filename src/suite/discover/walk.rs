@@ -57,7 +57,7 @@ pub(super) struct Walk {
     dialect: Dialect,
     /// The files.
     pub(super) files: Vec<FoundFile>,
-    /// Folders and links that cannot be read, relative, with the reason.
+    /// Folders that cannot be read, relative, with the reason.
     pub(super) unreadable: Vec<(String, String)>,
     /// Folders that were passed over because of their name, relative.
     pub(super) passed_over: Vec<String>,
@@ -174,17 +174,10 @@ impl Walk {
         }
     }
 
-    /// Follows a link. One that leads nowhere matters only when it is named like a suite.
+    /// Follows a link. One that leads nowhere matters only when it is named like a suite: then it is a file that
+    /// cannot be read.
     fn link(&mut self, folder: &Folder<'_>, path: &Path, name: &str, relative: String) {
-        let canonical = match fs::canonicalize(path) {
-            Ok(canonical) => canonical,
-            Err(error) => {
-                if is_yaml(path) {
-                    self.unreadable.push((relative, error.to_string()));
-                }
-                return;
-            }
-        };
+        let canonical = fs::canonicalize(path).unwrap_or_else(|_| folder.canonical.join(name));
         if canonical.is_dir() {
             self.subfolder(folder, path, name, (&relative, canonical));
         } else if is_yaml(path) {

@@ -31,12 +31,12 @@ pub(crate) struct Suite {
     pub(crate) variables: BTreeSet<String>,
 }
 
-/// One document of a suite.
+/// One document of a suite, or a file that stands for all that it could hold.
 #[derive(Debug)]
 pub(crate) enum Entry {
     /// It can run.
     Assertion(Arc<Assertion>),
-    /// It cannot be used; it becomes an `Error` outcome.
+    /// It cannot be used, or its whole file; it becomes an `Error` outcome.
     Invalid {
         /// What is known of it; the name is the file's when the document has none.
         case: Arc<Case>,
