@@ -128,6 +128,10 @@ pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Se
             for (_, value) in &container.env_file {
                 secrets.add(value);
             }
+            // What the lines write into the image, the server can tell.
+            for name in container.prepare.iter().flat_map(|prepare| &prepare.env) {
+                add_secret(name, &bindings.environment, secrets);
+            }
             values_of(program.launch())
         }
         Target::Url { headers, .. } => headers.iter().map(|(_, value)| value).collect(),

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{IMAGE, ends::freeze, project, ready, run};
+use super::{IMAGE, ends::freeze, forget_prepared, project, ready, run};
 use crate::{
     engine::{docker, docker_says},
     harness::Project,
@@ -113,5 +113,37 @@ fn a_secret_is_seen_in_its_own_container_alone() {
         for text in [&inspect, &history] {
             assert!(!text.contains(secret), "{secret}: {text}");
         }
+    }
+}
+
+#[test]
+fn what_an_image_was_prepared_with_is_hidden_wherever_a_server_tells_it() {
+    if !ready() {
+        return;
+    }
+    let secret = format!("npm_{}", std::process::id());
+    let image = format!(
+        "{{image: '{IMAGE}', warm: false, prepare: {{env: [OF_LINES], run: ['mkdir /kept; touch /kept/$OF_LINES']}}}}"
+    );
+    let project = project(&format!(
+        "name: tells it\nserver: {{docker: {image}}}\n\
+         assert: {{tool: list, args: {{path: /kept}}, expect: {{contains: nothing}}}}\n"
+    ));
+    let arguments = ["ci", "--report-json", "run.json", "--junit", "junit.xml"];
+    let mut command = project.command(&arguments);
+    command
+        .env("OF_LINES", &secret)
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+    let ran = project.finish(command);
+    forget_prepared("/kept");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let mask = format!("::add-mask::{secret}\n");
+    assert!(ran.stdout.contains(&mask), "{}", ran.stdout);
+    let shown = ran.stdout.replace(&mask, "") + &ran.stderr;
+    assert!(shown.contains("***"), "{shown}");
+    assert!(!shown.contains(&secret), "{shown}");
+    for file in ["run.json", "junit.xml", "summary"] {
+        assert!(!project.read(file).contains(&secret), "{file}");
     }
 }

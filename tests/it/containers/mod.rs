@@ -105,6 +105,18 @@ fn ids(seen: &Value) -> Vec<String> {
     ids
 }
 
+/// Removes the prepared images that have this path.
+fn forget_prepared(path: &str) {
+    let list = ["images", "--quiet", "mcp-assert/prepared"];
+    for image in docker_says(Path::new("/"), &list).lines() {
+        let there = ["run", "--rm", "--network", "none", "--entrypoint", "test"];
+        let there = [&there[..], &[image, "-e", path]].concat();
+        if docker(Path::new("/"), &there).status.success() {
+            docker(Path::new("/"), &["rmi", "--force", image]);
+        }
+    }
+}
+
 /// Assertions that would see what another one left.
 const FRESH: &str = r#"
 name: writes
@@ -368,27 +380,7 @@ fn the_image_of_the_command_line_is_prepared_once() {
     let again = project.run(&["run", "evals", "--docker", IMAGE, "--prepare", &lines]);
     assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
     assert!(!again.stderr.contains(&preparing), "{}", again.stderr);
-
-    for image in docker_says(
-        Path::new("/"),
-        &["images", "--quiet", "mcp-assert/prepared"],
-    )
-    .lines()
-    {
-        let there = [
-            "run",
-            "--rm",
-            "--network",
-            "none",
-            image,
-            "test",
-            "-e",
-            &format!("/opt/{word}"),
-        ];
-        if docker(Path::new("/"), &there).status.success() {
-            docker(Path::new("/"), &["rmi", "--force", image]);
-        }
-    }
+    forget_prepared(&format!("/opt/{word}"));
 }
 
 #[test]

@@ -15,6 +15,11 @@ def tool(name, args):
         return "written"
     if name == "there":
         return json.dumps([path for path in args["paths"] if os.path.exists(path)])
+    if name == "list":
+        return json.dumps(sorted(os.listdir(args["path"])))
+    if name == "read":
+        with open(args["path"]) as file:
+            return file.read()
     if name == "env":
         return json.dumps(dict(os.environ))
     if name == "who":
@@ -61,7 +66,7 @@ def tool(name, args):
 end = {}
 deaf = False
 begun, greeted = time.time(), None
-names = "echo write there env who exit eat flood connect sleep wait times deaf end".split()
+names = "echo write there list read env who exit eat flood connect sleep wait times deaf end".split()
 patience = os.environ.get("PATIENCE")
 if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
     os._exit(3)
