@@ -45,8 +45,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     if merged.report.tool.version.is_empty() {
         merged.report.tool = tool::read(&context.environment);
     }
-    let only_tells =
-        one_run && merged.causes.is_empty() && here.source.event.as_deref() == Some(TELLING_EVENT);
+    let of_another = here.source.event.as_deref() == Some(TELLING_EVENT);
+    if of_another {
+        merged.report.source = told_by_event(&here, merged.report.source);
+    }
+    let only_tells = one_run && merged.causes.is_empty() && of_another;
     merged.causes.extend(kept_causes(&merged.report));
     let (mut wishes, mut update_baseline) = (
         options::wishes(&args.sinks, &args.judging),
@@ -92,6 +95,29 @@ fn whole_run(path: &Path) -> Merged {
             report: RunReport::default(),
             causes: vec![cause],
         },
+    }
+}
+
+/// Where a run of another workflow is from. What its file says may be a stranger's words: only what names the suite is
+/// taken over, because the event does not know it, and nothing that a link leads to.
+fn told_by_event(here: &Here, told: Source) -> Source {
+    let of_run = |pointer: &str| here.event.pointer(&format!("/workflow_run/{pointer}"));
+    let text = |pointer: &str| of_run(pointer)?.as_str().map(str::to_owned);
+    let number = |pointer: &str| of_run(pointer)?.as_u64();
+    Source {
+        server: here.source.server.clone(),
+        folder: told.folder,
+        repository: text("head_repository/full_name"),
+        sha: text("head_sha"),
+        head_sha: text("head_sha"),
+        reference: text("head_branch").map(|branch| format!("refs/heads/{branch}")),
+        event: text("event"),
+        pull_request: None,
+        workflow: text("path"),
+        job: told.job,
+        run: number("id"),
+        attempt: number("run_attempt"),
+        suite: told.suite,
     }
 }
 
