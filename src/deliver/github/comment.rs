@@ -78,6 +78,8 @@ pub(super) struct Sticky<'a> {
     pub(super) number: u64,
     /// Its first line.
     pub(super) marker: Marker,
+    /// The identity that a run of this workflow has of which nobody could tell the suite.
+    pub(super) nameless: String,
     /// All of it, the first line included.
     pub(super) body: String,
 }
@@ -92,18 +94,33 @@ enum Found {
     Unknown,
 }
 
+/// What was found on the pull request.
+struct Looked {
+    /// The comment of this suite.
+    found: Found,
+    /// One of an earlier run that could not say whose it was: this run is what became of it.
+    outdated: Option<Comment>,
+}
+
 impl Sticky<'_> {
     /// Brings the comment to where it should be.
     pub(super) async fn settle(&self, creation: Creation) -> Result<Commented, Failure> {
         let own = self.viewer().await?;
-        match self.found(own).await? {
-            Found::One(comment) => self.renew(&comment).await,
-            Found::Unknown => Err(Failure::Odd(format!(
+        let Looked { found, outdated } = self.look(own).await?;
+        match (found, outdated) {
+            (Found::One(comment), None) => self.renew(&comment).await,
+            (Found::One(comment), Some(outdated)) => {
+                self.renew(&comment).await?;
+                self.delete(outdated.id).await?;
+                Ok(Commented::Updated)
+            }
+            (Found::None, Some(outdated)) => self.renew(&outdated).await,
+            (Found::Unknown, _) => Err(Failure::Odd(format!(
                 "more than {} comments, too many to find ours among",
                 PAGE * MOST_PAGES
             ))),
-            Found::None if creation == Creation::Unwanted => Ok(Commented::Off),
-            Found::None => self.create(own).await,
+            (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off),
+            (Found::None, None) => self.create(own).await,
         }
     }
 
@@ -120,6 +137,15 @@ impl Sticky<'_> {
 
     /// Looks for our comment, oldest first, as far as is looked.
     async fn found(&self, own: u64) -> Result<Found, Failure> {
+        Ok(self.look(own).await?.found)
+    }
+
+    /// Looks for our comment and for an outdated one.
+    async fn look(&self, own: u64) -> Result<Looked, Failure> {
+        let mut looked = Looked {
+            found: Found::Unknown,
+            outdated: None,
+        };
         for page in 1..=MOST_PAGES {
             let below = format!(
                 "/issues/{}/comments?per_page={PAGE}&page={page}",
@@ -128,23 +154,28 @@ impl Sticky<'_> {
             let comments: Vec<Comment> = self.client.get(&self.repository.path(&below)).await?;
             let is_last = comments.len() < PAGE;
             // They come oldest first.
-            let ours = comments
-                .into_iter()
-                .find(|comment| self.is_ours(comment, own));
-            if let Some(comment) = ours {
-                return Ok(Found::One(comment));
+            for comment in comments {
+                let marker = comment.body.as_deref().and_then(Marker::of);
+                let by_us = comment.user.as_ref().map(|user| user.id) == Some(own);
+                let Some(marker) = marker.filter(|_| by_us) else {
+                    continue;
+                };
+                if marker.key == self.marker.key {
+                    if !matches!(looked.found, Found::One(_)) {
+                        looked.found = Found::One(comment);
+                    }
+                } else if marker.key == self.nameless && marker.age() < self.marker.age() {
+                    looked.outdated = Some(comment);
+                }
             }
             if is_last {
-                return Ok(Found::None);
+                if matches!(looked.found, Found::Unknown) {
+                    looked.found = Found::None;
+                }
+                break;
             }
         }
-        Ok(Found::Unknown)
-    }
-
-    fn is_ours(&self, comment: &Comment, own: u64) -> bool {
-        let marker = comment.body.as_deref().and_then(Marker::of);
-        let author = comment.user.as_ref().map(|user| user.id);
-        marker.is_some_and(|it| it.key == self.marker.key) && author == Some(own)
+        Ok(looked)
     }
 
     /// Changes our comment, unless a later run wrote it or it says the same.
@@ -170,14 +201,18 @@ impl Sticky<'_> {
             return Ok(Commented::Created);
         };
         if kept.id < created {
-            let path = format!("/issues/comments/{created}");
-            self.client.delete(&self.repository.path(&path)).await?;
+            self.delete(created).await?;
         }
         let written_by = kept.body.as_deref().and_then(Marker::of);
         if written_by.as_ref() == Some(&self.marker) {
             return Ok(Commented::Created);
         }
         self.renew(&kept).await
+    }
+
+    async fn delete(&self, comment: u64) -> Result<(), Failure> {
+        let path = format!("/issues/comments/{comment}");
+        self.client.delete(&self.repository.path(&path)).await
     }
 
     /// Posts it, and again only when it is sure that the first time had no effect.

@@ -142,6 +142,7 @@ impl<'a> GitHub<'a> {
             repository: &self.repository,
             number: pull_request.number,
             body: facts.secrets.mask(&(first + &page)),
+            nameless: self.key(None, None),
             marker,
         };
         sticky.settle(creation).await
@@ -150,36 +151,40 @@ impl<'a> GitHub<'a> {
     /// Whose comment it is. Under `workflow_run` the report comes from an artifact, and only the event is believed.
     fn marker(&self, pull_request: &PullRequest, report: &RunReport) -> Option<Marker> {
         let source = &self.here.source;
-        let other = self.here.event.get("workflow_run");
-        let number = |name: &str| other.and_then(|it| it.get(name)?.as_u64());
-        let text = |name: &str| other.and_then(|it| it.get(name)?.as_str());
-        let (run, attempt, workflow) = match other {
-            Some(_) => (
-                number("id")?,
-                number("run_attempt")?,
-                text("path").unwrap_or_default(),
-            ),
-            None => (
-                source.run?,
-                source.attempt?,
-                source.workflow.as_deref().unwrap_or_default(),
-            ),
+        let number = |name: &str| self.other()?.get(name)?.as_u64();
+        let (run, attempt) = match self.other() {
+            Some(_) => (number("id")?, number("run_attempt")?),
+            None => (source.run?, source.attempt?),
         };
-        let job = report.source.job.as_deref().or(source.job.as_deref());
-        let suite = report.source.suite.as_deref();
         let sha = pull_request.head_sha.as_deref();
         let sha = sha.or(source.head_sha.as_deref());
+        let (job, suite) = (&report.source.job, &report.source.suite);
         Some(Marker {
-            key: Marker::key([
-                self.repository.name(),
-                workflow,
-                job.unwrap_or_default(),
-                suite.unwrap_or_default(),
-            ]),
+            key: self.key(job.as_deref(), suite.as_deref()),
             run,
             attempt,
             sha: sha.filter(|sha| is_revision(sha))?.to_owned(),
         })
+    }
+
+    /// The run of another workflow that this one tells of.
+    fn other(&self) -> Option<&Value> {
+        self.here.event.get("workflow_run")
+    }
+
+    /// The identity of a comment; nobody knows the suite of a run whose report cannot be read, nor its job.
+    fn key(&self, job: Option<&str>, suite: Option<&str>) -> String {
+        let source = &self.here.source;
+        let workflow = match self.other() {
+            Some(other) => other.get("path").and_then(Value::as_str),
+            None => source.workflow.as_deref(),
+        };
+        Marker::key([
+            self.repository.name(),
+            workflow.unwrap_or_default(),
+            job.or(source.job.as_deref()).unwrap_or_default(),
+            suite.unwrap_or_default(),
+        ])
     }
 
     fn surroundings(

@@ -1,6 +1,7 @@
 //! The half that comments for forks: it runs later, with rights, on a report that a stranger may have made.
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::{
     Step,
@@ -22,9 +23,14 @@ fn report(twin: &Twin) -> Project {
 
 /// The step of the other workflow: on the default branch, for a head that it names.
 fn telling<'a>(twin: &'a Twin, head: &str, from: &str) -> Step<'a> {
+    telling_of(twin, 77, head, from)
+}
+
+/// The same for a run of that number.
+fn telling_of<'a>(twin: &'a Twin, run: u64, head: &str, from: &str) -> Step<'a> {
     let mut payload = payload("workflow_run");
     for (name, value) in [
-        ("id", json!(77)),
+        ("id", json!(run)),
         ("run_attempt", json!(2)),
         ("event", json!("pull_request")),
         ("path", json!(".github/workflows/ci.yml")),
@@ -75,6 +81,108 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
         )),
         "{body}"
     );
+}
+
+/// The report with other claims about its source, sealed as whoever wrote it would seal it.
+fn forged(report: &str, claims: &Value) -> String {
+    let (before, end) = report.split_once("\n\"end\":").unwrap();
+    let lines = before
+        .lines()
+        .map(|line| match line.strip_prefix("\"source\":") {
+            Some(source) => {
+                let source = source.trim_end_matches(',');
+                let mut source: Value = serde_json::from_str(source).unwrap();
+                let claims = claims.as_object().unwrap().clone();
+                source.as_object_mut().unwrap().extend(claims);
+                format!("\"source\":{source},")
+            }
+            None => line.to_owned(),
+        });
+    let before = lines.collect::<Vec<_>>().join("\n");
+    let digest = |text: &str| {
+        let bytes = Sha256::digest(text.as_bytes());
+        bytes
+            .iter()
+            .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    };
+    let end = end.replace(
+        &digest(report.split_once("\n\"end\":").unwrap().0),
+        &digest(&before),
+    );
+    format!("{before}\n\"end\":{end}")
+}
+
+#[test]
+fn no_link_leads_where_a_report_says() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    twin.world().pulls = vec![pull(8, FORK)];
+    let claims = json!({
+        "server": "https://evil.example", "repository": "evil/x", "sha": "f".repeat(40),
+        "head_sha": "f".repeat(40), "run": 1, "attempt": 1, "pull_request": 5,
+    });
+    let text = forged(&project.read("run.json"), &claims);
+    std::fs::write(project.path().join("run.json"), text).unwrap();
+    let step = telling(&twin, &hash("head"), FORK);
+    let arguments = [
+        "ci",
+        "merge",
+        "--blobs",
+        "run.json",
+        "--report-json",
+        "merged.json",
+    ];
+    let mut command = step.dressed(&project, &arguments);
+    command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+    let ran = step.finish(&project, command);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let summary = project.read("summary");
+    let link = format!(
+        "https://github.com/{FORK}/blob/{}/evals/a.yaml",
+        hash("head")
+    );
+    assert!(summary.contains(&link), "{summary}");
+    for text in [
+        summary,
+        project.read("merged.json"),
+        twin.world().comments[0].body.clone(),
+    ] {
+        assert!(!text.contains("evil") && !text.contains("ffffff"), "{text}");
+    }
+}
+
+#[test]
+fn a_report_that_could_not_be_read_leaves_no_comment_beside_the_next_one() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    let good = project.read("run.json");
+    twin.world().pulls = vec![pull(8, FORK)];
+    let mut number = 100;
+    let mut tell = |text: Option<&str>| {
+        number += 1;
+        let path = project.path().join("run.json");
+        match text {
+            Some(text) => std::fs::write(path, text).unwrap(),
+            None => std::fs::remove_file(path).unwrap(),
+        }
+        let step = telling_of(&twin, number, &hash("head"), FORK);
+        let arguments = ["ci", "merge", "--blobs", "run.json"];
+        step.finish(&project, step.dressed(&project, &arguments));
+        let world = twin.world();
+        let lines = world.comments.iter().map(|it| it.body.lines().nth(1));
+        lines.map(|it| it.unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let broken = tell(Some("{cut"));
+    assert!(
+        broken.len() == 1 && broken[0].contains("incomplete"),
+        "{broken:?}"
+    );
+    // The next one takes its place, and none stays beside it.
+    let fails = ["### mcp-assert: fail, 0/1 passed, 1 failed"];
+    assert_eq!(tell(Some(&good)), fails);
+    assert_eq!(tell(None).len(), 2);
+    assert_eq!(tell(Some("{cut")).len(), 2);
+    assert_eq!(tell(Some(&good)), fails);
 }
 
 #[test]
