@@ -20,7 +20,7 @@ use crate::{
         lower::expectation::resolve,
         model::{
             expectation::{Expectation, Wanted},
-            subject::Step,
+            subject::{OnToolError, Step, StepAction},
         },
         template::Bindings,
     },
@@ -156,7 +156,9 @@ impl Bench<'_> {
     }
 
     fn step(&mut self, written: &Step, step: &StepSeen, seen: &Observation) {
-        if seen.answer.is_none() {
+        // A wait has no answer; where another one has none, the disruption tells why.
+        let paused = matches!(written.action, StepAction::Wait(_)) && seen.disruption.is_none();
+        if seen.answer.is_none() && !paused {
             return;
         }
         let part = match step.part {
@@ -164,10 +166,24 @@ impl Bench<'_> {
             StepPart::Subject => "step",
         };
         let label = format!("{part} {} ({})", step.index + 1, step.label);
+        let (failed, mut resolved) = (self.failures.len(), Vec::new());
         for wanted in &written.wanted {
             if let Some(expectation) = self.resolve(wanted) {
                 self.check(&expectation, wanted, seen, Some(&label));
+                resolved.push(expectation);
             }
+        }
+        let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+        if written.on_tool_error == OnToolError::Judged
+            && self.failures.len() == failed
+            && self.disruption.is_none()
+            && let Some(mismatch) = check::unasked_error(&wanted, seen)
+        {
+            self.failures.push(Failure {
+                origin: written.origin.clone(),
+                step: Some(label),
+                mismatch,
+            });
         }
     }
 

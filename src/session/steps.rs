@@ -122,7 +122,7 @@ impl Session {
                 );
                 Err(self.cannot(DisruptionKind::Step, message).into())
             }
-            (OnToolError::GoOn, _)
+            (OnToolError::Judged | OnToolError::Allowed, _)
             | (OnToolError::Stop | OnToolError::PassOver, Body::Result(_)) => Ok(()),
             (OnToolError::Stop | OnToolError::PassOver, Body::ProtocolError(error)) => {
                 let message = format!("{} was refused with {error}", label(&step.action));

@@ -77,3 +77,48 @@ fn an_error_of_a_setup_step_passes_only_where_the_suite_speaks_of_errors() {
         );
     }
 }
+
+#[test]
+fn a_refused_step_is_red_unless_its_refusal_is_expected() {
+    let held = [
+        "max_duration: 10s",
+        "max_bytes: 10000",
+        "stderr: {not_contains: x}",
+        "notifications: {max_count: 0}",
+        "findings: none",
+        "server_requests: [{method: roots/list, count: 0}]",
+        "file_exists: evals",
+        "exit: {clean: true}",
+        "progress: {monotonic: true}",
+        "min_progress: 0",
+        "not: {file_exists: gone}",
+    ];
+    let refused = |more: &str| format!("steps: [{{{REFUSAL}, expect: {{{more}}}}}]");
+    let mut documents: Vec<String> = held.iter().map(|more| refused(more)).collect();
+    documents.push(format!("parallel: true\n{}", refused(held[0])));
+    let green = documents.len();
+    documents.push(refused("max_duration: 10s, error: {code: -32602}"));
+    documents.push(refused("not: {error: {code: 1}}"));
+    let seen = outcomes(&documents, &[]);
+    for (index, (document, outcome)) in documents.iter().zip(&seen).enumerate() {
+        let wanted = if index < green { "FAIL" } else { "PASS" };
+        assert_eq!(verdict(outcome), wanted, "{document}: {outcome}");
+        let told = outcome["mismatches"].to_string();
+        let tells = told.contains("step 1 (tool `error`)") && told.contains("-32602");
+        assert_eq!(tells, index < green, "{document}: {outcome}");
+    }
+}
+
+#[test]
+fn what_a_wait_is_to_hold_is_looked_at() {
+    let documents = [
+        "steps: [{wait: 1ms, expect: {file_exists: evals}}, {wait: 1ms}]",
+        "steps: [{wait: 1ms, expect: {file_exists: gone}}]",
+        "setup: [{wait: 1ms, expect: {file_exists: gone}}]\nassert: {tool: test_simple_text}",
+        "steps: [{wait: 1ms, expect: {contains: x}}]",
+    ];
+    let documents: Vec<String> = documents.iter().map(|one| (*one).to_owned()).collect();
+    let seen = outcomes(&documents, &[]);
+    let verdicts: Vec<&str> = seen.iter().map(verdict).collect();
+    assert_eq!(verdicts, ["PASS", "FAIL", "FAIL", "error"]);
+}

@@ -1,6 +1,6 @@
 //! What subjects do, and what is seen of them.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -22,6 +22,7 @@ use crate::{
         },
         template::ValueTemplate,
     },
+    words::source::{Origin, SourceFile, Span},
 };
 
 #[tokio::test(start_paused = true)]
@@ -325,6 +326,10 @@ fn step(action: StepAction) -> Step {
         captures: Vec::new(),
         wanted: Vec::new(),
         on_tool_error: OnToolError::Stop,
+        origin: Origin {
+            file: Arc::new(SourceFile::new("a.yaml".into(), String::new())),
+            span: Span::default(),
+        },
     }
 }
 
@@ -398,7 +403,7 @@ async fn a_step_that_fails_ends_the_assertion() {
     )
     .await;
     let mut allowed = step(StepAction::Tool(tool("fail", json!({}))));
-    allowed.on_tool_error = OnToolError::GoOn;
+    allowed.on_tool_error = OnToolError::Allowed;
     let seen = Stage::new(helpful())
         .perform_after(&[allowed], &echo())
         .await;

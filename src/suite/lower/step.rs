@@ -106,12 +106,19 @@ impl Lowering<'_> {
         } else {
             Spoken::Nothing
         };
-        let wanted = self.step_expect(part, expect, &captures, at);
+        let mut wanted = self.step_expect(expect, &captures);
+        let action = action?;
+        // A step of the subject that says nothing must not fail; a wait cannot.
+        let answered = !matches!(action, StepAction::Wait(_));
+        if part == Part::Subject && answered && wanted.is_empty() {
+            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+        }
         Some(Step {
-            action: action?,
+            action,
             captures,
             wanted,
             on_tool_error: self.on_tool_error(part, spoken),
+            origin: self.reading.problems.origin(at),
         })
     }
 
@@ -177,33 +184,27 @@ impl Lowering<'_> {
     /// What a tool error of a step means.
     fn on_tool_error(&self, part: Part, spoken: Spoken) -> OnToolError {
         match (spoken, part, self.dialect()) {
-            (Spoken::Allowed | Spoken::Expected, _, _) | (Spoken::Nothing, Part::Subject, _) => {
-                OnToolError::GoOn
-            }
+            (Spoken::Allowed, _, _) => OnToolError::Allowed,
+            (Spoken::Expected, _, _) | (Spoken::Nothing, Part::Subject, _) => OnToolError::Judged,
             (Spoken::Nothing, Part::Setup, Dialect::Native) => OnToolError::Stop,
             (Spoken::Nothing, Part::Setup, Dialect::Compat) => OnToolError::PassOver,
         }
     }
 
-    /// What must hold for a step's answer. A step of the subject that says nothing must not fail.
+    /// What must hold for a step's answer.
     fn step_expect(
         &mut self,
-        part: Part,
         expect: Option<Field<Deferred<RawExpect>>>,
         captures: &[Capture],
-        at: At,
     ) -> Vec<Wanted> {
         let before = self.captured.clone();
         let own = captures.iter().map(|capture| capture.name.clone());
         self.captured.extend(own);
-        let mut wanted = match expect {
+        let wanted = match expect {
             Some(expect) => self.expect(Family::Answer, expect.value.node, RawExpect::KEYS),
             None => Vec::new(),
         };
         self.captured = before;
-        if wanted.is_empty() && part == Part::Subject {
-            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
-        }
         wanted
     }
 

@@ -10,6 +10,7 @@ use crate::{
         model::expectation::Wanted,
         template::{Template, ValueTemplate},
     },
+    words::source::Origin,
 };
 
 /// The subject of an assertion. One YAML key, one variant.
@@ -315,6 +316,8 @@ pub(crate) struct Step {
     pub(crate) wanted: Vec<Wanted>,
     /// What a tool error means.
     pub(crate) on_tool_error: OnToolError,
+    /// Its place in the suite.
+    pub(crate) origin: Origin,
 }
 
 /// What a step does.
@@ -346,8 +349,10 @@ pub(crate) enum StepAction {
 pub(crate) enum OnToolError {
     /// The assertion cannot be observed.
     Stop,
-    /// It is an answer like any other: `allow_error: true`, or an expectation of the step is about it.
-    GoOn,
+    /// It is an answer like any other, and the step's expectations judge it.
+    Judged,
+    /// It is an answer like any other, and no expectation need speak of it: `allow_error: true`.
+    Allowed,
     /// A tool error is passed over, a protocol error stops: the Go tool's way.
     PassOver,
 }
