@@ -122,3 +122,29 @@ fn what_a_wait_is_to_hold_is_looked_at() {
     let verdicts: Vec<&str> = seen.iter().map(verdict).collect();
     assert_eq!(verdicts, ["PASS", "FAIL", "FAIL", "error"]);
 }
+
+#[test]
+fn an_allowed_error_of_a_step_is_an_answer_like_any_other() {
+    let case = |step: &str| format!("steps: [{{{step}, allow_error: true}}, {{ping: true}}]");
+    let documents = [
+        case(TOOL_ERROR),
+        case(REFUSAL),
+        case(&format!("{TOOL_ERROR}, capture: {{said: $}}")).replace(
+            "ping: true",
+            "tool: echo, args: {message: '{{said}}'}, expect: {contains: boom}",
+        ),
+        case(&format!(
+            "{TOOL_ERROR}, expect: {{contains: boom, max_duration: 10s}}"
+        )),
+        format!("parallel: true\n{}", case(TOOL_ERROR)),
+        case(&format!("{TOOL_ERROR}, expect: {{contains: never said}}")),
+        case(&format!("{TOOL_ERROR}, expect: {{not_error: true}}")),
+        case(TOOL_ERROR)
+            .replace("true", "false")
+            .replace("ping: false", "ping: true"),
+    ];
+    let seen = outcomes(&documents, &[]);
+    let verdicts: Vec<&str> = seen.iter().map(verdict).collect();
+    assert_eq!(verdicts[..5], ["PASS"; 5], "{seen:?}");
+    assert_eq!(verdicts[5..], ["FAIL"; 3], "{seen:?}");
+}

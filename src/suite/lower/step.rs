@@ -108,9 +108,9 @@ impl Lowering<'_> {
         };
         let mut wanted = self.step_expect(expect, &captures);
         let action = action?;
-        // A step of the subject that says nothing must not fail; a wait cannot.
-        let answered = !matches!(action, StepAction::Wait(_));
-        if part == Part::Subject && answered && wanted.is_empty() {
+        // A step of the subject that says nothing must not fail; a wait cannot, and `allow_error` says something.
+        let silent = wanted.is_empty() && spoken != Spoken::Allowed;
+        if silent && part == Part::Subject && !matches!(action, StepAction::Wait(_)) {
             wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
         }
         Some(Step {
