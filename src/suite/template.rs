@@ -80,6 +80,24 @@ pub(crate) enum Form {
     Typed,
 }
 
+/// A part of a text whose markers were replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What the author wrote, in the suite or in a variable of the environment.
+    Written(String),
+    /// What came in the place of another marker: it means nothing but itself.
+    Data(String),
+}
+
+impl Part {
+    /// The text of it.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Written(text) | Self::Data(text) => text,
+        }
+    }
+}
+
 /// The pieces of a text, in order.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
@@ -160,12 +178,7 @@ impl ValueTemplate {
 
     /// The value with every marker in its string leaves replaced.
     pub(crate) fn render(&self, bindings: &Bindings) -> Result<Value, UnknownName> {
-        bindings.value(&self.value, Keys::Kept)
-    }
-
-    /// The same, with markers in keys replaced too, as expectations about files and paths have them.
-    pub(crate) fn render_with_keys(&self, bindings: &Bindings) -> Result<Value, UnknownName> {
-        bindings.value(&self.value, Keys::Rendered)
+        bindings.value(&self.value)
     }
 }
 
@@ -183,15 +196,6 @@ pub(crate) fn text_has_markers(text: &str) -> bool {
         && pieces(text)
             .iter()
             .any(|piece| !matches!(piece, Piece::Text(_)))
-}
-
-/// Whether markers in the keys of maps are replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    /// They stay.
-    Kept,
-    /// They are.
-    Rendered,
 }
 
 impl Bindings {
@@ -215,70 +219,73 @@ impl Bindings {
         if !text.contains("{{") {
             return Ok(text.to_owned());
         }
-        let mut out = String::with_capacity(text.len());
-        for piece in pieces(text) {
-            match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Escape => out.push_str(match self.unknown {
-                    UnknownNames::Refuse => "{{",
-                    UnknownNames::Keep => "{{{{",
+        Ok(self.parts(text)?.iter().map(Part::text).collect())
+    }
+
+    /// The parts of a text with its markers replaced.
+    pub(super) fn parts(&self, text: &str) -> Result<Vec<Part>, UnknownName> {
+        let part = |piece| {
+            Ok(match piece {
+                Piece::Text(text) => Part::Written(text.to_owned()),
+                Piece::Escape => Part::Written(match self.unknown {
+                    UnknownNames::Refuse => "{{".to_owned(),
+                    UnknownNames::Keep => "{{{{".to_owned(),
                 }),
                 Piece::Name { name, written, .. } => match (self.lookup(name), self.unknown) {
-                    (Some(value), _) => out.push_str(&as_text(&value)),
-                    (None, UnknownNames::Keep) => out.push_str(written),
+                    (Some(value), _) if name.starts_with("env.") => Part::Written(as_text(&value)),
+                    (Some(value), _) => Part::Data(as_text(&value)),
+                    (None, UnknownNames::Keep) => Part::Written(written.to_owned()),
                     (None, UnknownNames::Refuse) => {
                         return Err(UnknownName {
                             name: name.to_owned(),
                         });
                     }
                 },
-            }
-        }
-        Ok(out)
+            })
+        };
+        pieces(text).into_iter().map(part).collect()
     }
 
     /// A value with the markers in its string leaves replaced.
-    fn value(&self, value: &Value, keys: Keys) -> Result<Value, UnknownName> {
+    fn value(&self, value: &Value) -> Result<Value, UnknownName> {
         Ok(match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-            Value::String(text) => self.leaf(text)?,
+            Value::String(text) => match self.whole(text) {
+                Some(value) => value,
+                None => Value::String(self.text(text)?),
+            },
             Value::Array(items) => Value::Array(
                 items
                     .iter()
-                    .map(|item| self.value(item, keys))
+                    .map(|item| self.value(item))
                     .collect::<Result<_, _>>()?,
             ),
             Value::Object(members) => {
                 let mut out = Map::with_capacity(members.len());
                 for (key, member) in members {
-                    let key = match keys {
-                        Keys::Kept => key.clone(),
-                        Keys::Rendered => self.text(key)?,
-                    };
-                    out.insert(key, self.value(member, keys)?);
+                    out.insert(key.clone(), self.value(member)?);
                 }
                 Value::Object(out)
             }
         })
     }
 
-    /// A string leaf: `{{name!}}` alone takes over the value's type.
-    fn leaf(&self, text: &str) -> Result<Value, UnknownName> {
-        if text.ends_with("!}}")
-            && let Some((
+    /// The value that a string leaf stands for: `{{name!}}` alone takes over the value's type.
+    pub(super) fn whole(&self, text: &str) -> Option<Value> {
+        if !text.ends_with("!}}") {
+            return None;
+        }
+        match marker(text)? {
+            (
                 Piece::Name {
                     name,
                     form: Form::Typed,
                     ..
                 },
                 length,
-            )) = marker(text)
-            && length == text.len()
-            && let Some(value) = self.lookup(name)
-        {
-            return Ok(value);
+            ) if length == text.len() => self.lookup(name),
+            (Piece::Name { .. } | Piece::Text(_) | Piece::Escape, _) => None,
         }
-        self.text(text).map(Value::String)
     }
 }
 

@@ -73,3 +73,134 @@ fn a_suite_that_changes_while_it_runs_is_judged_as_it_was() {
     let shown = ran.stdout.matches("contains: never said").count();
     assert_eq!(shown, 2, "the lines are shown: {}", ran.stdout);
 }
+
+/// What is captured, what the tool answers then, an expectation, and the end with a part of its reason.
+type Captured = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const CAPTURED: &[Captured] = &[
+    (
+        r#"{"v":{"type":"object"}}"#,
+        r#"{"s":{"type":"object","x":1}}"#,
+        r#"json_path: {s: "{{v!}}"}"#,
+        "FAIL",
+        "found the object",
+    ),
+    (
+        r#"{"v":{"type":"text"}}"#,
+        r#"{"s":{"type":"text"}}"#,
+        r#"json_path: {s: "{{v!}}"}"#,
+        "PASS",
+        "",
+    ),
+    (
+        r#"{"v":{"length":2}}"#,
+        r#"{"s":[1,2]}"#,
+        r#"structured: {s: "{{v!}}"}"#,
+        "FAIL",
+        "",
+    ),
+    (
+        r#"{"v":{"length":2}}"#,
+        r#"{"s":[1,2]}"#,
+        r#"structured: {s: {not: "{{v!}}"}}"#,
+        "PASS",
+        "",
+    ),
+    (
+        r#"{"v":{"exists":false}}"#,
+        "{}",
+        r#"json_path: {s: "{{v!}}"}"#,
+        "FAIL",
+        "",
+    ),
+    (
+        r#"{"v":{"s":{"exists":false}}}"#,
+        "{}",
+        r#"json_path: "{{v!}}""#,
+        "ERROR",
+        "a captured map",
+    ),
+    (
+        r#"{"v":{"gt":1}}"#,
+        r#"{"s":[1,2]}"#,
+        r#"json_path: {s: {length: "{{v!}}"}}"#,
+        "ERROR",
+        "a whole number",
+    ),
+    (
+        r#"{"v":2}"#,
+        r#"{"s":[1,2]}"#,
+        r#"json_path: {s: {length: "{{v!}}"}}"#,
+        "PASS",
+        "",
+    ),
+    (
+        r#"{"v":2}"#,
+        r#"{"s":1}"#,
+        r#"json_path: {s: {ge: "{{v!}}"}}"#,
+        "FAIL",
+        "at least `2`",
+    ),
+    (
+        r#"{"v":"length"}"#,
+        r#"{"s":[1,2]}"#,
+        r#"json_path: {s: {"{{v}}": 2}}"#,
+        "FAIL",
+        "",
+    ),
+    (
+        r#"{"v":"a.b"}"#,
+        "axb",
+        r#"matches_regex: "^{{v}}$""#,
+        "FAIL",
+        r"a\.b",
+    ),
+    (
+        r#"{"v":"C++ (1)"}"#,
+        "in C++ (1)!",
+        r"matches_regex: ['in {{v}}\W', '\QC{{env.PLUS}} (1)\E']",
+        "PASS",
+        "",
+    ),
+    (
+        r#"{"v":".*"}"#,
+        r#"{"s":"x"}"#,
+        r#"json_path: {s: {matches: "{{v!}}"}}"#,
+        "FAIL",
+        "",
+    ),
+];
+
+#[test]
+fn what_a_server_sent_is_compared_as_a_value() {
+    for (captured, answer, expect, end, reason) in CAPTURED {
+        let suite = format!(
+            "name: case\nserver: {{builtin: conformance}}\nsetup: [{{tool: reply, args: {{text: '{captured}'}}, capture: {{v: $.v}}}}]\nassert:\n  tool: reply\n  args: {{text: '{answer}', structuredContent: {structured}}}\n  expect: {{{expect}}}\n",
+            structured = if answer.starts_with('{') {
+                answer
+            } else {
+                "{}"
+            },
+        );
+        let project = Project::with_suite(&suite);
+        let mut command = project.command(&["run", "evals"]);
+        command.env("PLUS", "++");
+        let ran = project.finish(command);
+        assert!(
+            ran.stdout.starts_with(end),
+            "{captured} {expect}: {}",
+            ran.stdout
+        );
+        assert!(
+            ran.stdout.contains(reason),
+            "{captured} {expect}: {}",
+            ran.stdout
+        );
+    }
+}

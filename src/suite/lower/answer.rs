@@ -261,15 +261,14 @@ impl Lowering<'_> {
 
     /// A text, or a pattern between slashes.
     fn text_rule(&mut self, text: Text) -> Option<TextRule> {
-        let inner = text
-            .text
+        let whole = self.as_pattern(&text.text, text.at);
+        let inner = whole
             .strip_prefix('/')
-            .and_then(|rest| rest.strip_suffix('/'));
+            .and_then(|rest| rest.strip_suffix('/'))
+            .filter(|inner| !inner.is_empty() && self.has_written_ends(text.at));
         match inner {
-            Some(pattern) if !pattern.is_empty() => {
-                self.pattern(pattern, text.at).map(TextRule::Pattern)
-            }
-            Some(_) | None => Some(TextRule::Literal(text.text)),
+            Some(pattern) => self.compile(pattern, text.at).map(TextRule::Pattern),
+            None => Some(TextRule::Literal(text.text)),
         }
     }
 
@@ -284,7 +283,7 @@ impl Lowering<'_> {
                 };
                 let least = entries
                     .iter()
-                    .position(|entry| entry.key.text == "min_bytes");
+                    .position(|entry| entry.key.text == "min_bytes" && entry.key.at.is_written());
                 let min_bytes = match least {
                     None => None,
                     Some(index) => {

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, path::Path};
 
-use super::{Compiled, Lowering, Surroundings};
+use super::{Compiled, Lowering, Surroundings, filling};
 use crate::{
     suite::{
         Dialect,
@@ -31,10 +31,8 @@ pub(crate) fn resolve<'a>(
         WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
         WantedState::Templated(unresolved) => unresolved,
     };
-    let value = unresolved
-        .value
-        .render_with_keys(bindings)
-        .map_err(|unknown| unknown.to_string())?;
+    let (node, fillings) =
+        filling::fill(&unresolved.value, bindings).map_err(|unknown| unknown.to_string())?;
     let environment = Environment::default();
     let around = Surroundings {
         environment: &environment,
@@ -53,8 +51,7 @@ pub(crate) fn resolve<'a>(
         dialect,
     };
     let mut lowering = Lowering::new(reading, &around, &mut compiled);
-    let at = At::default();
-    let node = Node::from_value(value, at);
+    lowering.fillings = fillings;
     let found = lowering.family(unresolved.family, wanted.key, node);
     let problems = lowering.problems().take();
     if let Some(problem) = problems
@@ -89,7 +86,12 @@ impl Lowering<'_> {
                 .into_iter()
                 .collect();
         }
-        let at = value.at;
+        // The map around the key is the author's, whatever was filled in as the value.
+        let at = if value.at.is_written() {
+            value.at
+        } else {
+            At::default()
+        };
         let entry = Entry {
             key: Key {
                 text: key.to_owned(),

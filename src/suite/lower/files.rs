@@ -60,7 +60,8 @@ impl Lowering<'_> {
             .0
             .into_iter()
             .filter_map(|text| {
-                let relative = text.text.strip_prefix("./").unwrap_or(&text.text);
+                let pattern = self.as_glob(&text.text, text.at);
+                let relative = pattern.strip_prefix("./").unwrap_or(&pattern);
                 let glob = GlobBuilder::new(relative).literal_separator(true).build();
                 match glob {
                     Ok(glob) => Some(PathPattern {

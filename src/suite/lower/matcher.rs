@@ -1,5 +1,5 @@
 //! `json_path` and `structured`: paths and what must be there. A map whose keys are all matcher words is a
-//! matcher, every other value is compared as it is.
+//! matcher, every other value is compared as it is. What `{{…}}` filled in is never a matcher.
 
 use serde_json::Value;
 
@@ -90,9 +90,8 @@ impl Lowering<'_> {
             ("matches", Kind::Text(pattern, _)) => {
                 return self.pattern(&pattern, node.at).map(Matcher::Matches);
             }
-            ("length", kind) => length(kind)
-                .map(Matcher::Length)
-                .ok_or("a whole number, or a map of `gt`, `ge`, `lt`, `le`"),
+            ("length", Kind::Map(_)) if !node.at.is_written() => Err(LENGTHS),
+            ("length", kind) => length(kind).map(Matcher::Length).ok_or(LENGTHS),
             ("one_of", Kind::List(items)) => Ok(Matcher::OneOf(
                 items.into_iter().map(Node::into_value).collect(),
             )),
@@ -123,14 +122,17 @@ impl Lowering<'_> {
 /// What `type` takes.
 const TYPES: &str = "one of `null`, `boolean`, `integer`, `number`, `string`, `array` and `object`";
 
-/// Whether a value is a map of matchers.
+/// What `length` takes.
+const LENGTHS: &str = "a whole number, or a map of `gt`, `ge`, `lt`, `le`";
+
+/// Whether a value is a map of matchers that the author wrote.
 fn is_matcher(node: &Node) -> bool {
     match &node.kind {
         Kind::Map(entries) => {
             !entries.is_empty()
-                && entries
-                    .iter()
-                    .all(|entry| MATCHERS.contains(&entry.key.text.as_str()))
+                && entries.iter().all(|entry| {
+                    entry.key.at.is_written() && MATCHERS.contains(&entry.key.text.as_str())
+                })
         }
         Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => false,
     }

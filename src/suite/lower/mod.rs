@@ -12,6 +12,7 @@ pub(crate) mod duration;
 mod env;
 pub(crate) mod expectation;
 mod files;
+mod filling;
 mod matcher;
 mod names;
 mod notices;
@@ -33,6 +34,7 @@ use std::{
 
 use serde_json_path::JsonPath;
 
+use self::filling::Filling;
 use crate::{
     suite::{
         Dialect,
@@ -181,6 +183,8 @@ pub(crate) struct Lowering<'a> {
     uses_fixture: bool,
     /// What every failure should mention.
     warnings: Vec<Diagnostic>,
+    /// What `{{…}}` filled in, where names have values already.
+    fillings: Vec<Filling>,
 }
 
 impl<'a> Lowering<'a> {
@@ -200,6 +204,7 @@ impl<'a> Lowering<'a> {
             fixture_from: around.fixture_from,
             uses_fixture: false,
             warnings: Vec::new(),
+            fillings: Vec::new(),
         }
     }
 

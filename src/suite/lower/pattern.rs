@@ -43,6 +43,12 @@ fn reason(error: &regex::Error) -> String {
 impl Lowering<'_> {
     /// The compiled pattern of a text.
     pub(super) fn pattern(&mut self, text: &str, at: At) -> Option<Pattern> {
+        let text = self.as_pattern(text, at);
+        self.compile(&text, at)
+    }
+
+    /// The compiled pattern of a text in which every character means what it means in a pattern.
+    pub(super) fn compile(&mut self, text: &str, at: At) -> Option<Pattern> {
         match self.compiled.pattern(text) {
             Ok(pattern) => Some(pattern),
             Err(reason) => {

@@ -51,7 +51,7 @@ impl Problems {
     pub(crate) fn origin(&self, at: At) -> Origin {
         let file = match (at.source, &self.settings) {
             (Source::Settings, Some(settings)) => settings,
-            (Source::Settings, None) | (Source::Suite, _) => &self.suite,
+            (Source::Settings, None) | (Source::Suite | Source::Filling(_), _) => &self.suite,
         };
         Origin {
             file: Arc::clone(file),

@@ -58,9 +58,15 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The entries of a map.
+    /// The entries of a map whose keys mean something; a captured map is a value and means nothing.
     pub(crate) fn map(&mut self, node: Node, expected: &str) -> Option<Vec<Entry>> {
         match node.kind {
+            Kind::Map(_) if !node.at.is_written() => {
+                let origin = self.problems.origin(node.at);
+                self.problems
+                    .add(problems::wrong_type(origin, "a captured map", expected));
+                None
+            }
             Kind::Map(entries) => Some(entries),
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
                 self.wrong_type(&node, expected);

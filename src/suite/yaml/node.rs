@@ -13,6 +13,8 @@ pub(crate) enum Source {
     Suite,
     /// The settings file.
     Settings,
+    /// None: `{{…}}` was filled in here, and this is the number of the filling.
+    Filling(usize),
 }
 
 /// A place in one of the two files.
@@ -25,6 +27,22 @@ pub(crate) struct At {
 }
 
 impl At {
+    /// The place of a filling.
+    pub(crate) fn filling(number: usize) -> Self {
+        Self {
+            source: Source::Filling(number),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the author wrote what is here, and nothing was filled in.
+    pub(crate) fn is_written(self) -> bool {
+        match self.source {
+            Source::Suite | Source::Settings => true,
+            Source::Filling(_) => false,
+        }
+    }
+
     /// From the beginning of this place to the end of another one of the same file.
     pub(crate) fn until(self, end: Self) -> Self {
         if self.source != end.source || end.span.end < self.span.start {
