@@ -13,7 +13,7 @@ use crate::{
         },
         problems,
         raw::{
-            Field,
+            Field, Readable,
             client::{
                 RawAnswer, RawCapabilities, RawClient, RawElicitations, RawReject, RawSamplingReply,
             },
@@ -167,6 +167,9 @@ impl Lowering<'_> {
                             text: word.clone(),
                             at,
                         });
+                    }
+                    ("action", _) if self.dialect() == Dialect::Native => {
+                        self.reading.wrong_type(&value, &Text::words());
                     }
                     ("content", _) => content = Some(value),
                     _ => members.push(Entry { key, value }),

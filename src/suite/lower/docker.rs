@@ -10,7 +10,7 @@ use crate::suite::{
         Field,
         docker::{RawBuild, RawDocker, RawMount, RawPreparation, RawPrepare},
         union::TextOr,
-        value::{OneOrMany, Text},
+        value::{OneOrMany, Placed, Text},
     },
     yaml::At,
 };
@@ -304,12 +304,12 @@ impl Lowering<'_> {
     }
 
     /// What else is mounted.
-    fn mounts(&mut self, mounts: OneOrMany<TextOr<RawMount>>) -> Vec<Mount> {
+    fn mounts(&mut self, mounts: OneOrMany<Placed<TextOr<RawMount>>>) -> Vec<Mount> {
         let mounts = mounts.0.into_iter();
         mounts
-            .filter_map(|mount| match mount {
+            .filter_map(|Placed { value, at }| match value {
                 TextOr::Text(text) => self.mount_text(&text),
-                TextOr::Map(mount) => self.mount_map(mount),
+                TextOr::Map(mount) => self.mount_map(mount, at),
             })
             .collect()
     }
@@ -345,15 +345,15 @@ impl Lowering<'_> {
         })
     }
 
-    fn mount_map(&mut self, raw: RawMount) -> Option<Mount> {
+    fn mount_map(&mut self, raw: RawMount, at: At) -> Option<Mount> {
         let RawMount {
             source,
             target,
             read_only,
         } = raw;
-        let at = source.as_ref().or(target.as_ref()).map(|field| field.key)?;
-        let source = self.required(source, "source", "a mount", at)?;
-        let target = self.required(target, "target", "a mount", at)?;
+        let source = self.required(source, "source", "a mount", at);
+        let target = self.required(target, "target", "a mount", at);
+        let (source, target) = (source?, target?);
         Some(Mount {
             source: self.mount_source(&source.value.text),
             target: self.inside(&target.value)?,

@@ -128,7 +128,7 @@ impl Lowering<'_> {
         keys: &[&'static str],
     ) -> Vec<Wanted> {
         let at = node.at;
-        let Kind::Map(entries) = node.kind else {
+        let Some(entries) = self.reading.map(node, "a map of expectations") else {
             return Vec::new();
         };
         let (later, now): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {

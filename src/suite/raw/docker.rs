@@ -7,7 +7,7 @@ use super::{
     read::{Readable, Reading},
     shape::shape,
     union::TextOr,
-    value::{Count, OneOrMany, Text, TextTable, Texts},
+    value::{Count, OneOrMany, Placed, Text, TextTable, Texts},
 };
 use crate::suite::yaml::{Kind, Node};
 
@@ -54,7 +54,7 @@ shape! {
         workdir = "workdir": Text;
         /// Further things to mount, each `SOURCE:TARGET` (read-only), `SOURCE:TARGET:rw`, or a map. A source that
         /// begins with `/` or `.` is a path of the engine's machine, any other one a volume.
-        mounts = "mounts": OneOrMany<TextOr<RawMount>>;
+        mounts = "mounts": OneOrMany<Placed<TextOr<RawMount>>>;
     }
 }
 

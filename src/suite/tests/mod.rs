@@ -8,6 +8,7 @@ mod meaning;
 mod problem_texts;
 mod schema;
 mod skipping;
+mod types;
 
 use std::{fs, path::PathBuf, sync::Arc};
 

@@ -1,0 +1,194 @@
+//! A value of a wrong type is a problem at its place, wherever a suite or its settings can have one.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use serde_json::{Value, json};
+
+use super::Sample;
+use crate::{
+    suite::raw::{
+        ShapeDoc,
+        assertion::{RawAssertion, SUBJECTS},
+        settings::RawSettings,
+        shape::definition,
+    },
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        source::Span,
+    },
+};
+
+/// Stands where the value under test belongs.
+const HOLE: &str = "@hole@";
+
+/// A value of every type, as JSON and so as YAML.
+const VALUES: [(&str, &str); 7] = [
+    ("boolean", "true"),
+    ("number", "5"),
+    ("string", "\"word\""),
+    ("string", "\"{{marked}}\""),
+    ("array", "[]"),
+    ("array", "[{\"a\": 1}, \"b\"]"),
+    ("object", "{}"),
+];
+
+/// The places of the format: a document with a hole in it, and what the hole takes. Each shape is met once.
+struct Places {
+    known: BTreeSet<&'static str>,
+    found: Vec<(Value, Value)>,
+}
+
+impl Places {
+    fn of(root: &'static ShapeDoc) -> Vec<(Value, Value)> {
+        let mut places = Self {
+            known: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        places.shape(root, &|value| value);
+        places.found
+    }
+
+    /// The keys of a map that stands where `around` puts it.
+    fn shape(&mut self, shape: &'static ShapeDoc, around: &dyn Fn(Value) -> Value) {
+        if !self.known.insert(shape.name) {
+            return;
+        }
+        for key in shape.keys {
+            let inner = |value: Value| around(json!({ key.key: value }));
+            let mut below = Vec::new();
+            (key.shapes)(&mut below);
+            self.place(&(key.schema)(), &below, &inner);
+        }
+    }
+
+    /// One place, and what is inside of it.
+    fn place(
+        &mut self,
+        takes: &Value,
+        below: &[&'static ShapeDoc],
+        around: &dyn Fn(Value) -> Value,
+    ) {
+        self.found.push((around(json!(HOLE)), takes.clone()));
+        for part in parts(takes) {
+            if let Some(items) = part.get("items") {
+                self.place(items, below, &|value| around(json!([value])));
+            }
+            if let Some(members) = part.get("additionalProperties").filter(|it| it.is_object()) {
+                self.place(members, below, &|value| around(json!({ "k": value })));
+            }
+            if let Some(name) = part["$ref"].as_str() {
+                let name = name.trim_start_matches("#/$defs/");
+                let shape = below.iter().find(|shape| definition(shape.name) == name);
+                self.shape(shape.unwrap(), around);
+            }
+        }
+    }
+}
+
+/// The alternatives of a schema.
+fn parts(schema: &Value) -> Vec<&Value> {
+    match schema["anyOf"].as_array() {
+        Some(inner) => inner.iter().flat_map(parts).collect(),
+        None => vec![schema],
+    }
+}
+
+/// Whether a schema takes a value of a type, whatever the value.
+fn takes(schema: &Value, kind: &str) -> bool {
+    parts(schema).into_iter().any(|part| {
+        let refused = part["not"]["type"] == kind;
+        let named = match &part["type"] {
+            Value::Array(kinds) => kinds.iter().any(|value| value == kind),
+            Value::String(one) => one == kind || (one == "integer" && kind == "number"),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+                match part.get("const").or_else(|| part["enum"].get(0)) {
+                    Some(Value::Bool(_)) => kind == "boolean",
+                    Some(_) => kind == "string",
+                    None if part.get("$ref").is_some() => kind == "object",
+                    None => true,
+                }
+            }
+        };
+        named && !refused
+    }) && schema["not"]["type"] != kind
+}
+
+/// The value in the hole of a document, and where it then stands.
+fn filled(document: &Value, value: &str) -> (String, Range<usize>) {
+    let text = document.to_string();
+    let hole = format!("\"{HOLE}\"");
+    let at = text.find(&hole).unwrap();
+    (text.replace(&hole, value), at..at + value.len())
+}
+
+fn is_told(problems: &[Diagnostic], place: &Range<usize>) -> bool {
+    problems.iter().any(|problem| {
+        let Some(Span { start, end }) = problem.origin.as_ref().map(|origin| origin.span) else {
+            return false;
+        };
+        problem.severity == Severity::Error && place.start <= start && end <= place.end
+    })
+}
+
+/// A document around a place: with a server and a subject, unless the place is in one.
+fn whole(mut document: Value) -> Value {
+    let members = document.as_object_mut().unwrap();
+    if !members.contains_key("server") {
+        members.insert("server".into(), json!({ "command": "s" }));
+    }
+    if !members.keys().any(|key| SUBJECTS.contains(&key.as_str())) {
+        members.insert("assert".into(), json!({ "tool": "x" }));
+    }
+    document
+}
+
+#[test]
+fn a_value_of_a_wrong_type_in_a_suite_is_told_at_its_place() {
+    let mut text = String::new();
+    let mut cases = Vec::new();
+    for (place, takes_here) in Places::of(RawAssertion::SHAPE) {
+        let place = whole(place);
+        for (_, value) in VALUES.iter().filter(|(kind, _)| !takes(&takes_here, kind)) {
+            let (document, at) = filled(&place, value);
+            let start = text.len();
+            cases.push((document.clone(), start + at.start..start + at.end));
+            text.push_str(&document);
+            text.push_str("\n---\n");
+        }
+    }
+    assert!(cases.len() > 500, "{}", cases.len());
+    let problems = Sample::one(&text).load().suite.problems;
+    let missed: Vec<&str> = cases
+        .iter()
+        .filter(|(_, place)| !is_told(&problems, place))
+        .map(|(document, _)| document.as_str())
+        .collect();
+    assert_eq!(missed, [""; 0]);
+}
+
+#[test]
+fn a_value_of_a_wrong_type_in_the_settings_is_told_at_its_place() {
+    let mut missed = Vec::new();
+    let places = Places::of(RawSettings::SHAPE).into_iter();
+    let defaults = Places::of(RawAssertion::SHAPE).into_iter();
+    let defaults = defaults
+        .filter(|(place, _)| {
+            let key = place.as_object().unwrap().keys().next().unwrap().as_str();
+            ["server", "client", "tags", "timeout", "retries", "skip"].contains(&key)
+        })
+        .map(|(place, takes)| (json!({ "defaults": place }), takes));
+    let itself = (json!({ "defaults": HOLE }), json!({ "type": "object" }));
+    for (place, takes_here) in places.chain(defaults).chain([itself]) {
+        for (_, value) in VALUES.iter().filter(|(kind, _)| !takes(&takes_here, kind)) {
+            let (settings, at) = filled(&place, value);
+            let sample = Sample::new(&[
+                ("mcp-assert.yaml", &settings),
+                ("a.yaml", "server: {command: s}\nassert: {tool: x}\n"),
+            ]);
+            if !is_told(&sample.load().suite.problems, &at) {
+                missed.push(settings);
+            }
+        }
+    }
+    assert_eq!(missed, [""; 0]);
+}
