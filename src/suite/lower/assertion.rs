@@ -21,7 +21,7 @@ use crate::suite::{
         value::{Deferred, Placed},
     },
     settings::add_defaults,
-    yaml::{At, Kind, Node},
+    yaml::{At, Kind, Node, Source},
 };
 
 /// What a document turned out to be.
@@ -230,6 +230,7 @@ impl Lowering<'_> {
             self.own_server(server, place)
         };
         let mut client = self.client(protocol, capabilities, raw.client.take());
+        self.check_setup(&raw, chosen);
         let setup = match raw.setup.take() {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
             None => Vec::new(),
@@ -251,6 +252,25 @@ impl Lowering<'_> {
                 subject_origin: self.reading.problems.origin(at),
             },
         })
+    }
+
+    /// Tells a setup that is not run; one of the settings is for the assertions that can run it.
+    fn check_setup(&mut self, raw: &RawAssertion, chosen: Option<(&'static str, At)>) {
+        let Some(setup) = &raw.setup else { return };
+        let handshake = raw
+            .raw
+            .as_ref()
+            .and_then(|raw| raw.value.handshake.as_ref());
+        let reason = match chosen {
+            Some(("trajectory", _)) => "a `trajectory` starts no server",
+            Some(("raw", _)) if handshake.is_some_and(|made| !made.value) => {
+                "without the handshake nothing is called before"
+            }
+            Some(_) | None => return,
+        };
+        if !setup.value.is_empty() && setup.key.source == Source::Suite {
+            self.not_looked_at("setup", setup.key, reason);
+        }
     }
 
     /// The server of the document. Where another one may take its place, what it would lack is no matter yet.

@@ -48,7 +48,10 @@ use crate::{
         raw::{Field, Reading, value::Text},
         yaml::{At, Node},
     },
-    words::{diagnostic::Diagnostic, environment::Environment},
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        environment::Environment,
+    },
 };
 
 /// What an unset environment variable without default means.
@@ -230,6 +233,16 @@ impl<'a> Lowering<'a> {
             self.problem(at, |origin| problems::missing_key(origin, key, owner));
         }
         field
+    }
+
+    /// Notes a key that wants something where nothing looks at it. The Go tool passes over such keys.
+    fn not_looked_at(&mut self, key: &str, at: At, reason: &str) {
+        let origin = self.reading.problems.origin(at);
+        let mut problem = problems::not_looked_at(origin, key, reason);
+        if self.dialect() == Dialect::Compat {
+            problem.severity = Severity::Warning;
+        }
+        self.reading.problems.add(problem);
     }
 
     /// Notes that none of several keys is there; one that was refused is.

@@ -88,6 +88,9 @@ impl Lowering<'_> {
     /// One step.
     fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<Step> {
         let action = self.step_action(&mut raw, at);
+        if let Some(StepAction::Wait(_)) = action {
+            self.check_wait(&raw);
+        }
         let RawStep {
             capture,
             expect,
@@ -179,6 +182,23 @@ impl Lowering<'_> {
             }),
         }
         found.into_iter().next()?.1
+    }
+
+    /// Tells keys about an answer beside a wait, which has none.
+    fn check_wait(&mut self, raw: &RawStep) {
+        let keys = [
+            ("expect", raw.expect.as_ref().map(|field| field.key)),
+            ("capture", raw.capture.as_ref().map(|field| field.key)),
+            (
+                "allow_error",
+                raw.allow_error.as_ref().map(|field| field.key),
+            ),
+        ];
+        for (key, at) in keys {
+            if let Some(at) = at {
+                self.not_looked_at(key, at, "a `wait` has no answer");
+            }
+        }
     }
 
     /// What a tool error of a step means.

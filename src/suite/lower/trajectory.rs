@@ -14,21 +14,21 @@ use crate::{
             expect::{RawRule, RawTraceCall},
             value::{Text, Texts},
         },
-        yaml::At,
+        yaml::{At, Key},
     },
 };
 
-/// The words of `type`.
-const KINDS: [&str; 9] = [
-    "order",
-    "presence",
-    "absence",
-    "args_contain",
-    "count",
-    "never_after",
-    "adjacent",
-    "outcome",
-    "within_ms",
+/// The words of `type`, each with the keys of such a rule.
+const KINDS: [(&str, &[&str]); 9] = [
+    ("order", &["type", "tools"]),
+    ("presence", &["type", "tools"]),
+    ("absence", &["type", "tools"]),
+    ("args_contain", &["type", "tool", "args"]),
+    ("count", &["type", "tool", "count", "min", "max"]),
+    ("never_after", &["type", "tool", "after"]),
+    ("adjacent", &["type", "tools"]),
+    ("outcome", &["type", "tool", "outcome"]),
+    ("within_ms", &["type", "within_ms", "from", "to"]),
 ];
 
 impl Lowering<'_> {
@@ -38,6 +38,9 @@ impl Lowering<'_> {
         let word = kind.value.text;
         let owner = format!("the rule `{word}`");
         let raw = RawRule { kind: None, ..raw };
+        if let Some((_, own)) = KINDS.iter().find(|(kind, _)| *kind == word) {
+            self.check_rule_keys(&raw, &owner, own);
+        }
         let rule = match word.as_str() {
             "order" => TrajectoryRule::Order(self.tools(raw.tools, &owner, at)?),
             "presence" => TrajectoryRule::Presence(self.tools(raw.tools, &owner, at)?),
@@ -76,13 +79,53 @@ impl Lowering<'_> {
                 to: raw.to.map(|to| to.value.text),
             },
             _ => {
+                let words = KINDS.map(|(word, _)| word);
                 self.problem(kind.at, |origin| {
-                    problems::unknown_word(origin, &word, "rule of `trajectory`", &KINDS)
+                    problems::unknown_word(origin, &word, "rule of `trajectory`", &words)
                 });
                 return None;
             }
         };
         Some(self.wanted("trajectory", at, Expectation::Trajectory(Box::new(rule))))
+    }
+
+    /// Tells keys of other rules.
+    fn check_rule_keys(&mut self, raw: &RawRule, owner: &str, own: &[&str]) {
+        let RawRule {
+            kind: _,
+            tools,
+            tool,
+            args,
+            count,
+            min,
+            max,
+            after,
+            outcome,
+            within_ms,
+            from,
+            to,
+        } = raw;
+        let counts = [("count", count), ("min", min), ("max", max)];
+        let counts = counts.map(|(key, field)| (key, field.as_ref().map(|field| field.key)));
+        let texts = [
+            ("tool", tool),
+            ("after", after),
+            ("outcome", outcome),
+            ("from", from),
+            ("to", to),
+        ];
+        let texts = texts.map(|(key, field)| (key, field.as_ref().map(|field| field.key)));
+        let others = [
+            ("tools", tools.as_ref().map(|field| field.key)),
+            ("args", args.as_ref().map(|field| field.key)),
+            ("within_ms", within_ms.as_ref().map(|field| field.key)),
+        ];
+        for (key, at) in counts.into_iter().chain(texts).chain(others) {
+            if let Some(at) = at.filter(|_| !own.contains(&key)) {
+                let text = key.to_owned();
+                self.reading.unknown_key(&Key { text, at }, owner, own);
+            }
+        }
     }
 
     /// The tools of a rule.
@@ -100,6 +143,13 @@ impl Lowering<'_> {
     /// `count`
     fn count_rule(&mut self, raw: RawRule, owner: &str, at: At) -> Option<TrajectoryRule> {
         let tool = self.tool(raw.tool, owner, at)?;
+        let bounds = [("min", &raw.min), ("max", &raw.max)];
+        let bound = bounds.iter().find(|(_, field)| field.is_some());
+        if let (Some(exact), Some((bound, _))) = (&raw.count, bound) {
+            self.problem(exact.key, |origin| {
+                problems::conflicting_keys(origin, &["count", bound], owner)
+            });
+        }
         let exact = raw.count.map(|count| count.value.0);
         let min = raw.min.map(|min| min.value.0).or(exact);
         let max = raw.max.map(|max| max.value.0).or(exact);

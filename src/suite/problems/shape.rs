@@ -1,7 +1,11 @@
 //! Problems of keys and types: what stands where.
 
 use super::{choices, code, error, helped, labelled, listed, warning};
-use crate::words::{diagnostic::Diagnostic, source::Origin, text};
+use crate::words::{
+    diagnostic::{Diagnostic, Severity},
+    source::Origin,
+    text,
+};
 
 /// A key that does not exist there.
 pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]) -> Diagnostic {
@@ -100,6 +104,15 @@ pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
         origin,
         format!("`{key}` does nothing: {reason}"),
     )
+}
+
+/// A key that wants something and is not looked at here.
+pub(crate) fn not_looked_at(origin: Origin, key: &str, reason: &str) -> Diagnostic {
+    let problem = Diagnostic {
+        severity: Severity::Error,
+        ..no_effect(origin, key, reason)
+    };
+    helped(problem, format!("remove `{key}`"))
 }
 
 /// A document of the settings file after the one that counts.

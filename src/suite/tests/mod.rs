@@ -9,6 +9,7 @@ mod problem_texts;
 mod schema;
 mod skipping;
 mod types;
+mod unseen;
 
 use std::{fs, path::PathBuf, sync::Arc};
 

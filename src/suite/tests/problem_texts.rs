@@ -48,6 +48,10 @@ const BROKEN: &[&str] = &[
     "server: {command: s, protocol: 2025-06-19}\nassert: {tool: x}\n",
     "S\nassert: {tool: x, expect: {not: {}, exit: {code: 1, clean: true}, snapshot: {redact: ['(']}}}\n",
     "S\nskip: 'true'\nassert: {tool: x}\n",
+    "S\nsetup: [{wait: 1ms, capture: {x: $.a}}]\nsteps: [{tool: a}, {wait: 1ms, expect: {contains: a}, allow_error: true}]\n",
+    "setup: [{tool: a}]\ntrace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a], min: 3}, {type: count, tool: a, count: 1, max: 2}]\n",
+    "S\nsetup: [{tool: a}]\nraw: {handshake: false, send: [a], expect: {not_empty: true}}\n",
+    "S\nassert: {tool: x, expect: [{contains: a}]}\n",
     "S\nsteps: []\n---\nname: b\nS\nsteps: [{tool: a, parallel: true}, {tool: b}]\n",
 ];
 

@@ -1,0 +1,96 @@
+//! Keys that want something where nothing looks at it are problems: what they want would hold whatever happens.
+
+use super::Sample;
+use crate::words::diagnostic::Severity;
+
+/// The code and the text at the place of every problem, for errors with an exclamation mark.
+fn told(sample: &Sample) -> Vec<String> {
+    let problems = sample.load().suite.problems.into_iter();
+    let lines = problems.map(|problem| {
+        let origin = problem.origin.unwrap();
+        let text = &origin.file.text[origin.span.start..origin.span.end];
+        let mark = if problem.severity == Severity::Error {
+            "!"
+        } else {
+            ""
+        };
+        format!("{}{mark} {text}", problem.code)
+    });
+    lines.collect()
+}
+
+#[test]
+fn rules_of_a_trajectory_take_their_own_keys_only() {
+    let case = |rule: &str, wanted: &[&str]| {
+        let text = format!("trace: [{{tool: a}}]\ntrajectory: [{{{rule}}}]\n");
+        let natively: Vec<String> = wanted
+            .iter()
+            .map(|key| format!("unknown-key! {key}"))
+            .collect();
+        assert_eq!(told(&Sample::one(&text)), natively, "{rule}");
+        let compat: Vec<String> = wanted
+            .iter()
+            .map(|key| format!("unknown-key {key}"))
+            .collect();
+        assert_eq!(told(&Sample::one(&text).compat()), compat, "{rule}");
+    };
+    case("type: presence, tools: [a], min: 3", &["min"]);
+    case("type: presence, tools: [a], outcome: error", &["outcome"]);
+    case("type: order, tools: [a, b], args: {id: 7}", &["args"]);
+    case("type: absence, tools: [x], tool: rm", &["tool"]);
+    case("type: count, tool: a, args: {x: 3}, min: 2", &["args"]);
+    case(
+        "type: args_contain, tool: a, args: {x: 1}, max: 1",
+        &["max"],
+    );
+    case(
+        "type: adjacent, tools: [a, b], within_ms: 1",
+        &["within_ms"],
+    );
+    case(
+        "type: never_after, tool: a, after: b, from: c, count: 1",
+        &["from", "count"],
+    );
+    case("type: outcome, tool: a, outcome: ok, to: '{{{{a'", &["to"]);
+    case(
+        "type: within_ms, within_ms: 3, from: a, to: b, tools: [c]",
+        &["tools"],
+    );
+    case("type: count, tool: a, min: 1, max: 2", &[]);
+}
+
+#[test]
+fn a_setup_that_is_not_run_is_told() {
+    let trajectory =
+        "setup: [{tool: a}]\ntrace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a]}]\n";
+    assert_eq!(told(&Sample::one(trajectory)), ["no-effect! setup"]);
+    assert_eq!(told(&Sample::one(trajectory).compat()), ["no-effect setup"]);
+    let bare = "server: {command: s}\nsetup: [{tool: a}]\nraw: {handshake: false, send: [a], expect: {not_empty: true}}\n";
+    assert_eq!(told(&Sample::one(bare)), ["no-effect! setup"]);
+    let shaken = bare.replace("handshake: false, ", "");
+    assert_eq!(told(&Sample::one(&shaken)), [""; 0]);
+    let settings = "defaults: {server: {command: s}, setup: [{tool: a}]}\n";
+    let plain = "trace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a]}]\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", plain)]);
+    assert_eq!(told(&sample), [""; 0]);
+}
+
+#[test]
+fn a_wait_has_no_answer_to_look_at() {
+    for part in ["setup", "steps"] {
+        let subject = if part == "setup" {
+            "assert: {tool: x}\n"
+        } else {
+            ""
+        };
+        let text = format!(
+            "server: {{command: s}}\n{part}: [{{tool: a}}, {{wait: 1ms, expect: {{}}, capture: {{x: $.a}}, allow_error: true}}]\n{subject}"
+        );
+        let wanted = [
+            "no-effect! expect",
+            "no-effect! capture",
+            "no-effect! allow_error",
+        ];
+        assert_eq!(told(&Sample::one(&text)), wanted, "{part}");
+    }
+}
