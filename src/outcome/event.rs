@@ -63,6 +63,13 @@ pub(crate) enum Event {
         /// What it lists.
         catalog: Arc<Catalog>,
     },
+    /// What a target offers was asked for, and is not known, or not all of it.
+    CatalogMissing {
+        /// The target, for people.
+        target: String,
+        /// What became of the question.
+        why: Arc<str>,
+    },
     /// The run was interrupted; what finished follows.
     Interrupted,
     /// Nothing more follows.

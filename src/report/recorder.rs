@@ -115,6 +115,15 @@ impl Recorder {
                 self.report.catalogs.insert(name, kept);
                 None
             }
+            Event::CatalogMissing { target, why } => {
+                let target = Cleaner::name(&self.cleaner.mask(target));
+                let why = self.cleaner.line(why);
+                self.report.notes.push(format!(
+                    "not all that `{target}` lists is known: {why}; \
+                     it was asked beside the assertions, and that counts for none"
+                ));
+                None
+            }
             Event::Interrupted => {
                 self.report.end = End::Interrupted;
                 None

@@ -9,16 +9,15 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    CatalogsWanted,
     ahead::{Slot, Turn},
-    catalogs::Claim,
     contained::{self, Contained},
     image,
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
     live::{Ended, Live, Pace, ending_findings},
     place::Place,
-    reuse, trajectory,
+    survey::{self, Asked},
+    trajectory,
 };
 use crate::{
     isolate::{
@@ -30,8 +29,9 @@ use crate::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{FindingCode, note},
+        process::Ending,
     },
-    plan::{job::RunJob, target_key::TargetKey},
+    plan::job::RunJob,
     session::{Script, Session},
     suite::{
         model::{
@@ -42,9 +42,6 @@ use crate::{
     },
     transport::clock::JobClock,
 };
-
-/// How long a server may take to list what it has.
-const CATALOG_TIME: Duration = Duration::from_secs(5);
 
 /// What an attempt brought, and what of it is still to be ended.
 pub(super) struct Attempted {
@@ -227,9 +224,6 @@ impl Attempted {
             self.shared_server = Some(live.used_by.join(", "));
         }
         live.used_by.push(job.planned.assertion.case.id.clone());
-        if self.observation.disruption.is_none() {
-            fetch_catalog(&mut live, job, shared, &mut self.observation).await;
-        }
         self.live = Some(live);
         self.observation.files = looked?;
         Ok(())
@@ -332,22 +326,26 @@ impl Attempted {
     /// Ends what is still there, or hands the server to the next assertion of its lane, and completes the
     /// observation with what only the end can show.
     pub(super) async fn close(mut self, shared: &Shared, job: &RunJob) -> Self {
-        if let Some(live) = self.live.take() {
-            if let Some(key) = shared
-                .shares(&job.planned)
-                .filter(|_| live.session.is_usable())
-            {
-                self.observation.stderr = live.process.stderr();
+        if let Some(mut live) = self.live.take() {
+            let asked = survey::in_session_of(&mut live, job, shared, &mut self.observation).await;
+            let key = shared.shares(&job.planned);
+            if let Some(key) = key.filter(|_| live.session.is_usable()) {
+                if asked == Asked::Not {
+                    self.observation.stderr = live.process.stderr();
+                }
                 shared.keep_live(key, live).await;
             } else {
+                survey::linger(&mut live, job, shared, &self.observation).await;
                 let begun = StdInstant::now();
-                let ended = live.end(shared, &mut self.observation).await;
+                self.end(live, asked, shared, job).await;
                 self.observation.timings.close = begun.elapsed();
-                self.complete(ended, job);
             }
         }
         if let Some(place) = self.place.take() {
             self.notes.extend(place.close().await);
+        }
+        if survey::is_needed(job, shared, &self.observation) {
+            survey::in_own_session(&job.planned, shared).await;
         }
         if let Some(key) = job
             .planned
@@ -367,6 +365,34 @@ impl Attempted {
         if let Some(place) = self.place {
             // There is no outcome that could tell of what could not be removed.
             let _ = place.close().await;
+        }
+    }
+
+    /// The server, if it can still be talked to.
+    pub(super) fn live_and_well(&mut self) -> Option<&mut Live> {
+        let well = self.observation.disruption.is_none();
+        let live = self.live.as_mut().filter(|_| well);
+        live.filter(|live| live.session.is_usable())
+    }
+
+    /// Ends the server, and notes of its end what is not, or may not be, of our asking.
+    async fn end(&mut self, live: Live, asked: Asked, shared: &Shared, job: &RunJob) {
+        let mut unheard = Observation::default();
+        let seen = match asked {
+            Asked::Not | Asked::Answered => &mut self.observation,
+            Asked::Unanswered => &mut unheard,
+        };
+        let ended = live.end(shared, seen).await;
+        let ours = match asked {
+            Asked::Not => false,
+            Asked::Answered => ended.exit.ending == Ending::ByItself,
+            Asked::Unanswered => true,
+        };
+        if ours {
+            self.notes.extend(ended.note);
+            self.observation.container = ended.container;
+        } else {
+            self.complete(ended, job);
         }
     }
 
@@ -396,53 +422,6 @@ struct Started<'a> {
     deadline: Instant,
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
-}
-
-/// Fetches the target's catalog if this is its first session that is well, so that green assertions can be asked
-/// what they prove. What its lists are like belongs to no assertion; what else comes meanwhile is late news of
-/// the subject, and would be heard at the end otherwise.
-async fn fetch_catalog(live: &mut Live, job: &RunJob, shared: &Shared, seen: &mut Observation) {
-    let wanted = shared.options.catalogs;
-    if !live.session.is_usable() || reuse::would_show(job) || !may_list(&job.body.subject, wanted) {
-        return;
-    }
-    let Some(key) = job.planned.target_key else {
-        return;
-    };
-    let Some(claim) = claim(job, shared, key).await else {
-        return;
-    };
-    let deadline = Instant::now() + CATALOG_TIME;
-    tokio::select! {
-        (catalog, remainder) = live.session.catalog(deadline) => {
-            remainder.add_to(seen);
-            // A session that broke over it knows nothing; the next one may do better.
-            if live.session.is_usable() {
-                claim.deliver(Some(Arc::new(catalog)));
-            }
-        }
-        () = shared.options.interrupt.cancelled() => {}
-    }
-}
-
-/// The right to fetch the catalog, if nobody has it or is at it. An assertion that cannot be judged without it waits
-/// for the one who is, and takes over from one who fails.
-async fn claim(job: &RunJob, shared: &Shared, key: TargetKey) -> Option<Claim> {
-    loop {
-        let claim = shared.catalogs.claim(key).await;
-        if claim.is_some()
-            || !reuse::needs_catalog(job)
-            || shared.catalogs.known(key).await.is_some()
-        {
-            return claim;
-        }
-    }
-}
-
-/// Whether the session may be asked for its lists after the subject.
-fn may_list(subject: &Subject, wanted: CatalogsWanted) -> bool {
-    let greeting = matches!(subject, Subject::Initialize);
-    subject.calls_tools() || greeting && wanted == CatalogsWanted::OfEveryTarget
 }
 
 fn interrupted() -> Observation {

@@ -1,5 +1,5 @@
-//! The catalog of each target, fetched once per run: the first session that is still well after its subject
-//! fetches it, everybody else waits for that. Nobody waits for a session that cannot deliver.
+//! The catalog of each target, fetched once per run: one session asks, everybody else waits for that, and what came
+//! of it is remembered, a failure too. Who asks, and when, is `survey`'s.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,12 +10,21 @@ use crate::{observation::catalog::Catalog, plan::target_key::TargetKey};
 /// What is known of a target's catalog.
 #[derive(Debug, Clone)]
 enum State {
-    /// Nobody has fetched it yet.
+    /// Nobody has asked for it yet.
     Unclaimed,
     /// A session is at it.
     Claimed,
-    /// It is known, or the server would not tell.
-    Known(Option<Arc<Catalog>>),
+    /// It was asked for, and is not again.
+    Settled(Fetched),
+}
+
+/// What came of asking for a catalog.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fetched {
+    /// What is known; `None` when nobody got as far as asking.
+    pub(super) catalog: Option<Arc<Catalog>>,
+    /// Why something of it is not known.
+    pub(super) missing: Option<Arc<str>>,
 }
 
 /// The catalogs of a run, by the key of the target.
@@ -24,15 +33,15 @@ pub(super) struct Catalogs {
     targets: Mutex<HashMap<TargetKey, watch::Sender<State>>>,
 }
 
-/// The right, and the duty, to fetch a catalog. Dropped without a catalog, it passes to the next session.
+/// The right, and the duty, to fetch a catalog. Dropped without a word, it passes on.
 #[derive(Debug)]
 pub(super) struct Claim {
     sender: watch::Sender<State>,
-    delivered: bool,
+    settled: bool,
 }
 
 impl Catalogs {
-    /// Claims the catalog of a target unless somebody has it or is at it.
+    /// Claims the catalog of a target unless somebody has asked for it or is at it.
     pub(super) async fn claim(&self, target: TargetKey) -> Option<Claim> {
         let sender = self.sender(target).await;
         let claimed = sender.send_if_modified(|state| match state {
@@ -40,17 +49,22 @@ impl Catalogs {
                 *state = State::Claimed;
                 true
             }
-            State::Claimed | State::Known(_) => false,
+            State::Claimed | State::Settled(_) => false,
         });
         // Made only when it is one: a claim that is dropped takes back what is known.
         claimed.then(|| Claim {
             sender,
-            delivered: false,
+            settled: false,
         })
     }
 
-    /// The catalog of a target; waits while a session is at it. `None` when nobody got it.
-    pub(super) async fn known(&self, target: TargetKey) -> Option<Arc<Catalog>> {
+    /// Whether nobody has asked a target yet, or is at it.
+    pub(super) async fn is_unclaimed(&self, target: TargetKey) -> bool {
+        matches!(*self.sender(target).await.borrow(), State::Unclaimed)
+    }
+
+    /// What came of asking a target; waits while a session is at it. `None` when nobody has asked.
+    pub(super) async fn settled(&self, target: TargetKey) -> Option<Fetched> {
         let mut receiver = self.sender(target).await.subscribe();
         let state = receiver
             .wait_for(|state| !matches!(state, State::Claimed))
@@ -58,9 +72,26 @@ impl Catalogs {
             .ok()?
             .clone();
         match state {
-            State::Known(catalog) => catalog,
+            State::Settled(fetched) => Some(fetched),
             State::Unclaimed | State::Claimed => None,
         }
+    }
+
+    /// The catalog of a target; waits while a session is at it. `None` when nobody got it.
+    pub(super) async fn known(&self, target: TargetKey) -> Option<Arc<Catalog>> {
+        self.settled(target).await?.catalog
+    }
+
+    /// Why something of a target's catalog is not known, for each target of which that is so.
+    pub(super) async fn missing(&self) -> HashMap<TargetKey, Arc<str>> {
+        let targets = self.targets.lock().await;
+        let missing = targets.iter().filter_map(|(key, sender)| {
+            let State::Settled(fetched) = &*sender.borrow() else {
+                return None;
+            };
+            Some((*key, fetched.missing.clone()?))
+        });
+        missing.collect()
     }
 
     async fn sender(&self, target: TargetKey) -> watch::Sender<State> {
@@ -73,16 +104,16 @@ impl Catalogs {
 }
 
 impl Claim {
-    /// Hands the catalog to everybody.
-    pub(super) fn deliver(mut self, catalog: Option<Arc<Catalog>>) {
-        self.delivered = true;
-        self.sender.send_replace(State::Known(catalog));
+    /// Tells everybody what came of it.
+    pub(super) fn settle(mut self, fetched: Fetched) {
+        self.settled = true;
+        self.sender.send_replace(State::Settled(fetched));
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if !self.delivered {
+        if !self.settled {
             self.sender.send_replace(State::Unclaimed);
         }
     }
@@ -90,27 +121,24 @@ impl Drop for Claim {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use super::Catalogs;
-    use crate::{observation::catalog::Catalog, plan::target_key::TargetKey};
+    use super::{Catalogs, Fetched};
+    use crate::plan::target_key::TargetKey;
 
     #[tokio::test]
-    async fn one_session_fetches_and_a_lost_claim_passes_on() {
+    async fn one_session_asks_and_only_a_claim_that_was_lost_passes_on() {
         let catalogs = Catalogs::default();
         let [a, b] = [0, 1].map(TargetKey::numbered);
         let first = catalogs.claim(a).await.unwrap();
         assert!(catalogs.claim(a).await.is_none());
         assert!(catalogs.claim(b).await.is_some());
         drop(first);
-        assert!(catalogs.known(a).await.is_none());
-        catalogs
-            .claim(a)
-            .await
-            .unwrap()
-            .deliver(Some(Arc::new(Catalog::default())));
-        assert!(catalogs.known(a).await.is_some());
+        assert!(catalogs.settled(a).await.is_none());
+        catalogs.claim(a).await.unwrap().settle(Fetched {
+            catalog: None,
+            missing: Some("it did not say".into()),
+        });
         assert!(catalogs.claim(a).await.is_none());
-        assert!(catalogs.known(a).await.is_some());
+        assert!(catalogs.known(a).await.is_none());
+        assert_eq!(&*catalogs.missing().await[&a], "it did not say");
     }
 }

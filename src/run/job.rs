@@ -107,25 +107,24 @@ impl Shared {
 /// What a job tells while it runs.
 #[derive(Clone, Copy)]
 pub(super) struct Teller<'a> {
-    pub(super) job: JobIndex,
+    /// `None` while something is done that is no job's.
+    pub(super) job: Option<JobIndex>,
     pub(super) shared: &'a Shared,
 }
 
 impl Teller<'_> {
     /// The next phase begins.
     pub(super) fn phase(self, phase: Phase) {
-        if self.shared.options.narration == Narration::Phases {
-            self.shared.tell(Message::Progress(Event::PhaseReached {
-                job: self.job,
-                phase,
-            }));
+        if let (Narration::Phases, Some(job)) = (self.shared.options.narration, self.job) {
+            let reached = Event::PhaseReached { job, phase };
+            self.shared.tell(Message::Progress(reached));
         }
     }
 
     /// Waits until the job may talk to its server; there is nothing left to do before.
     pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
-        if slot.is_awaited() {
-            self.shared.tell(Message::Ready(self.job));
+        if let (true, Some(job)) = (slot.is_awaited(), self.job) {
+            self.shared.tell(Message::Ready(job));
         }
         slot.turn().await
     }
@@ -150,7 +149,10 @@ pub(super) async fn carry_out(
         planned: planned.clone(),
         body,
     };
-    let teller = Teller { job: index, shared };
+    let teller = Teller {
+        job: Some(index),
+        shared,
+    };
     let mut earlier = Vec::new();
     loop {
         let attempt_number = u32::try_from(earlier.len())

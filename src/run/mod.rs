@@ -17,6 +17,7 @@ mod reuse;
 mod scheduler;
 mod slots;
 mod surface;
+mod survey;
 mod trajectory;
 
 use std::sync::Arc;

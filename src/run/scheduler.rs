@@ -70,6 +70,9 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
             (scheduler.emit)(Event::CatalogKnown { target, catalog });
         }
     }
+    for (target, why) in surface::missing(&scheduler.plan, &scheduler.shared).await {
+        (scheduler.emit)(Event::CatalogMissing { target, why });
+    }
     (scheduler.emit)(Event::RunFinished);
     match scheduler.stopped {
         Some(Stop::Interrupted) => RunEnd::Interrupted,

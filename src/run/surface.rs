@@ -4,29 +4,22 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     sync::Arc,
-    time::Duration,
 };
 
 use tokio::task::JoinSet;
 
-use super::{
-    ahead::Slot,
-    attempt,
-    job::{Shared, Teller},
-};
+use super::{job::Shared, survey};
 use crate::{
     observation::catalog::Catalog,
     plan::{
         Plan,
-        job::{Planned, RunJob, Work},
+        job::{Planned, Work},
         target_key::TargetKey,
     },
     suite::{
         model::{
-            Body,
             container::ImageBase,
             server::{Launch, Program, Target},
-            subject::Subject,
         },
         template::Template,
     },
@@ -35,9 +28,6 @@ use crate::{
 /// Targets of which catalogs are kept, in plan order: a suite with a server of its own for every assertion is about
 /// something else.
 const MOST_TARGETS: usize = 64;
-
-/// How long a session of its own may take up to its subject.
-const LONGEST: Duration = Duration::from_secs(15);
 
 /// The targets of a plan in plan order, each with its name for people and a job for each way of talking to it.
 fn targets(plan: &Plan) -> Vec<(String, Vec<&Planned>)> {
@@ -111,6 +101,19 @@ fn name(target: &Target) -> String {
     }
 }
 
+/// Of which targets something is not known that a session has asked for, and why; in plan order.
+pub(super) async fn missing(plan: &Plan, shared: &Shared) -> Vec<(String, Arc<str>)> {
+    let missing = shared.catalogs.missing().await;
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let why = |job: &&Planned| missing.get(&job.target_key?).cloned();
+    targets(plan)
+        .into_iter()
+        .filter_map(|(name, jobs)| Some((name, jobs.iter().find_map(why)?)))
+        .collect()
+}
+
 /// The catalogs of all targets, in plan order; targets that would not tell are left out.
 pub(super) async fn collect(plan: &Plan, shared: &Arc<Shared>) -> Vec<(String, Arc<Catalog>)> {
     let targets = targets(plan);
@@ -122,7 +125,7 @@ pub(super) async fn collect(plan: &Plan, shared: &Arc<Shared>) -> Vec<(String, A
             while fetching.len() >= shared.options.jobs.max(1) {
                 settle(fetching.join_next().await, &mut found);
             }
-            let (job, shared) = (asking(jobs[0]), Arc::clone(shared));
+            let (job, shared) = (jobs[0].clone(), Arc::clone(shared));
             fetching.spawn(async move { (index, Box::pin(fetch(job, &shared)).await) });
         }
         found.push(known);
@@ -166,32 +169,8 @@ async fn known(jobs: &[&Planned], shared: &Shared) -> Fetched {
     None
 }
 
-/// A job that does nothing but shake hands, with the server and in the place of another.
-fn asking(planned: &Planned) -> RunJob {
-    RunJob {
-        planned: Planned {
-            timeout: planned.timeout.min(LONGEST),
-            retries: 0,
-            lane: None,
-            ..planned.clone()
-        },
-        body: Arc::new(Body {
-            setup: Vec::new(),
-            subject: Subject::Initialize,
-            wanted: Vec::new(),
-            warnings: Vec::new(),
-            subject_origin: planned.assertion.case.origin.clone(),
-        }),
-    }
-}
-
-/// Fetches a catalog in a session of its own.
-async fn fetch(job: RunJob, shared: &Shared) -> Fetched {
-    if shared.options.interrupt.is_cancelled() {
-        return None;
-    }
-    let teller = Teller { job: 0, shared };
-    let attempted = Box::pin(attempt::attempt(&job, shared, teller, &mut Slot::Held)).await;
-    Box::pin(attempted.close(shared, &job)).await;
-    shared.catalogs.known(job.planned.target_key?).await
+/// Asks a target in a session of its own.
+async fn fetch(planned: Planned, shared: &Shared) -> Fetched {
+    survey::in_own_session(&planned, shared).await;
+    shared.catalogs.known(planned.target_key?).await
 }

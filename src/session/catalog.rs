@@ -15,22 +15,38 @@ use crate::{
 /// What JSON-RPC answers to a method that does not exist: many servers have resources and no templates.
 const METHOD_NOT_FOUND: i64 = -32601;
 
+/// What came of asking a server for its lists.
+#[derive(Debug, Default)]
+pub(crate) struct Surveyed {
+    /// What is known now.
+    pub(crate) catalog: Catalog,
+    /// Why a list that the server declares is not known: the first such list, and what became of it.
+    pub(crate) missing: Option<String>,
+    /// What the server said meanwhile.
+    pub(crate) remainder: Remainder,
+}
+
 impl Session {
     /// Fetches what the server declares to list. What is noticed about the lists belongs to no assertion; what
-    /// the server said meanwhile belongs to the one before, and is handed out.
-    pub(crate) async fn catalog(&mut self, deadline: Instant) -> (Catalog, Remainder) {
+    /// the server said meanwhile may belong to the one before, and is handed out.
+    pub(crate) async fn catalog(&mut self, deadline: Instant) -> Surveyed {
         self.aside = Some(Record::default());
-        let mut catalog = Catalog::default();
+        let mut surveyed = Surveyed::default();
         for listing in Listing::ALL {
-            self.declared_list(listing, &mut catalog, deadline).await;
+            self.declared_list(listing, &mut surveyed, deadline).await;
         }
         self.aside = None;
-        let mut remainder = self.remainder();
-        remainder.wire.clear();
-        (catalog, remainder)
+        surveyed.remainder = self.remainder();
+        surveyed.remainder.wire.clear();
+        surveyed
     }
 
-    async fn declared_list(&mut self, listing: Listing, catalog: &mut Catalog, deadline: Instant) {
+    async fn declared_list(
+        &mut self,
+        listing: Listing,
+        surveyed: &mut Surveyed,
+        deadline: Instant,
+    ) {
         let method = match listing {
             Listing::Tools => Method::ToolsList,
             Listing::Prompts => Method::PromptsList,
@@ -45,15 +61,18 @@ impl Session {
             return;
         }
         if !self.is_usable() {
-            catalog.unknown.push(listing);
+            surveyed.catalog.unknown.push(listing);
             return;
         }
-        let Ok(answer) = self.list(method, Pages::All, deadline).await else {
-            // What waited for this list would wait for the next one too.
-            self.usable = false;
-            self.gave_up = true;
-            catalog.unknown.push(listing);
-            return;
+        let answer = match self.list(method, Pages::All, deadline).await {
+            Ok(answer) => answer,
+            Err(disruption) => {
+                // What waited for this list would wait for the next one too.
+                self.usable = false;
+                self.gave_up = true;
+                surveyed.miss(listing, || disruption.message);
+                return;
+            }
         };
         let items = match answer.body {
             Body::Result(mut reply) => method
@@ -64,8 +83,18 @@ impl Session {
             Body::ProtocolError(_) => None,
         };
         match items {
-            Some(items) => *catalog.list_mut(listing) = Some(items),
-            None => catalog.unknown.push(listing),
+            Some(items) => *surveyed.catalog.list_mut(listing) = Some(items),
+            None => surveyed.miss(listing, || {
+                format!("`{}` was not answered with a list", method.name())
+            }),
         }
+    }
+}
+
+impl Surveyed {
+    /// Notes a list that could not be fetched. The first reason stays.
+    fn miss(&mut self, listing: Listing, why: impl FnOnce() -> String) {
+        self.catalog.unknown.push(listing);
+        self.missing.get_or_insert_with(why);
     }
 }

@@ -31,7 +31,7 @@ use std::mem;
 
 use tokio::time::Instant;
 
-pub(crate) use self::exchange::Exited;
+pub(crate) use self::{catalog::Surveyed, exchange::Exited};
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
     observation::{
@@ -205,6 +205,14 @@ impl Session {
 }
 
 impl Remainder {
+    /// The same, with the findings saying during what they were made: it may have caused them.
+    pub(crate) fn heard_during(mut self, what: &str) -> Self {
+        for finding in &mut self.findings {
+            finding.message = format!("{}, {what}", finding.message);
+        }
+        self
+    }
+
     /// Adds what came late to the observation it belongs to.
     pub(crate) fn add_to(self, seen: &mut Observation) {
         seen.notifications.extend(self.notifications);

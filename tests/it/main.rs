@@ -37,6 +37,7 @@ mod serve;
 mod shards;
 mod steps;
 mod surface;
+mod survey;
 mod tools;
 mod verdicts;
 mod wiring;

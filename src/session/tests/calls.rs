@@ -11,6 +11,7 @@ use super::server::{
 };
 use crate::{
     observation::{answer::Body, finding::FindingCode},
+    session::Surveyed,
     suite::{
         model::{
             server::{ClientBehaviour, SamplingReply},
@@ -511,7 +512,12 @@ async fn a_catalog_is_what_is_declared() {
     };
     let mut stage = Stage::new(Box::new(plot));
     let mut seen = stage.perform(&echo()).await;
-    let (catalog, remainder) = stage.session.catalog(Instant::now() + DEADLINE).await;
+    let Surveyed {
+        catalog,
+        missing,
+        remainder,
+    } = stage.session.catalog(Instant::now() + DEADLINE).await;
+    assert_eq!(missing, None);
     assert_eq!(catalog.tool_names(), ["a b"]);
     assert_eq!(catalog.prompts, Some(Vec::new()));
     assert_eq!(catalog.resources, None);

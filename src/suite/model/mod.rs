@@ -14,7 +14,7 @@ use self::{
     subject::{Needs, Step, Subject},
 };
 use crate::{
-    suite::model::expectation::Wanted,
+    suite::model::expectation::{Expectation, Wanted, WantedState},
     words::{diagnostic::Diagnostic, environment::Environment, source::Origin},
 };
 
@@ -97,8 +97,24 @@ pub(crate) struct Body {
 impl Body {
     /// Whether something of how the server ends is wanted: how it exits, or what it says until then.
     pub(crate) fn asks_for_the_end(&self) -> bool {
-        let asks = |wanted: &Wanted| matches!(wanted.key, "exit" | "stderr");
-        self.wanted.iter().any(asks)
+        self.wants_anywhere(&["exit", "stderr"])
+    }
+
+    /// Whether one of these keys says what must hold for the subject or for a step, under `not` too.
+    pub(crate) fn wants_anywhere(&self, keys: &[&str]) -> bool {
+        let steps = self.setup.iter().chain(self.subject.steps());
+        let mut wanted = steps.flat_map(|step| &step.wanted).chain(&self.wanted);
+        wanted.any(|wanted| {
+            keys.contains(&wanted.key)
+                || match &wanted.state {
+                    WantedState::Ready(Expectation::Not(inner)) => {
+                        inner.iter().any(|(key, _)| keys.contains(key))
+                    }
+                    WantedState::Ready(_) => false,
+                    // What is under it is known only when it is rendered.
+                    WantedState::Templated(_) => wanted.key == "not",
+                }
+        })
     }
 }
 

@@ -149,7 +149,7 @@ impl Live {
                     self.show_result(record, out)?;
                 }
             }
-            Event::CatalogKnown { .. } => {}
+            Event::CatalogKnown { .. } | Event::CatalogMissing { .. } => {}
             Event::Interrupted => self.running.clear(),
             Event::RunFinished => return self.finish(out),
         }

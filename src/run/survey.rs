@@ -1,0 +1,222 @@
+//! Asks each target once per run what it lists. Cheapest is the session of an assertion that nothing later can disturb:
+//! it is asked while it is being closed, beside the next job and after the assertion's time has been taken. Where what
+//! comes later may be judged, or cannot be told from what we caused, a session of its own asks.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use tokio::time::{Instant, timeout};
+
+use super::{
+    CatalogsWanted, Strictness,
+    ahead::Slot,
+    attempt::{self, Attempted},
+    catalogs::{Claim, Fetched},
+    job::{Shared, Teller},
+    live::Live,
+};
+use crate::{
+    observation::Observation,
+    plan::job::{Planned, RunJob},
+    session::{Remainder, Surveyed},
+    suite::model::{Body, subject::Subject},
+};
+
+/// How long a server may take to list what it has, at most.
+const LISTING: Duration = Duration::from_secs(3);
+
+/// How long a session of its own may take up to its subject, at most.
+const GREETING: Duration = Duration::from_secs(15);
+
+/// How long a server that is not asked itself may take to end unasked: the question would have shown that.
+const LAST_MOMENT: Duration = Duration::from_millis(250);
+
+/// What asking means for the rest of the session that was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Nothing: it was not asked, or would have ended in the same way unasked.
+    Not,
+    /// It answered. Whether it would still run if it was not asked is not known.
+    Answered,
+    /// It did not, and whatever it does from then on may be our doing.
+    Unanswered,
+}
+
+/// Asks in the session of an assertion that is over, if nobody has asked that target and the assertion cannot notice.
+pub(super) async fn in_session_of(
+    live: &mut Live,
+    job: &RunJob,
+    shared: &Shared,
+    seen: &mut Observation,
+) -> Asked {
+    if !live.session.is_usable() || live.process.status().is_some() || would_show(job, shared, seen)
+    {
+        return Asked::Not;
+    }
+    let Some(key) = job.planned.target_key else {
+        return Asked::Not;
+    };
+    let Some(claim) = shared.catalogs.claim(key).await else {
+        return Asked::Not;
+    };
+    // What it writes from now on may be about the question.
+    seen.stderr = live.process.stderr();
+    let Some(surveyed) = ask(live, &job.planned, shared).await else {
+        // The run was interrupted: nothing that follows is judged.
+        return Asked::Unanswered;
+    };
+    if live.session.is_usable() {
+        let late = "while the server was asked for what it lists, after the assertion";
+        let remainder = claim.deliver(surveyed);
+        remainder.heard_during(late).add_to(seen);
+        return Asked::Answered;
+    }
+    if !live.session.is_closed() {
+        claim.deliver(surveyed);
+        return Asked::Unanswered;
+    }
+    // It ended. Of the question, or by itself in the same moment? One that is only asked knows.
+    match elsewhere(&job.planned, shared).await {
+        Ok(other) if other.missing.is_none() => {
+            claim.deliver(other);
+            Asked::Not
+        }
+        Ok(_) | Err(_) => {
+            claim.deliver(surveyed);
+            Asked::Unanswered
+        }
+    }
+}
+
+/// Asks in a session of its own, if nobody has asked that target.
+pub(super) async fn in_own_session(planned: &Planned, shared: &Shared) {
+    let Some(key) = planned.target_key else {
+        return;
+    };
+    if shared.options.interrupt.is_cancelled() {
+        return;
+    }
+    let Some(claim) = shared.catalogs.claim(key).await else {
+        return;
+    };
+    match elsewhere(planned, shared).await {
+        Ok(surveyed) => {
+            claim.deliver(surveyed);
+        }
+        Err(why) => claim.settle(Fetched {
+            catalog: None,
+            missing: why.map(Arc::from),
+        }),
+    }
+}
+
+/// Where a session of its own will ask in place of this one, leaves this one open for a moment: whether the server ends
+/// by itself after the subject is what a strict run wants to know.
+pub(super) async fn linger(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
+    if let Some(key) = job.planned.target_key
+        && is_needed(job, shared, seen)
+        && shared.catalogs.is_unclaimed(key).await
+    {
+        tokio::select! {
+            _ = timeout(LAST_MOMENT, live.process.exited()) => {}
+            () = shared.options.interrupt.cancelled() => {}
+        }
+    }
+}
+
+/// Whether the verdict depends on what the server lists, as far as that can be known before judging.
+pub(super) fn is_needed(job: &RunJob, shared: &Shared, seen: &Observation) -> bool {
+    let rules = shared.options.rules;
+    let strict = [rules.protocol, rules.vacuity].contains(&Strictness::Red);
+    let declared = strict || job.body.wants_anywhere(&["output_schema"]);
+    declared && job.body.subject.calls_tools() && seen.disruption.is_none()
+}
+
+/// Whether a question after the subject could show in the verdict, or is none of this session's.
+fn would_show(job: &RunJob, shared: &Shared, seen: &Observation) -> bool {
+    let body = &job.body;
+    let listed = match (&body.subject, shared.options.catalogs) {
+        (Subject::Initialize, CatalogsWanted::OfEveryTarget) => true,
+        (subject, CatalogsWanted::ForVerdicts | CatalogsWanted::OfEveryTarget) => {
+            subject.calls_tools()
+        }
+    };
+    // Where there is an answer, what was told is counted up to it.
+    let told = ["notifications", "server_requests"];
+    !listed
+        || seen.disruption.is_some()
+        || shared.options.rules.protocol == Strictness::Red
+        || body.wants_anywhere(&["exit", "stderr", "findings"])
+        || matches!(
+            body.subject,
+            Subject::Notifications { .. } | Subject::Logging { .. }
+        )
+        || seen.answer.is_none() && body.wants_anywhere(&told)
+}
+
+/// Asks, and gives up when the time is over; `None` when the run is.
+async fn ask(live: &mut Live, planned: &Planned, shared: &Shared) -> Option<Surveyed> {
+    let deadline = Instant::now() + planned.timeout.min(LISTING);
+    tokio::select! {
+        surveyed = live.session.catalog(deadline) => Some(surveyed),
+        () = shared.options.interrupt.cancelled() => None,
+    }
+}
+
+/// A session that nothing is done in but asking; what became of it instead otherwise, `None` when the run is over.
+type Elsewhere<'a> = Pin<Box<dyn Future<Output = Result<Surveyed, Option<String>>> + Send + 'a>>;
+
+fn elsewhere<'a>(planned: &'a Planned, shared: &'a Shared) -> Elsewhere<'a> {
+    Box::pin(async move {
+        let job = asking(planned);
+        let teller = Teller { job: None, shared };
+        let mut attempted = attempt::attempt(&job, shared, teller, &mut Slot::Held).await;
+        let surveyed = match attempted.live_and_well() {
+            Some(live) => ask(live, &job.planned, shared).await.ok_or(None),
+            None => Err(instead(&attempted)),
+        };
+        Box::pin(attempted.close(shared, &job)).await;
+        surveyed
+    })
+}
+
+/// Why a session could not be asked.
+fn instead(attempted: &Attempted) -> Option<String> {
+    let disruption = attempted.observation.disruption.as_ref()?;
+    Some(disruption.message.clone())
+}
+
+/// A job that does nothing but shake hands, with the server and in the place of another. It shares with nobody.
+fn asking(planned: &Planned) -> RunJob {
+    RunJob {
+        planned: Planned {
+            timeout: planned.timeout.min(GREETING),
+            retries: 0,
+            lane: None,
+            target_key: None,
+            ..planned.clone()
+        },
+        body: Arc::new(Body {
+            setup: Vec::new(),
+            subject: Subject::Initialize,
+            wanted: Vec::new(),
+            warnings: Vec::new(),
+            subject_origin: planned.assertion.case.origin.clone(),
+        }),
+    }
+}
+
+impl Claim {
+    /// Tells everybody what a session was told; what it heard besides is handed out.
+    fn deliver(self, surveyed: Surveyed) -> Remainder {
+        let Surveyed {
+            catalog,
+            missing,
+            remainder,
+        } = surveyed;
+        self.settle(Fetched {
+            catalog: Some(Arc::new(catalog)),
+            missing: missing.map(Arc::from),
+        });
+        remainder
+    }
+}

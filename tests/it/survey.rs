@@ -1,0 +1,120 @@
+//! What servers list is asked for once, beside the assertions: it takes none of their time, and whatever a server makes
+//! of the question is held against none of them.
+
+use serde_json::Value;
+
+use crate::harness::Project;
+
+/// Declares tools, answers every call, and writes down each time it is asked for its list. What it does then, and after
+/// a call, is put in.
+const SERVER: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r ask; do
+  id=${ask#*\"id\":}; id=${id%%[,\}]*}
+  case $ask in
+    *'"initialize"'*) hi '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}';;
+    *'"tools/call"'*) hi '{"content":[{"type":"text","text":"hi"}]}'; AFTER_CALL;;
+    *'"tools/list"'*) echo >>asked; AT_LIST;;
+  esac
+done"#;
+
+/// Lists the tool that is called.
+const LISTS: &str = r#"hi '{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}'"#;
+
+/// What came of a run: exit code, findings by code, notes, the longest duration in ms, and how often the list was asked.
+struct Came {
+    code: i32,
+    findings: Vec<String>,
+    notes: Vec<String>,
+    longest: u64,
+    asked: usize,
+}
+
+fn run(at_list: &str, after_call: &str, wanted: &str, options: &[&str]) -> Came {
+    let script = SERVER
+        .replace("AT_LIST", at_list)
+        .replace("AFTER_CALL", after_call);
+    let project = ["a", "b", "c"]
+        .into_iter()
+        .fold(Project::new(), |project, name| {
+            let server = format!("{{command: sh, args: [-c, {}]}}", Value::from(&*script));
+            let suite = format!(
+                "name: {name}\nserver: {server}\nassert: {{tool: t, expect: {{contains: hi{wanted}}}}}\n"
+            );
+            project.file(&format!("evals/{name}.yaml"), suite)
+        });
+    let always = ["run", "evals", "--report-json", "run.json", "--json"];
+    let ran = project.run(&[&always[..], options].concat());
+    let told = ran.json();
+    let outcomes = told.as_array().unwrap();
+    let all = |key: &str| -> Vec<Value> { outcomes.iter().map(|it| it[key].clone()).collect() };
+    let codes = all("findings")
+        .iter()
+        .flat_map(|it| it.as_array().cloned().unwrap_or_default())
+        .map(|finding| finding["code"].as_str().unwrap().to_owned())
+        .collect();
+    let report: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+    let notes = report["notes"].as_array().unwrap().iter();
+    let durations = all("duration_ms");
+    Came {
+        code: ran.code,
+        findings: codes,
+        notes: notes
+            .map(|note| note.as_str().unwrap().to_owned())
+            .filter(|note| note.contains("lists is known"))
+            .collect(),
+        longest: durations.iter().filter_map(Value::as_u64).max().unwrap(),
+        asked: std::fs::read_to_string(project.path().join("asked"))
+            .map_or(0, |text| text.lines().count()),
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_is_asked_once_and_that_takes_no_assertions_time() {
+    for options in [&["--jobs", "1"][..], &["--reuse-server"]] {
+        let came = run(":", ":", "", options);
+        assert_eq!((came.code, came.asked), (0, 1), "{options:?}");
+        assert_eq!(came.notes.len(), 1, "{:?}", came.notes);
+        assert!(came.notes[0].contains("no answer to `tools/list`"));
+        assert!(came.longest < 2_900, "{options:?}: {} ms", came.longest);
+        assert!(came.findings.is_empty(), "{:?}", came.findings);
+    }
+}
+
+#[test]
+fn what_the_question_does_to_a_server_is_held_against_no_assertion() {
+    for at_list in ["exit 3", "exec sleep 600"] {
+        for options in [&[][..], &["--strict-protocol"]] {
+            let came = run(at_list, ":", "", options);
+            let when = format!("{at_list} {options:?}");
+            assert_eq!(came.code, 0, "{when}: {:?}", came.findings);
+            assert!(came.findings.is_empty(), "{when}: {:?}", came.findings);
+            assert_eq!(came.notes.len(), 1, "{when}: {:?}", came.notes);
+        }
+        // Who looks at the end is not disturbed, wherever that is written.
+        for wanted in [", exit: {code: 0}", ", not: {exit: {code: 3}}"] {
+            let came = run(at_list, ":", wanted, &[]);
+            assert_eq!((came.code, came.asked), (0, 0), "{at_list}{wanted}");
+        }
+    }
+}
+
+#[test]
+fn what_a_server_does_by_itself_is_told_all_the_same() {
+    for (options, code) in [(&[][..], 0), (&["--strict-protocol"], 1)] {
+        let came = run(LISTS, "exit 0", "", options);
+        assert_eq!(came.code, code, "{options:?}");
+        assert!(
+            came.findings.contains(&"exited-early".to_owned()),
+            "{options:?}"
+        );
+        // One that has ended is not asked any more, so perhaps none was.
+        assert!(came.asked <= 1 && came.notes.is_empty(), "{options:?}");
+    }
+    // Its list is known, however strict the run is.
+    let unlisted = LISTS.replace("\"t\"", "\"other\"");
+    for options in [&["--strict-protocol"][..], &["--strict-vacuity"]] {
+        let came = run(&unlisted, ":", "", options);
+        assert_eq!(came.findings, ["vacuous"; 3], "{options:?}");
+        assert_eq!(came.asked, 1, "{options:?}");
+    }
+}
