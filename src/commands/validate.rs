@@ -11,7 +11,11 @@ use crate::{
         lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
         model::{Entry, Suite},
     },
-    words::{diagnostic::Severity, exit::ExitCode, text::count},
+    words::{
+        diagnostic::Severity,
+        exit::ExitCode,
+        text::{clean, count},
+    },
 };
 
 /// Says on stderr what is wrong, and on stdout how much.
@@ -58,7 +62,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         context.say(&format!("{}\n", problem.render(colour)));
     }
     for note in &suite.notes {
-        context.say(&format!("note: {note}\n"));
+        context.say(&format!("note: {}\n", clean(note)));
     }
     conclude(&suite)
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::words::{
     redact::Secrets,
-    text::{CUT, clean, head},
+    text::{self, CUT, clean, head},
 };
 
 /// The longest text a report keeps, in bytes.
@@ -58,9 +58,7 @@ impl Cleaner {
 
     /// A name of the user's: made harmless on one line, and otherwise left whole, because it identifies.
     pub(crate) fn name(name: &str) -> String {
-        clean(name.trim_end())
-            .replace('\n', " ⏎ ")
-            .replace('\t', " ")
+        text::name(name)
     }
 
     /// A text with its secrets hidden, and nothing else changed.

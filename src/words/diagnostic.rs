@@ -1,9 +1,12 @@
 //! Something wrong in the user's files, as data, and the one way it is drawn. The constructors, one for each
 //! thing that can be wrong, stand in `suite::problems`.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::words::source::Origin;
+use crate::words::{
+    source::Origin,
+    text::{clean, name, veiled},
+};
 
 /// Whether a diagnostic stops the file it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,39 +44,42 @@ pub(crate) struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Draws the diagnostic with its source line and a caret, without a final line end.
+    /// Draws the diagnostic with its source line and a caret, without a final line end. Names, source lines and
+    /// whatever a message quotes come from outside: nothing of them acts on a terminal.
     pub(crate) fn render(&self, colour: Colour) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(self.message.as_str()).id(self.code);
-        let mut groups = Vec::new();
-        let mut first = match &self.origin {
-            Some(origin) => {
-                let text = origin.file.text.as_str();
-                let start = origin.span.start.min(text.len());
-                let end = origin.span.end.clamp(start, text.len());
-                let snippet = Snippet::source(text)
-                    .path(origin.file.path.as_str())
-                    .annotation(
-                        AnnotationKind::Primary
-                            .span(start..end)
-                            .label(self.label.as_deref()),
-                    );
-                title.element(snippet)
-            }
+        let title = level.primary_title(clean(&self.message)).id(self.code);
+        let mut group = match &self.origin {
+            Some(origin) => title.element(self.snippet(origin)),
             None => Group::with_title(title),
         };
         for help in &self.help {
-            first = first.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(clean(help)));
         }
-        groups.push(first);
         let renderer = match colour {
             Colour::On => Renderer::styled(),
             Colour::Off => Renderer::plain(),
         };
-        renderer.render(&groups)
+        renderer.render(&[group])
+    }
+
+    /// The source line with the caret.
+    fn snippet<'a>(&'a self, origin: &'a Origin) -> Snippet<'a, Annotation<'a>> {
+        let text = origin.file.text.as_str();
+        let start = text.floor_char_boundary(origin.span.start);
+        let end = text.floor_char_boundary(origin.span.end).max(start);
+        let caret = veiled(&text[..start]).len();
+        let caret = caret..caret + veiled(&text[start..end]).len();
+        Snippet::source(veiled(text))
+            .path(name(&origin.file.path))
+            .annotation(
+                AnnotationKind::Primary
+                    .span(caret)
+                    .label(self.label.as_deref().map(clean)),
+            )
     }
 }
 
@@ -111,5 +117,44 @@ mod tests {
           |
           = help: did you mean `contains`?
         ");
+    }
+
+    #[test]
+    fn nothing_of_a_diagnostic_acts_on_a_terminal() {
+        let ugly = "x\u{1b}[31m\u{9b}2J\u{202e}\u{1b}]0;t\u{7}";
+        let text = format!("a: 1\r\n{ugly}: bad\r\nb: 2\r\n");
+        let start = text.find("bad").unwrap();
+        let file = Arc::new(SourceFile::new(format!("e\n/{ugly}.yaml"), text));
+        let mut problem = Diagnostic {
+            code: "unknown-key",
+            severity: Severity::Error,
+            message: format!("unknown key `{ugly}`"),
+            origin: Some(Origin {
+                file,
+                span: Span {
+                    start,
+                    end: start + 3,
+                },
+            }),
+            label: Some(format!("not {ugly}")),
+            help: vec![format!("write {ugly}")],
+        };
+        let drawn = problem.render(Colour::Off);
+        assert!(crate::words::text::is_clean(&drawn), "{drawn:?}");
+        let name = r"e ⏎ /x\u{1b}[31m\u{9b}2J\u{202e}\u{1b}]0;t\u{7}.yaml:2:19";
+        assert!(drawn.contains(name), "{drawn}");
+        let lines: Vec<&str> = drawn.lines().collect();
+        let source = lines
+            .iter()
+            .position(|line| line.contains(": bad"))
+            .unwrap();
+        let column = |line: &str, what| line.find(what).map(|at| line[..at].chars().count());
+        assert_eq!(
+            column(lines[source], "bad"),
+            column(lines[source + 1], "^^^"),
+            "{drawn}"
+        );
+        problem.origin = None;
+        assert!(crate::words::text::is_clean(&problem.render(Colour::Off)));
     }
 }

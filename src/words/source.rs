@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::text::name;
+
 /// Line ends are counted ahead for each block of so many bytes.
 const BLOCK: usize = 4_096;
 
@@ -100,7 +102,7 @@ impl Origin {
 
     /// `file:line`, as terminals and editors link it.
     pub(crate) fn location(&self) -> String {
-        format!("{}:{}", self.file.path, self.position().line)
+        format!("{}:{}", name(&self.file.path), self.position().line)
     }
 }
 

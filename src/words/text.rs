@@ -47,6 +47,29 @@ pub(crate) fn clean(text: &str) -> String {
     out
 }
 
+/// A name of the user's, of a file or an assertion: harmless on one line, and otherwise whole, because it identifies.
+pub(crate) fn name(name: &str) -> String {
+    clean(name.trim_end())
+        .replace('\n', " ⏎ ")
+        .replace('\t', " ")
+}
+
+/// The text with one sign in the place of each character that [`clean`] would write out: its columns stay. Line ends
+/// stay too, whatever they are made of.
+pub(crate) fn veiled(text: &str) -> String {
+    let mut characters = text.chars().peekable();
+    let mut out = String::with_capacity(text.len());
+    while let Some(character) = characters.next() {
+        let ends_line = character == '\r' && characters.peek() == Some(&'\n');
+        out.push(if is_interpreted(character) && !ends_line {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            character
+        });
+    }
+    out
+}
+
 /// Whether [`clean`] would change nothing.
 pub(crate) fn is_clean(text: &str) -> bool {
     !text.chars().any(is_interpreted)

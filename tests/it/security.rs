@@ -249,3 +249,40 @@ fn what_a_template_takes_from_a_variable_is_a_secret_wherever_it_stands() {
         }
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn a_name_from_the_suite_does_not_act_on_the_terminal() {
+    let folder = "x\u{1b}[31mRED\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\ny";
+    let good = "server: {builtin: minimal}\nassert_tools: {expect: {min_results: 1}}\n";
+    let named = format!("name: \"n\\e[1m\\nm\"\n{good}");
+    let project = Project::new()
+        .file(&format!("{folder}/keys.yaml"), format!("asert: 1\n{good}"))
+        .file(&format!("{folder}/b.yaml"), &named)
+        .file(&format!("{folder}/c.yaml"), &named)
+        .file(&format!("{folder}/fixtures/a.yaml"), "")
+        .file(&format!("{folder}/empty.yaml"), "")
+        .file(&format!("{folder}/sub/mcp-assert.yaml"), "jobs: 2\n");
+    std::os::unix::fs::symlink("gone", project.path().join(folder).join("d.yaml")).unwrap();
+    let ways: [&[&str]; 8] = [
+        &["validate", "."],
+        &["validate", folder],
+        &["validate", "no\u{1b}[1m\nfile.yaml"],
+        &["run", "."],
+        &["run", ".", "--json"],
+        &["run", ".", "--list"],
+        &["run", ".", "--list", "--json"],
+        &["run", ".", "--dry-run"],
+    ];
+    for arguments in ways {
+        let ran = project.run(arguments);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.code, 2, "{arguments:?}: {all}");
+        let acts = |sign: char| (sign.is_control() && sign != '\n') || sign == '\u{202e}';
+        assert!(!all.contains(acts), "{arguments:?}: {all:?}");
+        let torn = all
+            .lines()
+            .find(|line| line.starts_with('y') || line.starts_with('m'));
+        assert_eq!(torn, None, "{arguments:?}: {all}");
+    }
+}

@@ -131,7 +131,7 @@ pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitC
     let mut screen = Screen::new(context, &options::merge_args());
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
-    context.say(&format!("error: {problem}\n"));
+    context.say(&format!("error: {}\n", clean(problem)));
     let here = here::read(&context.environment, &mut made.report.notes);
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);

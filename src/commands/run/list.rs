@@ -60,9 +60,9 @@ fn row(job: &Job, cleaner: &Cleaner) -> Value {
         Work::Run(_) | Work::Invalid(_) => None,
     };
     json!({
-        "id": job.case.id,
-        "name": job.case.name,
-        "file": job.case.origin.file.path,
+        "id": Cleaner::name(&job.case.id),
+        "name": Cleaner::name(&job.case.name),
+        "file": Cleaner::name(&job.case.origin.file.path),
         "line": job.case.origin.position().line,
         "subject": job.case.subject,
         "target": job.target,
@@ -117,7 +117,7 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
 fn say_started(prepared: &Prepared, out: &mut Stdout) -> Result<(), Refusal> {
     let secrets = prepared.secrets();
     for job in &prepared.plan.jobs {
-        let name = job.case.id.as_str();
+        let name = Cleaner::name(&job.case.id);
         let target = job
             .target
             .as_ref()

@@ -38,6 +38,7 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         environment::Environment,
         source::{Origin, SourceFile, Span},
+        text::name,
     },
 };
 
@@ -235,7 +236,8 @@ impl Loading<'_> {
             }
             let shown = self.shown_below(path, &folder);
             self.suite.notes.push(format!(
-                "`{shown}` is passed over: its name says that it holds no assertions"
+                "`{}` is passed over: its name says that it holds no assertions",
+                name(&shown)
             ));
         }
         let mut files = walk.files;
@@ -274,7 +276,7 @@ impl Loading<'_> {
             {
                 self.suite.notes.push(format!(
                     "`{}` is passed over: settings are read at the root of a suite only",
-                    file.path
+                    name(&file.path)
                 ));
             }
             return;
@@ -282,7 +284,9 @@ impl Loading<'_> {
         let problems = Problems::new(Arc::clone(&file), settings.file.clone());
         let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty()).peekable();
         if documents.peek().is_none() {
-            self.suite.notes.push(format!("`{}` is empty", file.path));
+            self.suite
+                .notes
+                .push(format!("`{}` is empty", name(&file.path)));
         }
         let mut first = true;
         while let Some(document) = documents.next() {

@@ -4,6 +4,7 @@ use super::code;
 use crate::words::{
     diagnostic::{Diagnostic, Severity},
     source::Origin,
+    text::name,
 };
 
 /// A problem about a whole path.
@@ -22,7 +23,7 @@ fn about(code: &'static str, message: String, help: &str) -> Diagnostic {
 pub(crate) fn unreadable(path: &str, reason: &str) -> Diagnostic {
     about(
         code::UNREADABLE,
-        format!("cannot read `{path}`: {reason}"),
+        format!("cannot read `{}`: {reason}", name(path)),
         "check that it exists and may be read",
     )
 }
@@ -39,7 +40,7 @@ pub(crate) fn unreadable_beside(origin: Origin, path: &str, reason: &str) -> Dia
 pub(crate) fn not_utf8(path: &str, offset: usize) -> Diagnostic {
     about(
         code::NOT_UTF8,
-        format!("`{path}` is not UTF-8, first at byte {offset}"),
+        format!("`{}` is not UTF-8, first at byte {offset}", name(path)),
         "save the file as UTF-8",
     )
 }
@@ -48,7 +49,7 @@ pub(crate) fn not_utf8(path: &str, offset: usize) -> Diagnostic {
 pub(crate) fn file_too_large(path: &str, limit: &str) -> Diagnostic {
     about(
         code::FILE_TOO_LARGE,
-        format!("`{path}` is longer than {limit}"),
+        format!("`{}` is longer than {limit}", name(path)),
         "split it into several files",
     )
 }
@@ -57,7 +58,7 @@ pub(crate) fn file_too_large(path: &str, limit: &str) -> Diagnostic {
 pub(crate) fn not_yaml(path: &str) -> Diagnostic {
     about(
         code::NOT_YAML,
-        format!("`{path}` is not a YAML file"),
+        format!("`{}` is not a YAML file", name(path)),
         "give a folder, or a file that ends in `.yaml` or `.yml`",
     )
 }

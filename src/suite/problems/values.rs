@@ -165,7 +165,7 @@ pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnos
     let problem = warning(
         code::DUPLICATE_NAME,
         origin,
-        format!("the name `{name}` is used before, at {first}"),
+        format!("the name `{}` is used before, at {first}", text::name(name)),
     );
     helped(
         problem,
