@@ -184,6 +184,12 @@ fn a_call_that_never_reached_its_tool_is_named() {
             &is_error(),
             well_called(fails("1 validation error for call[echo]\nmessage")),
         ),
+        case(
+            &is_error(),
+            well_called(fails(
+                "Error executing tool echo: 2 validation errors for echoArguments\nmessage",
+            )),
+        ),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     the server does not list the tool `ecko`: the error may be about that; it lists `echo`
@@ -194,6 +200,7 @@ fn a_call_that_never_reached_its_tool_is_named() {
     the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property): the call may never have reached the tool
     the error is the server's own check of the arguments: `MCP error -32602: Input validation error: x`
     the error is the server's own check of the arguments: `1 validation error for call[echo]`
+    the error is the server's own check of the arguments: `Error executing tool echo: 2 validation errors for echoArguments`
     "#);
 }
 
@@ -217,7 +224,15 @@ fn a_call_that_may_be_meant_so_is_left_alone() {
     }));
     let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
     case(&[Expectation::NotError(true)], well_called(says("ok")));
-    case(&[is_error()], well_called(fails("the disk is full")));
+    for within_the_tool in [
+        "the disk is full",
+        "MCP error -32602: Elicitation response content does not match requested schema",
+        "MCP error -32602: Output validation error: Invalid structured content for tool echo",
+        "1 validation error for Confirmation",
+        "Error executing tool echo: 2 validation errors for Weather",
+    ] {
+        case(&[is_error()], well_called(fails(within_the_tool)));
+    }
     case(
         &[is_error(), says_why()],
         calling(fails("nope"), "echo", json!({})),

@@ -109,18 +109,31 @@ fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String>
         .reply()
         .filter(|reply| reply.is_error && expects_error)?;
     let line = reply.text.trim_start().lines().next().unwrap_or_default();
-    let counted = line.starts_with(|first: char| first.is_ascii_digit());
-    let refuses = line.starts_with("MCP error -32602")
-        || line.starts_with("Input validation error")
-        || line.starts_with("Invalid arguments for tool")
-        || (line.contains("validation error")
-            && (counted || line.starts_with("Error executing tool")));
+    let refuses = speaks_of_arguments(line);
     refuses.then(|| {
         format!(
             "the error is the server's own check of the arguments: {}",
             phrase::quoted(line)
         )
     })
+}
+
+/// Whether the first line of a tool error is the official SDKs' own refusal of arguments. Answers of users and results
+/// that break their schema are told in much the same words, and come from within the tool.
+fn speaks_of_arguments(line: &str) -> bool {
+    // The TypeScript SDK, and the Python SDK's server without FastMCP.
+    let coded = line.strip_prefix("MCP error -32602: ").unwrap_or(line);
+    if coded.starts_with("Input validation error")
+        || coded.starts_with("Invalid arguments for tool")
+    {
+        return true;
+    }
+    // FastMCP names the model that pydantic made of the function's parameters.
+    let model = ["validation error for ", "validation errors for "]
+        .iter()
+        .find_map(|words| line.split_once(words))
+        .map_or("", |(_, model)| model.trim_end());
+    model.starts_with("call[") || model.ends_with("Arguments")
 }
 
 /// Whether an expectation says which error is meant: then the error is what is tested.
