@@ -1,7 +1,7 @@
 //! Servers that are started before it is their jobs' turn to talk: which ones, and how a job waits for its turn. Who
 //! gets a slot when is `slots`'.
 
-use std::future::pending;
+use std::{future::pending, time::Duration};
 
 use tokio::sync::oneshot;
 
@@ -10,6 +10,9 @@ use crate::{
     plan::job::Planned,
     suite::model::{container::Container, server::Target, subject::Needs},
 };
+
+/// How long the next job waits for a server to be gone, where one is to run at a time.
+const TO_BE_GONE: Duration = Duration::from_secs(1);
 
 /// The right of a job to talk to its server.
 #[derive(Debug)]
@@ -91,6 +94,16 @@ pub(super) fn can_start(planned: &Planned, shared: &Shared, waiting: usize) -> b
 /// and they take the time of those that talk, so that there are fewer than of those.
 fn processes_ahead(jobs: usize) -> usize {
     jobs / 2
+}
+
+/// How long the next job waits for the server of this one to be gone. Processes see each other's files, locks and
+/// ports, so where one is to run at a time, one that ends as it should is not met by the next; for one that will not
+/// end nobody waits.
+pub(super) fn before_the_next(planned: &Planned, jobs: usize) -> Option<Duration> {
+    match planned.server.target {
+        Target::Process(_) | Target::Builtin { .. } => (jobs == 1).then_some(TO_BE_GONE),
+        Target::Container { .. } | Target::Url { .. } | Target::None => None,
+    }
 }
 
 /// Whether a server in the container can reach nothing that a server of another job can see: no network, and nothing

@@ -1,16 +1,17 @@
 //! One job from its first attempt to its outcome: attempts until one is not red, closing beside the next job
 //! where no further attempt depends on it, and the outcome that every report is made of.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{Mutex, mpsc},
     task::JoinSet,
+    time::timeout,
 };
 
 use super::{
     AfterFailure, Narration, RunOptions, Servers, WireKept,
-    ahead::{Slot, Turn},
+    ahead::{self, Slot, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
     judge::{Judgement, judge},
@@ -121,6 +122,13 @@ impl Teller<'_> {
         }
     }
 
+    /// The job needs its slot no longer.
+    fn slot_free(self) {
+        if let Some(job) = self.job {
+            self.shared.tell(Message::SlotFree(job));
+        }
+    }
+
     /// Waits until the job may talk to its server; there is nothing left to do before.
     pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
         if let (true, Some(job)) = (slot.is_awaited(), self.job) {
@@ -168,12 +176,15 @@ pub(super) async fn carry_out(
                 return None;
             }
         }
-        match shared.options.after_failure {
-            AfterFailure::GoOn if last => shared.tell(Message::SlotFree(index)),
+        let mut closing = Box::pin(attempted.close(shared, work));
+        let seen = match shared.options.after_failure {
+            AfterFailure::GoOn if last => {
+                let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
+                beside_the_next(closing.as_mut(), patience, teller).await
+            }
             // Whoever got the slot now would talk before it is known whether this one is red.
-            AfterFailure::GoOn | AfterFailure::Stop => {}
-        }
-        let seen = Box::pin(attempted.close(shared, work)).await;
+            AfterFailure::GoOn | AfterFailure::Stop => closing.await,
+        };
         let judgement = judge(
             work,
             &seen.bindings,
@@ -191,6 +202,21 @@ pub(super) async fn carry_out(
             attempt: attempt_number + 1,
         }));
     }
+}
+
+/// Closes while the next job has the slot already, but for the time that it is to wait for the end.
+async fn beside_the_next(
+    mut closing: Pin<&mut impl Future<Output = Attempted>>,
+    patience: Option<Duration>,
+    teller: Teller<'_>,
+) -> Attempted {
+    if let Some(patience) = patience
+        && let Ok(seen) = timeout(patience, &mut closing).await
+    {
+        return seen;
+    }
+    teller.slot_free();
+    closing.await
 }
 
 /// An outcome of which nothing but the status is known.

@@ -252,27 +252,32 @@ fn shards_are_all_of_it_and_nothing_twice() {
 }
 
 #[test]
-fn a_serial_group_runs_one_at_a_time_even_over_different_servers() {
-    // Whoever finds the lock taken ends at once; it is given back when the server ends.
+fn where_one_is_to_run_at_a_time_the_next_begins_after_the_end_of_the_last() {
+    // Whoever finds the lock taken ends at once; it is given back a while after the server ended.
     let server = |number: u32| {
+        let script = r#"mkdir lock || exit 9; "$0" serve; sleep 0.1; rmdir lock"#;
         format!(
-            r#"{{command: sh, args: [-c, 'mkdir lock || exit 9; "$0" serve; rmdir lock', "{{{{env.TOOL}}}}", "{number}"]}}"#
+            "{{command: sh, args: [-c, '{script}', {:?}, \"{number}\"]}}",
+            crate::harness::BINARY
         )
     };
-    let mut suite = String::new();
-    for number in 0..8 {
-        let server = server(number % 2);
-        write!(
-            suite,
-            "---\nname: number {number}\nserial: lock\nserver: {server}\n\
-             assert: {{tool: slow, args: {{milliseconds: 20}}, expect: {{not_error: true}}}}\n"
-        )
-        .unwrap();
-    }
-    let suite = suite.replace("{{env.TOOL}}", crate::harness::BINARY);
-    let project = Project::with_suite(&suite);
-    let ended = run(&project, &["--jobs", "8"]);
-    assert_eq!(each(&ended, "kind"), ["pass"; 8], "{}", ended.stdout);
+    let case = |serial: &str, more: &[&str]| {
+        let mut suite = String::new();
+        for number in 0..6 {
+            let server = server(number % 2);
+            write!(
+                suite,
+                "---\nname: number {number}\n{serial}server: {server}\n\
+                 assert: {{tool: slow, args: {{milliseconds: 20}}, expect: {{not_error: true}}}}\n"
+            )
+            .unwrap();
+        }
+        let ended = run(&Project::with_suite(&suite), more);
+        assert_eq!(each(&ended, "kind"), ["pass"; 6], "{}", ended.stdout);
+    };
+    case("serial: lock\n", &["--jobs", "8"]);
+    case("", &["--jobs", "1"]);
+    case("", &["--jobs", "1", "--retries", "1"]);
 }
 
 #[test]
