@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use super::{
     container::server::ServerContainer,
-    process::{Patience, Process},
+    process::{Patience, Process, Runs},
 };
 use crate::observation::process::{Exit, ExitStatus, StderrTail};
 
@@ -71,6 +71,14 @@ impl Running {
         match self {
             Self::Process(process) => Box::pin(process.end(patience)).await,
             Self::Container(container) => container.abandon(),
+        }
+    }
+
+    /// What the process is to the server, where it is one of this machine.
+    pub(crate) fn runs(&self) -> Option<Runs> {
+        match self {
+            Self::Process(process) => Some(process.runs()),
+            Self::Container(_) => None,
         }
     }
 

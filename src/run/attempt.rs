@@ -389,7 +389,7 @@ impl Attempted {
             Asked::Unanswered => true,
         };
         if ours {
-            self.notes.extend(ended.note);
+            self.notes.extend(ended.notes);
             self.observation.container = ended.container;
         } else {
             self.complete(ended, job);
@@ -397,7 +397,7 @@ impl Attempted {
     }
 
     fn complete(&mut self, ended: Ended, job: &RunJob) {
-        self.notes.extend(ended.note);
+        self.notes.extend(ended.notes);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);

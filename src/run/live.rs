@@ -7,7 +7,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::{contained, job::Shared, place::Place};
 use crate::{
-    isolate::{process::Patience, running::Running},
+    isolate::{
+        process::{Patience, Runs},
+        running::Running,
+    },
     observation::{
         Observation,
         container::ContainerSeen,
@@ -23,8 +26,14 @@ const STREAM_TO_END: Duration = Duration::from_millis(500);
 /// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
 const HURRY: Patience = Patience {
     closed: Duration::from_millis(500),
+    at_work: Duration::ZERO,
     terminated: Duration::from_secs(1),
 };
+
+/// What a killed client of an engine leaves.
+const LEFT_BY_CLIENT: &str = "what was killed is the client of the engine: the container that it ran may live on (see \
+                              the engine's list). `--init` lets it end on SIGTERM; under `docker:` in `server` \
+                              nothing is left";
 
 /// A server with the session on it.
 pub(super) struct Live {
@@ -49,7 +58,7 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
     pub(super) pace: Pace,
     pub(super) stderr: StderrTail,
-    pub(super) note: Option<String>,
+    pub(super) notes: Vec<String>,
     pub(super) container: Option<Box<ContainerSeen>>,
 }
 
@@ -62,7 +71,7 @@ impl Live {
         }
         self.process.ask();
         let patience = Patience::default();
-        let deadline = Instant::now() + patience.closed + patience.terminated;
+        let deadline = Instant::now() + patience.closed + patience.at_work + patience.terminated;
         let closing = async {
             tokio::select! {
                 remainder = Box::pin(self.session.close(deadline)) => Some(remainder),
@@ -77,12 +86,16 @@ impl Live {
         if let Some(container) = container {
             contained::explain(container, exit.status, seen);
         }
+        let mut notes = Vec::from_iter(self.place.close().await);
+        if exit.ending == Ending::Killed && self.process.runs() == Some(Runs::ContainerClient) {
+            notes.push(LEFT_BY_CLIENT.to_owned());
+        }
         Ended {
             exit,
             pace,
             stderr: self.process.stderr(),
             container: container.map(|container| Box::new(container.seen().clone())),
-            note: self.place.close().await,
+            notes,
         }
     }
 

@@ -353,3 +353,26 @@ fn a_server_that_answers_has_answered_however_it_behaves_besides() {
         ],
     );
 }
+
+#[test]
+fn a_killed_client_of_an_engine_is_said_to_leave_its_container() {
+    let stubborn = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 600; done\n";
+    let suite = |name: &str| {
+        format!(
+            "server: {{command: ./{name}, args: [run, -i, image]}}\ntimeout: 200ms\n\
+             assert: {{tool: echo, expect: {{not_error: true}}}}\n"
+        )
+    };
+    let case = |name: &str, told: bool| {
+        let project = Project::with_suite(&suite(name)).file(name, stubborn);
+        let file = project.path().join(name);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ended = project.run(&["run", "evals"]);
+        let said = ended
+            .stdout
+            .contains("the container that it ran may live on");
+        assert_eq!(said, told, "{}", ended.stdout);
+    };
+    case("docker", true);
+    case("server", false);
+}

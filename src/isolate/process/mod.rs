@@ -1,6 +1,7 @@
 //! The server's process: its start without a shell, its stderr, its end with everything that came of it.
 //! What is said over its pipes goes through the link that is handed out.
 
+mod client;
 mod family;
 pub(super) mod orphans;
 mod program;
@@ -35,6 +36,7 @@ pub(crate) use self::{program::StartFailure, spawn::Inherited};
 use self::{
     spawn::{Spawned, Start},
     stderr::Stderr,
+    table::Work,
     watch::Watch,
 };
 use super::owner::Owner;
@@ -51,6 +53,9 @@ pub(crate) const MARKER: &str = "MCP_ASSERT_JOB";
 
 /// How long pipes are still read after the process ended: something it left behind may hold them open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// How often a process that is to end is looked at.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// How long a process may take to vanish after SIGKILL.
 const VANISHING: Duration = Duration::from_secs(2);
@@ -81,6 +86,8 @@ pub(crate) struct ProcessSpec {
 pub(crate) struct Patience {
     /// After its stdin was closed.
     pub(crate) closed: Duration,
+    /// Longer than that, as long as it is at work: to end takes an interpreter its time where the machine is busy.
+    pub(crate) at_work: Duration,
     /// After SIGTERM.
     pub(crate) terminated: Duration,
 }
@@ -89,6 +96,7 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             closed: Duration::from_secs(2),
+            at_work: Duration::from_secs(8),
             terminated: Duration::from_secs(2),
         }
     }
@@ -102,10 +110,20 @@ pub(crate) struct Process {
     stderr: Arc<Stderr>,
     drain: JoinHandle<()>,
     marker: String,
+    runs: Runs,
     /// Whether it lived when it was asked to end; `None` before that.
     lived: Option<Lived>,
     /// How it ended; its number may be somebody else's since.
     ended: Option<Exit>,
+}
+
+/// What a process is to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// It is the server, or started it.
+    Server,
+    /// It asked an engine to run the server in a container, which does not end because this process is killed.
+    ContainerClient,
 }
 
 /// Whether a process lived at a moment.
@@ -141,11 +159,16 @@ impl Process {
                 Err(error) => return Err(program::explain(spec, &path, &error)),
             }
         };
-        Self::take_over(child, marker, clock).map_err(refused)
+        let runs = client::runs(spec);
+        Self::take_over(child, (marker, runs), clock).map_err(refused)
     }
 
     /// Makes the owner of a child that was just started.
-    fn take_over(child: Spawned, marker: String, clock: JobClock) -> io::Result<(Self, Link)> {
+    fn take_over(
+        child: Spawned,
+        (marker, runs): (String, Runs),
+        clock: JobClock,
+    ) -> io::Result<(Self, Link)> {
         let pid = child.pid;
         match Pipes::of(child) {
             Ok(pipes) => {
@@ -165,6 +188,7 @@ impl Process {
                     stderr: pipes.stderr,
                     drain: tokio::spawn(async move { drained.drain().await }),
                     marker,
+                    runs,
                     lived: None,
                     ended: None,
                 };
@@ -188,6 +212,11 @@ impl Process {
     /// How it ended, if it has.
     pub(crate) fn status(&self) -> Option<ExitStatus> {
         self.watch.status()
+    }
+
+    /// What it is to the server.
+    pub(crate) fn runs(&self) -> Runs {
+        self.runs
     }
 
     /// Waits for its end, and knows of it at once.
@@ -239,7 +268,7 @@ impl Process {
         if self.lived == Some(Lived::No) {
             return Ending::ByItself;
         }
-        if timeout(patience.closed, self.exited()).await.is_ok() {
+        if self.ends_unasked(patience).await {
             return Ending::StdinClosed;
         }
         signal_group(self.pid, Signal::TERM);
@@ -251,6 +280,28 @@ impl Process {
         let _ = kill_process(self.pid, Signal::KILL);
         let _ = timeout(VANISHING, self.exited()).await;
         Ending::Killed
+    }
+
+    /// Whether it ends without a signal, in the time it has for it.
+    async fn ends_unasked(&self, patience: Patience) -> bool {
+        let quiet = patience.closed.saturating_sub(LOOK);
+        if timeout(quiet, self.exited()).await.is_ok() {
+            return true;
+        }
+        let looks = 1 + patience.at_work.as_millis() / LOOK.as_millis();
+        let mut before = Work::of_group(self.pid);
+        for _ in 0..looks {
+            let next = LOOK.min(patience.closed);
+            if timeout(next, self.exited()).await.is_ok() {
+                return true;
+            }
+            let now = Work::of_group(self.pid);
+            if !now.goes_on_since(before) {
+                return false;
+            }
+            before = now;
+        }
+        false
     }
 
     /// Kills what is left of the group and takes the exit status away. A process that still does not vanish is

@@ -1,6 +1,8 @@
 //! The kernel's table of processes as far as it is needed here: state and start of one, our children, all
 //! numbers, the environment one was started with. Where there is no `/proc`, nothing is known.
 
+use rustix::process::Pid;
+
 /// Facts about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status {
@@ -10,6 +12,10 @@ pub(crate) struct Status {
     pub(crate) parent: i32,
     /// Its process group.
     pub(crate) group: i32,
+    /// Whether it runs or would if a processor were free, or waits for a disk.
+    pub(crate) active: bool,
+    /// The processor time it took so far, in clock ticks.
+    pub(crate) worked: u64,
     /// When it started, in clock ticks since boot.
     pub(crate) started: u64,
     /// Whether it has its environment; while a process replaces its program it has none for a moment.
@@ -21,6 +27,39 @@ pub(crate) use self::linux::{READABLE, all, children, environment, place, status
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::elsewhere::{READABLE, all, children, environment, place, status};
+
+/// What the processes of a group are at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Whether one of them runs, or would if a processor were free.
+    active: bool,
+    /// The processor time they took so far, in clock ticks.
+    worked: u64,
+}
+
+impl Work {
+    /// What the processes of a group are at now; nothing where the table cannot be read.
+    pub(crate) fn of_group(group: Pid) -> Self {
+        let group = group.as_raw_nonzero().get();
+        let members = all().into_iter().filter_map(status);
+        let members = members.filter(|one| one.group == group && !one.ended);
+        let nothing = Self {
+            active: false,
+            worked: 0,
+        };
+        members.fold(nothing, |sum, one| Self {
+            active: sum.active || one.active,
+            worked: sum.worked.saturating_add(one.worked),
+        })
+    }
+
+    /// Whether they are at work, and not just awake now and then, compared with a quarter of a second ago.
+    pub(crate) fn goes_on_since(self, before: Self) -> bool {
+        /// Hundredths of a second.
+        const TICKS: u64 = 3;
+        self.active || self.worked >= before.worked.saturating_add(TICKS)
+    }
+}
 
 /// The value of a variable in a block of `NAME=value` entries that end with zero bytes.
 pub(crate) fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
@@ -52,17 +91,24 @@ mod linux {
         parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `pid (name) state parent group …`, the start as field 22, the end of the environment as field 51; the
-    /// name may hold anything.
+    /// `pid (name) state parent group …`, the processor time as fields 14 and 15, the start as field 22, the end of
+    /// the environment as field 51; the name may hold anything.
     pub(super) fn parse(line: &[u8]) -> Option<Status> {
         let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
         let fields = std::str::from_utf8(line.get(after_name..)?).ok()?;
         let mut fields = fields.split_ascii_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        let user: u64 = fields.nth(8)?.parse().ok()?;
+        let system: u64 = fields.next()?.parse().ok()?;
         Some(Status {
-            ended: matches!(fields.next()?, "Z" | "X" | "x"),
-            parent: fields.next()?.parse().ok()?,
-            group: fields.next()?.parse().ok()?,
-            started: fields.nth(16)?.parse().ok()?,
+            ended: matches!(state, "Z" | "X" | "x"),
+            parent,
+            group,
+            active: matches!(state, "R" | "D"),
+            worked: user.saturating_add(system),
+            started: fields.nth(6)?.parse().ok()?,
             settled: fields.nth(28) != Some("0"),
         })
     }
@@ -203,6 +249,8 @@ mod tests {
                 ended: false,
                 parent: 1,
                 group: 12,
+                active: false,
+                worked: 11,
                 started: 4711,
                 settled,
             };

@@ -28,6 +28,7 @@ const LONG: Duration = Duration::from_secs(20);
 /// For servers that do not listen.
 const SHORT: Patience = Patience {
     closed: Duration::from_millis(50),
+    at_work: Duration::ZERO,
     terminated: Duration::from_millis(50),
 };
 
@@ -150,6 +151,31 @@ async fn servers_are_ended_as_gently_as_they_allow() {
         ExitStatus::Signal(9),
     )
     .await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_is_at_work_to_end_is_not_hurried_and_not_waited_for_without_end() {
+    let case = async |work: &str, at_work, wanted| {
+        let script = format!("echo ready; cat >/dev/null; {work}");
+        let (mut process, mut link) = shell(&script).await;
+        assert_eq!(line(&mut link).await, "ready");
+        let patience = Patience {
+            // Time to notice that stdin was closed, where all processors are busy.
+            closed: Duration::from_millis(750),
+            at_work,
+            ..SHORT
+        };
+        let exit = close(&mut process, &mut link, patience).await;
+        assert_eq!(exit.ending, wanted, "{script}");
+    };
+    let counting = "i=0; while [ $i -lt 1200000 ]; do i=$((i + 1)); done";
+    case(counting, LONG, Ending::StdinClosed).await;
+    let child = format!("sh -c '{counting}'; true");
+    case(&child, LONG, Ending::StdinClosed).await;
+    let short = Duration::from_millis(500);
+    case("while :; do :; done", short, Ending::Terminated).await;
+    case("sleep 300; true", LONG, Ending::Terminated).await;
 }
 
 #[tokio::test]
