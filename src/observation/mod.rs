@@ -187,8 +187,10 @@ pub(crate) struct Timings {
     pub(crate) setup: Duration,
     /// The subject, waiting for notifications included.
     pub(crate) subject: Duration,
+    /// Questions of our own right after the subject; part of no other time.
+    pub(crate) aside: Duration,
     /// Ending the server, which happens beside the next job.
     pub(crate) close: Duration,
-    /// From the beginning of the attempt to its verdict, closing left out.
+    /// From the beginning of the attempt to its verdict, closing and our own questions left out.
     pub(crate) total: Duration,
 }

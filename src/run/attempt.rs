@@ -112,10 +112,11 @@ pub(super) async fn attempt(
 }
 
 impl Attempted {
-    /// Notes how long it took; waiting for others is not counted.
+    /// Notes how long it took; waiting for others, and what nobody asked for, is not counted.
     fn since(mut self, begun: StdInstant) -> Self {
-        let took = begun.elapsed();
-        self.observation.timings.total = took.saturating_sub(self.waited);
+        let timings = &mut self.observation.timings;
+        let others = self.waited + timings.aside;
+        timings.total = begun.elapsed().saturating_sub(others);
         self
     }
 
@@ -129,14 +130,14 @@ impl Attempted {
         slot: &mut Slot,
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Place);
-        if let Some(live) = Box::pin(self.waiting_server(job, shared, started.clock)).await {
+        if let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await {
             self.perform(live, job, shared, started).await?;
             let crash = |seen: &Disruption| seen.kind == DisruptionKind::Crash;
             let crashed = self.observation.disruption.as_ref().is_some_and(crash);
             let Some(dead) = self.live.take_if(|_| crashed) else {
                 return Ok(());
             };
-            Box::pin(self.end_shared(dead, shared)).await;
+            Box::pin(self.end_shared(dead, shared, started)).await;
         }
         let live = Box::pin(self.server(job, shared, started, slot)).await?;
         self.perform(live, job, shared, started).await?;
@@ -152,14 +153,14 @@ impl Attempted {
         &mut self,
         job: &RunJob,
         shared: &Shared,
-        clock: JobClock,
+        started: Started<'_>,
     ) -> Option<Live> {
         let mut live = shared.take_live(job).await?;
         if live.process.status().is_some() || live.place.reset(&live.process).await.is_err() {
-            Box::pin(self.end_shared(live, shared)).await;
+            Box::pin(self.end_shared(live, shared, started)).await;
             return None;
         }
-        live.session.set_clock(clock);
+        live.session.set_clock(started.clock);
         self.bindings.fixture = live.place.fixture_path();
         let dialect = shared.options.rules.dialect;
         live.place.look_before(job, &self.bindings, dialect);
@@ -167,9 +168,9 @@ impl Attempted {
         Some(live)
     }
 
-    /// Ends a shared server that cannot be used any more, and forgets what it said. That it ended by itself is
-    /// remembered: it must not be hidden by the fresh one.
-    async fn end_shared(&mut self, live: Live, shared: &Shared) {
+    /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
+    /// by itself is remembered: it must not be hidden by the fresh one.
+    async fn end_shared(&mut self, live: Live, shared: &Shared, started: Started<'_>) {
         let with = live.used_by.first().cloned().unwrap_or_default();
         self.died = live.process.status().map(|status| {
             format!(
@@ -181,6 +182,7 @@ impl Attempted {
         self.bindings.captured.clear();
         self.shared_server = None;
         self.observation = Observation::default();
+        self.waited = started.begun.elapsed();
     }
 
     /// The session and the subject on a server.

@@ -106,17 +106,24 @@ impl Session {
         Ok(whole)
     }
 
-    /// Fetches a list once more after it was observed, to see whether it stays what it was. That this fails, or
-    /// takes long, is nobody's fault.
-    pub(super) async fn list_again(&mut self, method: Method, deadline: Instant) {
-        let soon = deadline.min(Instant::now() + SECOND_LOOK);
+    /// Fetches the tools once more after they were observed, to see whether they stay what they were. That this
+    /// fails, or takes long, is nobody's fault. A server that took longer than it would be waited for now is spared:
+    /// it would still be at it when it is told to end.
+    pub(super) async fn list_again(&mut self, observed: &Answer, deadline: Instant) {
+        let method = Method::ToolsList;
+        let began = Instant::now();
+        let soon = deadline.min(began + SECOND_LOOK);
         let Some(before) = self.lists.lists.get(&method).cloned() else {
             return;
         };
+        if observed.took >= SECOND_LOOK {
+            return;
+        }
         self.aside = Some(Record::default());
         let again = self.list(method, Pages::All, soon).await;
         let aside = self.aside.take();
         self.lists.lists.insert(method, before);
+        self.seen.timings.aside = began.elapsed();
         if again.is_err() {
             self.usable = false;
             self.gave_up = true;

@@ -56,7 +56,8 @@ impl Session {
         self.begin_phase(Phase::Subject);
         let began = Instant::now();
         let played = self.subject(script.subject, bindings, deadline).await;
-        self.seen.timings.subject = began.elapsed();
+        let timings = &mut self.seen.timings;
+        timings.subject = began.elapsed().saturating_sub(timings.aside);
         played
     }
 
@@ -92,7 +93,7 @@ impl Session {
                 let listed = self
                     .listing(Method::ToolsList, call, bindings, deadline)
                     .await?;
-                self.list_again(Method::ToolsList, deadline).await;
+                self.list_again(&listed, deadline).await;
                 listed
             }
             Subject::Initialize => {

@@ -118,3 +118,52 @@ fn what_a_server_does_by_itself_is_told_all_the_same() {
         assert_eq!(came.asked, 1, "{options:?}");
     }
 }
+
+/// Runs one suite, one assertion at a time, and gives the outcomes.
+fn outcomes(script: &str, suite: &str, options: &[&str]) -> Vec<Value> {
+    let server = format!("{{command: sh, args: [-c, {}]}}", Value::from(script));
+    let project = Project::with_suite(&suite.replace("SERVER", &server));
+    let always = ["run", "evals", "--json", "--jobs", "1"];
+    let ran = project.run(&[&always[..], options].concat());
+    ran.json().as_array().unwrap().clone()
+}
+
+#[test]
+fn a_second_look_at_a_list_is_no_time_of_the_assertion_and_not_taken_at_a_slow_one() {
+    let suite = "name: lists\nserver: SERVER\nassert_tools: {expect: {contains: hi}}\n";
+    let lists = LISTS.replace("\"t\"", "\"hi\"");
+    // Lists once, and is silent when it is asked again.
+    let once = format!("[ -e listed ] || {{ >listed; {lists}; }}");
+    let script = SERVER.replace("AT_LIST", &once).replace("AFTER_CALL", ":");
+    let seen = &outcomes(&script, suite, &[])[0];
+    let subject = seen["timings"]["subject_us"].as_u64().unwrap();
+    let total = seen["timings"]["total_us"].as_u64().unwrap();
+    assert!(subject < 450_000 && total < 500_000, "{seen}");
+    // Asked again it would be at that for so long that it does not see the end of its stdin.
+    let slow = format!("if [ -e listed ]; then sleep 600; else >listed; sleep 0.6; {lists}; fi");
+    let script = SERVER.replace("AT_LIST", &slow).replace("AFTER_CALL", ":");
+    let seen = &outcomes(&script, suite, &["--strict-protocol"])[0];
+    assert_eq!(seen["status"], "PASS", "{seen}");
+}
+
+#[test]
+fn the_fresh_server_in_place_of_a_dead_one_has_all_the_time_of_the_assertion() {
+    let call = |name: &str| {
+        format!("name: {name}\nserver: SERVER\nassert: {{tool: t, expect: {{contains: hi}}}}\n")
+    };
+    // The second call of the first process takes long and ends it; the second process answers slowly.
+    let first =
+        "n=$((n+1)); [ -e called ] && sleep 1.5; [ $n = 2 ] && { >called; sleep 2; exit 1; }";
+    let script = SERVER
+        .replace("AT_LIST", LISTS)
+        .replace("AFTER_CALL", ":")
+        .replace(
+            "*'\"tools/call\"'*)",
+            &format!("*'\"tools/call\"'*) {first};"),
+        );
+    let suite = format!("{}---\n{}", call("a"), call("b"));
+    let seen = outcomes(&script, &suite, &["--reuse-server", "--timeout", "3s"]);
+    assert_eq!(seen[1]["status"], "PASS", "{}", seen[1]);
+    let took = seen[1]["duration_ms"].as_u64().unwrap();
+    assert!((1_500..3_000).contains(&took), "{took}");
+}
