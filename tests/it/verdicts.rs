@@ -204,3 +204,61 @@ fn what_a_server_sent_is_compared_as_a_value() {
         );
     }
 }
+
+#[test]
+fn schemas_say_what_json_schema_says() {
+    const ENDLESS: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!";
+    let case = |schema: &str, text: &str, end: &str, reason: &str| {
+        let suite = format!(
+            "name: case\nserver: {{builtin: conformance}}\nassert:\n  tool: reply\n  args: {{text: '\"{text}\"'}}\n  expect: {{json_schema: {schema}}}\n"
+        );
+        let ran = Project::with_suite(&suite)
+            .file("evals/schemas/main.json", r#"{"$ref": "word.json"}"#)
+            .file(
+                "evals/schemas/word.json",
+                r#"{"type": "string", "pattern": "^\\w+$"}"#,
+            )
+            .file("evals/schemas/lost.json", r#"{"$ref": "gone.json"}"#)
+            .file(
+                "evals/schemas/far.json",
+                r#"{"$ref": "https://example.com/a.json"}"#,
+            )
+            .run(&["run", "evals"]);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(
+            all.contains(end) && all.contains(reason),
+            "{schema} {text}: {all}"
+        );
+    };
+    case("{type: string, pattern: '^(?=a)ab$'}", "ab", "PASS", "");
+    case(
+        "{type: string, pattern: '^(?=a)ab$'}",
+        "b",
+        "FAIL",
+        "does not match",
+    );
+    case(
+        r"{pattern: '^(a|a)*\1b'}",
+        ENDLESS,
+        "ERROR",
+        "takes too many tries",
+    );
+    case(
+        r"{not: {pattern: '^(a|a)*\1b'}}",
+        ENDLESS,
+        "ERROR",
+        "takes too many tries",
+    );
+    case("schemas/main.json", "a", "PASS", "");
+    case("schemas/main.json", "é", "FAIL", "does not match");
+    case("{$ref: schemas/word.json}", "é", "FAIL", "does not match");
+    case("schemas/lost.json", "a", "ERROR", "gone.json");
+    case("schemas/far.json", "a", "ERROR", "is not fetched");
+    case(
+        "true",
+        "a",
+        "ERROR",
+        "everything satisfies the schema `true`",
+    );
+    case("false", "a", "ERROR", "output_schema: true");
+}

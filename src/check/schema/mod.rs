@@ -15,7 +15,7 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::SchemaRule,
-    words::text,
+    words::{json_schema, text},
 };
 
 /// Violations of one document that are listed.
@@ -53,7 +53,11 @@ fn against(ask: &Ask, validator: &Validator, document: &Value, root: &str) -> Ve
              which no schema can be checked against"
         ));
     }
-    let mismatches = violations(validator, document)
+    let violations = match violations(validator, document) {
+        Ok(violations) => violations,
+        Err(Undecided(reason)) => return Verdict::Unknowable(reason),
+    };
+    let mismatches = violations
         .into_iter()
         .map(|violation| Mismatch {
             path: Some(format!("{root}{}", violation.place)),
@@ -74,17 +78,33 @@ struct Violation {
     value: Value,
 }
 
-/// The first violations of a document.
-fn violations(validator: &Validator, document: &Value) -> Vec<Violation> {
-    validator
-        .iter_errors(document)
-        .take(MOST)
-        .map(|error| Violation {
-            place: place(error.instance_path().as_str()),
+/// Why nothing can be said about a document.
+struct Undecided(String);
+
+/// The first violations of a document. What a pattern could not decide within its bounds is none, and where
+/// there is nothing else the document is undecided.
+fn violations(validator: &Validator, document: &Value) -> Result<Vec<Violation>, Undecided> {
+    let mut undecided = None;
+    let mut violations = Vec::new();
+    for error in validator.iter_errors(document).take(MOST) {
+        let place = place(error.instance_path().as_str());
+        if json_schema::is_undecided(&error) {
+            undecided.get_or_insert(Undecided(format!(
+                "a pattern of the schema takes too many tries at `${place}` ({})",
+                error.schema_path()
+            )));
+            continue;
+        }
+        violations.push(Violation {
+            place,
             message: text::head(&error.to_string(), 200),
             value: error.instance().as_ref().clone(),
-        })
-        .collect()
+        });
+    }
+    match undecided {
+        Some(undecided) if violations.is_empty() => Err(undecided),
+        Some(_) | None => Ok(violations),
+    }
 }
 
 /// A JSON Pointer as the end of a path.
@@ -213,7 +233,7 @@ fn compile(schema: &Value) -> Result<Validator, NoValidator> {
             "it holds a number of absurd size".to_owned(),
         ));
     }
-    jsonschema::validator_for(schema).map_err(|error| {
+    json_schema::compile(schema).map_err(|error| {
         let reason = text::head(&error.to_string(), 200);
         if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
             let resource = reason.split(" is not present").next();
@@ -242,7 +262,7 @@ pub(super) fn first_violation(validator: &Validator, document: &Value) -> Option
     if !is_calculable(document) {
         return None;
     }
-    let violation = violations(validator, document).into_iter().next()?;
+    let violation = violations(validator, document).ok()?.into_iter().next()?;
     Some(format!("`${}`: {}", violation.place, violation.message))
 }
 

@@ -1,35 +1,45 @@
-//! `json_schema`: written in the suite, or a file relative to it. Nothing is ever fetched.
+//! `json_schema`: written in the suite, or a file relative to it; a relative `$ref` names a
+//! file beside. Nothing is ever fetched.
 
 use std::path::Path;
 
+use jsonschema::Validator;
 use serde_json::Value;
 
 use super::Lowering;
-use crate::suite::{
-    model::expectation::SchemaRule,
-    problems,
-    raw::{Field, union::TextOr, value::Anything},
+use crate::{
+    suite::{
+        model::expectation::SchemaRule,
+        problems,
+        raw::{Field, union::TextOr, value::Anything},
+    },
+    words::json_schema::{self, Base},
 };
-
-/// The most memory one pattern of a schema may take, in bytes.
-const LARGEST_PATTERN: usize = 4 * 1024 * 1024;
 
 impl Lowering<'_> {
     /// The compiled schema of a key.
     pub(super) fn json_schema(&mut self, field: Field<TextOr<Anything>>) -> Option<SchemaRule> {
         let at = field.at;
-        let (written, schema) = match field.value {
-            TextOr::Map(Anything(node)) => ("inline".to_owned(), Ok(node.into_value())),
+        let (written, found) = match field.value {
+            TextOr::Map(Anything(node)) => {
+                let found = self.compiled_schema(&node.into_value(), Base::Suite);
+                ("inline".to_owned(), found)
+            }
+            TextOr::Text(path) if matches!(path.text.as_str(), "true" | "false") => {
+                self.problem(at, |origin| problems::bare_schema(origin, &path.text));
+                return None;
+            }
             TextOr::Text(path) => {
                 let read = (self.around.read_file)(Path::new(&path.text));
-                let schema = read.and_then(|text| {
-                    serde_json::from_str::<Value>(&text)
-                        .map_err(|error| format!("`{}` is no JSON: {error}", path.text))
+                let found = read.and_then(|text| {
+                    let schema = serde_json::from_str::<Value>(&text)
+                        .map_err(|error| format!("`{}` is no JSON: {error}", path.text))?;
+                    self.compiled_schema(&schema, Base::File(Path::new(&path.text)))
                 });
-                (path.text, schema)
+                (path.text, found)
             }
         };
-        match schema.and_then(|schema| compile(&schema)) {
+        match found {
             Ok(validator) => Some(SchemaRule { written, validator }),
             Err(reason) => {
                 self.problem(at, |origin| problems::bad_schema(origin, &reason));
@@ -37,23 +47,12 @@ impl Lowering<'_> {
             }
         }
     }
-}
 
-/// The validator of a schema: its own draft, 2020-12 when it names none.
-fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
-    if !(schema.is_object() || schema.is_boolean()) {
-        return Err("it is neither a map nor a boolean".into());
+    /// The validator of a schema, together with the files it refers to.
+    fn compiled_schema(&self, schema: &Value, base: Base<'_>) -> Result<Validator, String> {
+        if !(schema.is_object() || schema.is_boolean()) {
+            return Err("it is neither a map nor a boolean".into());
+        }
+        json_schema::compile_beside(schema, base, self.around.read_file)
     }
-    jsonschema::options()
-        .offline()
-        .with_pattern_options(jsonschema::PatternOptions::regex().size_limit(LARGEST_PATTERN))
-        .build(schema)
-        .map_err(|error| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() {
-                error.to_string()
-            } else {
-                format!("{error}, at `{place}`")
-            }
-        })
 }

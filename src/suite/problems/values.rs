@@ -57,6 +57,22 @@ pub(crate) fn bad_schema(origin: Origin, reason: &str) -> Diagnostic {
     )
 }
 
+/// A schema that is only `true` or `false`.
+pub(crate) fn bare_schema(origin: Origin, word: &str) -> Diagnostic {
+    let what = match word {
+        "true" => "everything satisfies the schema `true`",
+        _ => "nothing satisfies the schema `false`",
+    };
+    helped(
+        error(
+            code::BAD_SCHEMA,
+            origin,
+            format!("{what}: it checks nothing"),
+        ),
+        "a map is a schema, a text is the file of one; the tool's own schema is checked by `output_schema: true`",
+    )
+}
+
 /// No glob.
 pub(crate) fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
     error(

@@ -42,7 +42,7 @@ shape! {
         /// The same for `structuredContent`.
         structured = "structured": Table<Anything>;
         /// The text read as JSON, or the structured content, satisfies this JSON Schema: written here, or
-        /// a file relative to the YAML file.
+        /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched.
         json_schema = "json_schema": TextOr<Anything>;
         /// `true`: the structured content satisfies the tool's declared `outputSchema`.
         output_schema = "output_schema": bool;

@@ -1,0 +1,116 @@
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Base, compile, compile_beside, is_undecided};
+
+#[test]
+fn patterns_mean_what_ecma_262_says() {
+    let case = |pattern: &str, text: &str, expected: bool| {
+        let validator = compile(&json!({"pattern": pattern})).unwrap();
+        assert_eq!(
+            validator.is_valid(&json!(text)),
+            expected,
+            "{pattern}: {text}"
+        );
+    };
+    case("^(?=a)ab$", "ab", true);
+    case("^(?=a)ab$", "bb", false);
+    case("^(?!x)", "y", true);
+    case("^(?!x)", "x", false);
+    case(r"^(a|b)\1$", "aa", true);
+    case(r"^(a|b)\1$", "ab", false);
+    case(r"^\w$", "é", false);
+    case(r"^(?=.)\w+$", "é", false);
+    case(r"^(?=.)\W+$", "é", true);
+    case(r"^(?=.)[\w-z.]+$", "a-.", true);
+    case(r"^(?!-)[\w-]+$", "é", false);
+    case(r"^(?=.)\d+$", "\u{663}", false);
+    case(r"^(?=.)\s$", "\u{feff}", true);
+    case(r"^(?=.)\\w$", r"\w", true);
+    case(r"^(?=.)[^\W\d]+$", "a_", true);
+    case(r"^(?=.)[^\W\d]+$", "a1", false);
+    case(r"^(?=.)[+-\S]+$", "é-", true);
+    case(r"^(?=.)[\S]$", "\u{2028}", false);
+    let data =
+        json!({"const": {"pattern": r"(?=a)\w"}, "properties": {"pattern": {"type": "string"}}});
+    assert!(
+        compile(&data)
+            .unwrap()
+            .is_valid(&json!({"pattern": r"(?=a)\w"}))
+    );
+    let keys = json!({"patternProperties": {r"^(?!x)\w+$": {"type": "integer"}}});
+    let validator = compile(&keys).unwrap();
+    assert!(validator.is_valid(&json!({"a": 1, "x": "", "é": ""})));
+    assert!(!validator.is_valid(&json!({"a": ""})));
+}
+
+#[test]
+fn a_pattern_that_tries_for_ever_decides_nothing() {
+    let endless = format!("{}!", "a".repeat(60));
+    for schema in [
+        json!({"pattern": r"^(a|a)*\1b"}),
+        json!({"not": {"pattern": r"^(a|a)*\1b"}}),
+        json!({"anyOf": [{"pattern": r"^(a|a)*\1b"}, {"type": "integer"}]}),
+    ] {
+        let validator = compile(&schema).unwrap();
+        let document = json!(endless);
+        let errors: Vec<_> = validator.iter_errors(&document).collect();
+        assert!(
+            errors.len() == 1 && is_undecided(&errors[0]),
+            "{schema}: {errors:?}"
+        );
+    }
+}
+
+#[test]
+fn references_name_files_beside() {
+    let read = |path: &Path| match path.to_string_lossy().replace('\\', "/").as_str() {
+        "schemas/id.json" => Ok(r#"{"$ref": "deep/number.json#/$defs/n"}"#.to_owned()),
+        "schemas/deep/number.json" => {
+            Ok(r#"{"$defs": {"n": {"$ref": "../../../top.json"}}}"#.to_owned())
+        }
+        "../top.json" | "/abs/a b.json" => Ok(r#"{"type": "integer"}"#.to_owned()),
+        other => Err(format!("no {other}")),
+    };
+    let case = |base: Base<'_>, schema: Value, expected: Result<(), &str>| {
+        let built = compile_beside(&schema, base, &read);
+        match (built, expected) {
+            (Ok(validator), Ok(())) => {
+                assert!(
+                    validator.is_valid(&json!(1)) && !validator.is_valid(&json!("a")),
+                    "{schema}"
+                );
+            }
+            (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
+            (built, _) => panic!("{schema}: {:?}", built.map(|_| ())),
+        }
+    };
+    let reference = |to: &str| json!({"$ref": to});
+    let main = Base::File(Path::new("schemas/main.json"));
+    case(main, reference("id.json"), Ok(()));
+    case(main, reference("./../schemas/id.json#"), Ok(()));
+    case(Base::Suite, reference("schemas/id.json"), Ok(()));
+    case(
+        Base::File(Path::new("/abs/x.json")),
+        reference("a%20b.json"),
+        Ok(()),
+    );
+    case(
+        Base::File(Path::new("../x.json")),
+        reference("top.json"),
+        Ok(()),
+    );
+    case(main, reference("gone.json"), Err("no schemas/gone.json"));
+    case(
+        main,
+        reference("https://example.com/a.json"),
+        Err("`https://example.com/a.json` is not fetched"),
+    );
+    let identified = json!({"$id": "https://example.com/main.json", "$ref": "id.json"});
+    case(
+        main,
+        identified,
+        Err("`https://example.com/id.json` is not fetched"),
+    );
+}
