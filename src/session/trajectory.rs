@@ -178,23 +178,36 @@ fn named(record: &Map<String, Value>) -> Option<(String, Value)> {
     pair("name", "arguments", record)
 }
 
+/// How a call ended, as far as the record tells; a record that says both tells of an error.
 fn outcome(record: &Map<String, Value>) -> Option<TraceOutcome> {
     let flag = |key: &str| record.get(key).and_then(Value::as_bool);
-    let failed = flag("is_error") == Some(true)
-        || flag("isError") == Some(true)
-        || record.get("error").is_some_and(|error| !error.is_null());
-    if failed {
+    let negated = |key: &str| flag(key).map(|error| !error);
+    let word = match text(record, "outcome") {
+        Some("ok") => Some(true),
+        Some("error") => Some(false),
+        Some(_) | None => None,
+    };
+    // Of an error that is nothing, or an empty text, many logs write the key all the same, also before the end.
+    let error = match record.get("error") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) if text.is_empty() => None,
+        Some(Value::Bool(error)) => Some(!error),
+        Some(Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
+            Some(false)
+        }
+    };
+    let says = [
+        word,
+        error,
+        negated("is_error"),
+        negated("isError"),
+        flag("ok"),
+        flag("success"),
+    ];
+    if says.contains(&Some(false)) {
         return Some(TraceOutcome::Error);
     }
-    let ok = flag("ok").or_else(|| flag("success"));
-    ok.or_else(|| flag("is_error").map(|error| !error))
-        .map(|ok| {
-            if ok {
-                TraceOutcome::Ok
-            } else {
-                TraceOutcome::Error
-            }
-        })
+    says.contains(&Some(true)).then_some(TraceOutcome::Ok)
 }
 
 /// The places in the arguments that the log says are not as they were.
@@ -250,6 +263,9 @@ fn hidden(value: &Value, pointer: &mut String, found: &mut Vec<String>) {
 fn time(record: &Map<String, Value>) -> Option<i64> {
     if let Some(micros) = record.get("dt_us").and_then(Value::as_i64) {
         return Some(micros);
+    }
+    if let Some(millis) = record.get("at_ms").and_then(Value::as_i64) {
+        return millis.checked_mul(1_000);
     }
     let stamp = ["timestamp", "ts", "time"]
         .iter()
@@ -399,6 +415,39 @@ mod tests {
             ]
         );
         assert_eq!(calls[0].args, json!({"key": "x"}));
+    }
+
+    #[test]
+    fn a_line_says_how_its_call_ended_in_many_ways() {
+        use TraceOutcome::{Error, Ok};
+        let case = |members: &str, wanted: Option<TraceOutcome>| {
+            let calls = parse(&format!(r#"{{"tool":"a",{members}}}"#)).unwrap();
+            assert_eq!(calls[0].outcome, wanted, "{members}");
+        };
+        case(r#""outcome":"ok""#, Some(Ok));
+        case(r#""outcome":"error""#, Some(Error));
+        case(r#""outcome":"blue""#, None);
+        for nothing in [r#""""#, "false", "null"] {
+            case(&format!(r#""success":true,"error":{nothing}"#), Some(Ok));
+            case(&format!(r#""ok":false,"error":{nothing}"#), Some(Error));
+        }
+        case(r#""error":"""#, None);
+        case(r#""error":null"#, None);
+        case(r#""error":false"#, Some(Ok));
+        case(r#""error":true"#, Some(Error));
+        case(r#""error":{"code":1},"ok":true"#, Some(Error));
+        case(r#""isError":false"#, Some(Ok));
+        case(r#""isError":true"#, Some(Error));
+        case(r#""is_error":false,"success":false"#, Some(Error));
+    }
+
+    #[test]
+    fn lines_may_have_the_keys_of_trace() {
+        let log =
+            "{\"tool\":\"b\",\"at_ms\":250}\n{\"tool\":\"a\",\"at_ms\":50,\"outcome\":\"ok\"}";
+        let calls = parse(log).unwrap();
+        assert_eq!((calls[0].tool.as_str(), calls[0].at_ms), ("a", Some(0)));
+        assert_eq!((calls[1].tool.as_str(), calls[1].at_ms), ("b", Some(200)));
     }
 
     #[test]
