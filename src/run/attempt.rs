@@ -349,11 +349,7 @@ impl Attempted {
         if survey::is_needed(job, shared, &self.observation) {
             survey::in_own_session(&job.planned, shared).await;
         }
-        if let Some(key) = job
-            .planned
-            .target_key
-            .filter(|_| job.body.subject.calls_tools())
-        {
+        if let Some(key) = job.planned.target_key.filter(|_| job.body.calls_tools()) {
             self.observation.catalog = shared.catalogs.known(key).await;
         }
         self

@@ -221,7 +221,8 @@ impl Bench<'_> {
                     }));
             }
             Verdict::Unknowable(reason) => {
-                let message = format!("`{}` cannot be told: {reason}", wanted.key);
+                let of_step = step.map(|step| format!(" of {step}")).unwrap_or_default();
+                let message = format!("`{}`{of_step} cannot be told: {reason}", wanted.key);
                 self.disrupt(DisruptionKind::Unsupported, message);
             }
         }

@@ -128,7 +128,7 @@ pub(super) fn is_needed(job: &RunJob, shared: &Shared, seen: &Observation) -> bo
     let rules = shared.options.rules;
     let strict = [rules.protocol, rules.vacuity].contains(&Strictness::Red);
     let declared = strict || job.body.wants_anywhere(&["output_schema"]);
-    declared && job.body.subject.calls_tools() && seen.disruption.is_none()
+    declared && job.body.calls_tools() && seen.disruption.is_none()
 }
 
 /// Whether a question after the subject could show in the verdict, or is none of this session's.

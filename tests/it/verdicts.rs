@@ -3,14 +3,15 @@
 
 use crate::harness::Project;
 
-/// A server whose tool `refuse` is refused, and whose tool `mislead` breaks its own output schema.
+/// A server whose tool `refuse` is refused, and whose tool `mislead` breaks its own output schema;
+/// `keep` keeps it, and that of `remote` is elsewhere.
 const SERVER: &str = r#"
 while IFS= read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
   case "$line" in
     *'"initialize"'*) answer '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
-    *'"tools/list"'*) answer '"result":{"tools":[{"name":"refuse","inputSchema":{"type":"object"}},{"name":"mislead","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}}]}' ;;
+    *'"tools/list"'*) answer '"result":{"tools":[{"name":"refuse","inputSchema":{"type":"object"}},{"name":"mislead","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}},{"name":"keep","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},{"name":"remote","inputSchema":{"type":"object"},"outputSchema":{"$ref":"https://example.com/x.json"}}]}' ;;
     *'"refuse"'*) answer '"error":{"code":-32603,"message":"boom"}' ;;
     *'"tools/call"'*) answer '"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}' ;;
   esac
@@ -50,6 +51,37 @@ fn an_answer_that_breaks_the_declared_schema_is_a_finding() {
     assert!(output.contains("output-schema-mismatch"), "{output}");
     let (code, output) = run(&["run", "--suite", "evals"], "mislead", "{not_error: true}");
     assert_eq!(code, 0, "{output}");
+}
+
+#[test]
+fn a_setup_step_is_held_against_its_declaration_whatever_follows_it() {
+    let case = |tool: &str, expect: &str, subject: &str, more: &[&str]| {
+        let suite = format!(
+            "server: {{command: sh, args: [server.sh]}}\nsetup: [{{tool: {tool}, expect: {expect}}}]\n{subject}\n"
+        );
+        let project = Project::with_suite(&suite).file("server.sh", SERVER);
+        let ran = project.run(&[&["run", "evals"], more].concat());
+        (ran.code, ran.stdout)
+    };
+    let wanted = "{output_schema: true}";
+    for subject in ["assert_tools: {}", "assert_initialize: {}"] {
+        let (code, output) = case("keep", wanted, subject, &[]);
+        assert_eq!(code, 0, "{subject}: {output}");
+        let (code, output) = case("mislead", wanted, subject, &[]);
+        assert_eq!(code, 1, "{subject}: {output}");
+        assert!(output.contains("setup step 1 (tool `mislead`)"), "{output}");
+        let (code, output) = case(
+            "mislead",
+            "{not_error: true}",
+            subject,
+            &["--strict-protocol"],
+        );
+        assert_eq!(code, 1, "{subject}: {output}");
+        assert!(output.contains("output-schema-mismatch"), "{output}");
+    }
+    let (_, output) = case("remote", wanted, "assert_tools: {}", &[]);
+    let told = "`output_schema` of setup step 1 (tool `remote`) cannot be told";
+    assert!(output.contains(told), "{output}");
 }
 
 #[test]

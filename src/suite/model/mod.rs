@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use self::{
     server::{ClientBehaviour, Server},
-    subject::{Needs, Step, Subject},
+    subject::{Needs, Step, StepAction, Subject},
 };
 use crate::{
     suite::model::expectation::{Expectation, Wanted, WantedState},
@@ -98,6 +98,12 @@ impl Body {
     /// Whether something of how the server ends is wanted: how it exits, or what it says until then.
     pub(crate) fn asks_for_the_end(&self) -> bool {
         self.wants_anywhere(&["exit", "stderr"])
+    }
+
+    /// Whether an answer of a tool's is looked at: the subject's, or that of a step before it.
+    pub(crate) fn calls_tools(&self) -> bool {
+        let mut setup = self.setup.iter();
+        self.subject.calls_tools() || setup.any(|step| matches!(step.action, StepAction::Tool(_)))
     }
 
     /// Whether one of these keys says what must hold for the subject or for a step, under `not` too.
