@@ -31,7 +31,7 @@ pub(crate) enum FileState {
 pub(crate) struct FileSeen {
     /// Before the server started.
     pub(crate) before: FileState,
-    /// After the subject.
+    /// After the subject, or after the step it is about.
     pub(crate) after: FileState,
 }
 

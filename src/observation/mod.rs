@@ -10,7 +10,7 @@ pub(crate) mod finding;
 pub(crate) mod process;
 pub(crate) mod schemas;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -63,12 +63,28 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// The same attempt seen from one of its steps: the step's answer stands in place of the subject's.
+    /// The same attempt seen from one of its steps: the step's answer stands in place of the subject's, and what was
+    /// seen of the files after it in place of what was seen at the end.
     pub(crate) fn at_step(&self, index: usize) -> Self {
+        let step = self.steps.get(index);
+        let files = step.and_then(|step| step.files.as_ref());
         Self {
-            answer: self.steps.get(index).and_then(|step| step.answer.clone()),
+            reached: self.reached,
+            disruption: self.disruption.clone(),
+            session: self.session.clone(),
+            steps: self.steps.iter().map(StepSeen::in_outline).collect(),
+            answer: step.and_then(|step| step.answer.clone()),
+            trace: self.trace.clone(),
+            notifications: self.notifications.clone(),
+            server_requests: self.server_requests.clone(),
+            files: files.unwrap_or(&self.files).clone(),
+            findings: self.findings.clone(),
+            stderr: self.stderr.clone(),
+            exit: self.exit,
+            container: self.container.clone(),
+            timings: self.timings,
             wire: Vec::new(),
-            ..self.clone()
+            catalog: self.catalog.clone(),
         }
     }
 }
@@ -121,6 +137,29 @@ pub(crate) struct StepSeen {
     pub(crate) label: String,
     /// What came back; `None` for a `wait` and for a step that was not answered.
     pub(crate) answer: Option<Answer>,
+    /// What was taken from the answer, by name.
+    pub(crate) captured: BTreeMap<String, Value>,
+    /// The files after it; `None` when no expectation of it is about files, or it has no moment of its own.
+    pub(crate) files: Option<FilesSeen>,
+}
+
+impl StepSeen {
+    /// A step of which nothing was seen yet.
+    pub(crate) fn new(part: StepPart, index: usize, label: String) -> Self {
+        Self {
+            part,
+            index,
+            label,
+            answer: None,
+            captured: BTreeMap::new(),
+            files: None,
+        }
+    }
+
+    /// That it was carried out, without what it brought.
+    fn in_outline(&self) -> Self {
+        Self::new(self.part, self.index, self.label.clone())
+    }
 }
 
 /// A notification of the server.
@@ -187,10 +226,10 @@ pub(crate) struct Timings {
     pub(crate) setup: Duration,
     /// The subject, waiting for notifications included.
     pub(crate) subject: Duration,
-    /// Questions of our own right after the subject; part of no other time.
+    /// Questions and looks of our own, after steps and after the subject; part of no other time.
     pub(crate) aside: Duration,
     /// Ending the server, which happens beside the next job.
     pub(crate) close: Duration,
-    /// From the beginning of the attempt to its verdict, closing and our own questions left out.
+    /// From the beginning of the attempt to its verdict, closing and what we did aside left out.
     pub(crate) total: Duration,
 }

@@ -15,6 +15,7 @@ use super::{
     job::{Shared, Teller},
     launch::{CommandLine, command_line},
     live::{Ended, Live, Pace, ending_findings},
+    lookout::Watch,
     place::Place,
     survey::{self, Asked},
     trajectory,
@@ -195,9 +196,16 @@ impl Attempted {
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
+        let watch = Watch {
+            place: &live.place,
+            server: &live.process,
+            job,
+            dialect: shared.options.rules.dialect,
+        };
         let script = Script {
             setup: &job.body.setup,
             subject: &job.body.subject,
+            lookout: Some(&watch),
         };
         let deadline = started.deadline + self.waited;
         let performed = tokio::select! {
@@ -213,15 +221,7 @@ impl Attempted {
             self.live = Some(live);
             return Ok(());
         }
-        let looked = live
-            .place
-            .look_after(
-                job,
-                &self.bindings,
-                shared.options.rules.dialect,
-                &live.process,
-            )
-            .await;
+        let looked = watch.after_subject(&self.bindings).await;
         if !live.used_by.is_empty() {
             self.shared_server = Some(live.used_by.join(", "));
         }

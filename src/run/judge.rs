@@ -1,7 +1,7 @@
 //! From an observation to a status: every expectation is resolved and checked, findings are weighed by how
 //! strict the run is. No I/O; the attempt is over when this is called.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     check,
@@ -20,7 +20,7 @@ use crate::{
         lower::expectation::resolve,
         model::{
             expectation::{Expectation, Wanted},
-            subject::{OnToolError, Step, StepAction},
+            subject::{OnToolError, Step},
         },
         template::Bindings,
     },
@@ -65,7 +65,10 @@ pub(super) fn judge(
     let declared = against_declarations(seen);
     let seen = declared.as_ref().unwrap_or(seen);
     let mut bench = Bench {
-        bindings,
+        bindings: Bindings {
+            captured: BTreeMap::new(),
+            ..bindings.clone()
+        },
         rules,
         failures: Vec::new(),
         disruption: seen.disruption.clone(),
@@ -73,9 +76,12 @@ pub(super) fn judge(
     let mut resolved = Vec::new();
     for (index, step) in seen.steps.iter().enumerate() {
         if let Some(written) = written_step(job, step) {
+            // A later step may capture under the same name.
+            bench.bindings.captured.extend(step.captured.clone());
             bench.step(written, step, &seen.at_step(index));
         }
     }
+    bench.bindings.captured.clone_from(&bindings.captured);
     if seen.disruption.is_none() {
         for wanted in &job.body.wanted {
             if let Some(expectation) = bench.resolve(wanted) {
@@ -135,30 +141,24 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 
 /// The step of the suite that a step seen belongs to.
 fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<&'a Step> {
-    let steps: &[Step] = match seen.part {
-        StepPart::Setup => &job.body.setup,
-        StepPart::Subject => job.body.subject.steps(),
-    };
-    steps.get(seen.index)
+    job.body.steps(seen.part).get(seen.index)
 }
 
 /// The verdicts collected so far.
-struct Bench<'a> {
-    bindings: &'a Bindings,
+struct Bench {
+    bindings: Bindings,
     rules: Rules,
     failures: Vec<Failure>,
     disruption: Option<Disruption>,
 }
 
-impl Bench<'_> {
+impl Bench {
     fn is_green(&self) -> bool {
         self.failures.is_empty() && self.disruption.is_none()
     }
 
     fn step(&mut self, written: &Step, step: &StepSeen, seen: &Observation) {
-        // A wait has no answer; where another one has none, the disruption tells why.
-        let paused = matches!(written.action, StepAction::Wait(_)) && seen.disruption.is_none();
-        if seen.answer.is_none() && !paused {
+        if seen.answer.is_none() {
             return;
         }
         let part = match step.part {
@@ -189,7 +189,7 @@ impl Bench<'_> {
 
     /// The expectation with its markers filled in; one that cannot be is an `Error`.
     fn resolve<'w>(&mut self, wanted: &'w Wanted) -> Option<Cow<'w, Expectation>> {
-        match resolve(wanted, self.bindings, self.rules.dialect) {
+        match resolve(wanted, &self.bindings, self.rules.dialect) {
             Ok(expectation) => Some(expectation),
             Err(problem) => {
                 let message = format!(

@@ -10,6 +10,7 @@ mod job;
 mod judge;
 pub(crate) mod launch;
 mod live;
+mod lookout;
 mod ordered;
 mod place;
 mod queue;

@@ -112,7 +112,7 @@ impl Place {
 
     /// Remembers the files that the expectations name, as far as their names are known by now.
     pub(super) fn look_before(&mut self, job: &RunJob, bindings: &Bindings, dialect: Dialect) {
-        let paths = paths(job, bindings, dialect);
+        let paths = paths(wanted_of(job), bindings, dialect);
         if paths.is_empty() {
             return;
         }
@@ -141,16 +141,17 @@ impl Place {
         }
     }
 
-    /// The same files after the subject, and everything that changed in the copy.
+    /// What the files are now that these expectations are about, and everything that changed in the copy.
     pub(super) async fn look_after(
         &self,
-        job: &RunJob,
-        bindings: &Bindings,
-        dialect: Dialect,
+        wanted: &[&Wanted],
+        (bindings, dialect): (&Bindings, Dialect),
         server: &Running,
     ) -> Result<FilesSeen, Disruption> {
-        let paths = paths(job, bindings, dialect);
-        let asked = wanted_of(job).any(|wanted| matches!(wanted.key, "not" | "only_changed"));
+        let paths = paths(wanted.iter().copied(), bindings, dialect);
+        let asked = wanted
+            .iter()
+            .any(|wanted| matches!(wanted.key, "not" | "only_changed"));
         let (after, changed) = match (&self.files, server) {
             (Files::Inside(inside), Running::Container(container)) => {
                 let asked = if asked { Compared::Yes } else { Compared::No };
@@ -217,10 +218,14 @@ pub(super) fn disrupted(phase: Phase, what: &str, problem: &FixtureProblem) -> D
     }
 }
 
-/// The paths that the expectations of the subject and of the steps name.
-fn paths(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Vec<String> {
+/// The paths that expectations name.
+fn paths<'a>(
+    wanted: impl Iterator<Item = &'a Wanted>,
+    bindings: &Bindings,
+    dialect: Dialect,
+) -> Vec<String> {
     let mut paths = BTreeSet::new();
-    for wanted in wanted_of(job) {
+    for wanted in wanted {
         if let Ok(expectation) = resolve(wanted, bindings, dialect) {
             collect(expectation.as_ref(), &mut paths);
         }
@@ -237,9 +242,12 @@ fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
         .chain(job.body.subject.steps())
         .flat_map(|step| &step.wanted);
     let all = job.body.wanted.iter().chain(of_steps);
-    all.filter(|wanted| {
-        wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
-    })
+    all.filter(|wanted| about_files(wanted))
+}
+
+/// Whether an expectation may be about files.
+pub(super) fn about_files(wanted: &Wanted) -> bool {
+    wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
 }
 
 fn collect(expectation: &Expectation, paths: &mut BTreeSet<String>) {

@@ -123,7 +123,7 @@ impl Session {
         let again = self.list(method, Pages::All, soon).await;
         let aside = self.aside.take();
         self.lists.lists.insert(method, before);
-        self.seen.timings.aside = began.elapsed();
+        self.seen.timings.aside += began.elapsed();
         if again.is_err() {
             self.usable = false;
             self.gave_up = true;

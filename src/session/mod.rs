@@ -15,6 +15,7 @@ mod inspect;
 mod line;
 mod lint;
 mod list;
+mod lookout;
 mod perform;
 mod progress;
 mod raw;
@@ -31,7 +32,11 @@ use std::mem;
 
 use tokio::time::Instant;
 
-pub(crate) use self::{catalog::Surveyed, exchange::Exited};
+pub(crate) use self::{
+    catalog::Surveyed,
+    exchange::Exited,
+    lookout::{Looking, Lookout},
+};
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
     observation::{
@@ -52,12 +57,14 @@ use crate::{
 };
 
 /// What an assertion does with a session.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Script<'a> {
     /// The calls before the subject.
     pub(crate) setup: &'a [Step],
     /// The subject.
     pub(crate) subject: &'a Subject,
+    /// Who looks at what each step left behind.
+    pub(crate) lookout: Option<&'a dyn Lookout>,
 }
 
 /// A connection to a server that assertions are performed on, one after another.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Script, Session, call::Call, list::Pages, wait::Tally};
+use super::{Observed, Script, Session, call::Call, list::Pages, steps::Sequence, wait::Tally};
 use crate::{
     observation::{
         StepPart,
@@ -14,7 +14,7 @@ use crate::{
     suite::{
         model::subject::{
             CompletionCall, ListCall, Patience, PromptsCall, RawExchange, RawHandshake,
-            ResourcesAction, ResourcesCall, Subject, ToolCall,
+            ResourcesAction, ResourcesCall, StepOrder, Subject, ToolCall,
         },
         template::{Bindings, Template, UnknownName, ValueTemplate},
     },
@@ -51,41 +51,45 @@ impl Session {
         };
         if !bare {
             self.need_hands(deadline).await?;
-            self.set_up(script.setup, bindings, deadline).await?;
+            self.set_up(script, bindings, deadline).await?;
         }
         self.begin_phase(Phase::Subject);
-        let began = Instant::now();
-        let played = self.subject(script.subject, bindings, deadline).await;
+        let (began, aside) = (Instant::now(), self.seen.timings.aside);
+        let played = self.subject(script, bindings, deadline).await;
         let timings = &mut self.seen.timings;
-        timings.subject = began.elapsed().saturating_sub(timings.aside);
+        timings.subject = (began.elapsed() + aside).saturating_sub(timings.aside);
         played
     }
 
     async fn set_up(
         &mut self,
-        setup: &[crate::suite::model::subject::Step],
+        script: Script<'_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        if setup.is_empty() {
+        if script.setup.is_empty() {
             return Ok(());
         }
         self.begin_phase(Phase::Setup);
         let began = Instant::now();
-        let done = self
-            .one_by_one(StepPart::Setup, setup, bindings, deadline)
-            .await;
-        self.seen.timings.setup = began.elapsed();
+        let sequence = Sequence {
+            part: StepPart::Setup,
+            steps: script.setup,
+            lookout: script.lookout,
+        };
+        let done = self.one_by_one(sequence, bindings, deadline).await;
+        let timings = &mut self.seen.timings;
+        timings.setup = began.elapsed().saturating_sub(timings.aside);
         done
     }
 
     async fn subject(
         &mut self,
-        subject: &Subject,
+        script: Script<'_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let answer = match subject {
+        let answer = match script.subject {
             Subject::Tool(call) | Subject::Sampling(call) | Subject::Elicitation(call) => {
                 self.tool(call, bindings, deadline).await?
             }
@@ -119,11 +123,19 @@ impl Session {
                 return self.then_wait(answer, patience, deadline).await;
             }
             Subject::Steps { steps, order } => {
-                return self.steps(steps, *order, bindings, deadline).await;
+                let sequence = Sequence {
+                    part: StepPart::Subject,
+                    steps,
+                    lookout: script.lookout,
+                };
+                return match order {
+                    StepOrder::OneByOne => self.one_by_one(sequence, bindings, deadline).await,
+                    StepOrder::Parallel => self.all_at_once(steps, bindings, deadline).await,
+                };
             }
             Subject::Raw(exchange) => return self.raw(exchange, bindings, deadline).await,
             Subject::Trajectory(_) | Subject::Http(_) => {
-                let message = format!("`{}` is nothing that a session does", subject.key());
+                let message = format!("`{}` is nothing that a session does", script.subject.key());
                 return Err(self.cannot(DisruptionKind::Unsupported, message).into());
             }
         };

@@ -1,10 +1,12 @@
 //! Steps: one after another with captures between them, or all at once.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Observed, Session,
+    Lookout, Observed, Session,
     call::{Call, Pending},
     capture::capture,
     exchange::Halt,
@@ -18,47 +20,43 @@ use crate::{
     },
     protocol::method::Method,
     suite::{
-        model::subject::{OnToolError, Step, StepAction, StepOrder},
+        model::subject::{OnToolError, Step, StepAction},
         template::Bindings,
     },
 };
 
-impl Session {
-    /// The subject `steps`: each answer is kept with its step.
-    pub(super) async fn steps(
-        &mut self,
-        steps: &[Step],
-        order: StepOrder,
-        bindings: &mut Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        match order {
-            StepOrder::OneByOne => {
-                self.one_by_one(StepPart::Subject, steps, bindings, deadline)
-                    .await
-            }
-            StepOrder::Parallel => self.all_at_once(steps, bindings, deadline).await,
-        }
-    }
+/// Steps that wait for each other.
+#[derive(Clone, Copy)]
+pub(super) struct Sequence<'a> {
+    pub(super) part: StepPart,
+    pub(super) steps: &'a [Step],
+    pub(super) lookout: Option<&'a dyn Lookout>,
+}
 
-    /// Steps one after another.
+impl Session {
+    /// Steps one after another; what each left behind is looked at before the next one begins.
     pub(super) async fn one_by_one(
         &mut self,
-        part: StepPart,
-        steps: &[Step],
+        sequence: Sequence<'_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        for (index, step) in steps.iter().enumerate() {
+        for (index, step) in sequence.steps.iter().enumerate() {
             let place = self.seen.steps.len();
-            self.seen.steps.push(StepSeen {
-                part,
-                index,
-                label: label(&step.action),
-                answer: None,
-            });
+            let seen = StepSeen::new(sequence.part, index, label(&step.action));
+            self.seen.steps.push(seen);
             let done = self.step(step, place, bindings, deadline).await;
             done.map_err(in_step(index))?;
+            if let Some(lookout) = sequence.lookout {
+                let began = Instant::now();
+                let looked = lookout.after_step(sequence.part, index, bindings).await;
+                self.seen.timings.aside += began.elapsed();
+                let files = looked.map_err(|mut disruption| {
+                    disruption.phase = self.seen.reached;
+                    in_step(index)(disruption.into())
+                })?;
+                self.seen.steps[place].files = files;
+            }
         }
         Ok(())
     }
@@ -85,6 +83,7 @@ impl Session {
         answer: Answer,
         bindings: &mut Bindings,
     ) -> Observed<()> {
+        let mut captured = BTreeMap::new();
         let taken = self.proceed(step, &answer).and_then(|()| {
             let Body::Result(reply) = &answer.body else {
                 return Ok(());
@@ -98,12 +97,14 @@ impl Session {
                     let disruption = self.cannot(DisruptionKind::Step, message);
                     Box::new(disruption.with_frame(shown(reply.raw.to_string().as_bytes())))
                 })?;
-                bindings.captured.insert(wanted.name.clone(), value);
+                captured.insert(wanted.name.clone(), value);
             }
             Ok(())
         });
+        bindings.captured.extend(captured.clone());
         if let Some(seen) = self.seen.steps.get_mut(place) {
             seen.answer = Some(answer);
+            seen.captured = captured;
         }
         if !step.captures.is_empty() {
             self.exchange.dialogue.client.bind(bindings);
@@ -131,7 +132,8 @@ impl Session {
         }
     }
 
-    async fn all_at_once(
+    /// Steps that are all sent before any answer is awaited.
+    pub(super) async fn all_at_once(
         &mut self,
         steps: &[Step],
         bindings: &mut Bindings,
@@ -140,12 +142,8 @@ impl Session {
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
         let first = self.seen.steps.len();
         for (index, step) in steps.iter().enumerate() {
-            self.seen.steps.push(StepSeen {
-                part: StepPart::Subject,
-                index,
-                label: label(&step.action),
-                answer: None,
-            });
+            let seen = StepSeen::new(StepPart::Subject, index, label(&step.action));
+            self.seen.steps.push(seen);
             let call = self.step_call(&step.action, bindings);
             let sent = match call.map_err(in_step(index))? {
                 Some(call) => self.start(call, deadline).await,

@@ -8,13 +8,19 @@ use crate::harness::Project;
 const TOOL_ERROR: &str = "tool: error, args: {message: boom}";
 const REFUSAL: &str = "tool: error, args: {layer: rpc, code: -32602, message: boom}";
 
-/// Runs documents on the embedded server and gives what the JSON says of each.
+/// Runs documents on the embedded server, which may write into a fixture, and gives what the JSON says of each.
 fn outcomes(documents: &[String], arguments: &[&str]) -> Vec<Value> {
-    let server = |document: &String| format!("server: {{builtin: conformance}}\n{document}\n");
+    let server = |document: &String| {
+        format!(
+            "server: {{builtin: conformance, args: [--files, '{{{{fixture}}}}']}}\n{document}\n"
+        )
+    };
     let suite: Vec<String> = documents.iter().map(server).collect();
-    let mut all = vec!["run", "--json", "evals"];
+    let mut all = vec!["run", "--json", "evals", "--fixture", "fixture"];
     all.extend(arguments);
-    let ran = Project::with_suite(&suite.join("---\n")).run(&all);
+    let ran = Project::with_suite(&suite.join("---\n"))
+        .file("fixture/old.txt", "old")
+        .run(&all);
     let Value::Array(outcomes) = ran.json() else {
         panic!("{}", ran.stdout);
     };
@@ -87,7 +93,7 @@ fn a_refused_step_is_red_unless_its_refusal_is_expected() {
         "notifications: {max_count: 0}",
         "findings: none",
         "server_requests: [{method: roots/list, count: 0}]",
-        "file_exists: evals",
+        "file_exists: old.txt",
         "exit: {clean: true}",
         "progress: {monotonic: true}",
         "min_progress: 0",
@@ -107,20 +113,6 @@ fn a_refused_step_is_red_unless_its_refusal_is_expected() {
         let tells = told.contains("step 1 (tool `error`)") && told.contains("-32602");
         assert_eq!(tells, index < green, "{document}: {outcome}");
     }
-}
-
-#[test]
-fn what_a_wait_is_to_hold_is_looked_at() {
-    let documents = [
-        "steps: [{wait: 1ms, expect: {file_exists: evals}}, {wait: 1ms}]",
-        "steps: [{wait: 1ms, expect: {file_exists: gone}}]",
-        "setup: [{wait: 1ms, expect: {file_exists: gone}}]\nassert: {tool: test_simple_text}",
-        "steps: [{wait: 1ms, expect: {contains: x}}]",
-    ];
-    let documents: Vec<String> = documents.iter().map(|one| (*one).to_owned()).collect();
-    let seen = outcomes(&documents, &[]);
-    let verdicts: Vec<&str> = seen.iter().map(verdict).collect();
-    assert_eq!(verdicts, ["PASS", "FAIL", "FAIL", "error"]);
 }
 
 #[test]
@@ -147,4 +139,67 @@ fn an_allowed_error_of_a_step_is_an_answer_like_any_other() {
     let verdicts: Vec<&str> = seen.iter().map(verdict).collect();
     assert_eq!(verdicts[..5], ["PASS"; 5], "{seen:?}");
     assert_eq!(verdicts[5..], ["FAIL"; 3], "{seen:?}");
+}
+
+/// A step that writes a file and expects something.
+fn write(text: &str, path: &str, expect: &str) -> String {
+    format!("{{tool: write_file, args: {{path: {path}, text: {text}}}, expect: {{{expect}}}}}")
+}
+
+/// Two steps, the first of which holds although the second undoes it.
+fn held() -> [(String, String); 6] {
+    let first = |expect: &str| write("one", "a.txt", expect);
+    let then = |text: &str, path: &str| write(text, path, "not_error: true");
+    let captured = |step: String| step.replace("expect", "capture: {said: $.path}, expect");
+    [
+        (first("file_contains: {a.txt: one}"), then("two", "a.txt")),
+        (first("only_changed: [a.txt]"), then("two", "b.txt")),
+        (first("file_not_exists: b.txt"), then("two", "b.txt")),
+        (first("file_unchanged: old.txt"), then("two", "old.txt")),
+        (
+            "{ping: true, expect: {file_not_exists: a.txt}}".to_owned(),
+            then("two", "a.txt"),
+        ),
+        (
+            captured(first("file_contains: {'{{said}}': one}")),
+            captured(then("two", "b.txt")),
+        ),
+    ]
+}
+
+/// Two steps, the first of which wants what only the second does.
+fn missed() -> [(String, String); 4] {
+    let first = |expect: &str| write("one", "a.txt", expect);
+    let then = |path: &str| write("two", path, "not_error: true");
+    [
+        (first("file_exists: b.txt"), then("b.txt")),
+        (first("file_contains: {a.txt: two}"), then("a.txt")),
+        (first("file_equals: {old.txt: two}"), then("old.txt")),
+        (first("not: {file_not_exists: b.txt}"), then("b.txt")),
+    ]
+}
+
+#[test]
+fn each_step_is_asked_about_the_files_that_it_left() {
+    let (held, missed) = (held(), missed());
+    let in_steps = |(first, second): &(String, String)| format!("steps:\n- {first}\n- {second}");
+    let in_setup = |(first, _): &(String, String)| {
+        let subject = "{tool: write_file, args: {path: b.txt, text: two}}";
+        format!("setup:\n- {first}\nassert: {subject}")
+    };
+    let documents: Vec<String> = held
+        .iter()
+        .map(in_steps)
+        .chain(held[1..3].iter().map(in_setup))
+        .chain([format!("parallel: true\n{}", in_steps(&missed[0]))])
+        .chain(missed.iter().map(in_steps))
+        .chain([in_setup(&missed[0]), in_setup(&missed[3])])
+        .collect();
+    for arguments in [&["--jobs", "4"][..], &["--reuse-server"]] {
+        let seen = outcomes(&documents, arguments);
+        for (index, (document, outcome)) in documents.iter().zip(&seen).enumerate() {
+            let wanted = if index < 9 { "PASS" } else { "FAIL" };
+            assert_eq!(verdict(outcome), wanted, "{document}: {outcome}");
+        }
+    }
 }

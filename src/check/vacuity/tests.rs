@@ -249,12 +249,8 @@ fn a_call_that_may_be_meant_so_is_left_alone() {
     );
     case(&[Expectation::NotError(true)], changing);
     let mut after_setup = calling(says("ok"), "later", json!({}));
-    after_setup.steps.push(StepSeen {
-        part: StepPart::Setup,
-        index: 0,
-        label: "tool `enable`".to_owned(),
-        answer: None,
-    });
+    let enabling = StepSeen::new(StepPart::Setup, 0, "tool `enable`".to_owned());
+    after_setup.steps.push(enabling);
     case(&[Expectation::NotError(true)], after_setup);
     case(&[is_error()], fails("nope"));
 }

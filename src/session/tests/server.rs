@@ -123,7 +123,11 @@ impl Stage {
     }
 
     pub(super) async fn perform_after(&mut self, setup: &[Step], subject: &Subject) -> Observation {
-        let script = Script { setup, subject };
+        let script = Script {
+            setup,
+            subject,
+            lookout: None,
+        };
         self.session
             .perform(script, &mut self.bindings, Instant::now() + DEADLINE)
             .await

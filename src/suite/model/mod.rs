@@ -14,6 +14,7 @@ use self::{
     subject::{Needs, Step, StepAction, Subject},
 };
 use crate::{
+    observation::StepPart,
     suite::model::expectation::{Expectation, Wanted, WantedState},
     words::{diagnostic::Diagnostic, environment::Environment, source::Origin},
 };
@@ -147,6 +148,14 @@ impl Assertion {
 }
 
 impl Body {
+    /// The steps of a part.
+    pub(crate) fn steps(&self, part: StepPart) -> &[Step] {
+        match part {
+            StepPart::Setup => &self.setup,
+            StepPart::Subject => self.subject.steps(),
+        }
+    }
+
     /// What it needs of its server.
     pub(super) fn needs(&self) -> Needs {
         match self.subject.needs() {

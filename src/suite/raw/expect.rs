@@ -57,7 +57,7 @@ shape! {
         max_results = "max_results": CountOr<RawResults>;
         /// The member `net_delta` of the answer is this number.
         net_delta = "net_delta": Number;
-        /// Files that hold these texts after the call. Paths are relative to the fixture when there is one,
+        /// Files that hold these texts after the call; those of a step, before the next one begins. Paths are relative to the fixture when there is one,
         /// else to the caller's directory.
         file_contains = "file_contains": Table<Texts>;
         /// Files that exist and hold none of these texts.
@@ -68,9 +68,9 @@ shape! {
         file_exists = "file_exists": Texts;
         /// Paths that are not there.
         file_not_exists = "file_not_exists": Texts;
-        /// Paths that are as they were before.
+        /// Paths that are as they were before the server started.
         file_unchanged = "file_unchanged": Texts;
-        /// Nothing but these paths (globs) changed in the fixture.
+        /// Nothing but these paths (globs) changed in the fixture since the server started.
         only_changed = "only_changed": RawGlobs;
         /// At least so many progress notifications came for the call.
         min_progress = "min_progress": Count;

@@ -143,6 +143,19 @@ assert: {tool: there, args: {paths: [/tmp/left]}, expect: {contains: left}}
 name: may not write elsewhere
 assert: {tool: who, expect: {equals: "65534:65534 in /"}}
 ---
+name: asks for what each step left
+setup:
+  - {tool: write, args: {path: "{{fixture}}/a", text: one}, expect: {file_equals: {a: one}, only_changed: [a]}}
+steps:
+  - {tool: there, args: {paths: []}, expect: {file_not_exists: b, file_equals: {a: one}}}
+  - {tool: write, args: {path: "{{fixture}}/a", text: two}, expect: {file_equals: {a: two}}}
+  - {tool: write, args: {path: "{{fixture}}/b"}, expect: {file_exists: b, only_changed: [a, b]}}
+---
+name: asks for what the next step leaves
+steps:
+  - {tool: there, args: {paths: []}, expect: {file_exists: b}}
+  - {tool: write, args: {path: "{{fixture}}/b"}}
+---
 name: fails and is tried again
 retries: 1
 assert: {tool: echo, args: {text: one}, expect: {contains: other}}
@@ -165,15 +178,15 @@ fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
         .collect();
     assert_eq!(
         statuses,
-        ["pass", "pass", "pass", "pass", "fail"],
+        ["pass", "pass", "pass", "pass", "pass", "fail", "fail"],
         "{}",
         ran.stdout
     );
     let mut ids = ids(&seen);
-    assert_eq!(ids.len(), 6);
+    assert_eq!(ids.len(), 8);
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), 6, "each attempt has its own");
+    assert_eq!(ids.len(), 8, "each attempt has its own");
     assert!(!project.path().join("fixture/sub/new.txt").exists());
     assert_eq!(project.read("fixture/keep.txt"), "keep");
     let container = &seen["assertions"][0]["container"];
@@ -187,7 +200,7 @@ fn every_attempt_has_a_container_of_its_own_and_the_fixture_stays_as_it_is() {
     assert!(container["start_us"].as_u64().unwrap() > 0);
     let said = &ran.stdout;
     assert!(
-        said.contains("in 6 containers, added up: the engine "),
+        said.contains("in 8 containers, added up: the engine "),
         "{said}"
     );
     assert!(

@@ -1,0 +1,90 @@
+//! Looks at the files of a job: after each step of which an expectation is about files, and after the subject. What
+//! files are and how they are read is `place`'s.
+
+use super::place::{Place, about_files};
+use crate::{
+    isolate::running::Running,
+    observation::{StepPart, disruption::Disruption, files::FilesSeen},
+    plan::job::RunJob,
+    session::{Looking, Lookout},
+    suite::{
+        Dialect,
+        model::{
+            expectation::Wanted,
+            subject::{Step, StepOrder, Subject},
+        },
+        template::Bindings,
+    },
+};
+
+/// A job's files, and what is wanted of them.
+pub(super) struct Watch<'a> {
+    pub(super) place: &'a Place,
+    pub(super) server: &'a Running,
+    pub(super) job: &'a RunJob,
+    pub(super) dialect: Dialect,
+}
+
+impl Watch<'_> {
+    /// What the subject left behind; steps that went at once too, for they have no moments of their own.
+    pub(super) async fn after_subject(&self, bindings: &Bindings) -> Result<FilesSeen, Disruption> {
+        let body = &self.job.body;
+        let steps: &[Step] = match &body.subject {
+            Subject::Steps {
+                steps,
+                order: StepOrder::Parallel,
+            } => steps,
+            Subject::Steps {
+                order: StepOrder::OneByOne,
+                ..
+            }
+            | Subject::Tool(_)
+            | Subject::Tools(_)
+            | Subject::Initialize
+            | Subject::Resources(_)
+            | Subject::Prompts(_)
+            | Subject::Completion(_)
+            | Subject::Sampling(_)
+            | Subject::Elicitation(_)
+            | Subject::Logging { .. }
+            | Subject::Notifications { .. }
+            | Subject::Trajectory(_)
+            | Subject::Raw(_)
+            | Subject::Http(_) => &[],
+        };
+        let of_steps = steps.iter().flat_map(|step| &step.wanted);
+        self.look(body.wanted.iter().chain(of_steps), bindings)
+            .await
+    }
+
+    async fn look(
+        &self,
+        wanted: impl Iterator<Item = &Wanted>,
+        bindings: &Bindings,
+    ) -> Result<FilesSeen, Disruption> {
+        let wanted: Vec<&Wanted> = wanted.filter(|wanted| about_files(wanted)).collect();
+        if wanted.is_empty() {
+            return Ok(FilesSeen::default());
+        }
+        let bindings = (bindings, self.dialect);
+        self.place.look_after(&wanted, bindings, self.server).await
+    }
+}
+
+impl Lookout for Watch<'_> {
+    fn after_step<'a>(
+        &'a self,
+        part: StepPart,
+        index: usize,
+        bindings: &'a Bindings,
+    ) -> Looking<'a> {
+        Box::pin(async move {
+            let step = self.job.body.steps(part).get(index);
+            let wanted = step.map(|step| &*step.wanted).unwrap_or_default();
+            if !wanted.iter().any(about_files) {
+                return Ok(None);
+            }
+            self.look(wanted.iter(), bindings).await.map(Some)
+        })
+    }
+}
