@@ -12,7 +12,7 @@ pub(crate) fn render(report: &RunReport) -> String {
     } else if tally.executed() == 0 {
         ("no data".to_owned(), "lightgrey", true)
     } else {
-        let color = if tally.is_red() {
+        let color = if tally.is_red() || !report.reds.is_empty() {
             "red"
         } else if tally.flaky > 0 {
             "orange"

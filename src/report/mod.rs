@@ -80,6 +80,8 @@ pub(crate) struct RunReport {
     pub(crate) comparison: Option<Comparison>,
     /// What `ci` says of it all; `run` does not judge.
     pub(crate) judgement: Option<Judgement>,
+    /// Why `run` ends red where no outcome is, one sentence each.
+    pub(crate) reds: Vec<String>,
     /// What each target offers.
     pub(crate) catalogs: Catalogs,
     /// What changed in that against the baseline, when both are known.

@@ -59,6 +59,9 @@ pub(crate) fn write(
     if let Some(text) = containers(&report.engine_time()) {
         writeln!(out, "{text}")?;
     }
+    for red in &report.reds {
+        writeln!(out, "{}", theme.paint(Paint::Status(Status::Fail), red))?;
+    }
     let tally = report.tally();
     if report.end == End::Interrupted {
         let text = format!(

@@ -169,8 +169,28 @@ assert: {{tool: flaky, args: {{mode: first, n: 2, key: a}}, expect: {{not_error:
         assert_eq!(attempts.as_array().unwrap().len(), 2);
         assert_eq!(attempts[0]["kind"], "fail");
     }
+    let why = "1 assertion is flaky: --fail-flaky makes the run fail";
     let ended = run(&flaky("s.json"), &["--retries", "2", "--fail-flaky"]);
     assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains(why), "{}", ended.stderr);
+    let project = flaky("s.json");
+    let options = [
+        "run",
+        "evals",
+        "--retries",
+        "2",
+        "--fail-flaky",
+        "--markdown",
+        "m.md",
+        "--badge",
+        "b.json",
+    ];
+    let ended = project.run(&options);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    let last = ended.stdout.lines().next_back();
+    assert_eq!(last, Some(why), "{}", ended.stdout);
+    assert!(project.read("m.md").contains(&format!("**Red**: {why}.")));
+    assert!(project.read("b.json").contains(r#""color": "red""#));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::run::RunArgs,
     report::{End, RunReport, recorder::Passes},
-    words::exit::ExitCode,
+    words::{exit::ExitCode, text::count},
 };
 
 /// Runs suites as the options say.
@@ -60,17 +60,22 @@ fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<Ex
     } else {
         Passes::Counted
     };
-    let report = match running::execute(&mut prepared, args, passes, &mut screen) {
+    let mut report = match running::execute(&mut prepared, args, passes, &mut screen) {
         Ok(report) => report,
         Err(refusal) => {
             list::nothing(args, screen.stdout())?;
             return Err(refusal);
         }
     };
+    report.reds = flaky(&report, args).into_iter().collect();
+    if !screen.is_for_people() {
+        for red in &report.reds {
+            screen.note(red);
+        }
+    }
     let (report, regressions) = reports.deliver(report, &mut screen)?;
     Ok(exit_code(
         &report,
-        args,
         &Reds {
             invalid,
             regressions,
@@ -85,19 +90,31 @@ struct Reds {
 }
 
 /// Of several causes the first of this order counts: interrupted, invalid, red.
-fn exit_code(report: &RunReport, args: &RunArgs, reds: &Reds) -> ExitCode {
+fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
     let red = report.records.iter().any(|record| record.status.is_red());
-    let flaky = args.fail_flaky
-        && report
-            .records
-            .iter()
-            .any(crate::report::record::Record::is_flaky);
     match report.end {
         End::Interrupted => ExitCode::Interrupted,
         End::Finished if reds.invalid => ExitCode::Invalid,
-        End::Finished if red || flaky || reds.regressions == Regressions::Found => ExitCode::Failed,
+        End::Finished
+            if red || !report.reds.is_empty() || reds.regressions == Regressions::Found =>
+        {
+            ExitCode::Failed
+        }
         End::Finished => ExitCode::Passed,
     }
+}
+
+/// That assertions are flaky, where that is not allowed: their lines are green.
+fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
+    let assertions = report.assertions();
+    let number = assertions.iter().filter(|it| it.flaky > 0).count();
+    let are = if number == 1 { "is" } else { "are" };
+    (args.fail_flaky && number > 0).then(|| {
+        format!(
+            "{} {are} flaky: --fail-flaky makes the run fail",
+            count(number, "assertion")
+        )
+    })
 }
 
 fn nothing_selected(prepared: &Prepared) -> Refusal {

@@ -39,6 +39,12 @@ pub(super) fn counts(report: &RunReport) -> String {
     parts.join(", ")
 }
 
+/// Why the run is red where no outcome is.
+pub(super) fn reds(report: &RunReport) -> String {
+    let line = |red: &String| format!("\n**Red**: {red}.\n");
+    report.reds.iter().map(line).collect::<Vec<_>>().concat()
+}
+
 /// Why the totals may mean less than they seem to.
 pub(super) fn circumstances(report: &RunReport) -> String {
     let missing = report.missing();

@@ -119,6 +119,7 @@ impl Page {
 /// Everything, as far as the page has room.
 pub(super) fn all(page: &mut Page, report: &RunReport) {
     page.push(&opening::headline(report));
+    page.push(&opening::reds(report));
     page.push(&opening::circumstances(report));
     opening::verdict(page, report);
     if let Some(left_out) = page.level.left_out() {

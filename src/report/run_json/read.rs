@@ -130,6 +130,7 @@ fn report(file: File) -> RunReport {
         problems: file.problems,
         comparison: file.comparison,
         judgement: file.judgement,
+        reds: Vec::new(),
         catalogs: file.catalogs,
         surface: file.surface,
         end: file.end.state,
