@@ -269,7 +269,7 @@ fn show_mismatch(
         (Some(expected), Some(actual)) => comparison::show(page, expected, actual),
         (Some(expected), None) => page.field(Tone::Expected, "value", expected),
         // A short value stands in the sentence already.
-        (None, Some(actual)) if mismatch.seen.contains(actual) => {}
+        (None, Some(actual)) if tells(&mismatch.seen, actual) => {}
         (None, Some(actual)) if shown_before && actual.contains('\n') => {
             page.field(Tone::Actual, "actual", "as above");
         }
@@ -279,6 +279,17 @@ fn show_mismatch(
     if let Some(hint) = &mismatch.hint {
         page.field(Tone::Hint, "hint", hint);
     }
+}
+
+/// Whether a sentence says a value, and not only signs of which it consists: it stands in backticks, or at the front
+/// of what the schema library says of JSON.
+fn tells(sentence: &str, value: &str) -> bool {
+    let at_front = || {
+        let rest = sentence.strip_prefix(value);
+        rest.is_some_and(|rest| rest.starts_with(' '))
+            && serde_json::from_str::<serde_json::Value>(value).is_ok()
+    };
+    sentence.contains(&format!("`{value}`")) || at_front()
 }
 
 /// What was called, what else was seen, what the reader should know.
@@ -392,5 +403,26 @@ impl Page {
             let more = count(std::mem::take(&mut self.left_out), "more line");
             self.push(Tone::Faint, format!("  … ({more})"));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells;
+
+    #[test]
+    fn a_value_is_told_only_where_it_stands_as_itself() {
+        let case = |sentence, value, wanted| {
+            assert_eq!(tells(sentence, value), wanted, "{sentence}: {value}");
+        };
+        case("\"5\" was expected", "5", false);
+        case("15 was expected", "5", false);
+        case("5 is not of type \"string\"", "5", true);
+        case("55 is not of type \"string\"", "5", false);
+        case("found the number `5`", "5", true);
+        case("found the string `\"5\"`", "5", false);
+        case("the text is `half done`", "half done", true);
+        case("the text does not contain it", "text", false);
+        case("text is missing", "text", false);
     }
 }
