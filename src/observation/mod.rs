@@ -64,15 +64,16 @@ pub(crate) struct Observation {
 
 impl Observation {
     /// The same attempt seen from one of its steps: the step's answer stands in place of the subject's, and what was
-    /// seen of the files after it in place of what was seen at the end.
+    /// seen of the files after it in place of what was seen at the end. The other steps are those before it.
     pub(crate) fn at_step(&self, index: usize) -> Self {
         let step = self.steps.get(index);
+        let before = self.steps.iter().take(index);
         let files = step.and_then(|step| step.files.as_ref());
         Self {
             reached: self.reached,
             disruption: self.disruption.clone(),
             session: self.session.clone(),
-            steps: self.steps.iter().map(StepSeen::in_outline).collect(),
+            steps: before.map(StepSeen::in_outline).collect(),
             answer: step.and_then(|step| step.answer.clone()),
             trace: self.trace.clone(),
             notifications: self.notifications.clone(),

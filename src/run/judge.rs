@@ -72,6 +72,7 @@ pub(super) fn judge(
         rules,
         failures: Vec::new(),
         disruption: seen.disruption.clone(),
+        vacuous: Vec::new(),
     };
     let mut resolved = Vec::new();
     for (index, step) in seen.steps.iter().enumerate() {
@@ -102,7 +103,8 @@ pub(super) fn judge(
     }
     let mut findings = seen.findings.clone();
     if bench.is_green() {
-        findings.extend(check::vacuity::findings(&job.body.subject, &wanted, seen));
+        findings.append(&mut bench.vacuous);
+        findings.extend(check::vacuity::findings(&wanted, seen));
     }
     let says_which = resolved
         .iter()
@@ -150,6 +152,8 @@ struct Bench {
     rules: Rules,
     failures: Vec<Failure>,
     disruption: Option<Disruption>,
+    /// What steps do not prove; told where everything else is green.
+    vacuous: Vec<Finding>,
 }
 
 impl Bench {
@@ -174,6 +178,14 @@ impl Bench {
             }
         }
         let wanted: Vec<&Expectation> = resolved.iter().map(AsRef::as_ref).collect();
+        // What prepares the subject proves nothing by itself, and an error that is merely allowed neither.
+        if step.part == StepPart::Subject && !wanted.is_empty() {
+            let found = check::vacuity::findings(&wanted, seen).into_iter();
+            self.vacuous.extend(found.map(|finding| Finding {
+                message: format!("{label}: {}", finding.message),
+                ..finding
+            }));
+        }
         if written.on_tool_error == OnToolError::Judged
             && self.failures.len() == failed
             && self.disruption.is_none()

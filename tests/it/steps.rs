@@ -203,3 +203,27 @@ fn each_step_is_asked_about_the_files_that_it_left() {
         }
     }
 }
+
+#[test]
+fn a_step_that_proves_nothing_is_a_finding() {
+    let strange = "tool: echo, args: {message: 1}";
+    let empty = [
+        "{tool: echo, args: {message: a}, expect: {contains: ''}}".to_owned(),
+        "{tool: no_such_tool, expect: {error: {}}}".to_owned(),
+        format!("{{{strange}, expect: {{is_error: true}}}}"),
+    ];
+    let sound = [
+        "{tool: echo, args: {message: a}}".to_owned(),
+        "{tool: no_such_tool, expect: {error: {code: -32602}}}".to_owned(),
+        format!("{{{TOOL_ERROR}, allow_error: true}}"),
+    ];
+    let steps = |step: &String| format!("steps:\n- {}\n- {step}", sound[0]);
+    let documents: Vec<String> = empty.iter().chain(&sound).map(steps).collect();
+    let seen = outcomes(&documents, &["--strict-vacuity"]);
+    for (index, (document, outcome)) in documents.iter().zip(&seen).enumerate() {
+        let wanted = if index < empty.len() { "FAIL" } else { "PASS" };
+        assert_eq!(verdict(outcome), wanted, "{document}: {outcome}");
+        let told = outcome["findings"].to_string().contains("step 2 (tool `");
+        assert_eq!(told, index < empty.len(), "{document}: {outcome}");
+    }
+}

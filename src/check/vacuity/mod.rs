@@ -1,6 +1,7 @@
 //! Empty passes: green assertions that prove nothing. Either nothing can fail what they want, or the call
 //! never reached what they mean to test. A doubt is not reported.
 
+mod pattern;
 mod unfailable;
 mod untested;
 
@@ -9,23 +10,15 @@ use crate::{
         Observation,
         finding::{Finding, FindingCode, note},
     },
-    suite::model::{expectation::Expectation, subject::Subject},
+    suite::model::expectation::Expectation,
 };
 
 /// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.
-pub(crate) fn findings(
-    subject: &Subject,
-    wanted: &[&Expectation],
-    seen: &Observation,
-) -> Vec<Finding> {
+pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Finding> {
     let unfailable = wanted
         .iter()
         .filter_map(|expectation| unfailable::reason(expectation));
-    let untested = if subject.calls_tools() {
-        untested::reason(wanted, seen)
-    } else {
-        None
-    };
+    let untested = untested::reason(wanted, seen);
     let mut findings = Vec::new();
     for reason in unfailable.chain(untested) {
         note(&mut findings, FindingCode::Vacuous, reason, None);

@@ -8,31 +8,18 @@ use crate::{
         vacuity::findings,
     },
     observation::{Observation, StepPart, StepSeen, catalog::Catalog, finding::FindingCode},
-    suite::{
-        model::{
-            expectation::{
-                ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount,
-                TextRule, TrajectoryRule,
-            },
-            pattern::Pattern,
-            subject::{Subject, ToolCall},
+    suite::model::{
+        expectation::{
+            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount, TextRule,
+            TrajectoryRule,
         },
-        template::{Template, ValueTemplate},
+        pattern::Pattern,
     },
 };
 
-fn subject() -> Subject {
-    Subject::Tool(ToolCall {
-        tool: Template {
-            text: "echo".to_owned(),
-        },
-        args: ValueTemplate { value: json!({}) },
-    })
-}
-
 fn reasons(wanted: &[Expectation], seen: &Observation) -> Vec<String> {
     let wanted: Vec<&Expectation> = wanted.iter().collect();
-    let found = findings(&subject(), &wanted, seen);
+    let found = findings(&wanted, seen);
     assert!(found.iter().all(|one| one.code == FindingCode::Vacuous));
     found.into_iter().map(|one| one.message).collect()
 }
@@ -78,6 +65,10 @@ fn what_nothing_can_fail_is_named() {
         Expectation::InOrder(texts(&["", ""])),
         pattern(".*"),
         pattern("^a?"),
+        pattern(r"(?s)^(.*)$"),
+        pattern(r"\A[\s\S]*\z"),
+        Expectation::Not(vec![("matches_regex", pattern("a^b"))]),
+        Expectation::Not(vec![("matches_regex", pattern("(x+^z|y$z)|[^\\s\\S]"))]),
         Expectation::MinResults(Box::new(ResultCount {
             bound: 0,
             path: None,
@@ -104,6 +95,8 @@ fn what_nothing_can_fail_is_named() {
     `not_contains` asks for nothing
     `in_order` asks only for the empty text, which every text contains
     `matches_regex` asks only for patterns that match the empty text, which every text has
+    `matches_regex` asks only for patterns that are found in every text
+    `not` asks only that no pattern is found which no text can have
     `min_results: 0` holds for any number of results
     `min_progress: 0` holds without any progress
     `file_exists` asks for nothing

@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use super::pattern;
 use crate::suite::model::{
     expectation::{
         Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted,
@@ -23,12 +24,7 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
             "`contains_any` has the empty text among its choices, which every text contains".into(),
         ),
         Expectation::ContainsAny(texts) => empty("contains_any", texts.is_empty()),
-        Expectation::MatchesRegex(patterns) => every(
-            "matches_regex",
-            patterns,
-            matches_anything,
-            "patterns that match the empty text, which every text has",
-        ),
+        Expectation::MatchesRegex(patterns) => open_patterns(patterns),
         Expectation::NotContains(texts) => empty("not_contains", texts.is_empty()),
         Expectation::OutputSchema(wanted) => empty("output_schema", !wanted),
         Expectation::MinResults(rule) => {
@@ -48,7 +44,7 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         Expectation::Logging(wanted) => empty("assert_logging", is_open_logged(wanted)),
         Expectation::ServerRequests(wanted) => empty("server_requests", wanted.is_empty()),
         Expectation::Stderr(wanted) => empty("stderr", is_open_stderr(wanted)),
-        Expectation::Not(inner) => empty("not", inner.is_empty()),
+        Expectation::Not(inner) => open_not(inner),
         Expectation::Trajectory(rule) => open_rule(rule),
         Expectation::NotError(_)
         | Expectation::IsError(_)
@@ -69,6 +65,31 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::Findings(_)
         | Expectation::Snapshot(_) => None,
     }
+}
+
+/// The reason for patterns that are all found in every text.
+fn open_patterns(patterns: &[Pattern]) -> Option<String> {
+    if patterns.iter().all(matches_anything) {
+        let of = "patterns that match the empty text, which every text has";
+        return every("matches_regex", patterns, |_| true, of);
+    }
+    let open = |one: &Pattern| matches_anything(one) || pattern::is_in_every_text(one);
+    let of = "patterns that are found in every text";
+    every("matches_regex", patterns, open, of)
+}
+
+/// The reason for a `not` of nothing, or of what never holds.
+fn open_not(inner: &[(&'static str, Expectation)]) -> Option<String> {
+    if inner.is_empty() {
+        return empty("not", true);
+    }
+    let open = inner.iter().all(|(_, wanted)| never_holds(wanted));
+    open.then(|| "`not` asks only that no pattern is found which no text can have".to_owned())
+}
+
+/// Whether an expectation holds for no text, as far as that is certain.
+fn never_holds(expectation: &Expectation) -> bool {
+    matches!(expectation, Expectation::MatchesRegex(patterns) if patterns.iter().any(pattern::is_in_no_text))
 }
 
 fn key_of(expectation: &Expectation) -> &'static str {
