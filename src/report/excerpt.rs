@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::words::{
     source::{Origin, Position},
-    text::clean,
+    text::{CUT, clean},
 };
 
 /// Lines shown of an expectation that is longer.
@@ -17,6 +17,12 @@ const LINES_BEFORE: usize = 2;
 
 /// Characters shown of a longer line.
 const MOST_COLUMNS: usize = 160;
+
+/// Columns of a line that is shown, at most: a character may take two.
+const WIDEST: usize = 2 * MOST_COLUMNS + 1;
+
+/// Characters shown before the caret where the beginning of its line is not.
+const COLUMNS_BEFORE: usize = 40;
 
 /// Lines of a suite, cleaned, and what the caret underlines in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,30 +79,36 @@ impl Excerpt {
             line.get(..target.start).unwrap_or_default(),
             line.get(target.start..target.end).unwrap_or_default(),
         );
+        let column = before.chars().count() + 1;
         let tidy = |part: &str| show(&clean(&part.replace('\t', "    ")));
         let first = if target.line < MOST_LINES {
             0
         } else {
             target.line - LINES_BEFORE
         };
-        let lines: Vec<String> = touched
+        let mut lines: Vec<String> = touched
             .iter()
             .skip(first)
             .take(MOST_LINES)
             .map(|line| cut(&tidy(line.trim_end())))
             .collect();
+        let (before, under) = (tidy(before), tidy(under.trim_end()));
+        let (shown, indent) = window(&tidy(line.trim_end()), &before, &under);
+        if let Some(line) = lines.get_mut(target.line - first) {
+            *line = shown;
+        }
         let number = origin.position().line;
         let excerpt = Self {
             first_line: number + first,
             left_out: touched.len().saturating_sub(first + lines.len()),
             lines,
             caret_line: target.line - first,
-            indent: tidy(before).width().min(MOST_COLUMNS),
-            width: tidy(under.trim_end()).width().clamp(1, MOST_COLUMNS),
+            indent,
+            width: under.width().clamp(1, WIDEST),
         };
         let position = Position {
             line: number + target.line,
-            column: before.chars().count() + 1,
+            column,
         };
         (excerpt, position)
     }
@@ -112,7 +124,7 @@ impl Excerpt {
             if offset == self.caret_line {
                 let room = (line.width().max(1)).saturating_sub(self.indent).max(1);
                 let caret = "^".repeat(self.width.clamp(1, room));
-                let indent = " ".repeat(self.indent.min(MOST_COLUMNS));
+                let indent = " ".repeat(self.indent.min(WIDEST));
                 drawn.push(format!("{:gutter$} | {indent}{caret}", ""));
             }
         }
@@ -161,11 +173,28 @@ fn boundary(text: &str, offset: usize) -> usize {
 
 /// A line that fits; the cut is shown.
 fn cut(line: &str) -> String {
-    if line.chars().count() <= MOST_COLUMNS {
+    // The mark takes a column too.
+    if line.chars().count() <= MOST_COLUMNS + 1 {
         return line.to_owned();
     }
     let kept: String = line.chars().take(MOST_COLUMNS).collect();
-    format!("{kept}…")
+    format!("{kept}{CUT}")
+}
+
+/// As much of the caret's line as fits, so that what is underlined is seen, and the columns before that.
+fn window(line: &str, before: &str, under: &str) -> (String, usize) {
+    let (total, at) = (line.chars().count(), before.chars().count());
+    let needed = under.chars().count().min(MOST_COLUMNS - COLUMNS_BEFORE);
+    if total <= MOST_COLUMNS + 1 || at + needed <= MOST_COLUMNS {
+        return (cut(line), before.width());
+    }
+    let start = at.saturating_sub(COLUMNS_BEFORE).min(total - MOST_COLUMNS);
+    let rest: String = line.chars().skip(start).collect();
+    let visible: String = rest.chars().take(at.saturating_sub(start)).collect();
+    (
+        format!("{CUT}{}", cut(&rest)),
+        CUT.width() + visible.width(),
+    )
 }
 
 #[cfg(test)]
@@ -219,6 +248,45 @@ mod tests {
         1 | 漢\u{202e}: {b: 1}
           |              ^^^^
         ");
+    }
+
+    #[test]
+    fn a_long_line_is_shown_where_it_matters() {
+        let line = |before: usize, after: usize| {
+            let (before, after) = ("b".repeat(before), "a".repeat(after));
+            drawn(
+                &format!("{{{before}, contains: [x], {after}}}"),
+                "contains: [x]",
+            )
+        };
+        let under = |drawn: &str| {
+            let lines: Vec<Vec<char>> = drawn.lines().map(|it| it.chars().collect()).collect();
+            let carets = lines[1].iter().enumerate().filter(|it| *it.1 == '^');
+            carets
+                .filter_map(|(at, _)| lines[0].get(at))
+                .collect::<String>()
+        };
+        for (before, after) in [
+            (10, 10),
+            (10, 900),
+            (147, 9),
+            (148, 9),
+            (300, 900),
+            (900, 2),
+        ] {
+            let drawn = line(before, after);
+            assert_eq!(under(&drawn), "contains: [x]", "{before} {after}: {drawn}");
+            let longest = drawn.lines().map(|line| line.chars().count()).max();
+            assert!(longest.unwrap() < 170, "{drawn}");
+        }
+        let both = line(300, 300);
+        let shown = both.lines().next().unwrap();
+        assert!(
+            shown.starts_with("1 | …b") && shown.ends_with("a…"),
+            "{both}"
+        );
+        assert!(drawn(&"x".repeat(161), "x").ends_with("\n  | ^"));
+        assert!(!drawn(&"x".repeat(161), "x").contains('…'));
     }
 
     #[test]
