@@ -49,7 +49,8 @@ impl Script {
             time.unwrap_or_default().as_nanos(),
             COUNT.fetch_add(1, Ordering::Relaxed)
         );
-        let mut text = "set -e\n".to_owned();
+        // One stream: of two nobody could tell what was said first, the number of a line or what it said.
+        let mut text = "exec 2>&1\nset -e\n".to_owned();
         for (index, line) in lines.iter().enumerate() {
             // `eval`, so that a line that is no shell fails as itself and not as the whole script.
             let quoted = line.replace('\'', r"'\''");
@@ -140,7 +141,7 @@ mod tests {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let script = Script::new(&lines);
         let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1; {}", script.text)])
+            .args(["-c", &script.text])
             .output()
             .unwrap();
         let mut tail = script.tail();
@@ -172,6 +173,10 @@ mod tests {
     fn a_line_that_is_no_shell_fails_as_itself() {
         let (tail, code) = ran(&["true", "if then (", "true"]);
         assert_eq!(tail.line(), 1);
+        assert!(
+            tail.text().to_lowercase().contains("syntax error"),
+            "{tail:?}"
+        );
         assert_ne!(code, Some(0));
         let (tail, code) = ran(&["exit 0", "true"]);
         assert_eq!((tail.is_complete(), code), (false, Some(0)));
