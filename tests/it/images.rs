@@ -340,6 +340,13 @@ fn a_line_of_prepare_that_fails_is_shown_with_its_output() {
         late.contains("did not end within 2 s") && late.contains("| begun"),
         "{late}"
     );
+    let nowhere = said(&project(
+        "{image: mcp-assert-test/python, prepare: {run: ['true'], network: no-such}}",
+    ));
+    assert!(
+        nowhere.contains("does not know the network") && nowhere.contains("network ls"),
+        "{nowhere}"
+    );
     let nothing =
         project("{image: mcp-assert-test/python, prepare: {run: ['true'], copy: {no-such: /x}}}");
     let nothing = said(&nothing);

@@ -5,7 +5,10 @@ use std::{fmt::Write as _, time::Duration};
 
 use bollard::errors::Error;
 
-use super::failure::{chain, io_kind};
+use super::{
+    failure::{chain, io_kind},
+    refusal::{NO_NETWORK, is_no_network},
+};
 use crate::words::text::clean;
 
 /// Why an image cannot be had.
@@ -50,6 +53,9 @@ pub(crate) enum ImageError {
         /// What was said.
         reason: String,
     },
+    /// The engine does not know the network of the lines.
+    #[error("`prepare`: the engine does not know the network: {0}")]
+    NoNetwork(String),
     /// There is none for this platform.
     #[error("the image `{image}` is {has}, not {wanted}")]
     Platform {
@@ -169,6 +175,7 @@ impl ImageError {
             Self::Network { image, .. } => {
                 format!("the engine pulls, not we: try `docker pull {image}` where it runs")
             }
+            Self::NoNetwork(_) => NO_NETWORK.to_owned(),
             Self::Platform { .. } => {
                 "name an image for the engine's platform, or ask for another with `platform:`"
                     .to_owned()
@@ -249,6 +256,14 @@ pub(super) fn words(error: &Error) -> Words {
         Words::Gone(chain(error))
     } else {
         Words::Said(chain(error))
+    }
+}
+
+/// The engine's words, when they mean that it does not know the network that a container was to have.
+pub(super) fn without_network(error: &Error) -> Option<String> {
+    match words(error) {
+        Words::Said(reason) => is_no_network(&reason).then(|| clean(reason.trim())),
+        Words::Gone(_) => None,
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     bundle::{Bundle, Sealed, hex},
     engine::Engine,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, PrepareEnd, image_error},
+    image_failure::{ImageError, PrepareEnd, image_error, without_network},
     script::{Script, Tail},
     workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
@@ -49,6 +49,9 @@ const PATIENCE: Duration = Duration::from_mins(10);
 
 /// How often we look whether another run is done with the same image.
 const LOOKING: Duration = Duration::from_millis(500);
+
+/// How long is waited before a name is tried again whose container is not there.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// A container that was made and not started within this was left behind.
 const ABANDONED: i64 = 120;
@@ -156,6 +159,7 @@ struct Work<'a> {
 impl<'a> Work<'a> {
     /// Makes the container. `None`: another run did the work while we waited for the name.
     async fn open(&self) -> Result<Option<Workshop<'a>>, ImageError> {
+        let mut told = false;
         loop {
             let plan = Plan {
                 image: self.base,
@@ -171,10 +175,13 @@ impl<'a> Work<'a> {
                 Err(Closed::Taken) => {}
                 Err(closed) => return Err(self.refused(closed)),
             }
-            self.maker.tell(format!(
-                "waiting for another run that prepares `{}`",
-                self.base.name
-            ));
+            if !told {
+                self.maker.tell(format!(
+                    "waiting for another run that prepares `{}`",
+                    self.base.name
+                ));
+                told = true;
+            }
             self.other().await?;
             if inspect(self.maker.engine, self.name).await?.is_some() {
                 return Ok(None);
@@ -190,7 +197,11 @@ impl<'a> Work<'a> {
                 Ok(Ok(container)) => container,
                 Ok(Err(Error::DockerResponseServerError {
                     status_code: 404, ..
-                })) => return Ok(()),
+                })) => {
+                    // A name is taken a while before its container can be asked about, and after it is gone.
+                    sleep(BETWEEN_TRIES).await;
+                    return Ok(());
+                }
                 Ok(Err(error)) => return Err(self.refused(Closed::Refused(error))),
                 Err(_) => break,
             };
@@ -344,7 +355,10 @@ impl<'a> Work<'a> {
                 what: format!("preparing `{}`", self.base.name),
                 after,
             },
-            Closed::Refused(error) => image_error(&self.base.name, &error, "", ""),
+            Closed::Refused(error) => match without_network(&error) {
+                Some(reason) => ImageError::NoNetwork(reason),
+                None => image_error(&self.base.name, &error, "", ""),
+            },
         }
     }
 

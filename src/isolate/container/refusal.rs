@@ -81,6 +81,10 @@ pub(crate) enum ContainerFailure {
     Refused(String),
 }
 
+/// What to do about a network that the engine does not know.
+pub(super) const NO_NETWORK: &str =
+    "`docker network ls` lists those there are; `none` and `bridge` always are";
+
 /// What a failure is told about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
@@ -123,9 +127,7 @@ impl ContainerFailure {
             Self::NoUser { .. } => {
                 "name one of its `/etc/passwd` under `docker: {user: …}`, or a number".to_owned()
             }
-            Self::NoNetwork(_) => {
-                "`docker network ls` lists those there are; `none` and `bridge` always are".to_owned()
-            }
+            Self::NoNetwork(_) => NO_NETWORK.to_owned(),
             Self::NoInit(_) => {
                 "install it beside the engine (Podman: the package `catatonit`), or leave it out: `docker: {init: false}`"
                     .to_owned()
@@ -150,6 +152,12 @@ impl About<'_> {
         let as_home = [("linux/386", "linux/amd64"), ("linux/arm", "linux/arm64")];
         self.platform != self.engine && !as_home.contains(&(self.platform, self.engine))
     }
+}
+
+/// Whether an engine that was asked for a container says that it does not know its network.
+pub(super) fn is_no_network(message: &str) -> bool {
+    let lower = message.to_lowercase();
+    lower.contains("network") && (lower.contains("not found") || lower.contains("no such network"))
 }
 
 fn wrong_platform(about: About<'_>) -> ContainerFailure {
@@ -201,7 +209,7 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
             image,
             reason: message,
         }
-    } else if lower.contains("network") && says(&["not found", "no such network"]) {
+    } else if is_no_network(&message) {
         ContainerFailure::NoNetwork(message)
     } else if says(&["container-init binary not found"]) {
         ContainerFailure::NoInit(message)
