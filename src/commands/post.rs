@@ -158,6 +158,7 @@ mod tests {
                 containers: owned(containers),
                 others: Vec::new(),
                 failures: owned(failures),
+                left: Vec::new(),
             })
         };
         case(Tidied::NoLabel, "used no containers");

@@ -78,16 +78,19 @@ pub(super) fn is_there(planned: &Planned, shared: &Shared) -> bool {
         return false;
     };
     first_start(planned, shared, container, program)
-        .is_ok_and(|start| containers.has_image(&source, &start))
+        .is_ok_and(|start| containers.has_image(&source, start.as_ref()))
 }
 
-/// How the server of the job is started, for the image that is started once before it is kept.
+/// How the server of the job is started, for an image that is started once before it is kept.
 fn first_start(
     planned: &Planned,
     shared: &Shared,
     container: &Container,
     program: &Program,
-) -> Result<FirstStart, Disruption> {
+) -> Result<Option<FirstStart>, Disruption> {
+    if !container.is_warmed() {
+        return Ok(None);
+    }
     let fixture = shared.options.fixture.as_ref();
     let fixture = fixture.filter(|_| planned.assertion.uses_fixture);
     let bindings = Bindings {
@@ -97,14 +100,15 @@ fn first_start(
         ..Bindings::default()
     };
     let command = launch::contained(program, &bindings)?;
-    Ok(FirstStart {
+    Ok(Some(FirstStart {
+        front: container.front(command.program.as_deref()),
         program: command.program,
         args: command.args,
         env: [&container.env_file[..], &command.env].concat(),
         directory: command.workdir.or_else(|| container.workdir.clone()),
         user: container.user.clone(),
         fixture: bindings.fixture,
-    })
+    }))
 }
 
 fn place(message: impl Into<String>) -> Disruption {

@@ -34,6 +34,36 @@ pub(crate) struct Command {
     pub(crate) workdir: Option<String>,
 }
 
+impl Command {
+    /// What is started, as `docker run` does it: the image's entry point stays in front of a command, which stands for
+    /// the image's own. Spelled out, because not every engine keeps the image's in images that are made here.
+    pub(super) fn words(&self, container: &Container, image: &ReadyImage) -> Vec<String> {
+        words(
+            image,
+            container.front(self.program.as_deref()),
+            (self.program.as_ref(), &self.args),
+        )
+    }
+}
+
+/// The words of a command line; `front` stands for the image's entry point, and then without the image's command.
+pub(super) fn words(
+    image: &ReadyImage,
+    front: Option<Vec<String>>,
+    (program, args): (Option<&String>, &[String]),
+) -> Vec<String> {
+    let usual = match &front {
+        Some(_) => &[][..],
+        None => &image.command,
+    };
+    let mut words = front.unwrap_or_else(|| image.entrypoint.clone());
+    if program.is_none() && args.is_empty() {
+        words.extend_from_slice(usual);
+    }
+    words.extend(program.into_iter().chain(args).cloned());
+    words
+}
+
 /// Whether the container has the volume for the fixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Volume {
@@ -51,11 +81,16 @@ pub(super) fn of(
     marks: &Marks,
     volume: Volume,
 ) -> ContainerCreateBody {
+    let words = command.words(container, image);
+    let (program, arguments) = match words.split_first() {
+        Some((program, arguments)) => (Some(program), arguments),
+        None => (None, &[][..]),
+    };
     ContainerCreateBody {
         image: Some(image.id.clone()),
         user: Some(user(container, image)),
-        entrypoint: Some(entrypoint(image, command)).filter(|words| !words.is_empty()),
-        cmd: arguments(image, command),
+        entrypoint: program.map(|program| vec![program.clone()]),
+        cmd: program.map(|_| arguments.to_vec()),
         env: Some(env(container, command)),
         working_dir: command
             .workdir
@@ -76,22 +111,6 @@ pub(super) fn of(
         host_config: Some(host(container, volume, marks)),
         ..ContainerCreateBody::default()
     }
-}
-
-/// What is started. The image's own is spelled out, because not every engine keeps it in images that are made here.
-fn entrypoint(image: &ReadyImage, command: &Command) -> Vec<String> {
-    match &command.program {
-        Some(program) => vec![program.clone()],
-        None => image.entrypoint.clone(),
-    }
-}
-
-/// Its arguments; `None`: there are none, and the image has none.
-fn arguments(image: &ReadyImage, command: &Command) -> Option<Vec<String>> {
-    if command.program.is_some() || !command.args.is_empty() {
-        return Some(command.args.clone());
-    }
-    Some(image.command.clone()).filter(|words| !words.is_empty())
 }
 
 /// The user that the server runs as.
@@ -262,6 +281,34 @@ mod tests {
         assert_eq!(host["LogConfig"]["Type"], "none");
         assert_eq!(host["Mounts"], serde_json::json!([]));
         assert_eq!(seen["Env"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn a_command_stands_behind_the_entry_point_of_its_image() {
+        let image = ReadyImage {
+            entrypoint: vec!["wrap".into(), "-x".into()],
+            command: vec!["usual".into()],
+            ..image()
+        };
+        let case = |front: Option<&[&str]>, program: Option<&str>, args: &[&str], wanted: &str| {
+            let own = |words: &[&str]| words.iter().map(|word| (*word).into()).collect();
+            let container = Container {
+                entrypoint: front.map(own),
+                ..Container::default()
+            };
+            let command = Command {
+                program: program.map(str::to_owned),
+                args: own(args),
+                ..Command::default()
+            };
+            assert_eq!(command.words(&container, &image).join(" "), wanted);
+        };
+        case(None, None, &[], "wrap -x usual");
+        case(None, None, &["a"], "wrap -x a");
+        case(None, Some("serve"), &["a"], "wrap -x serve a");
+        case(Some(&[]), Some("serve"), &["a"], "serve a");
+        case(Some(&["env", "A=1"]), Some("serve"), &[], "env A=1 serve");
+        case(Some(&["own"]), None, &[], "own");
     }
 
     #[test]

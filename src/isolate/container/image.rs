@@ -144,12 +144,12 @@ impl Images {
         Arc::clone(&self.run)
     }
 
-    /// The image of a source, and for a prepared one after a first start; waits while somebody provides it.
+    /// The image of a source, after a first start where one is asked for; waits while somebody provides it.
     /// Interrupted, it leaves nothing half-made.
     pub(super) async fn ready(
         &self,
         engine: &Engine,
-        wanted: (&ImageSource, FirstStart),
+        wanted: (&ImageSource, Option<FirstStart>),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
@@ -174,9 +174,9 @@ impl Images {
             image.map(Arc::new)
         });
         let image = image.await.clone()?;
-        if source.prepare.is_none() || !source.warm {
+        let Some(start) = start else {
             return Ok(image);
-        }
+        };
         let Some(started) = self.started(source, start.clone()) else {
             return Ok(image);
         };
@@ -188,15 +188,15 @@ impl Images {
     }
 
     /// Whether [`Self::ready`] would answer at once, with an image.
-    pub(super) fn has(&self, source: &ImageSource, start: &FirstStart) -> bool {
+    pub(super) fn has(&self, source: &ImageSource, start: Option<&FirstStart>) -> bool {
         let made = |provided: &Provided| provided.get().is_some_and(Result::is_ok);
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.get(source).is_some_and(made) {
             return false;
         }
-        if source.prepare.is_none() || !source.warm {
+        let Some(start) = start else {
             return true;
-        }
+        };
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         let mut of_source = started.iter().filter(|((known, _), _)| known == source);
         match of_source.clone().find(|((_, known), _)| known == start) {

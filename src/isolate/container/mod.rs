@@ -4,6 +4,7 @@
 pub(crate) mod body;
 mod build;
 mod bundle;
+mod caches;
 mod context;
 mod credentials;
 mod discover;
@@ -30,7 +31,7 @@ pub(crate) mod warm;
 mod workshop;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -80,6 +81,8 @@ pub(crate) struct Containers {
     starts: Semaphore,
     removals: Semaphore,
     hurried: AtomicBool,
+    /// The names of containers that may be there.
+    unremoved: Mutex<BTreeSet<String>>,
     /// Removals that nobody waits for but [`Containers::close`].
     abandoned: Mutex<JoinSet<()>>,
 }
@@ -96,6 +99,7 @@ impl Containers {
             starts: Semaphore::new(STARTS),
             removals: Semaphore::new(REMOVALS),
             hurried: AtomicBool::new(false),
+            unremoved: Mutex::default(),
             abandoned: Mutex::default(),
         })
     }
@@ -110,11 +114,10 @@ impl Containers {
         &self.run
     }
 
-    /// The image of a source, started once as said if it is a prepared one; provided at the first question, whoever
-    /// asks.
+    /// The image of a source, started once as said; provided at the first question, whoever asks.
     pub(crate) async fn image(
         &self,
-        wanted: (&ImageSource, FirstStart),
+        wanted: (&ImageSource, Option<FirstStart>),
         progress: Progress<'_>,
         interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
@@ -123,7 +126,7 @@ impl Containers {
     }
 
     /// Whether [`Self::image`] would answer at once, with an image.
-    pub(crate) fn has_image(&self, source: &ImageSource, start: &FirstStart) -> bool {
+    pub(crate) fn has_image(&self, source: &ImageSource, start: Option<&FirstStart>) -> bool {
         self.images.has(source, start)
     }
 
@@ -140,8 +143,9 @@ impl Containers {
         }
     }
 
-    /// Waits for every removal, then removes whatever of this run is still there.
-    pub(crate) async fn close(&self) {
+    /// Waits for every removal, then removes whatever of this run is still there; gives back what the engine did not
+    /// remove, each by kind and name.
+    pub(crate) async fn close(&self) -> Vec<String> {
         let mut waiting = {
             let mut abandoned = self
                 .abandoned
@@ -150,7 +154,14 @@ impl Containers {
             std::mem::take(&mut *abandoned)
         };
         while waiting.join_next().await.is_some() {}
-        reap::of_run(&self.engine, &self.run).await;
+        let unremoved = || self.unremoved().iter().cloned().collect();
+        reap::of_run(&self.engine, &self.run, unremoved).await
+    }
+
+    fn unremoved(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unremoved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn users(&self) -> MutexGuard<'_, HashMap<(String, String), Ids>> {
@@ -158,7 +169,7 @@ impl Containers {
     }
 
     /// Removes a container with its volumes, whatever it does; tells how long the engine took.
-    async fn remove(&self, id: &str) -> (Removed, Duration) {
+    async fn remove(&self, id: &str, name: &str) -> (Removed, Duration) {
         let _permit = self.removals.acquire().await.ok();
         let begun = Instant::now();
         let options = RemoveContainerOptionsBuilder::default()
@@ -174,7 +185,10 @@ impl Containers {
                     status_code: 404 | 409,
                     ..
                 }),
-            ) => Removed::Yes,
+            ) => {
+                self.unremoved().remove(name);
+                Removed::Yes
+            }
             Ok(Err(_)) | Err(_) => Removed::No,
         };
         (removed, begun.elapsed())
@@ -194,15 +208,18 @@ struct Owned {
     crew: Arc<Containers>,
     /// The engine's id; its name before that is known.
     id: String,
+    name: String,
     /// Whether there is still something to remove.
     due: bool,
 }
 
 impl Owned {
     fn new(crew: &Arc<Containers>, name: String) -> Self {
+        crew.unremoved().insert(name.clone());
         Self {
             crew: Arc::clone(crew),
-            id: name,
+            id: name.clone(),
+            name,
             due: true,
         }
     }
@@ -210,6 +227,7 @@ impl Owned {
     /// There is nothing of ours to remove.
     fn disown(&mut self) {
         self.due = false;
+        self.crew.unremoved().remove(&self.name);
     }
 
     /// Removes it, and tells how long the engine took; what cannot be removed is tried again at the end of the run.
@@ -217,7 +235,7 @@ impl Owned {
         if !self.due {
             return Duration::ZERO;
         }
-        let (removed, took) = self.crew.remove(&self.id).await;
+        let (removed, took) = self.crew.remove(&self.id, &self.name).await;
         self.due = removed == Removed::No;
         took
     }
@@ -234,7 +252,7 @@ impl Owned {
             return;
         };
         self.due = false;
-        let (crew, id) = (Arc::clone(&self.crew), self.id.clone());
+        let (crew, id, name) = (Arc::clone(&self.crew), self.id.clone(), self.name.clone());
         let mut abandoned = self
             .crew
             .abandoned
@@ -242,7 +260,7 @@ impl Owned {
             .unwrap_or_else(PoisonError::into_inner);
         abandoned.spawn_on(
             async move {
-                crew.remove(&id).await;
+                crew.remove(&id, &name).await;
             },
             &runtime,
         );

@@ -61,6 +61,8 @@ pub(crate) struct Reaped {
     pub(crate) others: Vec<String>,
     /// Why others were not.
     pub(crate) failures: Vec<String>,
+    /// Those of them that are known.
+    pub(crate) left: Vec<String>,
 }
 
 /// The kinds of things that runs leave.
@@ -94,10 +96,27 @@ impl Display for Leftover {
     }
 }
 
-/// Removes what this run left.
-pub(super) async fn of_run(engine: &Engine, run: &RunName) {
-    // What stays now is swept by the next run.
-    reap(engine, Whose::Run(run.text())).await;
+/// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it
+/// has: then it is taken to have `unremoved`.
+pub(super) async fn of_run(
+    engine: &Engine,
+    run: &RunName,
+    unremoved: impl FnOnce() -> Vec<String>,
+) -> Vec<String> {
+    let mut reaped = reap(engine, Whose::Run(run.text())).await;
+    if reaped.failures.len() > reaped.left.len() {
+        let names = unremoved().into_iter().map(|name| Leftover {
+            kind: Kind::Container,
+            id: name.clone(),
+            name,
+        });
+        reaped
+            .left
+            .extend(names.map(|leftover| leftover.to_string()));
+    }
+    reaped.left.sort_unstable();
+    reaped.left.dedup();
+    reaped.left
 }
 
 /// Removes everything of ours: containers with their volumes first, because they hold on to the rest.
@@ -141,7 +160,10 @@ impl Reaped {
                 (Ok(()), Kind::Volume | Kind::Network | Kind::Image) => {
                     self.others.push(leftover.to_string());
                 }
-                (Err(reason), _) => self.failures.push(format!("{leftover}: {reason}")),
+                (Err(reason), _) => {
+                    self.failures.push(format!("{leftover}: {reason}"));
+                    self.left.push(leftover.to_string());
+                }
             }
         }
         self.containers.sort_unstable();

@@ -305,19 +305,10 @@ impl Drop for ServerContainer {
     }
 }
 
-/// The program for messages: what was asked for, else the image's.
+/// The program for messages: what is started first.
 fn program(wanted: &Wanted<'_>) -> String {
-    let image = wanted.image;
-    let own = wanted.command.program.clone();
-    own.or_else(|| {
-        image
-            .entrypoint
-            .iter()
-            .chain(&image.command)
-            .next()
-            .cloned()
-    })
-    .unwrap_or_default()
+    let words = wanted.command.words(wanted.container, wanted.image);
+    words.into_iter().next().unwrap_or_default()
 }
 
 pub(super) async fn look(

@@ -22,6 +22,11 @@ pub(super) struct Ids {
     pub(super) group: u32,
 }
 
+impl Ids {
+    /// The superuser.
+    pub(super) const ROOT: Self = Self { user: 0, group: 0 };
+}
+
 /// The tars of a run's fixture, by who is to own it.
 #[derive(Debug, Default)]
 pub(super) struct Uploads {

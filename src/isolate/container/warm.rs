@@ -1,6 +1,7 @@
 //! The first start of a server in a prepared image, made before any assertion: what a runtime writes down at a first
 //! start (the bytecode of Python, the code cache of Node.js) is kept in the image, because later starts find its root
-//! read-only.
+//! read-only. It happens in a container of its own, of which nothing but these caches is kept: what the server itself
+//! wrote would be there at the start of every assertion.
 
 use std::time::Duration;
 
@@ -13,17 +14,19 @@ use tokio::{
 };
 
 use super::{
-    body::NOBODY,
+    body::{self, NOBODY},
     bundle::hex,
+    caches::{self, NODE_CACHE},
     image::{Maker, ReadyImage, inspect},
     image_failure::ImageError,
     prepare::REPOSITORY,
+    upload::{self, Ids},
     workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
-use crate::protocol::revision::Revision;
+use crate::{protocol::revision::Revision, words::text::head};
 
 /// Changes with what is done here, so that images of other versions are not taken for ours.
-const FORMAT: &str = "warm 2";
+const FORMAT: &str = "warm 3";
 
 /// How long a server may take to answer the handshake; not in time, it is started all the same later.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -31,8 +34,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How long it may take to end once its input has: caches are written then.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// Where Node.js keeps compiled code.
-const NODE_CACHE: &str = "/var/cache/mcp-assert/node";
+/// The most characters of its command line that are told.
+const LONGEST_SHOWN: usize = 80;
 
 /// The most that is heard of an answer.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -40,6 +43,8 @@ const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 /// How a server is started.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FirstStart {
+    /// What stands in front of the program; `None`: the image's entry point.
+    pub(crate) front: Option<Vec<String>>,
     /// The program; `None`: the image's own.
     pub(crate) program: Option<String>,
     /// Its arguments.
@@ -60,7 +65,8 @@ pub(super) async fn warmed(
     image: &ReadyImage,
     start: &FirstStart,
 ) -> Result<ReadyImage, ImageError> {
-    let words = words(image, start);
+    let (program, args) = (start.program.as_ref(), &start.args[..]);
+    let words = body::words(image, start.front.clone(), (program, args));
     if words.is_empty() {
         // Its assertions will tell that it starts nothing.
         return Ok(image.clone());
@@ -74,47 +80,120 @@ pub(super) async fn warmed(
     {
         return Ok(called(found, image));
     }
-    maker.tell(format!(
-        "starting `{}` once in `{}`",
-        words.join(" "),
-        image.name
-    ));
-    let plan = Plan {
+    let shown = words.join(" ");
+    let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
+    maker.tell(format!("starting `{shown}` once in `{}`", image.name));
+    let first = First {
+        maker,
         image,
-        platform: None,
-        name: &format!("mcp-assert-warm-{}", &digest[..16]),
-        run: maker.run,
-        makes: &name,
-        network: "none",
-        freedom: Freedom::Closed,
+        start,
+        words,
+        user,
+        name: &name,
+        lock: format!("mcp-assert-warm-{}", &digest[..16]),
     };
-    let mut shop = match Workshop::open(maker.engine, plan).await {
-        Ok(shop) => shop,
-        Err(closed) => return Ok(cold(maker, image, &closed)),
-    };
-    let done = tokio::select! {
-        done = sessions(&mut shop, image, start, (&words, user)) => done,
-        () = maker.interrupt.cancelled() => {
-            shop.close().await;
-            return Err(ImageError::Interrupted);
-        }
-    };
-    let done = match done {
-        Ok(()) => {
-            let marks = Marks {
-                variables: &[format!("NODE_COMPILE_CACHE={NODE_CACHE}")],
-                made_of: Some(&image.id),
-            };
-            shop.keep(&name, image, marks).await
-        }
-        Err(closed) => Err(closed),
-    };
-    shop.close().await;
-    if let Err(closed) = done {
-        return Ok(cold(maker, image, &closed));
+    if let Err(why) = first.keep_caches().await? {
+        return Ok(cold(maker, image, &why));
     }
     let made = inspect(maker.engine, &name).await?;
     Ok(made.map_or_else(|| image.clone(), |made| called(made, image)))
+}
+
+/// One first start.
+struct First<'a> {
+    maker: &'a Maker<'a>,
+    image: &'a ReadyImage,
+    start: &'a FirstStart,
+    /// What is started.
+    words: Vec<String>,
+    /// The user of the assertions.
+    user: &'a str,
+    /// The image that comes out.
+    name: &'a str,
+    lock: String,
+}
+
+impl First<'_> {
+    /// Starts the server in one container, and keeps another one with the caches of that start.
+    async fn keep_caches(&self) -> Result<Result<(), Closed>, ImageError> {
+        let tried = match self.open(&self.lock).await {
+            Ok(tried) => tried,
+            Err(closed) => return Ok(Err(closed)),
+        };
+        let kept = match self.open(&format!("{}-kept", self.lock)).await {
+            Ok(kept) => kept,
+            Err(closed) => {
+                tried.close().await;
+                return Ok(Err(closed));
+            }
+        };
+        let mut shops = (tried, kept);
+        let done = tokio::select! {
+            done = self.fill(&mut shops) => Ok(done),
+            () = self.maker.interrupt.cancelled() => Err(ImageError::Interrupted),
+        };
+        tokio::join!(shops.0.close(), shops.1.close());
+        done
+    }
+
+    async fn open(&self, name: &str) -> Result<Workshop<'_>, Closed> {
+        let plan = Plan {
+            image: self.image,
+            platform: None,
+            name,
+            run: self.maker.run,
+            makes: self.name,
+            network: "none",
+            freedom: Freedom::Closed,
+        };
+        Workshop::open(self.maker.engine, plan).await
+    }
+
+    async fn fill(&self, (tried, kept): &mut (Workshop<'_>, Workshop<'_>)) -> Result<(), Closed> {
+        tried.start().await?;
+        self.session(tried).await?;
+        // It ends with us, should we be killed.
+        kept.start().await?;
+        let owners = self.owners(tried).await;
+        caches::carry(tried, kept, owners).await?;
+        let marks = Marks {
+            variables: &[format!("NODE_COMPILE_CACHE={NODE_CACHE}")],
+            made_of: Some(&self.image.id),
+        };
+        kept.keep(self.name, self.image, marks).await
+    }
+
+    /// Who writes the caches, and who is to read them. A user that the image does not know cannot start anything.
+    async fn owners(&self, shop: &Workshop<'_>) -> (Ids, Ids) {
+        let passwd = shop.table("/etc/passwd").await;
+        let groups = shop.table("/etc/group").await;
+        let own = self.image.user.as_deref().unwrap_or_default();
+        let ids = |user: &str| upload::ids(user, &passwd, &groups).unwrap_or(Ids::ROOT);
+        (ids(own), ids(self.user))
+    }
+
+    /// Makes the folders, then one session: start, handshake, close. It runs as the image's user, who may write to what
+    /// belongs to the image, where the caches of Python are.
+    async fn session(&self, shop: &Workshop<'_>) -> Result<(), Closed> {
+        let fixture = self.start.fixture.as_deref().unwrap_or_default();
+        let make = "mkdir -p \"$1\" && chmod 1777 \"$1\"; [ -z \"$2\" ] || { mkdir -p \"$2\" && chmod 1777 \"$2\"; }";
+        sh(shop, make, &[NODE_CACHE, fixture]).await?;
+        let own = self.start.env.iter();
+        let own = own.map(|(name, value)| format!("{name}={value}"));
+        let ours = [
+            "PYTHONDONTWRITEBYTECODE=".to_owned(),
+            format!("NODE_COMPILE_CACHE={NODE_CACHE}"),
+        ];
+        let running = shop
+            .run(Run {
+                line: self.words.clone(),
+                env: own.chain(ours).collect(),
+                user: None,
+                directory: self.start.directory.as_deref(),
+            })
+            .await?;
+        handshake(running).await
+    }
 }
 
 /// The image, called as the one it was made from.
@@ -144,47 +223,11 @@ fn cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) -> ReadyImage {
     image.clone()
 }
 
-/// The command line.
-fn words(image: &ReadyImage, start: &FirstStart) -> Vec<String> {
-    match &start.program {
-        Some(program) => [std::slice::from_ref(program), &start.args].concat(),
-        None if start.args.is_empty() => [&image.entrypoint[..], &image.command].concat(),
-        None => [&image.entrypoint[..], &start.args].concat(),
-    }
-}
-
 /// Everything that decides what comes out; of variables only their names, because values may be secrets.
 fn digest(image: &ReadyImage, start: &FirstStart, words: &[String], user: &str) -> String {
     let names: Vec<&String> = start.env.iter().map(|(name, _)| name).collect();
     let what = serde_json::json!([FORMAT, image.id, words, names, start.directory, user]);
     hex(&Sha256::digest(what.to_string().as_bytes()))
-}
-
-/// Makes the folders, starts the server as the image's user, who may write to what belongs to the image, and as the
-/// user it will have, because Node.js keeps a cache for each.
-async fn sessions(
-    shop: &mut Workshop<'_>,
-    image: &ReadyImage,
-    start: &FirstStart,
-    (words, user): (&[String], &str),
-) -> Result<(), Closed> {
-    shop.start().await?;
-    let fixture = start.fixture.as_deref().unwrap_or_default();
-    let make = "mkdir -p \"$1\" && chmod 1777 \"$1\"; [ -z \"$2\" ] || { mkdir -p \"$2\" && chmod 1777 \"$2\"; }";
-    sh(shop, make, &[NODE_CACHE, fixture]).await?;
-    session(shop, start, words, None).await?;
-    if image.user.as_deref() != Some(user) {
-        session(shop, start, words, Some(user)).await?;
-    }
-    if !fixture.is_empty() {
-        sh(
-            shop,
-            "rm -rf \"$1\"; rmdir \"${1%/*}\" 2>/dev/null",
-            &[fixture],
-        )
-        .await?;
-    }
-    Ok(())
 }
 
 /// Runs a line of shell as the superuser.
@@ -205,32 +248,6 @@ async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), C
     })
     .await;
     Ok(())
-}
-
-/// One session: start, handshake, close.
-async fn session(
-    shop: &Workshop<'_>,
-    start: &FirstStart,
-    words: &[String],
-    user: Option<&str>,
-) -> Result<(), Closed> {
-    let own = start
-        .env
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"));
-    let ours = [
-        "PYTHONDONTWRITEBYTECODE=".to_owned(),
-        format!("NODE_COMPILE_CACHE={NODE_CACHE}"),
-    ];
-    let running = shop
-        .run(Run {
-            line: words.to_vec(),
-            env: own.chain(ours).collect(),
-            user,
-            directory: start.directory.as_deref(),
-        })
-        .await?;
-    handshake(running).await
 }
 
 /// Says hello, waits for the answer, hangs up, waits for the end. A server that does not play along is not judged

@@ -7,17 +7,18 @@
 use std::{collections::HashMap, pin::Pin, sync::Mutex, time::Duration};
 
 use bollard::{
-    body_try_stream,
+    body_full, body_try_stream,
     container::AttachContainerResults,
     errors::Error,
     exec::{CreateExecOptions, StartExecOptions, StartExecResults},
-    models::{ContainerConfig, ContainerCreateBody, HostConfig},
+    models::{ContainerConfig, ContainerCreateBody, FilesystemChange, HostConfig},
     query_parameters::{
         AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
         ContainerArchiveInfoOptionsBuilder, CreateContainerOptionsBuilder,
-        RemoveContainerOptionsBuilder, StartContainerOptions,
+        DownloadFromContainerOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
     },
 };
+use futures_util::TryStreamExt;
 use tokio::{io::AsyncWrite, time::timeout};
 
 use super::{
@@ -26,13 +27,18 @@ use super::{
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
+    readback,
 };
+use crate::observation::files::FileState;
 
 /// The shell that commands run in.
 pub(super) const SHELL: &str = "/bin/sh";
 
 /// How long the engine may take for a step.
 const STEP: Duration = Duration::from_mins(2);
+
+/// The most that is read of one path, in bytes.
+const LARGEST_FETCH: usize = 256 << 20;
 
 /// How long it may take to keep an image.
 const KEEPING: Duration = Duration::from_mins(10);
@@ -121,6 +127,12 @@ pub(super) enum Closed {
     Refused(Error),
 }
 
+impl From<std::io::Error> for Closed {
+    fn from(error: std::io::Error) -> Self {
+        Self::Refused(Error::IOError { err: error })
+    }
+}
+
 impl From<Error> for Closed {
     fn from(error: Error) -> Self {
         let Error::DockerResponseServerError {
@@ -179,6 +191,55 @@ impl<'a> Workshop<'a> {
             docker.upload_to_container(&self.id, Some(options), body),
         )
         .await
+    }
+
+    /// The same for one that is in memory.
+    pub(super) async fn put_packed(&self, archive: Vec<u8>) -> Result<(), Closed> {
+        let options = bollard::query_parameters::UploadToContainerOptionsBuilder::default()
+            .path("/")
+            .build();
+        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        let body = body_full(archive.into());
+        step(
+            KEEPING,
+            docker.upload_to_container(&self.id, Some(options), body),
+        )
+        .await
+    }
+
+    /// A path of it as an archive.
+    pub(super) async fn fetch(&self, path: &str) -> Result<Vec<u8>, Closed> {
+        let options = DownloadFromContainerOptionsBuilder::default()
+            .path(path)
+            .build();
+        let docker = &self.engine.docker;
+        let pieces = docker.download_from_container(&self.id, Some(options));
+        let whole = pieces.try_fold(Vec::new(), |mut all, piece| async move {
+            if all.len() + piece.len() > LARGEST_FETCH {
+                let err = std::io::Error::other(format!("`{path}` is too large"));
+                return Err(Error::IOError { err });
+            }
+            all.extend_from_slice(&piece);
+            Ok(all)
+        });
+        step(STEP, whole).await
+    }
+
+    /// What is not as in the image it was made of.
+    pub(super) async fn changes(&self) -> Result<Vec<FilesystemChange>, Closed> {
+        let changes = self.engine.docker.container_changes(&self.id);
+        Ok(step(STEP, changes).await?.unwrap_or_default())
+    }
+
+    /// A table of its users or groups; empty where there is none.
+    pub(super) async fn table(&self, path: &str) -> String {
+        match readback::look(&self.engine.docker, &self.id, path).await {
+            FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            FileState::Absent
+            | FileState::Digest { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_) => String::new(),
+        }
     }
 
     /// Starts its first process, a shell, if the image or what was put into it has one: without, the container would

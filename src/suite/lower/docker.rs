@@ -41,7 +41,14 @@ impl Lowering<'_> {
         field: Field<TextOr<RawDocker>>,
         builtin: Option<&Field<Text>>,
     ) -> Container {
+        let says_image = match &field.value {
+            TextOr::Text(_) => true,
+            TextOr::Map(docker) => docker.image.is_some() || docker.build.is_some(),
+        };
         let own = self.docker(field.value);
+        if builtin.is_some() && own.entrypoint.is_some() {
+            self.no_entrypoint(field.key);
+        }
         let mut container = match self.around.docker {
             Some(base) if builtin.is_some() => own.over(&Container {
                 image: None,
@@ -54,7 +61,8 @@ impl Lowering<'_> {
         if container.image.is_none() && builtin.is_some() {
             container.image = Some(ImageBase::Own);
         }
-        if container.image.is_none() && self.around.image_from == ImageFrom::Suite {
+        // One that says it wrongly was told so.
+        if container.image.is_none() && !says_build && self.around.image_from == ImageFrom::Suite {
             self.missing_one_of(&["image", "build"], "`docker`", field.key);
         }
         container
@@ -85,6 +93,7 @@ impl Lowering<'_> {
             cpus,
             pids,
             user,
+            entrypoint,
             env_file,
             read_only,
             tmpfs,
@@ -95,8 +104,14 @@ impl Lowering<'_> {
             workdir,
             mounts,
         } = raw;
+        let image = self.image_base(image, build);
+        if let Some(entrypoint) = &entrypoint
+            && image == Some(ImageBase::Own)
+        {
+            self.no_entrypoint(entrypoint.key);
+        }
         Container {
-            image: self.image_base(image, build),
+            image,
             prepare: prepare.and_then(|prepare| self.prepare(prepare)),
             warm: warm.map(|warm| warm.value),
             pull: pull.and_then(|pull| self.pull(&pull.value)),
@@ -106,6 +121,11 @@ impl Lowering<'_> {
             nano_cpus: cpus.and_then(|cpus| self.cpus(&cpus.value.to_string(), cpus.at)),
             pids: pids.map(|pids| pids.value.0),
             user: self.filled("user", user),
+            entrypoint: entrypoint.map(|words| {
+                let words = words.value.strings();
+                let is_nothing = words.iter().all(String::is_empty);
+                if is_nothing { Vec::new() } else { words }
+            }),
             env_file: env_file
                 .map(|file| self.env_file(&file.value))
                 .unwrap_or_default(),
@@ -125,6 +145,14 @@ impl Lowering<'_> {
                 .map(|mounts| self.mounts(mounts.value))
                 .unwrap_or_default(),
         }
+    }
+
+    /// Tells that the image of this program is not wrapped.
+    fn no_entrypoint(&mut self, at: At) {
+        self.problem(at, |origin| {
+            let reason = "nothing stands in front of the programs of this program's image";
+            problems::no_effect(origin, "entrypoint", reason)
+        });
     }
 
     /// A text; an empty one does nothing, since the engine would take it for a default that is less safe than ours.

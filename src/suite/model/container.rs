@@ -26,6 +26,8 @@ pub(crate) struct Container {
     pub(crate) pids: Option<u64>,
     /// The user inside.
     pub(crate) user: Option<String>,
+    /// What is started in front of the command, instead of the image's entry point.
+    pub(crate) entrypoint: Option<Vec<String>>,
     /// Variables of the `env_file`; those of `server.env` win.
     pub(crate) env_file: Vec<(String, String)>,
     /// Whether the root file system is read-only.
@@ -57,8 +59,6 @@ pub(crate) struct ImageSource {
     pub(crate) pull: Pull,
     /// What is done once to it.
     pub(crate) prepare: Option<Prepare>,
-    /// Whether it is started once before it is kept.
-    pub(crate) warm: bool,
 }
 
 /// Where an image comes from.
@@ -142,12 +142,13 @@ pub(crate) enum MountSource {
 }
 
 impl Container {
-    /// This container, and what it leaves open from another description. What another image was prepared with is
-    /// not taken over.
+    /// This container, and what it leaves open from another description. What another image was prepared with and
+    /// what is started in it is not taken over.
     pub(crate) fn over(self, base: &Self) -> Self {
         let base = base.clone();
-        let prepared_elsewhere = self.image.is_some() && base.image.is_some();
-        let base_prepare = base.prepare.filter(|_| !prepared_elsewhere);
+        let of_another = self.image.is_some() && base.image.is_some();
+        let base_prepare = base.prepare.filter(|_| !of_another);
+        let base_entrypoint = base.entrypoint.filter(|_| !of_another);
         Self {
             image: self.image.or(base.image),
             prepare: self.prepare.or(base_prepare),
@@ -159,6 +160,7 @@ impl Container {
             nano_cpus: self.nano_cpus.or(base.nano_cpus),
             pids: self.pids.or(base.pids),
             user: self.user.or(base.user),
+            entrypoint: self.entrypoint.or(base_entrypoint),
             env_file: if self.env_file.is_empty() {
                 base.env_file
             } else {
@@ -183,6 +185,16 @@ impl Container {
         }
     }
 
+    /// What stands in front of a server's command; `None`: the image's entry point. In the image of this program
+    /// nothing stands in front of another one.
+    pub(crate) fn front(&self, program: Option<&str>) -> Option<Vec<String>> {
+        match (&self.image, program) {
+            (Some(ImageBase::Own), Some(_)) => Some(Vec::new()),
+            (Some(ImageBase::Own), None) => None,
+            (Some(ImageBase::Named(_) | ImageBase::Built(_)) | None, _) => self.entrypoint.clone(),
+        }
+    }
+
     /// The image that is to be provided; `None` when nothing names one.
     pub(crate) fn source(&self) -> Option<ImageSource> {
         Some(ImageSource {
@@ -190,8 +202,12 @@ impl Container {
             platform: self.platform.clone(),
             pull: self.pull.unwrap_or_default(),
             prepare: self.prepare.clone(),
-            warm: self.warm.unwrap_or(true),
         })
+    }
+
+    /// Whether its image is started once before it is kept: one that was prepared, unless the suite says otherwise.
+    pub(crate) fn is_warmed(&self) -> bool {
+        self.prepare.is_some() && self.warm.unwrap_or(true)
     }
 }
 
@@ -249,9 +265,19 @@ mod tests {
     fn what_another_image_was_prepared_with_is_not_taken_over() {
         let base = Container {
             prepare: Some(prepare()),
+            entrypoint: Some(vec!["wrap".into()]),
             ..named("node")
         };
-        assert_eq!(named("python").over(&base).prepare, None);
+        let other = named("python").over(&base);
+        assert_eq!((other.prepare, other.entrypoint), (None, None));
+        let own = Container {
+            image: Some(ImageBase::Own),
+            ..base
+        };
+        assert_eq!(
+            (own.front(None), own.front(Some("sh"))),
+            (None, Some(Vec::new()))
+        );
         let everywhere = Container {
             prepare: Some(prepare()),
             ..Container::default()

@@ -36,6 +36,9 @@ shape! {
         pids = "pids": Count;
         /// The user inside. Default: the image's, and `nobody` when it names none.
         user = "user": Text;
+        /// What is started in front of the server's command instead of the image's `ENTRYPOINT`: a program, or a list of
+        /// it and its arguments; `""` or `[]` for nothing. The image's `CMD` is left out then.
+        entrypoint = "entrypoint": Texts;
         /// A file of environment variables, a `NAME=value` on each line; relative to the YAML file.
         env_file = "env_file": Text;
         /// Whether the root file system is read-only. Default: `true`.

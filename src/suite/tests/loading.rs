@@ -50,6 +50,15 @@ fn folders_are_walked_in_the_order_of_paths() {
 }
 
 #[test]
+fn an_image_that_is_named_wrongly_is_one_problem() {
+    for docker in ["{image: a, build: .}", "{build: {}}", "{image: ''}"] {
+        let text = format!("server: {{command: x, docker: {docker}}}\nassert: {{tool: a}}\n");
+        let shown = Sample::one(&text).shown();
+        assert_eq!(shown.matches("error[").count(), 1, "{shown}");
+    }
+}
+
+#[test]
 fn a_loop_of_links_ends_and_a_file_is_taken_once() {
     let sample = Sample::new(&[("sub/a.yaml", GOOD)])
         .link("sub/loop", "..")

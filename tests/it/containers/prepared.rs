@@ -1,0 +1,114 @@
+//! What is started in images, prepared ones too, and what a first start leaves in them.
+
+use super::{IMAGE, SERVER, forget_prepared, ready, run};
+use crate::{
+    engine::{Tag, docker_says},
+    harness::Project,
+};
+
+/// An image of the one for Python.
+fn image(purpose: &str, lines: &str) -> Tag {
+    let tag = Tag::new(purpose);
+    let folder = Project::new().file("Dockerfile", format!("FROM {IMAGE}\n{lines}"));
+    docker_says(folder.path(), &["build", "--tag", &tag.0, "."]);
+    tag
+}
+
+/// One assertion after the other, each with its words about the server and its call.
+fn suite(all: &[(serde_json::Value, &str)]) -> Project {
+    let mut text = String::new();
+    for (index, (server, call)) in all.iter().enumerate() {
+        text += &format!("name: a{index}\nserver: {server}\nassert: {{{call}}}\n---\n");
+    }
+    Project::with_suite(text.trim_end_matches("---\n"))
+}
+
+#[test]
+fn the_entry_point_of_an_image_stands_in_front_of_the_command() {
+    if !ready() {
+        return;
+    }
+    let word = format!("wrapped-{}", std::process::id());
+    let wrapping = image(
+        "wrapping",
+        &format!(
+            "RUN printf '#!/bin/sh\\nexport WRAPPED={word}\\nexec \"$@\"\\n' > /{word}; chmod +x /{word}\n\
+             USER 1234:1234\nWORKDIR /usr\nENTRYPOINT [\"/{word}\"]\n"
+        ),
+    );
+    let python = image(
+        "python-first",
+        "ENTRYPOINT [\"python3\"]\nCMD [\"--version\"]\n",
+    );
+    let wrapped = format!("tool: env, expect: {{contains: '{word}'}}");
+    let bare = format!("tool: env, expect: {{not_contains: '{word}'}}");
+    let place = "tool: who, expect: {equals: 1234:1234 in /usr}";
+    let server = |docker: serde_json::Value| serde_json::json!({"command": "python3", "args": ["-c", SERVER], "docker": docker});
+    let prepared = serde_json::json!({"image": wrapping.0, "prepare": ["true"]});
+    let project = suite(&[
+        (server(wrapping.0.clone().into()), &wrapped),
+        (server(prepared.clone()), &wrapped),
+        (server(prepared), place),
+        (
+            server(serde_json::json!({"image": wrapping.0, "entrypoint": ""})),
+            &bare,
+        ),
+        (
+            server(
+                serde_json::json!({"image": python.0, "entrypoint": ["env", format!("A={word}")]}),
+            ),
+            &wrapped,
+        ),
+        (
+            serde_json::json!({"command": "-c", "args": [SERVER], "docker": python.0}),
+            "tool: echo, args: {text: hello}, expect: {equals: hello}",
+        ),
+    ]);
+    let (ran, _) = run(&project, &[]);
+    forget_prepared(&format!("/{word}"));
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn a_first_start_leaves_its_caches_and_nothing_else() {
+    if !ready() {
+        return;
+    }
+    let word = format!("module{}", std::process::id());
+    let start = format!(
+        "import sys\nsys.path.insert(0, '/opt/{word}')\nimport {word}\nopen('/var/count', 'a').write('x')\n{SERVER}"
+    );
+    let docker = serde_json::json!({
+        "image": IMAGE, "read_only": false, "user": "root",
+        "prepare": {"copy": {format!("../{word}.py"): format!("/opt/{word}/")}, "run": ["sleep 1"]},
+    });
+    let mut cold = docker.clone();
+    cold["warm"] = false.into();
+    let server = |docker| serde_json::json!({"command": "python3", "args": ["-c", &start], "docker": docker});
+    let (server, cold) = (server(docker), server(cold));
+    let cached = format!(
+        "tool: list, args: {{path: /opt/{word}/__pycache__}}, expect: {{contains: {word}.cpython}}"
+    );
+    let project = suite(&[
+        (
+            server.clone(),
+            "tool: read, args: {path: /var/count}, expect: {equals: x}",
+        ),
+        (server, &cached),
+        (
+            cold,
+            "tool: read, args: {path: /var/count}, expect: {equals: x}",
+        ),
+    ])
+    .file(&format!("{word}.py"), "SEEN = True\n");
+    let (ran, _) = run(&project, &[]);
+    forget_prepared(&format!("/opt/{word}"));
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    // One preparation is for both, and nobody waits for himself.
+    let notes: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(
+        notes[1].starts_with("note: starting `python3 -c import sys` once in"),
+        "{notes:?}"
+    );
+}
