@@ -32,8 +32,15 @@ use crate::{
     },
     run::{self, Narration, RunEnd, RunOptions},
     terminal::live::Live,
-    words::{exit::ExitCode, text::clean},
+    words::{
+        exit::ExitCode,
+        text::{clean, count},
+        workflow::command::{Annotation, Command, Kind},
+    },
 };
+
+/// How many things that are left at the engine are named.
+const MOST_NAMED: usize = 10;
 
 /// Runs the plan and folds its events into the report, while the screen shows them.
 pub(super) fn execute(
@@ -81,11 +88,10 @@ pub(super) fn execute(
             }
         }
         let end = conduct(plan, options, &stage).await;
-        leave_nothing(&context).await;
-        Ok(end)
+        Ok((end, leave_nothing(&context).await))
     });
     runtime.shutdown_timeout(Duration::from_millis(100));
-    let ran = ran?;
+    let (ran, left) = ran?;
     let Stage {
         recorder,
         notes: _,
@@ -93,6 +99,7 @@ pub(super) fn execute(
         out,
     } = stage.into_inner();
     live.finish(out).map_err(|error| unwritable(&error))?;
+    tell_left(&left, screen);
     let mut report = recorder.finish(begun.elapsed());
     report.engine = interrupts.containers().map(|it| engine::record(it));
     if ran == RunEnd::Interrupted {
@@ -101,22 +108,46 @@ pub(super) fn execute(
     Ok(report)
 }
 
-/// Waits until nothing of the run is left, after a signal no longer than there is patience.
-async fn leave_nothing(context: &Context) {
+/// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the
+/// container engine did not remove.
+async fn leave_nothing(context: &Context) -> Vec<String> {
     let interrupts = &context.interrupts;
     let removing = async {
-        if let Some(containers) = interrupts.containers() {
-            containers.close().await;
+        match interrupts.containers() {
+            Some(containers) => containers.close().await,
+            None => Vec::new(),
         }
     };
     let rest = async { tokio::join!(removing, isolate::sweep::after_run()) };
-    let waited = Box::pin(interrupts.while_patient(rest)).await;
-    if waited.is_none() {
-        context.say(
-            "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the \
-             rest\n",
-        );
+    if let Some((left, _)) = Box::pin(interrupts.while_patient(rest)).await {
+        return left;
     }
+    context.say(
+        "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the rest\n",
+    );
+    Vec::new()
+}
+
+/// Tells what the container engine did not remove. It is nobody's failure and changes no verdict.
+fn tell_left(left: &[String], screen: &Screen) {
+    if left.is_empty() {
+        return;
+    }
+    let mut names = left[..left.len().min(MOST_NAMED)].join(", ");
+    if left.len() > MOST_NAMED {
+        names = format!("{names} and {} more", left.len() - MOST_NAMED);
+    }
+    let message = clean(&format!(
+        "the container engine did not remove {} of this run: {names}; `mcp-assert reap` removes what is left there",
+        count(left.len(), "thing"),
+    ));
+    screen.context().say(&format!("warning: {message}\n"));
+    screen.command(&Command::Annotate(Annotation {
+        kind: Kind::Notice,
+        place: None,
+        title: "mcp-assert".to_owned(),
+        message,
+    }));
 }
 
 /// What folds the events into the report.

@@ -164,6 +164,7 @@ fn an_engine_that_hangs_keeps_no_interrupted_run_from_telling() {
         while DEAF.load(Ordering::Relaxed) {
             thread::park_timeout(Duration::from_secs(1));
         }
+        None
     });
     let project = sleeper("while the engine hangs");
     let arguments = ["ci", "--jobs", "2", "--report-json", "run.json"];

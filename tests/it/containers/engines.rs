@@ -27,11 +27,12 @@ pub(super) struct Remote {
 
 impl Remote {
     fn new() -> Self {
-        Self::with(|_| {})
+        Self::with(|_| None)
     }
 
     /// The same, told of everything that is asked before the engine is.
-    pub(super) fn with(hears: fn(&[u8])) -> Self {
+    /// What it gives back goes to who asked, and the engine is not.
+    pub(super) fn with(hears: fn(&[u8]) -> Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("tcp://{}", listener.local_addr().unwrap());
         let open = Arc::new(Mutex::new(Some(Vec::new())));
@@ -60,13 +61,17 @@ impl Remote {
 }
 
 /// Carries bytes both ways, the end of each direction too.
-fn forward(client: TcpStream, hears: fn(&[u8])) {
+fn forward(client: TcpStream, hears: fn(&[u8]) -> Option<&'static str>) {
     let server = UnixStream::connect(SOCKET).unwrap();
     let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    let mut back = client.try_clone().unwrap();
     let up = thread::spawn(move || {
         let mut piece = vec![0; 64 * 1024];
         while let Ok(read @ 1..) = from.read(&mut piece) {
-            hears(&piece[..read]);
+            if let Some(answer) = hears(&piece[..read]) {
+                let _ = back.write_all(answer.as_bytes());
+                continue;
+            }
             if to.write_all(&piece[..read]).is_err() {
                 break;
             }

@@ -14,7 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{
     IMAGE, SERVER,
     ends::{freeze, label_of, sleeper, sleeping, started},
-    labelled, ready,
+    engines::{Remote, SOCKET},
+    labelled, project, ready, run_json,
 };
 use crate::{
     engine::{docker, docker_says},
@@ -43,6 +44,57 @@ fn label(kind: &str, id: &str, name: &str) -> String {
 
 /// The marks that everything of ours carries.
 const MARKS: [&str; 4] = ["run", "job", "owner", "created"];
+
+/// Answers whoever wants something removed that it cannot be.
+fn keep_all(asked: &[u8]) -> Option<&'static str> {
+    asked.starts_with(b"DELETE").then_some(
+        "HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n\
+         {\"message\":\"oh dear!\"}",
+    )
+}
+
+#[test]
+fn what_the_engine_does_not_remove_is_told_and_no_failure() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let remote = Remote::with(keep_all);
+    let suite = "name: a\nassert: {tool: echo, args: {text: a}, expect: {contains: a}}\n";
+    let project = project(suite);
+    let mut command = project.command(&[
+        "ci",
+        "--docker-host",
+        &remote.address,
+        "--report-json",
+        "run.json",
+    ]);
+    command.env("GITHUB_ACTIONS", "true");
+    let ran = project.finish(command);
+    let seen = run_json(&project);
+    let label = format!(
+        "io.mcp-assert.run={}",
+        seen["run"]["engine"]["label"].as_str().unwrap()
+    );
+    let format = "{{.Names}}";
+    let list = [
+        "ps",
+        "--all",
+        "--filter",
+        &format!("label={label}"),
+        "--format",
+        format,
+    ];
+    let name = docker_says(root(), &list);
+    docker(root(), &["rm", "--force", "--volumes", &name]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    for wanted in [
+        format!("did not remove 1 thing of this run: container `{name}`"),
+        "`mcp-assert reap`".to_owned(),
+        "::notice title=mcp-assert::the container engine".to_owned(),
+    ] {
+        assert!(ran.stdout.contains(&wanted), "{wanted}\n{}", ran.stdout);
+    }
+}
 
 #[test]
 fn volumes_and_networks_are_found_without_their_container() {

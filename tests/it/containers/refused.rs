@@ -21,10 +21,11 @@ use crate::{
 const ECHO: &str = "assert: {tool: echo, args: {text: hi}}\n";
 
 /// Takes the name that a container is about to get.
-fn seize(asked: &[u8]) {
+fn seize(asked: &[u8]) -> Option<&'static str> {
     if let Some(name) = asked_name(asked) {
         docker_says(Path::new("/"), &["create", "--name", &name, IMAGE, "true"]);
     }
+    None
 }
 
 /// The name in a request that makes a container.
