@@ -22,3 +22,15 @@ pub(crate) struct ContainerSeen {
     /// To remove it.
     pub(crate) remove: Duration,
 }
+
+impl ContainerSeen {
+    /// The same for an attempt whose server was there before it.
+    pub(crate) fn as_found(self) -> Self {
+        Self {
+            create: Duration::ZERO,
+            fill: Duration::ZERO,
+            start: Duration::ZERO,
+            ..self
+        }
+    }
+}

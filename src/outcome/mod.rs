@@ -141,6 +141,8 @@ pub(crate) struct Outcome {
     pub(crate) wire: Vec<Frame>,
     /// Ids of the assertions it shared its server with, for `--reuse-server`.
     pub(crate) shared_server: Option<String>,
+    /// The id of the assertion that its server was started for, when that was another one.
+    pub(crate) server_of: Option<String>,
 }
 
 impl Outcome {

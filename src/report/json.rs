@@ -60,6 +60,9 @@ fn result(record: &Record, detail: &Detail) -> Value {
     put("target", json!(record.target));
     put("server", json!(record.server));
     put("timings", timings(record));
+    if let Some(other) = &record.server_of {
+        put("server_of", json!(other));
+    }
     if let Some(container) = &record.container {
         put("container", json!(container));
     }

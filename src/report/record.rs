@@ -46,6 +46,9 @@ pub(crate) struct Record {
     pub(crate) server: Option<Arc<str>>,
     /// The protocol revision agreed on.
     pub(crate) revision: Option<Arc<str>>,
+    /// The id of the assertion that its server was started for, when that was another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) server_of: Option<String>,
     /// The container it ran in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) container: Option<Box<ContainerRecord>>,

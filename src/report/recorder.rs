@@ -230,6 +230,7 @@ impl Recorder {
                 let clean = self.cleaner.line(it);
                 self.share(&clean)
             }),
+            server_of: outcome.server_of.as_ref().map(|it| Cleaner::name(it)),
             container: container(outcome.container.as_deref()),
             attempts: outcome.earlier.iter().map(|it| self.attempt(it)).collect(),
             findings: self.findings(outcome),

@@ -49,7 +49,7 @@ pub(super) struct Attempted {
     pub(super) observation: Observation,
     pub(super) bindings: Bindings,
     pub(super) command_line: Option<String>,
-    pub(super) shared_server: Option<String>,
+    pub(super) shared_server: Vec<String>,
     /// What the outcome should mention.
     pub(super) notes: Vec<String>,
     live: Option<Live>,
@@ -77,7 +77,7 @@ pub(super) async fn attempt(
             ..Bindings::default()
         },
         command_line: None,
-        shared_server: None,
+        shared_server: Vec::new(),
         notes: Vec::new(),
         live: None,
         place: None,
@@ -181,7 +181,7 @@ impl Attempted {
         });
         live.close(shared).await;
         self.bindings.captured.clear();
-        self.shared_server = None;
+        self.shared_server.clear();
         self.observation = Observation::default();
         self.waited = started.begun.elapsed();
     }
@@ -222,9 +222,7 @@ impl Attempted {
             return Ok(());
         }
         let looked = watch.after_subject(&self.bindings).await;
-        if !live.used_by.is_empty() {
-            self.shared_server = Some(live.used_by.join(", "));
-        }
+        self.shared_server.clone_from(&live.used_by);
         live.used_by.push(job.planned.assertion.case.id.clone());
         self.live = Some(live);
         self.observation.files = looked?;
@@ -335,6 +333,7 @@ impl Attempted {
                 if asked == Asked::Not {
                     self.observation.stderr = live.process.stderr();
                 }
+                self.observation.container = live.container();
                 shared.keep_live(key, live).await;
             } else {
                 survey::linger(&mut live, job, shared, &self.observation).await;

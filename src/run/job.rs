@@ -243,6 +243,7 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
         stderr: crate::observation::process::StderrTail::default(),
         wire: Vec::new(),
         shared_server: None,
+        server_of: None,
     }
 }
 
@@ -307,7 +308,8 @@ fn outcome(
         } else {
             Vec::new()
         },
-        shared_server: seen.shared_server,
+        server_of: seen.shared_server.first().cloned(),
+        shared_server: (!seen.shared_server.is_empty()).then(|| seen.shared_server.join(", ")),
         ..blank(job, judgement.status)
     }
 }

@@ -63,6 +63,11 @@ pub(super) struct Ended {
 }
 
 impl Live {
+    /// The container it runs in. What it took to make it is told once, by the assertion that it was made for.
+    pub(super) fn container(&self) -> Option<Box<ContainerSeen>> {
+        container_of(&self.process, &self.used_by)
+    }
+
     /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
     pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> Ended {
         if self.session.is_closed() && seen.disruption.is_none() {
@@ -94,7 +99,7 @@ impl Live {
             exit,
             pace,
             stderr: self.process.stderr(),
-            container: container.map(|container| Box::new(container.seen().clone())),
+            container: container_of(&self.process, &self.used_by),
             notes,
         }
     }
@@ -117,6 +122,14 @@ impl Live {
     pub(super) async fn close(self, shared: &Shared) {
         self.end(shared, &mut Observation::default()).await;
     }
+}
+
+fn container_of(process: &Running, used_by: &[String]) -> Option<Box<ContainerSeen>> {
+    let seen = process.container()?.seen().clone();
+    Some(Box::new(match used_by {
+        [] | [_] => seen,
+        [_, _, ..] => seen.as_found(),
+    }))
 }
 
 /// Ends a process, in a hurry from the moment the run is interrupted.

@@ -46,6 +46,16 @@ pub(crate) fn result(record: &Record, trials: u32, theme: Theme) -> String {
         }
         Status::Pass | Status::Skip => {}
     }
+    if let Some(other) = &record.server_of {
+        let (first, rest) = line.split_once('\n').unwrap_or((&line, ""));
+        let shared = theme.paint(Paint::Faint, &format!("  on the server of {other}"));
+        let rest = if rest.is_empty() {
+            String::new()
+        } else {
+            format!("\n{rest}")
+        };
+        line = format!("{first}{shared}{rest}");
+    }
     line
 }
 

@@ -147,6 +147,7 @@ fn not_run(id: &str, place: &PlannedPlace, (trial, shard): (u32, usize)) -> Reco
     let PlannedPlace(file, line) = place;
     let (_, name) = id.split_once("::").unwrap_or(("", id));
     Record {
+        server_of: None,
         id: id.to_owned(),
         name: name.to_owned(),
         file: Cleaner::name(file).into(),

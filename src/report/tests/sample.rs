@@ -100,6 +100,7 @@ pub(crate) fn outcome(path: &str, name: &str) -> Outcome {
         stderr: StderrTail::default(),
         wire: Vec::new(),
         shared_server: None,
+        server_of: None,
     }
 }
 

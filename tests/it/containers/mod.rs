@@ -8,6 +8,7 @@ mod engines;
 mod leftovers;
 mod own;
 mod podman;
+mod prepared;
 mod refused;
 
 use std::{
@@ -363,8 +364,43 @@ assert: {tool: write, args: {path: /tmp/left}, expect: {contains: written}}
 name: second
 assert: {tool: there, args: {paths: [/tmp/left]}, expect: {contains: left}}
 ";
-    let (ran, _) = run(&project(suite), &["--reuse-server"]);
+    let (ran, seen) = run(&project(suite), &["--reuse-server"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(
+        lines[1].ends_with("on the server of a.yaml::first"),
+        "{lines:?}"
+    );
+    assert!(!lines[0].contains("on the server"), "{lines:?}");
+    assert!(
+        ran.stdout.contains("in 1 container, added up"),
+        "{}",
+        ran.stdout
+    );
+    let ids = ids(&seen);
+    assert!(ids.len() == 2 && ids[0] == ids[1], "{ids:?}");
+    let second = &seen["assertions"][1];
+    assert_eq!(second["server_of"], "a.yaml::first");
+    assert_eq!(second["container"]["create_us"], 0);
+
+    // Where each has a fixture of its own, each has a container.
+    let suite = r"
+name: first
+assert: {tool: write, args: {path: '{{fixture}}/a'}, expect: {contains: written}}
+---
+name: second
+assert: {tool: there, args: {paths: ['{{fixture}}/a']}, expect: {not_contains: a}}
+";
+    let project = project(suite).file("fixture/kept", "");
+    let (ran, seen) = run(&project, &["--reuse-server", "--fixture", "fixture"]);
+    let mut found = self::ids(&seen);
+    found.dedup();
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let wanted = match found.len() {
+        1 => "in 1 container,",
+        _ => "in 2 containers,",
+    };
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
 }
 
 #[test]
