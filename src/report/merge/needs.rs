@@ -68,12 +68,20 @@ impl Needs {
                     .iter()
                     .find_map(|it| it.get("plan-digest"))
                     .map(String::as_str);
-                if let Some(plan) = plan
-                    && digest != Some(plan.digest.as_str())
-                {
-                    let digest = shown(digest.unwrap_or("none"));
-                    let text = format!("the job `plan` made the plan {digest}, this is another");
-                    add(Verdict::Invalid, text);
+                match (plan, digest) {
+                    (Some(plan), Some(digest)) if digest == plan.digest => {}
+                    (Some(_), Some(digest)) => {
+                        let digest = shown(digest);
+                        let text =
+                            format!("the job `plan` made the plan {digest}, this is another");
+                        add(Verdict::Invalid, text);
+                    }
+                    (Some(_), None) => {
+                        let text = "`--needs` does not tell which plan the job `plan` made: \
+                                    it has no output `plan-digest`";
+                        add(Verdict::Invalid, text.to_owned());
+                    }
+                    (None, _) => {}
                 }
             }
         }
@@ -134,6 +142,12 @@ mod tests {
             &ended("success"),
             green,
             &[Verdict::Invalid],
+        );
+        let unknown = Needs::parse(&format!("{{\"plan\": {}}}", ended("success"))).unwrap();
+        let causes = unknown.causes(Some(&plan), red);
+        assert!(
+            causes[0].text.contains("no output `plan-digest`"),
+            "{causes:?}"
         );
         case(
             &planned.replace("DIGEST", "00"),
