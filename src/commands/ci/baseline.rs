@@ -5,14 +5,15 @@ use std::{collections::BTreeMap, path::Path};
 use crate::{
     cli::ci::Store,
     commands::running::Refusal,
-    deliver::{self, DeliverError, Destination, stdout::Stdout},
+    deliver::{self, DeliverError, Destination, clash, stdout::Stdout},
     report::{RunReport, baseline::Baseline, compare::Scope},
 };
 
-/// Reads the baseline with the words for what it is. A file that is written too may be new.
+/// Reads the baseline with the words for what it is. A file that is written too may be new; paths are from `base` on.
 pub(super) fn read(
     store: &Store,
     written_too: &Store,
+    base: &Path,
 ) -> Result<Option<(String, Baseline)>, Refusal> {
     let path = match store {
         Store::Auto | Store::Off => return Ok(None),
@@ -21,7 +22,7 @@ pub(super) fn read(
     let shown = path.display().to_string();
     let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
     let Some(text) = text else {
-        if store == written_too {
+        if is_same(store, written_too, base) {
             return Ok(None);
         }
         return Err(
@@ -35,9 +36,20 @@ pub(super) fn read(
     Ok(Some((shown, baseline)))
 }
 
+/// Whether both are one file, by whichever names.
+fn is_same(one: &Store, other: &Store, base: &Path) -> bool {
+    match (one, other) {
+        (Store::Path(one), Store::Path(other)) => {
+            let file = |path: &Path| clash::file(&base.join(path));
+            file(one).is_some() && file(one) == file(other)
+        }
+        (Store::Auto | Store::Off | Store::Path(_), _) => false,
+    }
+}
+
 /// How long assertions took, by their identity, in microseconds.
 pub(super) fn durations(store: &Store) -> Result<BTreeMap<String, u64>, Refusal> {
-    let known = read(store, &Store::Off)?;
+    let known = read(store, &Store::Off, Path::new(""))?;
     Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
 }
 

@@ -143,7 +143,8 @@ impl Telling<'_> {
             )),
             Store::Off => Ok(Known::default()),
             Store::Path(_) => {
-                let read = baseline::read(self.baseline, self.update_baseline);
+                let base = &self.here.environment.directory;
+                let read = baseline::read(self.baseline, self.update_baseline, base);
                 if let Some((against, known)) = read.map_err(|refusal| cause_of(&refusal))? {
                     report.compare_with(&known, &against, scope);
                 }

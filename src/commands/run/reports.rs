@@ -47,6 +47,7 @@ impl Reports {
             .as_ref()
             .or(prepared.settings.baseline.as_ref());
         refuse_clash(&wanted, (baseline, args.save_baseline.as_ref()), prepared)?;
+        let base = &prepared.environment.directory;
         let wanted = wanted
             .into_iter()
             .map(|asked| (asked.format, asked.destination))
@@ -54,7 +55,7 @@ impl Reports {
         Ok(Self {
             wanted,
             baseline: baseline
-                .map(|path| read_baseline(path, args))
+                .map(|path| read_baseline(path, args, base))
                 .transpose()?
                 .flatten(),
             save_baseline: args.save_baseline.clone(),
@@ -276,12 +277,18 @@ fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
     }
 }
 
-/// Reads the baseline. A path that is also written may be new.
-fn read_baseline(path: &Path, args: &RunArgs) -> Result<Option<(String, Baseline)>, Refusal> {
+/// Reads the baseline. A file that is also written may be new; paths are from `base` on.
+fn read_baseline(
+    path: &Path,
+    args: &RunArgs,
+    base: &Path,
+) -> Result<Option<(String, Baseline)>, Refusal> {
     let shown = path.display().to_string();
     let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
     let Some(text) = text else {
-        if args.save_baseline.as_deref() == Some(path) {
+        let file = |path: &Path| clash::file(&base.join(path));
+        let saved = args.save_baseline.as_deref();
+        if saved.is_some_and(|saved| saved == path || file(saved) == file(path)) {
             return Ok(None);
         }
         return Err(
