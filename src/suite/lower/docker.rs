@@ -41,9 +41,9 @@ impl Lowering<'_> {
         field: Field<TextOr<RawDocker>>,
         builtin: Option<&Field<Text>>,
     ) -> Container {
-        let says_image = match &field.value {
-            TextOr::Text(_) => true,
-            TextOr::Map(docker) => docker.image.is_some() || docker.build.is_some(),
+        let says_build = match &field.value {
+            TextOr::Text(_) => false,
+            TextOr::Map(docker) => docker.build.is_some(),
         };
         let own = self.docker(field.value);
         if builtin.is_some() && own.entrypoint.is_some() {
