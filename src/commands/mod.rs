@@ -16,7 +16,12 @@ mod serve;
 mod validate;
 mod version;
 
-use std::{ffi::OsStr, io::Write, path::Path, sync::Arc};
+use std::{
+    ffi::{OsStr, OsString},
+    io::Write,
+    path::Path,
+    sync::Arc,
+};
 
 use clap::{CommandFactory, FromArgMatches};
 
@@ -143,12 +148,19 @@ pub(crate) fn main() -> u8 {
         context.close();
         return code;
     }
-    let typed = std::iter::once(program).chain(arguments::normalise(words, &command));
+    let words: Vec<_> = words.collect();
+    let of_job = is_of_job(&words, &context.environment);
+    let typed = std::iter::once(program).chain(arguments::normalise(words.into_iter(), &command));
     let parsed = command
         .try_get_matches_from_mut(typed)
         .and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
+        Err(error) if of_job && error.use_stderr() => {
+            let code = misused(&error, &context);
+            context.close();
+            return code.number();
+        }
         Err(error) => return usage(&error, &context).number(),
     };
     if cli.version {
@@ -177,6 +189,21 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
         Command::Completions(args) => completions::completions(&args).number(),
         Command::Version => version::version().number(),
     }
+}
+
+/// Whether the words are for `ci` in a step whose outputs later ones read. What a plan tells them is its own.
+fn is_of_job(words: &[OsString], environment: &Environment) -> bool {
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|it| it == word);
+    let reader = environment.variable("GITHUB_OUTPUT").unwrap_or_default();
+    !reader.is_empty() && is(0, "ci") && !is(1, "plan")
+}
+
+/// Tells clap's message, and later steps of the job that there is no result.
+fn misused(error: &clap::Error, context: &Context) -> ExitCode {
+    let said = error.render().to_string();
+    let problem = said.split("\n\n").next().unwrap_or_default();
+    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
+    ci::misused(problem, &said, &context.without_job())
 }
 
 /// Prints clap's message; help and version asked for are no error.

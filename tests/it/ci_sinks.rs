@@ -156,6 +156,20 @@ fn every_verdict_has_its_exit_code_and_its_outputs() {
 }
 
 #[test]
+fn a_command_line_that_cannot_be_used_has_its_outputs_too() {
+    let told = workflow(&passing()).run(&["--threshold", "101"]);
+    assert_eq!(told.ran.code, 2, "{}", told.ran.stdout);
+    assert_eq!(told.output("verdict"), "invalid");
+    assert_eq!(told.outputs.len(), 17);
+    assert!(
+        told.ran.stdout.contains("--threshold"),
+        "{}",
+        told.ran.stdout
+    );
+    assert!(told.summary.contains("threshold"), "{}", told.summary);
+}
+
+#[test]
 fn switches_turn_sinks_off() {
     let told = workflow(&failing("a")).run(&["--annotations", "off", "--summary", "off"]);
     assert_eq!((told.step.obeyed.len(), told.summary.as_str()), (0, ""));

@@ -126,12 +126,26 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     telling.tell(made.report, causes, &mut screen)
 }
 
+/// Tells of a command line that cannot be used as the runner is told of everything; `said` is what people are told.
+pub(super) fn misused(problem: &str, said: &str, context: &Context) -> ExitCode {
+    let marked = Marked {
+        annotations: Wanted::Yes,
+        summary: Wanted::Yes,
+    };
+    tell_refused((problem, said), marked, context)
+}
+
 /// Tells of inputs that cannot be used, to the sinks that need none of them.
 pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitCode {
+    let said = format!("error: {}\n", clean(problem));
+    tell_refused((problem, &said), marked, context)
+}
+
+fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context) -> ExitCode {
     let mut screen = Screen::new(context, &options::merge_args());
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
-    context.say(&format!("error: {}\n", clean(problem)));
+    context.say(said);
     let here = here::read(&context.environment, &mut made.report.notes);
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
