@@ -25,7 +25,7 @@ pub(crate) struct ContainerSeen {
 
 impl ContainerSeen {
     /// The same for an attempt whose server was there before it.
-    pub(crate) fn as_found(self) -> Self {
+    pub(crate) fn found_there(self) -> Self {
         Self {
             create: Duration::ZERO,
             fill: Duration::ZERO,

@@ -128,7 +128,7 @@ fn container_of(process: &Running, used_by: &[String]) -> Option<Box<ContainerSe
     let seen = process.container()?.seen().clone();
     Some(Box::new(match used_by {
         [] | [_] => seen,
-        [_, _, ..] => seen.as_found(),
+        [_, _, ..] => seen.found_there(),
     }))
 }
 

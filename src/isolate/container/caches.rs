@@ -60,8 +60,10 @@ fn bytecode(changes: &[FilesystemChange]) -> BTreeSet<String> {
     };
     changes
         .iter()
-        .filter(|change| change.kind != ChangeType::_2 && change.path.ends_with(".pyc"))
-        .filter_map(|change| Path::new(&change.path).parent())
+        .filter(|change| change.kind != ChangeType::_2)
+        .map(|change| Path::new(&change.path))
+        .filter(|path| path.extension() == Some("pyc".as_ref()))
+        .filter_map(Path::parent)
         .filter(|folder| folder.ends_with(BYTECODE) && of_image(folder))
         .filter_map(|folder| folder.to_str().map(str::to_owned))
         .collect()
@@ -84,7 +86,8 @@ impl Caches {
             let entry = entry?;
             let kind = entry.header().entry_type();
             let path = above.join(entry.path()?);
-            if !kind.is_dir() && !(kind.is_file() && wanted(&path)) {
+            let is_wanted = kind.is_dir() || kind.is_file() && wanted(&path);
+            if !is_wanted {
                 continue;
             }
             let mut header = entry.header().clone();

@@ -10,7 +10,7 @@ use crate::suite::{
         Field,
         docker::{RawBuild, RawDocker, RawMount, RawPreparation, RawPrepare},
         union::TextOr,
-        value::{OneOrMany, Placed, Text},
+        value::{OneOrMany, Placed, Text, Texts},
     },
     yaml::At,
 };
@@ -105,11 +105,7 @@ impl Lowering<'_> {
             mounts,
         } = raw;
         let image = self.image_base(image, build);
-        if let Some(entrypoint) = &entrypoint
-            && image == Some(ImageBase::Own)
-        {
-            self.no_entrypoint(entrypoint.key);
-        }
+        self.check_front(image.as_ref(), entrypoint.as_ref());
         Container {
             image,
             prepare: prepare.and_then(|prepare| self.prepare(prepare)),
@@ -121,11 +117,7 @@ impl Lowering<'_> {
             nano_cpus: cpus.and_then(|cpus| self.cpus(&cpus.value.to_string(), cpus.at)),
             pids: pids.map(|pids| pids.value.0),
             user: self.filled("user", user),
-            entrypoint: entrypoint.map(|words| {
-                let words = words.value.strings();
-                let is_nothing = words.iter().all(String::is_empty);
-                if is_nothing { Vec::new() } else { words }
-            }),
+            entrypoint: entrypoint.map(|words| front(words.value.strings())),
             env_file: env_file
                 .map(|file| self.env_file(&file.value))
                 .unwrap_or_default(),
@@ -144,6 +136,13 @@ impl Lowering<'_> {
             mounts: mounts
                 .map(|mounts| self.mounts(mounts.value))
                 .unwrap_or_default(),
+        }
+    }
+
+    /// An entry point for the image of this program would do nothing.
+    fn check_front(&mut self, image: Option<&ImageBase>, entrypoint: Option<&Field<Texts>>) {
+        if let (Some(ImageBase::Own), Some(entrypoint)) = (image, entrypoint) {
+            self.no_entrypoint(entrypoint.key);
         }
     }
 
@@ -422,6 +421,14 @@ impl Lowering<'_> {
             .join(self.around.directory)
             .join(path)
     }
+}
+
+/// What stands in front of a command; an empty text is nothing.
+fn front(words: Vec<String>) -> Vec<String> {
+    if words.iter().all(String::is_empty) {
+        return Vec::new();
+    }
+    words
 }
 
 /// A size with a unit, in bytes.

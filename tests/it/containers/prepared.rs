@@ -16,11 +16,14 @@ fn image(purpose: &str, lines: &str) -> Tag {
 
 /// One assertion after the other, each with its words about the server and its call.
 fn suite(all: &[(serde_json::Value, &str)]) -> Project {
-    let mut text = String::new();
-    for (index, (server, call)) in all.iter().enumerate() {
-        text += &format!("name: a{index}\nserver: {server}\nassert: {{{call}}}\n---\n");
-    }
-    Project::with_suite(text.trim_end_matches("---\n"))
+    let documents: Vec<String> = all
+        .iter()
+        .enumerate()
+        .map(|(index, (server, call))| {
+            format!("name: a{index}\nserver: {server}\nassert: {{{call}}}\n")
+        })
+        .collect();
+    Project::with_suite(&documents.join("---\n"))
 }
 
 #[test]
