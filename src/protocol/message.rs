@@ -47,7 +47,7 @@ impl fmt::Display for Id {
 /// A JSON-RPC error object as the server sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RpcError {
-    /// The code when it was an integer; the deviation otherwise is a finding.
+    /// The code when it was an integer, also one with a fraction of zeros; the deviation otherwise is a finding.
     pub(crate) code: Option<i64>,
     /// The message, empty when absent or no text.
     pub(crate) message: String,
@@ -57,11 +57,21 @@ pub(crate) struct RpcError {
     pub(crate) raw: Value,
 }
 
+/// A number that is whole, however it is written: `-32602.0` is `-32602`.
+fn integer(value: &Value) -> Option<i64> {
+    let text = value.as_number()?.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    if !fraction.bytes().all(|byte| byte == b'0') {
+        return None;
+    }
+    whole.parse().ok()
+}
+
 impl RpcError {
     /// Reads an error object leniently; what is missing stays missing.
     pub(crate) fn from_value(raw: &Value) -> Self {
         Self {
-            code: raw.get("code").and_then(Value::as_i64),
+            code: raw.get("code").and_then(integer),
             message: raw
                 .get("message")
                 .and_then(Value::as_str)
@@ -196,7 +206,19 @@ fn envelope() -> Map<String, Value> {
 mod tests {
     use serde_json::json;
 
-    use super::{Id, Message};
+    use super::{Id, Message, RpcError};
+
+    #[test]
+    fn a_code_with_a_fraction_of_zeros_is_an_integer() {
+        let case = |error: &str, wanted: Option<i64>| {
+            let error = serde_json::from_str(error).unwrap();
+            assert_eq!(RpcError::from_value(&error).code, wanted);
+        };
+        case(r#"{"code": -32602}"#, Some(-32602));
+        case(r#"{"code": -32602.0}"#, Some(-32602));
+        case(r#"{"code": -32602.5}"#, None);
+        case(r#"{"code": "-32602"}"#, None);
+    }
 
     #[test]
     fn values_are_classified_by_their_members() {
