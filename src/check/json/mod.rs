@@ -93,9 +93,10 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
     })
 }
 
-/// The structured content, or what to say when there is none.
+/// The structured content, or what to say when there is none. `null` is none: some servers send it for that.
 fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
-    reply.structured.clone().ok_or_else(|| {
+    let structured = reply.structured.clone();
+    structured.filter(|value| !value.is_null()).ok_or_else(|| {
         let text_is_json = document(&reply.text).is_ok();
         Box::new(Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),

@@ -407,3 +407,16 @@ fn depth_is_no_danger() {
     let wanted = Expectation::Structured(vec![rule("$", ValueRule::Equals(nested(901)))]);
     assert!(check(&wanted, &seen) != Verdict::Held);
 }
+
+#[test]
+fn structured_content_of_null_is_none() {
+    let absent = rule("$.a", ValueRule::Matchers(vec![Matcher::Exists(false)]));
+    let wanted = Expectation::Structured(vec![absent]);
+    for answer in [
+        json!({"content": []}),
+        json!({"content": [], "structuredContent": null}),
+    ] {
+        let verdict = check(&wanted, &tool(answer));
+        assert!(matches!(verdict, Verdict::Missed(_)), "{verdict:?}");
+    }
+}

@@ -78,6 +78,11 @@ fn of_call(seen: &Observation) -> Result<Vec<&NotificationSeen>, Verdict> {
         .collect())
 }
 
+/// Whether it is known that no progress came for the call.
+pub(super) fn is_untold(seen: &Observation) -> bool {
+    of_call(seen).is_ok_and(|own| own.is_empty())
+}
+
 fn all_of(seen: &Observation) -> impl Iterator<Item = &NotificationSeen> {
     view::notifications(seen)
         .iter()

@@ -1,6 +1,7 @@
 //! Empty passes: green assertions that prove nothing. Either nothing can fail what they want, or the call
-//! never reached what they mean to test. A doubt is not reported.
+//! never reached what they mean to test, or there was nothing to look at. A doubt is not reported.
 
+mod nothing_seen;
 mod pattern;
 mod unfailable;
 mod untested;
@@ -20,7 +21,10 @@ pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Findi
         .filter_map(|expectation| unfailable::reason(expectation));
     let untested = untested::reason(wanted, seen);
     let mut findings = Vec::new();
-    for reason in unfailable.chain(untested) {
+    let nothing_seen = wanted
+        .iter()
+        .filter_map(|expectation| nothing_seen::reason(expectation, seen));
+    for reason in unfailable.chain(untested).chain(nothing_seen) {
         note(&mut findings, FindingCode::Vacuous, reason, None);
     }
     findings

@@ -7,11 +7,13 @@ use crate::{
         sample::{fails, refuses, says, telling},
         vacuity::findings,
     },
-    observation::{Observation, StepPart, StepSeen, catalog::Catalog, finding::FindingCode},
+    observation::{
+        Observation, StepPart, StepSeen, TraceCall, catalog::Catalog, finding::FindingCode,
+    },
     suite::model::{
         expectation::{
-            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ResultCount, TextRule,
-            TrajectoryRule,
+            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ProgressWanted,
+            ResultCount, TextRule, TrajectoryRule,
         },
         pattern::Pattern,
     },
@@ -264,4 +266,39 @@ fn a_schema_that_cannot_be_used_says_nothing() {
         }));
         assert!(reasons(&[Expectation::NotError(true)], &seen).is_empty());
     }
+}
+
+#[test]
+fn what_had_nothing_to_look_at_proves_nothing() {
+    let monotonic = Expectation::Progress(ProgressWanted {
+        monotonic: Some(true),
+        ..ProgressWanted::default()
+    });
+    let told = telling(
+        says("ok"),
+        &[(
+            "notifications/progress",
+            json!({"progressToken": "token-1", "progress": 1}),
+        )],
+    );
+    assert!(reasons(std::slice::from_ref(&monotonic), &told).is_empty());
+    let untold = reasons(&[monotonic], &says("ok"));
+    assert!(untold[0].starts_with("no progress came"), "{untold:?}");
+    let absence = |calls: Vec<TraceCall>| {
+        let seen = Observation {
+            trace: Some(calls),
+            ..Observation::default()
+        };
+        let rule = TrajectoryRule::Absence(vec!["delete".to_owned()]);
+        reasons(&[Expectation::Trajectory(Box::new(rule))], &seen)
+    };
+    assert_eq!(absence(Vec::new()).len(), 1);
+    let call = TraceCall {
+        tool: "read".to_owned(),
+        args: json!({}),
+        outcome: None,
+        at_ms: None,
+        unknowable: Vec::new(),
+    };
+    assert!(absence(vec![call]).is_empty());
 }
