@@ -167,6 +167,8 @@ finding_codes! {
     ExitedEarly = "exited-early", Warning;
     /// The server answered `initialize` with a revision that does not exist.
     UnknownRevision = "unknown-revision", Error;
+    /// The server answered `initialize` with another revision than the one that `protocol` asks for.
+    OtherRevision = "other-revision", Warning;
     /// A green assertion that proves nothing.
     Vacuous = "vacuous", Warning;
 }

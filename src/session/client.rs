@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::{
     observation::Declared,
     suite::{
-        model::server::{ClientBehaviour, ElicitationReplies, ElicitationReply, SamplingReply},
+        model::server::{
+            ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
+        },
         template::Bindings,
     },
 };
@@ -121,6 +123,11 @@ impl Client {
         }
     }
 
+    /// The revision that the assertion asks for.
+    pub(super) fn revision(&self) -> RevisionWanted {
+        self.behaviour.revision
+    }
+
     fn roots(&self) -> Option<Result<Value, Refusal>> {
         let paths = self.behaviour.roots.as_ref()?;
         let mut roots = Vec::with_capacity(paths.len());
@@ -197,8 +204,13 @@ fn nth_or_last<T>(replies: &[T], index: usize) -> Option<&T> {
     replies.get(index).or(replies.last())
 }
 
-/// A workspace path as the protocol names it: an absolute `file` URI and the last part as its name.
+/// A workspace path as the protocol names it: an absolute `file` URI and the last part as its name. What is a
+/// URI already stays as it is.
 fn root(directory: &Path, path: &str) -> Value {
+    if let Some((_, rest)) = path.split_once("://") {
+        let name = rest.trim_end_matches('/').rsplit('/').next();
+        return json!({"uri": path, "name": name});
+    }
     let path = directory.join(path);
     let name = path.file_name().map_or_else(
         || path.to_string_lossy().into_owned(),
@@ -330,5 +342,6 @@ mod tests {
         case("/a b/ü#?", "file:///a%20b/%C3%BC%23%3F", "ü#?");
         case("here", "file:///home/me/here", "here");
         case("/", "file:///", "/");
+        case("file:///a%20b/c/", "file:///a%20b/c/", "c");
     }
 }

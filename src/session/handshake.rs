@@ -16,6 +16,7 @@ use crate::{
         method::Method,
         revision::{Lifecycle, Revision},
     },
+    suite::model::server::RevisionWanted,
 };
 
 impl Session {
@@ -92,6 +93,15 @@ impl Session {
                 disruption.with_frame(super::record::shown(frame.as_bytes())),
             ));
         };
+        if let RevisionWanted::Exactly(asked) = self.exchange.dialogue.client.revision()
+            && asked != revision
+        {
+            let message =
+                format!("the server chose revision {revision} where {asked} was asked for");
+            let frame = result.to_string();
+            let record = &mut self.exchange.dialogue.record;
+            record.note(FindingCode::OtherRevision, message, frame.as_bytes());
+        }
         self.exchange.dialogue.revision = revision;
         self.facts = Some(SessionFacts {
             revision,

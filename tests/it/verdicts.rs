@@ -294,3 +294,22 @@ fn schemas_say_what_json_schema_says() {
     );
     case("false", "a", "ERROR", "output_schema: true");
 }
+
+#[test]
+fn a_server_of_another_revision_than_the_pinned_one_is_a_finding() {
+    for (pinned, code) in [("2025-06-18", 0), ("2024-11-05", 1), ("auto", 0)] {
+        let suite = format!(
+            "server: {{command: sh, args: [server.sh]}}\nclient: {{protocol: '{pinned}'}}\nassert_initialize: {{expect: {{findings: none}}}}\n"
+        );
+        let ran = Project::with_suite(&suite)
+            .file("server.sh", SERVER)
+            .run(&["run", "evals"]);
+        assert_eq!(ran.code, code, "{pinned}: {}", ran.stdout);
+        assert_eq!(
+            ran.stdout.contains("`other-revision`"),
+            code == 1,
+            "{}",
+            ran.stdout
+        );
+    }
+}
