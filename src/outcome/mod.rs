@@ -66,6 +66,8 @@ pub(crate) struct Failure {
     pub(crate) origin: Origin,
     /// The step it belongs to, e.g. ``setup step 2 (tool `login`)``; absent for the subject's own.
     pub(crate) step: Option<String>,
+    /// That step's call, on the first of its failures.
+    pub(crate) call: Option<CallShown>,
     /// What was wanted and seen.
     pub(crate) mismatch: Mismatch,
 }

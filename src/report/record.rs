@@ -193,6 +193,9 @@ pub(crate) struct MismatchRecord {
     pub(crate) excerpt: Excerpt,
     /// The step it belongs to.
     pub(crate) step: Option<String>,
+    /// That step's call, on the first of its mismatches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CallRecord>,
     /// One line that says it all.
     pub(crate) headline: String,
     /// What was wanted, as a clause.
@@ -339,16 +342,26 @@ impl Evidence {
             texts.extend(&mut mismatch.expected);
             texts.extend(&mut mismatch.actual);
             texts.extend(&mut mismatch.hint);
+            if let Some(call) = &mut mismatch.call {
+                call.collect_texts(texts);
+            }
         }
         texts.extend(&mut self.notes);
         if let Some(call) = &mut self.call {
-            texts.push(&mut call.label);
-            texts.extend(&mut call.arguments);
-            texts.extend(&mut call.answer);
+            call.collect_texts(texts);
         }
         texts.push(&mut self.stderr);
         for frame in &mut self.wire {
             texts.push(&mut frame.text);
         }
+    }
+}
+
+impl CallRecord {
+    /// The part of [`Record::long_texts`] that lies here.
+    fn collect_texts<'a>(&'a mut self, texts: &mut Vec<&'a mut String>) {
+        texts.push(&mut self.label);
+        texts.extend(&mut self.arguments);
+        texts.extend(&mut self.answer);
     }
 }

@@ -12,7 +12,9 @@ use crate::{
         container::ContainerSeen,
         finding::FindingSeverity,
     },
-    outcome::{EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch},
+    outcome::{
+        CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch,
+    },
     protocol::frame::{Direction, Frame},
     report::{
         End, Problem, ProblemSeverity, RunReport,
@@ -308,12 +310,7 @@ impl Recorder {
                 .iter()
                 .map(|it| self.cleaner.text(it))
                 .collect(),
-            call: outcome.call.as_ref().map(|it| CallRecord {
-                label: self.cleaner.line(&it.label),
-                arguments: (!it.arguments.is_null())
-                    .then(|| self.cleaner.text(&it.arguments.to_string())),
-                answer: it.answer.as_ref().map(|answer| self.cleaner.text(answer)),
-            }),
+            call: outcome.call.as_ref().map(|it| self.call(it)),
             exit: outcome.exit.map(|exit| exit.to_string()),
             stderr: self.cleaner.tail(&outcome.stderr.text()),
             stderr_bytes: outcome.stderr.total_bytes,
@@ -324,6 +321,15 @@ impl Recorder {
                 .map(|it| self.cleaner.line(it)),
             wire,
             wire_left_out,
+        }
+    }
+
+    fn call(&self, call: &CallShown) -> CallRecord {
+        CallRecord {
+            label: self.cleaner.line(&call.label),
+            arguments: (!call.arguments.is_null())
+                .then(|| self.cleaner.text(&call.arguments.to_string())),
+            answer: call.answer.as_ref().map(|answer| self.cleaner.text(answer)),
         }
     }
 
@@ -339,6 +345,7 @@ impl Recorder {
             column: position.column,
             excerpt,
             step: failure.step.as_ref().map(|it| self.cleaner.line(it)),
+            call: failure.call.as_ref().map(|it| self.call(it)),
             headline: self.cleaner.line(&mismatch.headline()),
             wanted: self.cleaner.text(&mismatch.wanted),
             seen: self.cleaner.text(&mismatch.seen),

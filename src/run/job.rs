@@ -18,23 +18,19 @@ use super::{
     live::Live,
     reuse,
     scheduler::Message,
+    shown,
 };
 use crate::{
     isolate::process::Inherited,
     observation::{
-        Observation, SessionFacts,
-        answer::Body,
+        SessionFacts,
         disruption::{Disruption, DisruptionKind, Phase},
     },
     outcome::{
-        CallShown, EarlierAttempt, Outcome, Status,
+        EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
     },
     plan::job::{Job, Planned, RunJob, Work},
-    suite::{
-        model::subject::{PromptsCall, ResourcesAction, Subject},
-        template::Template,
-    },
 };
 
 /// What the jobs of a run share.
@@ -268,7 +264,10 @@ fn outcome(
     ending: Ending,
 ) -> Outcome {
     let red = judgement.status.is_red();
-    let call = red.then(|| call_shown(work, &seen.observation)).flatten();
+    let failed = judgement.disruption.as_ref();
+    let call = red
+        .then(|| shown::call(work, &seen.observation, failed))
+        .flatten();
     let observation = seen.observation;
     let keep_wire = red || ending.kept == WireKept::OfAll;
     Outcome {
@@ -334,55 +333,4 @@ fn earlier_attempt(
         stderr,
         container: outcome.container,
     }
-}
-
-/// What a subject sent, when that was no tool call.
-fn request(subject: &Subject) -> String {
-    let of = |method: &str, what: &Template| format!("{method} of `{}`", what.written());
-    match subject {
-        Subject::Tools(_) => "tools/list".to_owned(),
-        Subject::Initialize => "the handshake".to_owned(),
-        Subject::Resources(call) => match (&call.action, &call.subscribe) {
-            (Some(ResourcesAction::List(_)), _) => "resources/list".to_owned(),
-            (Some(ResourcesAction::Templates(_)), _) => "resources/templates/list".to_owned(),
-            (Some(ResourcesAction::Read(uri)), _) => of("resources/read", uri),
-            (None, Some(uri)) => of("resources/subscribe", uri),
-            (None, None) => subject.key().to_owned(),
-        },
-        Subject::Prompts(PromptsCall::List(_)) => "prompts/list".to_owned(),
-        Subject::Prompts(PromptsCall::Get { name, .. }) => of("prompts/get", name),
-        Subject::Completion(_) => "completion/complete".to_owned(),
-        Subject::Raw(_) => "the frames of `raw`".to_owned(),
-        Subject::Logging { .. } => "logging/setLevel".to_owned(),
-        Subject::Tool(_)
-        | Subject::Sampling(_)
-        | Subject::Elicitation(_)
-        | Subject::Notifications { .. }
-        | Subject::Trajectory(_)
-        | Subject::Steps { .. }
-        | Subject::Http(_) => subject.key().to_owned(),
-    }
-}
-
-/// The call whose answer was checked; the last step when the subject was not reached.
-fn call_shown(work: &RunJob, seen: &Observation) -> Option<CallShown> {
-    let last_step = seen.steps.iter().rev().find(|step| step.answer.is_some());
-    let (label, answer) = match (&seen.answer, last_step) {
-        (Some(answer), _) => (request(&work.body.subject), answer),
-        (None, Some(step)) => (step.label.clone(), step.answer.as_ref()?),
-        (None, None) => return None,
-    };
-    let label = match &answer.tool {
-        Some(tool) => format!("tool `{tool}`"),
-        None => label,
-    };
-    let text = match &answer.body {
-        Body::Result(reply) => reply.text.clone(),
-        Body::ProtocolError(error) => error.raw.to_string(),
-    };
-    Some(CallShown {
-        label,
-        arguments: answer.arguments.clone(),
-        answer: Some(text),
-    })
 }

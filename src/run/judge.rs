@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use super::shown;
 use crate::{
     check,
     observation::{
@@ -98,6 +99,7 @@ pub(super) fn judge(
         bench.failures.push(Failure {
             origin: job.body.subject_origin.clone(),
             step: None,
+            call: None,
             mismatch,
         });
     }
@@ -171,6 +173,7 @@ impl Bench {
         };
         let label = format!("{part} {} ({})", step.index + 1, step.label);
         let (failed, mut resolved) = (self.failures.len(), Vec::new());
+        let disrupted = self.disruption.is_some();
         for wanted in &written.wanted {
             if let Some(expectation) = self.resolve(wanted) {
                 self.check(&expectation, wanted, seen, Some(&label));
@@ -194,8 +197,19 @@ impl Bench {
             self.failures.push(Failure {
                 origin: written.origin.clone(),
                 step: Some(label),
+                call: None,
                 mismatch,
             });
+        }
+        if let Some(first) = self.failures.get_mut(failed) {
+            first.call = shown::of_step(step);
+        }
+        if let Some(disruption) = self.disruption.as_mut().filter(|_| !disrupted) {
+            disruption.step = Some(step.index);
+            disruption.phase = match step.part {
+                StepPart::Setup => Phase::Setup,
+                StepPart::Subject => Phase::Subject,
+            };
         }
     }
 
@@ -229,6 +243,7 @@ impl Bench {
                     .extend(mismatches.into_iter().map(|mismatch| Failure {
                         origin: wanted.origin.clone(),
                         step: step.map(str::to_owned),
+                        call: None,
                         mismatch,
                     }));
             }
@@ -262,6 +277,7 @@ impl Bench {
             .map(|finding| Failure {
                 origin: job.body.subject_origin.clone(),
                 step: None,
+                call: None,
                 mismatch: Mismatch {
                     key: "findings",
                     wanted: if finding.code == FindingCode::Vacuous {

@@ -16,6 +16,7 @@ mod place;
 mod queue;
 mod reuse;
 mod scheduler;
+mod shown;
 mod slots;
 mod surface;
 mod survey;

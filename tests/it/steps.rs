@@ -227,3 +227,45 @@ fn a_step_that_proves_nothing_is_a_finding() {
         assert_eq!(told, index < empty.len(), "{document}: {outcome}");
     }
 }
+
+#[test]
+fn the_call_that_is_shown_is_the_one_that_failed() {
+    let server = "server: {builtin: conformance}";
+    let echo = |text: &str, more: &str| format!("{{tool: echo, args: {{message: {text}}}{more}}}");
+    let suite = [
+        format!(
+            "name: a\n{server}\nsetup: [{}]\ntimeout: 1s\nassert: {{tool: slow, args: {{hang: true}}}}\n",
+            echo("setup call", "")
+        ),
+        format!(
+            "name: b\n{server}\nsteps: [{}, {}, {}]\n",
+            echo("first", ""),
+            echo("second", ", expect: {equals: x, contains: y}"),
+            echo("third", ", expect: {max_bytes: 1}"),
+        ),
+        format!(
+            "name: c\n{server}\nsetup: [{}]\nassert: {}\n",
+            echo("prepared", ", expect: {contains: z}"),
+            echo("subject", ""),
+        ),
+    ]
+    .join("---\n");
+    let ran = Project::with_suite(&suite).run(&["run", "evals", "--junit", "junit.xml"]);
+    let called: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("  called "))
+        .collect();
+    assert_eq!(
+        called,
+        [
+            "  called    tool `echo` with {\"message\":\"second\"}",
+            "  called    tool `echo` with {\"message\":\"third\"}",
+            "  called    tool `echo` with {\"message\":\"prepared\"}",
+        ],
+        "{}",
+        ran.stdout
+    );
+    let answers = ran.stdout.matches("  answer ").count();
+    assert_eq!(answers, 1, "where no value was told: {}", ran.stdout);
+}

@@ -11,7 +11,7 @@ use crate::{
     outcome::Status,
     report::{
         cleaner::one_line,
-        record::{DisruptionRecord, Evidence, FrameRecord, MismatchRecord, Record},
+        record::{CallRecord, DisruptionRecord, Evidence, FrameRecord, MismatchRecord, Record},
     },
     words::text::{count, head},
 };
@@ -279,6 +279,9 @@ fn show_mismatch(
     if let Some(hint) = &mismatch.hint {
         page.field(Tone::Hint, "hint", hint);
     }
+    if let Some(call) = &mismatch.call {
+        show_call(page, call, mismatch.actual.is_some());
+    }
 }
 
 /// Whether a sentence says a value, and not only signs of which it consists: it stands in backticks, or at the front
@@ -292,22 +295,27 @@ fn tells(sentence: &str, value: &str) -> bool {
     sentence.contains(&format!("`{value}`")) || at_front()
 }
 
+/// A call with its arguments, and its answer where nothing else has told it.
+fn show_call(page: &mut Page, call: &CallRecord, is_told: bool) {
+    let arguments = call
+        .arguments
+        .as_ref()
+        .map(|arguments| format!(" with {arguments}"))
+        .unwrap_or_default();
+    page.field(Tone::Plain, "called", &format!("{}{arguments}", call.label));
+    if let (false, Some(answer)) = (is_told, &call.answer) {
+        page.field(Tone::Plain, "answer", answer);
+    }
+}
+
 /// What was called, what else was seen, what the reader should know.
 fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
     let of_steps = evidence.mismatches.iter().all(|it| it.step.is_some());
-    let elsewhere = of_steps && !evidence.mismatches.is_empty();
+    let elsewhere = of_steps && !evidence.mismatches.is_empty() && evidence.disruption.is_none();
     // The call is the subject's: beside mismatches of steps alone it would be taken for theirs.
     if let Some(call) = evidence.call.as_ref().filter(|_| !elsewhere) {
-        let arguments = call
-            .arguments
-            .as_ref()
-            .map(|arguments| format!(" with {arguments}"))
-            .unwrap_or_default();
-        page.field(Tone::Plain, "called", &format!("{}{arguments}", call.label));
-        let shown = evidence.mismatches.iter().any(|it| it.actual.is_some());
-        if let (false, Some(answer)) = (shown, &call.answer) {
-            page.field(Tone::Plain, "answer", answer);
-        }
+        let told = |it: &MismatchRecord| it.step.is_none() && it.actual.is_some();
+        show_call(page, call, evidence.mismatches.iter().any(told));
     }
     for finding in record.findings.iter().take(MOST_MISMATCHES) {
         let times = match finding.times {

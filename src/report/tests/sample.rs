@@ -122,6 +122,7 @@ pub(crate) fn failure(path: &str, part: &str, mismatch: Mismatch) -> Failure {
     Failure {
         origin: origin(path, part),
         step: None,
+        call: None,
         mismatch,
     }
 }

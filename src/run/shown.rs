@@ -1,0 +1,85 @@
+//! The call that a failure is about, for the reports: the subject's, or a step's.
+
+use crate::{
+    observation::{
+        Observation, StepPart, StepSeen,
+        answer::{Answer, Body},
+        disruption::{Disruption, Phase},
+    },
+    outcome::CallShown,
+    plan::job::RunJob,
+    suite::{
+        model::subject::{PromptsCall, ResourcesAction, Subject},
+        template::Template,
+    },
+};
+
+/// The call that an outcome is about: of the step that could not be observed, else of the subject. One that was not
+/// answered is not shown, and no other one in its place.
+pub(super) fn call(
+    work: &RunJob,
+    seen: &Observation,
+    disruption: Option<&Disruption>,
+) -> Option<CallShown> {
+    let step = disruption.and_then(|disruption| Some((disruption.step?, disruption.phase)));
+    let Some((index, phase)) = step else {
+        let answer = seen.answer.as_ref()?;
+        return Some(of(request(&work.body.subject), answer));
+    };
+    let part = match phase {
+        Phase::Setup => StepPart::Setup,
+        Phase::Place | Phase::Start | Phase::Handshake | Phase::Subject => StepPart::Subject,
+    };
+    let is_meant = |step: &&StepSeen| step.part == part && step.index == index;
+    of_step(seen.steps.iter().find(is_meant)?)
+}
+
+/// The call of a step that was answered.
+pub(super) fn of_step(step: &StepSeen) -> Option<CallShown> {
+    let answer = step.answer.as_ref()?;
+    Some(of(step.label.clone(), answer))
+}
+
+fn of(label: String, answer: &Answer) -> CallShown {
+    let label = match &answer.tool {
+        Some(tool) => format!("tool `{tool}`"),
+        None => label,
+    };
+    let text = match &answer.body {
+        Body::Result(reply) => reply.text.clone(),
+        Body::ProtocolError(error) => error.raw.to_string(),
+    };
+    CallShown {
+        label,
+        arguments: answer.arguments.clone(),
+        answer: Some(text),
+    }
+}
+
+/// What a subject sent, when that was no tool call.
+fn request(subject: &Subject) -> String {
+    let of = |method: &str, what: &Template| format!("{method} of `{}`", what.written());
+    match subject {
+        Subject::Tools(_) => "tools/list".to_owned(),
+        Subject::Initialize => "the handshake".to_owned(),
+        Subject::Resources(call) => match (&call.action, &call.subscribe) {
+            (Some(ResourcesAction::List(_)), _) => "resources/list".to_owned(),
+            (Some(ResourcesAction::Templates(_)), _) => "resources/templates/list".to_owned(),
+            (Some(ResourcesAction::Read(uri)), _) => of("resources/read", uri),
+            (None, Some(uri)) => of("resources/subscribe", uri),
+            (None, None) => subject.key().to_owned(),
+        },
+        Subject::Prompts(PromptsCall::List(_)) => "prompts/list".to_owned(),
+        Subject::Prompts(PromptsCall::Get { name, .. }) => of("prompts/get", name),
+        Subject::Completion(_) => "completion/complete".to_owned(),
+        Subject::Raw(_) => "the frames of `raw`".to_owned(),
+        Subject::Logging { .. } => "logging/setLevel".to_owned(),
+        Subject::Tool(_)
+        | Subject::Sampling(_)
+        | Subject::Elicitation(_)
+        | Subject::Notifications { .. }
+        | Subject::Trajectory(_)
+        | Subject::Steps { .. }
+        | Subject::Http(_) => subject.key().to_owned(),
+    }
+}
