@@ -177,7 +177,8 @@ fn check_directory(launch: &Launch) -> Result<(), String> {
 
 fn no_image() -> String {
     "nothing names the image of its container: give `--docker IMAGE`, \
-     or `docker: {image: …}` in mcp-assert.yaml or under `server`"
+     or `docker: {image: …}` in mcp-assert.yaml or under `server`; or run it as a process with \
+     `--isolation process` (the action's input `isolation: process`)"
         .to_owned()
 }
 
