@@ -3,7 +3,7 @@
 use crate::{
     observation::{
         Observation, StepPart, StepSeen,
-        answer::{Answer, Body},
+        answer::{Answer, Body, Reply},
         disruption::{Disruption, Phase},
     },
     outcome::CallShown,
@@ -46,7 +46,7 @@ fn of(label: String, answer: &Answer) -> CallShown {
         None => label,
     };
     let text = match &answer.body {
-        Body::Result(reply) => reply.text.clone(),
+        Body::Result(reply) => text_of(reply),
         Body::ProtocolError(error) => error.raw.to_string(),
     };
     CallShown {
@@ -54,6 +54,24 @@ fn of(label: String, answer: &Answer) -> CallShown {
         arguments: answer.arguments.clone(),
         answer: Some(text),
     }
+}
+
+/// The text of a result, or what it has instead.
+fn text_of(reply: &Reply) -> String {
+    if !reply.text.is_empty() {
+        return reply.text.clone();
+    }
+    let blocks = reply.content.iter().map(|block| {
+        let kind = block.get("type").and_then(serde_json::Value::as_str);
+        kind.unwrap_or("a block without a type")
+    });
+    let blocks = blocks.filter(|kind| *kind != "text");
+    let structured = reply.structured.iter().map(|_| "structuredContent");
+    let instead: Vec<&str> = blocks.chain(structured).collect();
+    if instead.is_empty() {
+        return String::new();
+    }
+    format!("no text: {}", instead.join(", "))
 }
 
 /// What a subject sent, when that was no tool call.
@@ -81,5 +99,30 @@ fn request(subject: &Subject) -> String {
         | Subject::Trajectory(_)
         | Subject::Steps { .. }
         | Subject::Http(_) => subject.key().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::text_of;
+    use crate::observation::answer::Reply;
+
+    #[test]
+    fn a_result_without_text_says_what_it_has() {
+        let case = |content: serde_json::Value, wanted: &str| {
+            let reply = Reply {
+                content: content.as_array().cloned().unwrap_or_default(),
+                ..Reply::default()
+            };
+            assert_eq!(text_of(&reply), wanted);
+        };
+        case(
+            json!([{"type": "image"}, {"type": "resource_link"}]),
+            "no text: image, resource_link",
+        );
+        case(json!([{"type": "text", "text": ""}]), "");
+        case(json!([]), "");
     }
 }

@@ -25,6 +25,20 @@ enum Form<'a> {
 }
 
 impl Part<'_> {
+    /// Whether the words are all of it, white space around it aside.
+    pub(super) fn is(&self, words: &str) -> bool {
+        match &self.form {
+            Form::Plain(text) => text.trim() == words,
+            Form::Written(text) => text == words,
+            Form::Encoded(data) => {
+                *data == words
+                    || BASE64
+                        .decode(data)
+                        .is_ok_and(|bytes| bytes.trim_ascii() == words.as_bytes())
+            }
+        }
+    }
+
     /// The text in which the words occur, and where.
     pub(super) fn find(&self, words: &str) -> Option<(String, usize)> {
         match &self.form {

@@ -110,7 +110,7 @@ pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
         vec![Mismatch {
             expected: Some(whole_or_around(wanted, at)),
             actual: Some(whole_or_around(text, at)),
-            hint: near::same_but(wanted, text).or_else(|| near::elsewhere(wanted, reply)),
+            hint: near::same_but(wanted, text).or_else(|| near::equal_elsewhere(wanted, reply)),
             ..ask.miss(summary)
         }]
     })

@@ -139,6 +139,19 @@ pub(in crate::check) fn elsewhere(words: &str, reply: &Reply) -> Option<String> 
         })
 }
 
+/// Says so when a text that is not the whole text is the whole of another part of the answer.
+pub(in crate::check) fn equal_elsewhere(words: &str, reply: &Reply) -> Option<String> {
+    if words.is_empty() {
+        return None;
+    }
+    let parts = hidden::content(reply);
+    let part = parts.iter().find(|part| part.is(words))?;
+    Some(format!(
+        "it is not the text, but `{}`; look there with `{}`",
+        part.path, part.looked_at_with
+    ))
+}
+
 /// How a pattern would have matched.
 pub(in crate::check) fn of_pattern(pattern: &Pattern, text: &str) -> Option<Near> {
     if text.len() > LARGE {

@@ -270,3 +270,18 @@ fn large_texts_are_checked_in_a_moment() {
     assert!(check(&Expectation::Contains(many.clone()), &seen) != Verdict::Held);
     assert_eq!(check(&Expectation::NotContains(many), &seen), Verdict::Held);
 }
+
+#[test]
+fn equals_points_only_at_what_equals() {
+    let hint = |wanted: &str| {
+        let seen = tool(json!({
+            "content": [{"type": "text", "text": "{\"name\":\"bench\"}"}],
+            "structuredContent": {"name": "bench", "long": "bench and more"},
+        }));
+        told(&check(&Expectation::Equals(wanted.into()), &seen))
+    };
+    assert!(!hint("name").contains("hint"), "{}", hint("name"));
+    assert!(!hint("bench and").contains("hint"), "{}", hint("bench and"));
+    let whole = "it is not the text, but `structuredContent.name`; look there with `structured`";
+    assert!(hint("bench").contains(whole), "{}", hint("bench"));
+}
