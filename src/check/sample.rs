@@ -8,10 +8,10 @@ use crate::{
     check::check,
     observation::{
         NotificationSeen, Observation,
-        answer::{Answer, Body, Reply},
+        answer::{Answer, Body, FrameAnswer, FrameAnswers, Reply},
     },
     outcome::verdict::Verdict,
-    protocol::message::RpcError,
+    protocol::message::{Id, RpcError},
     suite::model::expectation::Expectation,
 };
 
@@ -50,6 +50,7 @@ pub(super) fn tool(raw: Value) -> Observation {
         structured: raw.get("structuredContent").cloned(),
         is_error: raw["isError"] == true,
         pages: Vec::new(),
+        frames: None,
         content,
         raw,
     }))
@@ -68,6 +69,22 @@ pub(super) fn fails(text: &str) -> Observation {
 /// The observation of a JSON-RPC error.
 pub(super) fn refuses(error: &Value) -> Observation {
     observed(Body::ProtocolError(RpcError::from_value(error)))
+}
+
+/// The observation of frames that were answered like this, and of requests with these ids that were not.
+pub(super) fn frames(answers: Vec<FrameAnswer>, unanswered: &[u64]) -> Observation {
+    let text = if answers.is_empty() { "" } else { "{…}" };
+    observed(Body::Result(Reply {
+        text: text.to_owned(),
+        frames: Some(FrameAnswers {
+            answers,
+            unanswered: unanswered
+                .iter()
+                .map(|id| Id::Number(id.to_string()))
+                .collect(),
+        }),
+        ..Reply::default()
+    }))
 }
 
 /// The same observation with these notifications during the call, each as method and parameters.

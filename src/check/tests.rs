@@ -468,6 +468,7 @@ proptest! {
                 structured: Some(value.clone()),
                 is_error,
                 pages: Vec::new(),
+                frames: None,
             })));
             for expectation in one_of_each() {
                 let verdict = check(&expectation, &seen);

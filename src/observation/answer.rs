@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::protocol::message::RpcError;
+use crate::protocol::message::{Id, RpcError};
 
 /// The answer to one call, with what belongs to it.
 #[derive(Debug, Clone)]
@@ -53,6 +53,28 @@ pub(crate) struct Reply {
     pub(crate) is_error: bool,
     /// Each page of a list as it came.
     pub(crate) pages: Vec<Value>,
+    /// What was answered to the frames of `raw`; `None` for every other subject.
+    pub(crate) frames: Option<FrameAnswers>,
+}
+
+/// The answers to frames that were sent as they were written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FrameAnswers {
+    /// The answers, those without an id last.
+    pub(crate) answers: Vec<FrameAnswer>,
+    /// The ids of requests that nothing answered.
+    pub(crate) unanswered: Vec<Id>,
+}
+
+/// One answer to such a frame.
+#[derive(Debug, Clone)]
+pub(crate) enum FrameAnswer {
+    /// A result that is no tool error.
+    Success,
+    /// A result with `isError: true`.
+    ToolError,
+    /// A JSON-RPC error.
+    ProtocolError(RpcError),
 }
 
 impl Answer {

@@ -11,8 +11,8 @@ use super::{
     exchange::Halt,
 };
 use crate::{
-    observation::answer::{Answer, Body, Reply},
-    protocol::message::Id,
+    observation::answer::{Answer, Body, FrameAnswer, FrameAnswers, Reply},
+    protocol::message::{Id, Response, RpcError},
     suite::{model::subject::RawFrame, template::Bindings},
 };
 
@@ -31,7 +31,7 @@ impl Owed {
         let nameless = dialogue
             .transcript
             .as_ref()
-            .map_or(0, |transcript| transcript.nameless);
+            .map_or(0, |transcript| transcript.nameless.len());
         let owes = !self.requests.is_empty() || self.nameless > 0;
         let open = self.requests.iter().any(|id| dialogue.requests.is_open(id));
         owes && !open && nameless >= self.nameless
@@ -102,12 +102,37 @@ impl Session {
             }
             Ok(()) | Err(Halt::Deadline | Halt::Closed | Halt::Deaf(_) | Halt::Broken(_)) => {}
         }
+        let answers = self.answers_to(owed);
         self.exchange.dialogue.requests.cancel_all();
-        self.seen.answer = Some(self.raw_answer(began, from));
+        self.seen.answer = Some(self.raw_answer(began, from, answers));
         Ok(())
     }
 
-    fn raw_answer(&mut self, began: Instant, from: (usize, usize)) -> Answer {
+    /// What was answered to the requests, and what without an id.
+    fn answers_to(&mut self, owed: Owed) -> FrameAnswers {
+        let requests = &mut self.exchange.dialogue.requests;
+        let mut found = FrameAnswers::default();
+        for id in owed.requests {
+            match requests.take(&id) {
+                Some(settled) => found.answers.push(answer_of(&settled.response)),
+                None if requests.is_open(&id) => found.unanswered.push(id),
+                // One id sent twice has one answer.
+                None => {}
+            }
+        }
+        let transcript = self.exchange.dialogue.transcript.as_ref();
+        let nameless = transcript.map(|transcript| &transcript.nameless[..]);
+        let nameless = nameless.unwrap_or_default().iter();
+        found.answers.extend(nameless.map(answer_of));
+        found
+    }
+
+    fn raw_answer(
+        &mut self,
+        began: Instant,
+        from: (usize, usize),
+        answers: FrameAnswers,
+    ) -> Answer {
         let transcript = self.exchange.dialogue.transcript.take();
         let frames = transcript.unwrap_or_default().frames;
         let text = frames.join("\n");
@@ -123,6 +148,7 @@ impl Session {
                 raw: Value::Array(pages.clone()),
                 text,
                 pages,
+                frames: Some(answers),
                 ..Reply::default()
             }),
             progress_token: None,
@@ -131,5 +157,15 @@ impl Session {
             tool: None,
             arguments: Value::Null,
         }
+    }
+}
+
+/// What kind of answer this is.
+fn answer_of(response: &Response) -> FrameAnswer {
+    let is_tool_error = |result: &Value| result.get("isError") == Some(&Value::Bool(true));
+    match (&response.error, &response.result) {
+        (Some(error), _) => FrameAnswer::ProtocolError(RpcError::from_value(error)),
+        (None, Some(result)) if is_tool_error(result) => FrameAnswer::ToolError,
+        (None, _) => FrameAnswer::Success,
     }
 }

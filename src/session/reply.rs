@@ -66,6 +66,7 @@ fn tool(result: Value) -> Reply {
         content,
         raw: result,
         pages: Vec::new(),
+        frames: None,
     }
 }
 

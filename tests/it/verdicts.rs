@@ -313,3 +313,67 @@ fn a_server_of_another_revision_than_the_pinned_one_is_a_finding() {
         );
     }
 }
+
+#[test]
+fn what_is_wanted_of_raw_frames_is_wanted_of_their_answers() {
+    let nosuch = "{jsonrpc: '2.0', id: 7, method: nosuch}";
+    let ping = "{jsonrpc: '2.0', id: 8, method: ping}";
+    let told = "{jsonrpc: '2.0', method: notifications/roots/list_changed}";
+    let failing = "{jsonrpc: '2.0', id: 9, method: tools/call, params: {name: flaky, arguments: {mode: first, n: 1}}}";
+    let lost = "{jsonrpc: '2.0', id: 5, result: {}}";
+    let cases = [
+        (nosuch, "{not_error: true}", "FAIL"),
+        (nosuch, "{is_error: false}", "FAIL"),
+        (nosuch, "{is_error: true}", "FAIL"),
+        (nosuch, "{}", "FAIL"),
+        (nosuch, "{error: {code: -32601}}", "PASS"),
+        (nosuch, "{error: {code: -32600}}", "FAIL"),
+        (nosuch, "{not: {error: {code: -32601}}}", "FAIL"),
+        (nosuch, "{contains: '-32601'}", "PASS"),
+        (ping, "{}", "PASS"),
+        (ping, "{error: {code: -32601}}", "FAIL"),
+        (failing, "{is_error: true}", "PASS"),
+        (failing, "{not_error: true}", "FAIL"),
+        (told, "{not_error: true}", "FAIL"),
+        (told, "{not_contains: x}", "FAIL"),
+        (told, "{equals: ''}", "PASS"),
+        (lost, "{}", "FAIL"),
+    ];
+    let documents = cases.iter().map(|(frame, expect, _)| {
+        format!("name: \"{frame} {expect}\"\nserver: {{builtin: conformance}}\nraw: {{within: 150ms, send: [{frame}], expect: {expect}}}\n")
+    });
+    let both = |expect: &str| {
+        format!(
+            "name: \"both {expect}\"\nserver: {{builtin: conformance}}\nraw: {{send: [{ping}, {nosuch}], expect: {expect}}}\n"
+        )
+    };
+    let several = [both("{not_error: true}"), both("{error: {code: -32601}}")];
+    let suite: Vec<String> = documents.chain(several).collect();
+    let ran = Project::with_suite(&suite.join("---\n")).run(&[
+        "run",
+        "evals",
+        "--strict-vacuity",
+        "--json",
+    ]);
+    let statuses: Vec<String> = ran
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {}",
+                one["status"].as_str().unwrap(),
+                one["name"].as_str().unwrap()
+            )
+        })
+        .collect();
+    let wanted = cases
+        .iter()
+        .map(|(frame, expect, status)| format!("{status} {frame} {expect}"))
+        .chain([
+            "FAIL both {not_error: true}".to_owned(),
+            "FAIL both {error: {code: -32601}}".to_owned(),
+        ]);
+    assert_eq!(statuses, wanted.collect::<Vec<_>>());
+}

@@ -1,6 +1,8 @@
 //! `not_error`, `is_error`, `error`: what kind of answer came. A tool error is a result with `isError`; a
 //! JSON-RPC error is neither a result nor a tool error.
 
+pub(super) mod frames;
+
 use crate::{
     check::{
         ask::Ask,
@@ -39,14 +41,23 @@ pub(super) fn ask_kind(key: &'static str, wanted: Kind) -> Ask {
 /// `not_error`, `is_error`: the answer is a result of this kind.
 pub(super) fn kind(key: &'static str, wanted: Kind, seen: &Observation) -> Verdict {
     let ask = ask_kind(key, wanted);
-    view::with_reply(seen, &ask, |reply| match (wanted, reply.is_error) {
+    view::with_reply(seen, &ask, |reply| {
+        if let Some(frames) = &reply.frames {
+            return frames::kind(&ask, wanted, reply, frames);
+        }
+        of_kind(&ask, wanted, reply)
+    })
+}
+
+fn of_kind(ask: &Ask, wanted: Kind, reply: &Reply) -> Vec<Mismatch> {
+    match (wanted, reply.is_error) {
         (Kind::Success, false) | (Kind::ToolError, true) => Vec::new(),
-        (Kind::Success, true) => vec![tool_error(&ask, reply)],
+        (Kind::Success, true) => vec![tool_error(ask, reply)],
         (Kind::ToolError, false) => vec![Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
             ..ask.miss("the call succeeded")
         }],
-    })
+    }
 }
 
 /// The mismatch when the tool answered with an error.
@@ -105,6 +116,12 @@ pub(super) fn error(wanted: &ErrorWanted, seen: &Observation) -> Verdict {
     };
     match &answer.body {
         Body::ProtocolError(error) => Verdict::from_mismatches(unlike(wanted, error)),
+        Body::Result(
+            reply @ Reply {
+                frames: Some(frames),
+                ..
+            },
+        ) => Verdict::from_mismatches(frames::error(&ask, wanted, reply, frames)),
         Body::Result(reply) if reply.is_error => Verdict::Missed(vec![Mismatch {
             hint: Some(
                 "the call failed inside the tool: `is_error` and `contains` speak of such errors"

@@ -5,10 +5,11 @@ use serde_json::json;
 use crate::{
     check::{
         check,
-        sample::{fails, refuses, says, told},
+        sample::{fails, frames, hold, refuses, says, told},
     },
     observation::Observation,
     outcome::verdict::Verdict,
+    protocol::message::RpcError,
     suite::model::{
         expectation::{ErrorWanted, Expectation, TextRule},
         pattern::Pattern,
@@ -115,4 +116,54 @@ fn without_an_answer_nothing_can_be_told() {
     assert!(matches!(verdict, Verdict::Unknowable(_)));
     let verdict = check(&error(None, None, None), &Observation::default());
     assert!(matches!(verdict, Verdict::Unknowable(_)));
+}
+
+#[test]
+fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
+    use crate::observation::answer::FrameAnswer::{ProtocolError, Success, ToolError};
+    let refused = || {
+        ProtocolError(RpcError::from_value(
+            &json!({"code": -32601, "message": "what?"}),
+        ))
+    };
+    let code = |code| error(Some(code), None, None);
+    let no = |expectation| Expectation::Not(vec![("inner", expectation)]);
+    hold(&[
+        (
+            Expectation::NotError(true),
+            frames(vec![Success, Success], &[]),
+        ),
+        (Expectation::NotError(true), frames(vec![], &[])),
+        (Expectation::IsError(true), frames(vec![ToolError], &[])),
+        (code(-32601), frames(vec![refused(), refused()], &[])),
+        (no(code(-32600)), frames(vec![refused()], &[])),
+        (no(Expectation::IsError(true)), frames(vec![Success], &[])),
+    ]);
+    insta::assert_snapshot!(report(&[
+        (Expectation::NotError(true), frames(vec![Success, refused()], &[])),
+        (Expectation::IsError(false), frames(vec![ToolError], &[])),
+        (Expectation::NotError(true), frames(vec![Success], &[7])),
+        (Expectation::IsError(true), frames(vec![], &[])),
+        (code(-32601), frames(vec![refused(), Success], &[])),
+        (code(-32600), frames(vec![refused()], &[])),
+        (code(-32601), frames(vec![], &[7, 8])),
+        (no(code(-32600)), frames(vec![], &[7])),
+        (no(Expectation::IsError(true)), frames(vec![refused()], &[])),
+    ]), @r"
+not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
+  hint: if this error is what should happen, expect it with `error: {code: -32601}`
+is_error: expected a result that is no tool error, a tool answered with an error
+not_error: expected a result that is no tool error, the request with the id 7 was not answered
+  hint: `within` says how long an answer is waited for
+is_error: expected a tool error (a result with `isError: true`), no answer came
+error: expected a JSON-RPC error with the code -32601, the call succeeded
+error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
+  hint: -32600 is `invalid request`, -32601 is `method not found`
+error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
+  hint: `within` says how long an answer is waited for
+not: expected not `inner` (a JSON-RPC error with the code -32600), the request with the id 7 was not answered
+  hint: `within` says how long an answer is waited for
+not: expected not `inner` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32601, `what?`
+  hint: if this error is what should happen, expect it with `error: {code: -32601}`
+");
 }

@@ -1,7 +1,7 @@
 //! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not.
 
 use crate::{
-    check::{ask, ask::Ask, check, json, view, wanted},
+    check::{ask, ask::Ask, check, errors::frames, json, view, wanted},
     observation::{Observation, answer::Body},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::Expectation,
@@ -45,6 +45,12 @@ pub(super) fn not(inner: &[(&'static str, Expectation)], seen: &Observation) -> 
 fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<Verdict> {
     let needs = needs(expectation);
     let answer = seen.answer.as_ref()?;
+    let of_frames = answer
+        .reply()
+        .and_then(|reply| frames::beside_the_point(ask, expectation, reply));
+    if let Some(mismatch) = of_frames {
+        return Some(Verdict::Missed(vec![mismatch]));
+    }
     let reply = match (&answer.body, needs) {
         (_, Needs::Nothing) => return None,
         (Body::ProtocolError(error), _) => {

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use crate::{
     check::{
-        sample::{fails, refuses, says, telling},
+        sample::{fails, frames, refuses, says, telling},
         vacuity::findings,
     },
     observation::{
-        Observation, StepPart, StepSeen, TraceCall, catalog::Catalog, finding::FindingCode,
+        Observation, StepPart, StepSeen, TraceCall, answer::FrameAnswer, catalog::Catalog,
+        finding::FindingCode,
     },
     suite::model::{
         expectation::{
@@ -301,4 +302,29 @@ fn what_had_nothing_to_look_at_proves_nothing() {
         unknowable: Vec::new(),
     };
     assert!(absence(vec![call]).is_empty());
+}
+
+#[test]
+fn frames_that_nothing_answers_prove_nothing_of_what_must_not_be() {
+    let case = |wanted: Expectation, seen: Observation, told: &[&str]| {
+        let found = findings(&[&wanted], &seen);
+        let found: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(found, told, "{wanted:?}");
+    };
+    let absent = || Expectation::NotContains(texts(&["x"]));
+    let unanswered = || frames(Vec::new(), &[7]);
+    let silent = || frames(Vec::new(), &[]);
+    let asked = "1 request of `raw` got no answer, and nothing here asks for one";
+    let heard = "nothing came back for the frames of `raw`, and nothing here asks for it";
+    case(absent(), unanswered(), &[asked]);
+    case(absent(), silent(), &[heard]);
+    case(Expectation::NotError(true), silent(), &[heard]);
+    case(
+        Expectation::Not(vec![("contains", Expectation::Contains(texts(&["x"])))]),
+        silent(),
+        &[heard],
+    );
+    case(absent(), frames(vec![FrameAnswer::Success], &[]), &[]);
+    case(Expectation::Equals(String::new()), unanswered(), &[]);
+    case(Expectation::NotEmpty(false), silent(), &[]);
 }

@@ -45,6 +45,49 @@ pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<Stri
     known.or_else(|| refused_by_server(wanted, answer))
 }
 
+/// Why frames of `raw` that nothing came back for tested nothing: what is wanted holds of silence too.
+pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let reply = seen.answer.as_ref()?.reply()?;
+    let frames = reply.frames.as_ref()?;
+    if !wanted.iter().all(|one| holds_of_silence(one)) {
+        return None;
+    }
+    if !frames.unanswered.is_empty() {
+        let requests = text::count(frames.unanswered.len(), "request");
+        return Some(format!(
+            "{requests} of `raw` got no answer, and nothing here asks for one"
+        ));
+    }
+    reply.text.is_empty().then(|| {
+        "nothing came back for the frames of `raw`, and nothing here asks for it".to_owned()
+    })
+}
+
+/// Whether an expectation holds where nothing comes, without asking for that.
+fn holds_of_silence(expectation: &Expectation) -> bool {
+    let speaks_of_text = |one: &Expectation| {
+        matches!(
+            one,
+            Expectation::Contains(_)
+                | Expectation::ContainsAny(_)
+                | Expectation::InOrder(_)
+                | Expectation::MatchesRegex(_)
+                | Expectation::Equals(_)
+        )
+    };
+    match expectation {
+        Expectation::Not(inner) => inner.iter().all(|(_, one)| speaks_of_text(one)),
+        other => matches!(
+            other,
+            Expectation::NotContains(_)
+                | Expectation::NotError(true)
+                | Expectation::IsError(false)
+                | Expectation::MaxBytes(_)
+                | Expectation::MaxDuration(_)
+        ),
+    }
+}
+
 /// Whether the server said that its tools change: then the catalog proves nothing.
 fn changes_its_tools(seen: &Observation) -> bool {
     seen.notifications

@@ -63,7 +63,9 @@ impl Dialogue {
         };
         self.record.note(code, message.clone(), heard.bytes);
         if let Some(transcript) = &mut self.transcript {
-            transcript.nameless += usize::from(response.id.is_none());
+            if response.id.is_none() {
+                transcript.nameless.push(response.clone());
+            }
         } else if let ([_], None) = (self.requests.open(), &self.suspect) {
             self.suspect = Some(Break {
                 kind: DisruptionKind::Violation,

@@ -1,6 +1,6 @@
 //! Every frame of a raw exchange, where the frames themselves are what is observed.
 
-use crate::protocol::frame::LONGEST_BYTES;
+use crate::protocol::{frame::LONGEST_BYTES, message::Response};
 
 /// The frames of a raw exchange, bounded in bytes.
 #[derive(Debug, Default)]
@@ -8,7 +8,7 @@ pub(in crate::session) struct Transcript {
     /// The frames as text.
     pub(in crate::session) frames: Vec<String>,
     /// Answers that carry no id: a server's way to answer what it cannot read.
-    pub(in crate::session) nameless: usize,
+    pub(in crate::session) nameless: Vec<Response>,
     bytes: usize,
 }
 

@@ -193,7 +193,7 @@ impl Lowering<'_> {
         let expect = self.required(expect, "expect", "`raw`", at);
         let within = self.duration(within).unwrap_or(waiting::PRESENT);
         let wanted = match expect {
-            Some(expect) => self.expect(Family::Answer, expect.value.node, RawExpect::KEYS),
+            Some(expect) => self.answer(Some(expect), at),
             None => Vec::new(),
         };
         let frames = send?.value.0.into_iter();

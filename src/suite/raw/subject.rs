@@ -196,7 +196,8 @@ shape! {
 }
 
 shape! {
-    /// Sends frames as they are written; the text under test is what was received, a frame a line.
+    /// Sends frames as they are written; the text under test is what was received, a frame a line. What
+    /// `not_error`, `is_error` and `error` want holds for the answer to every frame.
     RawRaw, "`raw`" {
         /// The frames in order: a map or list is sent as JSON, a text as it is.
         send = "send": OneOrMany<Anything>;
@@ -204,7 +205,8 @@ shape! {
         handshake = "handshake": bool;
         /// How long frames are waited for. Default: 1 s; ends early when every request is answered.
         within = "within": Text;
-        /// What must hold for the frames received.
+        /// What must hold for the frames received. An empty map: that every request is answered and nothing is
+        /// an error.
         expect = "expect": Deferred<RawExpect>;
     }
 }

@@ -1,0 +1,105 @@
+//! The kinds of the answers to frames of `raw`: what is wanted of the answer is wanted of every one.
+
+use crate::{
+    check::{ask::Ask, errors::Kind, phrase, view},
+    observation::answer::{FrameAnswer, FrameAnswers, Reply},
+    outcome::verdict::Mismatch,
+    suite::model::expectation::{ErrorWanted, Expectation},
+    words::text::count,
+};
+
+/// Said where a tool error came and another answer was wanted.
+const TOOL_ERROR: &str = "a tool answered with an error";
+
+/// Said where a result came and an error was wanted.
+const SUCCESS: &str = "the call succeeded";
+
+/// `not_error`, `is_error`
+pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
+    let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
+    for answer in &frames.answers {
+        match (wanted, answer) {
+            (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {}
+            (Kind::Success, FrameAnswer::ToolError) => {
+                mismatches.push(other(ask, TOOL_ERROR, reply))
+            }
+            (Kind::ToolError, FrameAnswer::Success) => mismatches.push(other(ask, SUCCESS, reply)),
+            (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {
+                mismatches.push(view::refused(ask, error));
+            }
+        }
+    }
+    if wanted == Kind::ToolError {
+        mismatches.extend(nothing(ask, frames));
+    }
+    mismatches
+}
+
+/// `error`
+pub(super) fn error(
+    ask: &Ask,
+    wanted: &ErrorWanted,
+    reply: &Reply,
+    frames: &FrameAnswers,
+) -> Vec<Mismatch> {
+    let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
+    for answer in &frames.answers {
+        match answer {
+            FrameAnswer::Success => mismatches.push(other(ask, SUCCESS, reply)),
+            FrameAnswer::ToolError => mismatches.push(other(ask, TOOL_ERROR, reply)),
+            FrameAnswer::ProtocolError(error) => mismatches.extend(super::unlike(wanted, error)),
+        }
+    }
+    mismatches.extend(nothing(ask, frames));
+    mismatches
+}
+
+/// Why the answers to frames are no proof that an expectation about their kind does not hold.
+pub(in crate::check) fn beside_the_point(
+    ask: &Ask,
+    expectation: &Expectation,
+    reply: &Reply,
+) -> Option<Mismatch> {
+    let frames = reply.frames.as_ref()?;
+    let of_results = matches!(
+        expectation,
+        Expectation::NotError(_) | Expectation::IsError(_)
+    );
+    if !of_results && !matches!(expectation, Expectation::Error(_)) {
+        return None;
+    }
+    let refused = frames.answers.iter().find_map(|answer| match answer {
+        FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error)),
+        FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
+    });
+    unanswered(ask, frames)
+        .or_else(|| nothing(ask, frames))
+        .or(refused)
+}
+
+/// The mismatch where an answer is of another kind.
+fn other(ask: &Ask, seen: &str, reply: &Reply) -> Mismatch {
+    Mismatch {
+        actual: Some(phrase::cut(&reply.text, 0)),
+        ..ask.miss(seen)
+    }
+}
+
+/// The mismatch where requests were not answered.
+fn unanswered(ask: &Ask, frames: &FrameAnswers) -> Option<Mismatch> {
+    let seen = match &frames.unanswered[..] {
+        [] => return None,
+        [id] => format!("the request with the id {id} was not answered"),
+        more => format!("{} were not answered", count(more.len(), "request")),
+    };
+    Some(Mismatch {
+        hint: Some("`within` says how long an answer is waited for".to_owned()),
+        ..ask.miss(seen)
+    })
+}
+
+/// The mismatch where there is no answer, and none is missing.
+fn nothing(ask: &Ask, frames: &FrameAnswers) -> Option<Mismatch> {
+    let is_silent = frames.answers.is_empty() && frames.unanswered.is_empty();
+    is_silent.then(|| ask.miss("no answer came"))
+}
