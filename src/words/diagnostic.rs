@@ -68,12 +68,11 @@ impl Diagnostic {
 
     /// The source line with the caret.
     fn snippet<'a>(&'a self, origin: &'a Origin) -> Snippet<'a, Annotation<'a>> {
-        let text = origin.file.text.as_str();
-        let start = text.floor_char_boundary(origin.span.start);
-        let end = text.floor_char_boundary(origin.span.end).max(start);
-        let caret = veiled(&text[..start]).len();
-        let caret = caret..caret + veiled(&text[start..end]).len();
-        Snippet::source(veiled(text))
+        let (lines, first, span) = origin.lines();
+        let caret = veiled(&lines[..span.start]).len();
+        let caret = caret..caret + veiled(&lines[span.start..span.end]).len();
+        Snippet::source(veiled(lines))
+            .line_start(first)
             .path(name(&origin.file.path))
             .annotation(
                 AnnotationKind::Primary

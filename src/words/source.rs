@@ -20,7 +20,7 @@ pub(crate) struct SourceFile {
 }
 
 /// Bytes of a [`SourceFile`], `start` included, `end` not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Span {
     /// First byte.
     pub(crate) start: usize,
@@ -98,6 +98,28 @@ impl Origin {
     /// The place of the first byte.
     pub(crate) fn position(&self) -> Position {
         self.file.position(self.span.start)
+    }
+
+    /// The lines that the span lies in, the number of the first one, and the span in them. What is drawn of a long
+    /// text costs as much as these lines do.
+    pub(crate) fn lines(&self) -> (&str, usize, Span) {
+        let text = self.file.text.as_str();
+        let start = text.floor_char_boundary(self.span.start);
+        let end = text.ceil_char_boundary(self.span.end).max(start);
+        // The place after the last line is drawn at that line.
+        let inside = match text.strip_suffix('\n') {
+            Some(rest) => start.min(rest.len()),
+            None => start,
+        };
+        let first = text[..inside].rfind('\n').map_or(0, |newline| newline + 1);
+        let last = text[end..]
+            .find('\n')
+            .map_or(text.len(), |newline| end + newline);
+        let span = Span {
+            start: start - first,
+            end: end - first,
+        };
+        (&text[first..last], self.file.position(first).line, span)
     }
 
     /// `file:line`, as terminals and editors link it.

@@ -7,14 +7,14 @@ mod shape;
 mod values;
 mod yaml;
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 pub(crate) use self::{files::*, shape::*, values::*, yaml::*};
 use crate::{
     suite::yaml::{At, Source},
     words::{
         diagnostic::{Diagnostic, Severity},
-        source::{Origin, SourceFile},
+        source::{Origin, SourceFile, Span},
     },
 };
 
@@ -27,6 +27,8 @@ pub(crate) struct Problems {
     settings: Option<Arc<SourceFile>>,
     /// What was noted so far.
     list: Vec<Diagnostic>,
+    /// What tells the ones in the list apart.
+    known: HashSet<(&'static str, Option<(usize, Span)>, String)>,
     /// Keys that are there and were refused, or were meant by others that were: they are not missing.
     refused: Vec<(String, At)>,
 }
@@ -38,6 +40,7 @@ impl Problems {
             suite,
             settings,
             list: Vec::new(),
+            known: HashSet::new(),
             refused: Vec::new(),
         }
     }
@@ -66,17 +69,14 @@ impl Problems {
 
     /// Notes a problem. The same one at the same place, as an alias makes it, is noted once.
     pub(crate) fn add(&mut self, problem: Diagnostic) {
-        let place = |of: &Diagnostic| {
-            of.origin
-                .as_ref()
-                .map(|origin| (origin.span, origin.file.path.clone()))
-        };
-        let known = self.list.iter().any(|known| {
-            known.code == problem.code
-                && known.message == problem.message
-                && place(known) == place(&problem)
+        let place = problem.origin.as_ref().map(|origin| {
+            let file = Arc::as_ptr(&origin.file) as usize;
+            (file, origin.span)
         });
-        if !known {
+        if self
+            .known
+            .insert((problem.code, place, problem.message.clone()))
+        {
             self.list.push(problem);
         }
     }
@@ -117,6 +117,7 @@ impl Problems {
     /// Drops the problems of a code that turned out not to matter.
     pub(crate) fn forget(&mut self, code: &str) {
         self.list.retain(|problem| problem.code != code);
+        self.known.retain(|(known, ..)| *known != code);
     }
 
     /// Hands out what was noted, in the order of the file.
