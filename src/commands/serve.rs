@@ -221,3 +221,13 @@ fn say(text: &str) {
     // A closed stderr is nobody to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{serve::Profile, suite::model::server::PROFILES};
+
+    #[test]
+    fn suites_know_every_profile() {
+        assert_eq!(Profile::ALL.map(Profile::name), PROFILES);
+    }
+}

@@ -3,8 +3,8 @@
 use super::{Lowering, ServerFrom};
 use crate::suite::{
     model::server::{
-        Auth, ClientBehaviour, Directory, Inherit, Launch, Program, Ready, Server, Target,
-        UrlLaunch, UrlTransport,
+        Auth, ClientBehaviour, Directory, Inherit, Launch, PROFILES, Program, Ready, Server,
+        Target, UrlLaunch, UrlTransport,
     },
     problems,
     raw::{
@@ -84,6 +84,9 @@ impl Lowering<'_> {
             client_capabilities,
             auth,
         } = field.map(|field| field.value).unwrap_or_default();
+        if let Some(builtin) = &builtin {
+            self.check_profile(&builtin.value);
+        }
         let started = Started {
             command,
             args,
@@ -125,6 +128,16 @@ impl Lowering<'_> {
             }
         };
         (Server { target }, (protocol, client_capabilities))
+    }
+
+    /// Tells a profile that the embedded server does not have.
+    fn check_profile(&mut self, profile: &Text) {
+        if !PROFILES.contains(&profile.text.as_str()) {
+            self.problem(profile.at, |origin| {
+                let what = "profile of the embedded server";
+                problems::unknown_word(origin, &profile.text, what, &PROFILES)
+            });
+        }
     }
 
     /// The transport of a word, in any case.

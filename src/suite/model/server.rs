@@ -10,6 +10,9 @@ use crate::{
     suite::template::{Template, ValueTemplate},
 };
 
+/// The profiles of the embedded server, as `serve --profile` takes them.
+pub(crate) const PROFILES: [&str; 4] = ["conformance", "minimal", "empty", "paginated"];
+
 /// The `server` block after merging the settings' default.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
