@@ -6,6 +6,7 @@ mod known;
 mod root;
 mod text;
 mod walk;
+mod wrong;
 
 use std::{
     collections::HashSet,
@@ -20,6 +21,7 @@ use self::{
     root::{Root, WrongSettings},
     text::read_text,
     walk::FoundFile,
+    wrong::{Told, at_first_problem, file_of, is_error, reasons},
 };
 use crate::{
     suite::{
@@ -35,7 +37,7 @@ use crate::{
         yaml::{self, Document, Kind, Node, Source},
     },
     words::{
-        diagnostic::{Diagnostic, Severity},
+        diagnostic::Diagnostic,
         environment::Environment,
         source::{Origin, SourceFile, Span},
         text::name,
@@ -106,6 +108,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         compiled,
         seen_files: HashSet::new(),
         seen_settings: HashSet::new(),
+        told: Told::default(),
         known: Known::default(),
     };
     for root in roots {
@@ -130,9 +133,8 @@ fn shown(path: &Path, environment: &Environment) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
-/// A file with the path it is read by, and what its documents are lowered with.
+/// A file and what its documents are lowered with.
 struct Located<'a> {
-    path: &'a Path,
     file: &'a FoundFile,
     folder: &'a Folder,
     again: &'a Arc<Lower>,
@@ -146,6 +148,8 @@ struct Loading<'a> {
     seen_files: HashSet<u64>,
     /// Settings files that something is wrong with: several suites may have the same.
     seen_settings: HashSet<u64>,
+    /// What was said of settings files.
+    told: Told,
     known: Known,
 }
 
@@ -182,12 +186,7 @@ impl Loading<'_> {
             } else {
                 shown(path, self.options.environment)
             };
-            let path = if is_folder {
-                base.join(&file.relative)
-            } else {
-                base.clone()
-            };
-            let parent = path.parent().unwrap_or(Path::new(""));
+            let parent = file.path.parent().unwrap_or(Path::new(""));
             // Files come folder by folder.
             let (folder, again) = match folders.take() {
                 Some(known) if known.0.path == parent => folders.insert(known),
@@ -197,7 +196,6 @@ impl Loading<'_> {
             };
             self.file(
                 &Located {
-                    path: &path,
                     file: &file,
                     folder,
                     again,
@@ -258,11 +256,10 @@ impl Loading<'_> {
     fn file(&mut self, found: &Located<'_>, shown: String) {
         let settings = &found.folder.settings;
         let is_settings = SETTINGS.contains(&found.file.name());
-        let text = match read_text(found.path, &shown) {
+        let text = match read_text(&found.file.path, &shown) {
             Ok(text) => text,
             Err(problem) => {
-                let text = String::new();
-                let file = Arc::new(SourceFile::new(shown, text));
+                let file = file_of(&problem, shown);
                 self.unusable_file(&found.file.relative, &file, vec![*problem]);
                 return;
             }
@@ -360,10 +357,15 @@ impl Loading<'_> {
             Found::Nothing | Found::Assertion(_) | Found::Unusable => {
                 let reasons = reasons(&list);
                 let case = self.identify(found.file, case);
+                let case = at_first_problem(case, &list);
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }
-        self.suite.problems.extend(list);
+        let settings = found.folder.settings.file.as_ref();
+        let news = list
+            .into_iter()
+            .filter(|it| self.told.is_news(it, settings));
+        self.suite.problems.extend(news);
     }
 
     /// A folder, and how a document of it that is alone in its file is lowered again.
@@ -405,6 +407,9 @@ impl Loading<'_> {
         if !self.seen_settings.insert(identity) {
             return;
         }
+        for problem in &problems {
+            self.told.is_news(problem, Some(&file));
+        }
         if problems.iter().any(is_error) {
             self.seen_files.insert(identity);
             let name = file.path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -429,28 +434,10 @@ impl Loading<'_> {
         };
         let id = format!("{relative}::{name}");
         let case = self.known.identify(id, case);
+        let case = at_first_problem(case, &problems);
         let reasons = reasons(&problems);
         self.suite.entries.push(Entry::Invalid { case, reasons });
         self.suite.problems.extend(problems);
-    }
-}
-
-/// Whether a problem makes its document unusable.
-fn is_error(problem: &Diagnostic) -> bool {
-    problem.severity == Severity::Error
-}
-
-/// What makes a document or a file unusable, one line each.
-fn reasons(problems: &[Diagnostic]) -> Vec<String> {
-    let errors = problems.iter().filter(|problem| is_error(problem));
-    errors.map(reason).collect()
-}
-
-/// A problem in one line, with its place.
-fn reason(problem: &Diagnostic) -> String {
-    match &problem.origin {
-        Some(origin) => format!("{}: {}", origin.location(), problem.message),
-        None => problem.message.clone(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    LoadError, LoadOptions, SETTINGS, is_assertion, shown,
+    LoadError, LoadOptions, SETTINGS, file_of, is_assertion, shown,
     text::{read_beside, read_text},
     walk,
 };
@@ -113,7 +113,7 @@ fn settings_of(
     let text = match read_text(&path, &shown) {
         Ok(text) => text,
         Err(problem) => {
-            let file = Arc::new(SourceFile::new(shown, String::new()));
+            let file = file_of(&problem, shown);
             return (Settings::default(), Some(wrong(&file, vec![*problem])));
         }
     };

@@ -18,8 +18,10 @@ const PASSED_OVER: [&str; 3] = ["fixtures", "fixture", "node_modules"];
 /// A file that may hold assertions.
 #[derive(Debug)]
 pub(super) struct FoundFile {
-    /// Its path from the suite, with `/`.
+    /// Its path from the suite, with `/`, as it is shown.
     pub(super) relative: String,
+    /// The path it is read by.
+    pub(super) path: PathBuf,
     /// A number for the file itself, the same whatever links lead to it.
     pub(super) identity: u64,
 }
@@ -83,6 +85,7 @@ pub(super) fn single(path: &Path) -> FoundFile {
     let name = path.file_name().unwrap_or_default();
     FoundFile {
         relative: name.to_string_lossy().into_owned(),
+        path: path.to_path_buf(),
         identity: identity(&fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())),
     }
 }
@@ -169,6 +172,7 @@ impl Walk {
             let canonical = folder.canonical.join(entry.file_name());
             self.files.push(FoundFile {
                 relative,
+                path,
                 identity: identity(&canonical),
             });
         }
@@ -183,6 +187,7 @@ impl Walk {
         } else if is_yaml(path) {
             self.files.push(FoundFile {
                 relative,
+                path: path.to_path_buf(),
                 identity: identity(&canonical),
             });
         }

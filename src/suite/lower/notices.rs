@@ -19,8 +19,9 @@ use crate::{
                 RawExit, RawExitMap, RawLoggingExpect, RawNotificationsExpect, RawProgress,
                 RawServerRequest, RawSnapshot, RawStderr,
             },
+            read::first_line,
             union::{FlagOr, NoneOrTexts, TextOr},
-            value::{Count, Integer, OneOrMany, Text, Texts},
+            value::{Count, Integer, OneOrMany, Placed, Text, Texts},
         },
     },
 };
@@ -193,21 +194,17 @@ impl Lowering<'_> {
     /// `server_requests`, `expect_request`; the method may be left out where there is only one.
     pub(super) fn server_requests(
         &mut self,
-        raw: OneOrMany<RawServerRequest>,
+        raw: OneOrMany<Placed<RawServerRequest>>,
         usual: Option<&'static str>,
     ) -> Expectation {
         let mut list = Vec::with_capacity(raw.0.len());
-        for RawServerRequest {
-            method,
-            count,
-            params,
-        } in raw.0
-        {
-            let place = count
-                .as_ref()
-                .map(|count| count.key)
-                .or(params.as_ref().map(|params| params.key))
-                .unwrap_or_default();
+        for Placed { value, at } in raw.0 {
+            let RawServerRequest {
+                method,
+                count,
+                params,
+            } = value;
+            let place = first_line(at, &self.reading.problems);
             let method = match (method, usual) {
                 (Some(method), _) => Some(method.value.text),
                 (None, Some(usual)) => Some(usual.to_owned()),

@@ -47,7 +47,7 @@ pub(crate) enum Entry {
 }
 
 /// What is known of an assertion before it runs; shared by its trials, targets and reports.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Case {
     /// `<path from the suite>::<name>`, with `#2` … for repeats in one file.
     pub(crate) id: String,

@@ -1,6 +1,6 @@
-//! Problems of files and folders, which have no place inside of a file.
+//! Problems of files and folders; all but one have no place inside of a file.
 
-use super::code;
+use super::{code, labelled};
 use crate::words::{
     diagnostic::{Diagnostic, Severity},
     source::Origin,
@@ -37,12 +37,13 @@ pub(crate) fn unreadable_beside(origin: Origin, path: &str, reason: &str) -> Dia
 }
 
 /// Bytes that are no text.
-pub(crate) fn not_utf8(path: &str, offset: usize) -> Diagnostic {
-    about(
-        code::NOT_UTF8,
-        format!("`{}` is not UTF-8, first at byte {offset}", name(path)),
-        "save the file as UTF-8",
-    )
+pub(crate) fn not_utf8(origin: Origin) -> Diagnostic {
+    let message = format!("`{}` is not UTF-8", name(&origin.file.path));
+    let problem = Diagnostic {
+        origin: Some(origin),
+        ..about(code::NOT_UTF8, message, "save the file as UTF-8")
+    };
+    labelled(problem, "the first byte that is not")
 }
 
 /// A file too long for a suite.

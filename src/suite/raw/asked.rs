@@ -6,7 +6,7 @@ use super::{
     expect::RawServerRequest,
     read::{Readable, Reading},
     shape::ShapeDoc,
-    value::OneOrMany,
+    value::{OneOrMany, Placed},
 };
 use crate::suite::yaml::{Entry, Key, Kind, Node};
 
@@ -16,7 +16,7 @@ const WORDS: [&str; 3] = ["method", "count", "params"];
 
 /// One request or several, each as `{method, count, params}` or by its parameters alone.
 #[derive(Debug)]
-pub(crate) struct RawAsked(pub(crate) OneOrMany<RawServerRequest>);
+pub(crate) struct RawAsked(pub(crate) OneOrMany<Placed<RawServerRequest>>);
 
 impl Readable for RawAsked {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
@@ -37,7 +37,12 @@ impl Readable for RawAsked {
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [OneOrMany::<RawServerRequest>::schema(), { "type": "object" }] })
+        let parameters = json!({ "type": "object" });
+        json!({ "anyOf": [
+            OneOrMany::<RawServerRequest>::schema(),
+            parameters,
+            { "type": "array", "items": parameters },
+        ] })
     }
 
     fn shapes(into: &mut Vec<&'static ShapeDoc>) {

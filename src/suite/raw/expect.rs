@@ -6,7 +6,7 @@ use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::{CountOr, FlagOr, NoneOrTexts, TextOr},
-    value::{Anything, Count, Integer, Members, OneOrMany, Table, Text, TextTable, Texts},
+    value::{Anything, Count, Integer, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
 };
 use crate::suite::yaml::{Kind, Node};
 
@@ -83,7 +83,7 @@ shape! {
         /// What the server told during the call.
         notifications = "notifications": RawNotificationsExpect;
         /// What the server asked of the client.
-        server_requests = "server_requests": OneOrMany<RawServerRequest>;
+        server_requests = "server_requests": OneOrMany<Placed<RawServerRequest>>;
         /// What the server wrote to stderr.
         stderr = "stderr": RawStderr;
         /// How the server ended after the session was closed.

@@ -5,6 +5,7 @@ mod follow_ups;
 mod go_suites;
 mod loading;
 mod meaning;
+mod places;
 mod problem_texts;
 mod schema;
 mod skipping;
