@@ -3,12 +3,16 @@
 use serde_json::{Value, json};
 
 use super::{
+    Field,
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::FlagOr,
     value::{Anything, Integer, Members, Table, Text, Texts},
 };
-use crate::suite::yaml::{Kind, Node};
+use crate::suite::{
+    Dialect,
+    yaml::{Kind, Node},
+};
 
 shape! {
     /// The protocol revision and the client's behaviour for one assertion.
@@ -117,11 +121,10 @@ impl Readable for RawElicitations {
             Kind::Flag(true, _) => Some(Self::InOrder(vec![RawAnswer::default()])),
             Kind::Map(entries) => {
                 let of_answer = |key: &str| RawAnswer::KEYS.contains(&key);
-                if let [only] = &entries[..]
-                    && only.key.text == "by_message"
-                    && matches!(only.value.kind, Kind::Map(_))
+                if entries.iter().any(|entry| entry.key.text == BY_MESSAGE)
+                    && reading.dialect == Dialect::Native
                 {
-                    return Table::read(only.value.clone(), reading).map(Self::ByMessage);
+                    return by_message(node, reading);
                 }
                 if entries.iter().all(|entry| of_answer(&entry.key.text)) {
                     return RawAnswer::read(node, reading).map(|one| Self::InOrder(vec![one]));
@@ -144,7 +147,14 @@ impl Readable for RawElicitations {
         let one = RawAnswer::schema();
         json!({ "anyOf": [
             { "type": "array", "items": one },
-            { "type": "object", "properties": { "by_message": { "type": "object", "additionalProperties": one } } },
+            {
+                "type": "object",
+                "properties": {
+                    "action": { "enum": ["accept", "decline", "cancel"] },
+                    "by_message": { "type": "object", "additionalProperties": one },
+                },
+                "dependentSchemas": { "by_message": { "maxProperties": 1 } },
+            },
             { "const": true },
         ] })
     }
@@ -152,4 +162,21 @@ impl Readable for RawElicitations {
     fn shapes(into: &mut Vec<&'static ShapeDoc>) {
         RawAnswer::shapes(into);
     }
+}
+
+/// The key of answers by message.
+const BY_MESSAGE: &str = "by_message";
+
+/// Answers by message: the only key, since beside another one nobody can say what is meant.
+fn by_message(node: Node, reading: &mut Reading) -> Option<RawElicitations> {
+    let owner = "answers by message";
+    let mut found = None;
+    for entry in reading.map(node, &RawElicitations::words())? {
+        if entry.key.text == BY_MESSAGE {
+            found = reading.field(entry);
+        } else {
+            reading.unknown_key(&entry.key, owner, &[BY_MESSAGE]);
+        }
+    }
+    found.map(|field: Field<_>| RawElicitations::ByMessage(field.value))
 }

@@ -43,7 +43,12 @@ impl<T: Readable> Readable for FlagOr<T> {
     }
 
     fn schema() -> Value {
-        json!({ "anyOf": [bool::schema(), T::schema()], "not": { "type": "number" } })
+        json!({
+            "anyOf": [bool::schema(), T::schema()],
+            "not": { "type": "number" },
+            // A quoted switch is none.
+            "allOf": [{ "not": { "enum": ["true", "false"] } }],
+        })
     }
 
     fn shapes(into: &mut Vec<&'static ShapeDoc>) {

@@ -1,7 +1,10 @@
 //! The JSON Schema accepts what the loader accepts, and the reference names every key.
 
 use super::{Sample, go_suites::SUITES};
-use crate::suite::{reference, schema::json_schema};
+use crate::{
+    suite::{reference, schema::json_schema},
+    words::diagnostic::Severity,
+};
 
 /// The documents of a text as JSON.
 fn documents(text: &str) -> Vec<serde_json::Value> {
@@ -37,6 +40,79 @@ fn the_schema_refuses_what_the_loader_refuses() {
         for document in documents(text) {
             assert!(!schema.is_valid(&document), "{text}");
         }
+    }
+}
+
+/// Whether the schema and the loader take a document on a plain server.
+fn verdicts(schema: &jsonschema::Validator, text: &str) -> (bool, bool) {
+    let text = if text.contains("server:") {
+        text.to_owned()
+    } else {
+        format!("server: {{command: s}}\n{text}")
+    };
+    let found = documents(&text);
+    assert_eq!(found.len(), 1, "{text}");
+    let problems = Sample::one(&text).load().suite.problems;
+    let loads = problems.iter().all(|it| it.severity == Severity::Warning);
+    (schema.is_valid(&found[0]), loads)
+}
+
+#[test]
+fn the_schema_and_the_loader_agree() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    let case = |text: &str, wanted: bool| {
+        assert_eq!(verdicts(&schema, text), (wanted, wanted), "{text}");
+    };
+    let client = |capability: &str| {
+        format!("client: {{client_capabilities: {{{capability}}}}}\nassert: {{tool: x}}")
+    };
+    let server = |keys: &str| format!("server: {{{keys}}}\nassert: {{tool: x}}");
+    for good in [
+        "assert_elicitation: {tool: x, expect_request: [{zz: 1}]}",
+        "assert_elicitation: {tool: x, answer: {by_message: {a: {action: decline}}}}",
+        "assert_elicitation: {tool: x, answer: {name: Ada, action: decline}}",
+        "assert_logging: {set_level: warning, expect: {contains_level: [info, error], not_below: debug}}",
+        "steps: [{set_level: '{{{{x'}]",
+        "assert: {tool: x, expect: {findings: none}}",
+        &server("command: s, transport: STDIO, protocol: 2025-06-18"),
+        &server("builtin: minimal, protocol: Auto"),
+        &server("command: s, inherit_env: [A]"),
+        "skip: it is slow\nassert: {tool: x}",
+        "trace: [{tool: a, outcome: ok}]\ntrajectory: [{type: count, tool: a, min: 1}]",
+    ] {
+        case(good, true);
+    }
+    for bad in [
+        "assert: {args: {}}",
+        "assert: {tool: }",
+        "assert_sampling: {}",
+        "assert_completion: {ref: {type: ref/prompt, name: a}}",
+        "assert_completion: {ref: {type: ref/tool, name: a}, argument: {name: a}}",
+        "assert_prompts: {get: {arguments: {}}}",
+        "raw: {send: [a]}",
+        "http: {request: {}}",
+        "assert: {tool: x, expect: {min_results: {path: $.a}}}",
+        "assert: {tool: x, expect: {findings: [stdout-nois]}}",
+        "assert: {tool: x, expect: {snapshot: 'true'}}",
+        "assert_logging: {set_level: warn}",
+        "skip: 'true'\nassert: {tool: x}",
+        "steps: []",
+        "trace: [{}]\ntrajectory: [{type: presence, tools: [a]}]",
+        "trace: [{tool: a}]\ntrajectory: []",
+        "trace: [{tool: a}]\ntrajectory: [{type: presense, tools: [a]}]",
+        &server("command: s, inherit_env: 'true'"),
+        &server("command: s, transport: htttp"),
+        &server("command: s, protocol: 2025-06-19"),
+        &server("builtin: conformence"),
+        &server("command: s, docker: {image: a, pull: allways}"),
+        &server("command: s, docker: {image: a, mounts: [{}]}"),
+        &client("elicitation: {action: acept}"),
+        &client("elicitation: {by_message: 5}"),
+        &client("elicitation: {by_message: [{a: {action: decline}}]}"),
+        &client("elicitation: {by_message: true}"),
+        &client("elicitation: {by_message: {a: {}}, action: decline}"),
+    ] {
+        case(bad, false);
     }
 }
 
