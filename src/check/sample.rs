@@ -76,13 +76,13 @@ pub(super) fn frames(answers: Vec<FrameAnswer>, unanswered: &[u64]) -> Observati
     let text = if answers.is_empty() { "" } else { "{…}" };
     observed(Body::Result(Reply {
         text: text.to_owned(),
-        frames: Some(FrameAnswers {
+        frames: Some(Box::new(FrameAnswers {
             answers,
             unanswered: unanswered
                 .iter()
                 .map(|id| Id::Number(id.to_string()))
                 .collect(),
-        }),
+        })),
         ..Reply::default()
     }))
 }

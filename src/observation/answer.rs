@@ -54,7 +54,7 @@ pub(crate) struct Reply {
     /// Each page of a list as it came.
     pub(crate) pages: Vec<Value>,
     /// What was answered to the frames of `raw`; `None` for every other subject.
-    pub(crate) frames: Option<FrameAnswers>,
+    pub(crate) frames: Option<Box<FrameAnswers>>,
 }
 
 /// The answers to frames that were sent as they were written.

@@ -148,7 +148,7 @@ impl Session {
                 raw: Value::Array(pages.clone()),
                 text,
                 pages,
-                frames: Some(answers),
+                frames: Some(Box::new(answers)),
                 ..Reply::default()
             }),
             progress_token: None,

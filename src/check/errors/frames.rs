@@ -21,7 +21,7 @@ pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers
         match (wanted, answer) {
             (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {}
             (Kind::Success, FrameAnswer::ToolError) => {
-                mismatches.push(other(ask, TOOL_ERROR, reply))
+                mismatches.push(other(ask, TOOL_ERROR, reply));
             }
             (Kind::ToolError, FrameAnswer::Success) => mismatches.push(other(ask, SUCCESS, reply)),
             (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {

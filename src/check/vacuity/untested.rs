@@ -75,17 +75,17 @@ fn holds_of_silence(expectation: &Expectation) -> bool {
                 | Expectation::Equals(_)
         )
     };
-    match expectation {
-        Expectation::Not(inner) => inner.iter().all(|(_, one)| speaks_of_text(one)),
-        other => matches!(
-            other,
-            Expectation::NotContains(_)
-                | Expectation::NotError(true)
-                | Expectation::IsError(false)
-                | Expectation::MaxBytes(_)
-                | Expectation::MaxDuration(_)
-        ),
+    if let Expectation::Not(inner) = expectation {
+        return inner.iter().all(|(_, one)| speaks_of_text(one));
     }
+    matches!(
+        expectation,
+        Expectation::NotContains(_)
+            | Expectation::NotError(true)
+            | Expectation::IsError(false)
+            | Expectation::MaxBytes(_)
+            | Expectation::MaxDuration(_)
+    )
 }
 
 /// Whether the server said that its tools change: then the catalog proves nothing.

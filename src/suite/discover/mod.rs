@@ -356,8 +356,7 @@ impl Loading<'_> {
             }
             Found::Nothing | Found::Assertion(_) | Found::Unusable => {
                 let reasons = reasons(&list);
-                let case = self.identify(found.file, case);
-                let case = at_first_problem(case, &list);
+                let case = at_first_problem(self.identify(found.file, case), &list);
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }

@@ -18,6 +18,9 @@ use crate::{
     },
 };
 
+/// What tells problems apart: the code, the file and the place in it, the message.
+type Told = (&'static str, Option<(usize, Span)>, String);
+
 /// What was found to be wrong in one document, in the order of its discovery.
 #[derive(Debug)]
 pub(crate) struct Problems {
@@ -28,7 +31,7 @@ pub(crate) struct Problems {
     /// What was noted so far.
     list: Vec<Diagnostic>,
     /// What tells the ones in the list apart.
-    known: HashSet<(&'static str, Option<(usize, Span)>, String)>,
+    known: HashSet<Told>,
     /// Keys that are there and were refused, or were meant by others that were: they are not missing.
     refused: Vec<(String, At)>,
 }

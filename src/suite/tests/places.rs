@@ -5,7 +5,10 @@ use std::{ffi::OsStr, fmt::Write as _, fs, os::unix::ffi::OsStrExt as _};
 use super::Sample;
 use crate::{
     suite::model::Entry,
-    words::{diagnostic::Colour, source::Position},
+    words::{
+        diagnostic::Colour,
+        source::{Origin, Position},
+    },
 };
 
 /// The code, line and column of every problem, and line and column of every document that cannot be used.
@@ -13,7 +16,7 @@ fn told(sample: &Sample) -> (Vec<String>, Vec<String>) {
     let suite = sample.load().suite;
     let shown = |Position { line, column }| format!("{line}:{column}");
     let problems = suite.problems.iter().map(|problem| {
-        let place = problem.origin.as_ref().map(|origin| origin.position());
+        let place = problem.origin.as_ref().map(Origin::position);
         format!("{} {}", problem.code, place.map(shown).unwrap_or_default())
     });
     let unusable = suite.entries.iter().filter_map(|entry| match entry {
