@@ -5,6 +5,7 @@
 
 mod comparison;
 mod server;
+mod stderr;
 
 use crate::{
     observation::disruption::Phase,

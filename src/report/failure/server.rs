@@ -3,7 +3,7 @@
 
 use crate::{
     report::{
-        failure::{Detail, Frames, Page, Times, Tone},
+        failure::{Detail, Frames, Page, Times, Tone, stderr::Shown},
         record::{Evidence, FrameRecord, Phases, Record, Sender},
     },
     words::text::{count, head},
@@ -82,29 +82,49 @@ fn milliseconds(micros: u64) -> String {
     format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100)
 }
 
-/// The last lines of stderr.
+/// The lines of stderr that are shown, and how many there were.
 fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
     let lines: Vec<&str> = evidence.stderr.trim_end().lines().collect();
-    let shown = &lines[lines.len().saturating_sub(most)..];
-    let title = match (evidence.stderr_whole, shown.len() == lines.len()) {
-        (true, true) => "  stderr".to_owned(),
-        (true, false) => format!(
-            "  stderr    the last {} of {} lines",
-            shown.len(),
-            lines.len()
-        ),
-        (false, _) => format!(
-            "  stderr    the last {} of {} bytes",
-            count(shown.len(), "line"),
-            evidence.stderr_bytes
+    let (beginning, left_out, end) = match Shown::of(&lines, most) {
+        Shown::Last(end) => (&[][..], None, end),
+        Shown::Crash(beginning, left_out, end) => (beginning, Some(left_out), end),
+    };
+    let shown = beginning.len() + end.len();
+    let which = match left_out {
+        None => format!("the last {}", count_of(shown, evidence)),
+        Some(_) => format!(
+            "the beginning of the crash and the last, {}",
+            count_of(shown, evidence)
         ),
     };
+    let title = match (evidence.stderr_whole, shown == lines.len()) {
+        (true, true) => "  stderr".to_owned(),
+        (true, false) => format!("  stderr    {which} of {} lines", lines.len()),
+        (false, _) => format!("  stderr    {which} of {} bytes", evidence.stderr_bytes),
+    };
     page.push(Tone::Plain, title);
+    let gap = left_out
+        .filter(|left_out| *left_out > 0)
+        .map(|left_out| format!("… {}", count(left_out, "line")));
+    let shown = beginning
+        .iter()
+        .copied()
+        .chain(gap.as_deref())
+        .chain(end.iter().copied());
     for line in shown {
         page.push(
             Tone::Plain,
             format!("    | {}", head(line, LONGEST_STDERR_LINE)),
         );
+    }
+}
+
+/// How many lines: as a number beside their sum, else in words.
+fn count_of(shown: usize, evidence: &Evidence) -> String {
+    if evidence.stderr_whole {
+        shown.to_string()
+    } else {
+        count(shown, "line")
     }
 }
 
