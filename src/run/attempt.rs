@@ -23,7 +23,7 @@ use super::{
 use crate::{
     isolate::{
         container::image::ReadyImage,
-        process::{Process, ProcessSpec, StartFailure},
+        process::{Loading, Process, ProcessSpec, StartFailure},
         running::Running,
     },
     observation::{
@@ -469,5 +469,9 @@ fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
         ),
         env,
         search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
+        loading: match shared.options.jobs {
+            0 | 1 => Loading::Here,
+            2.. => Loading::Beside,
+        },
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, Once, PoisonError, RwLock},
 };
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, getpgrp, getpid, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, waitid};
 
 use super::{
     spawn::{Spawned, Start},
@@ -20,14 +20,55 @@ static KNOWN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// Held for reading while a child is started, until it is in [`KNOWN`]; for writing while strangers are reaped.
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// Starts a child and accounts for it.
-pub(super) fn start(start: &Start<'_>) -> io::Result<Spawned> {
+/// A child that was just started and that nobody looks after yet: it ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Newborn {
+    child: Spawned,
+    unattended: Unattended,
+}
+
+/// A child to be ended when this is dropped, unless somebody took it.
+#[derive(Debug)]
+struct Unattended(Option<Pid>);
+
+impl Newborn {
+    /// The child, for who looks after it from now on.
+    pub(super) fn take(self) -> Spawned {
+        let Self {
+            child,
+            mut unattended,
+        } = self;
+        unattended.0 = None;
+        child
+    }
+}
+
+impl Drop for Unattended {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            discard(pid);
+        }
+    }
+}
+
+/// Starts a child and accounts for it. Stands still until the system has loaded the program.
+pub(super) fn start(start: &Start) -> io::Result<Newborn> {
     adopt_orphans();
     let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
     let child = start.spawn()?;
     let number = child.pid.as_raw_nonzero().get();
     known(|known| known.insert(number));
-    Ok(child)
+    Ok(Newborn {
+        unattended: Unattended(Some(child.pid)),
+        child,
+    })
+}
+
+/// Ends a child that was just started, and what it may have started by then.
+pub(super) fn discard(pid: Pid) {
+    super::signal_group(pid, Signal::KILL);
+    let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
+    forget(pid);
 }
 
 /// A child was reaped, or nobody accounts for it any more.
@@ -76,4 +117,27 @@ fn adopt_orphans() {
         #[cfg(target_os = "linux")]
         let _ = rustix::process::set_child_subreaper(Some(getpid()));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::start;
+    use crate::isolate::process::{ProcessSpec, spawn::Start, table};
+
+    #[test]
+    fn a_child_that_nobody_takes_is_ended_and_reaped() {
+        let spec = ProcessSpec {
+            program: "sleep".to_owned(),
+            args: vec!["600".to_owned()],
+            directory: PathBuf::from("/"),
+            ..ProcessSpec::default()
+        };
+        let newborn = start(&Start::new(&spec, "/bin/sleep".into(), "mark").unwrap()).unwrap();
+        let pid = newborn.child.pid;
+        assert!(table::status(pid).is_some_and(|status| !status.ended));
+        drop(newborn);
+        assert_eq!(table::status(pid), None);
+    }
 }

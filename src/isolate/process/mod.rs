@@ -28,17 +28,18 @@ use rustix::process::{
 };
 use tokio::{
     net::unix::pipe,
-    task::JoinHandle,
+    task::{self, JoinHandle},
     time::{sleep, timeout},
 };
 
-pub(crate) use self::{program::StartFailure, spawn::Inherited};
 use self::{
+    family::Newborn,
     spawn::{Spawned, Start},
     stderr::Stderr,
     table::Work,
     watch::Watch,
 };
+pub(crate) use self::{program::StartFailure, spawn::Inherited};
 use super::owner::Owner;
 use crate::{
     observation::process::{Ending, Exit, ExitStatus, StderrTail},
@@ -79,6 +80,19 @@ pub(crate) struct ProcessSpec {
     pub(crate) env: Vec<(String, String)>,
     /// Where programs are looked for when `env` has no `PATH`: the caller's own.
     pub(crate) search_path: String,
+    /// Who waits for the program to be loaded.
+    pub(crate) loading: Loading,
+}
+
+/// Which thread stands still while the system loads a program, which takes as long as it takes the new process to be
+/// given a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Loading {
+    /// The one that starts it: it has nothing else to do.
+    #[default]
+    Here,
+    /// One beside it: it talks to other servers meanwhile.
+    Beside,
 }
 
 /// How long a server may take to end.
@@ -145,10 +159,11 @@ impl Process {
             program: spec.program.clone(),
             reason: error.to_string(),
         };
-        let start = Start::new(spec, &path, &marker).map_err(refused)?;
+        let start = Start::new(spec, path.clone(), &marker).map_err(refused)?;
+        let start = Arc::new(start);
         let mut tries = 0;
         let child = loop {
-            match family::start(&start) {
+            match load(&start, spec.loading).await {
                 Ok(child) => break child,
                 Err(error)
                     if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
@@ -165,10 +180,11 @@ impl Process {
 
     /// Makes the owner of a child that was just started.
     fn take_over(
-        child: Spawned,
+        child: Newborn,
         (marker, runs): (String, Runs),
         clock: JobClock,
     ) -> io::Result<(Self, Link)> {
+        let child = child.take();
         let pid = child.pid;
         match Pipes::of(child) {
             Ok(pipes) => {
@@ -195,9 +211,7 @@ impl Process {
                 Ok((process, link))
             }
             Err(error) => {
-                signal_group(pid, Signal::KILL);
-                let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
-                family::forget(pid);
+                family::discard(pid);
                 Err(error)
             }
         }
@@ -329,6 +343,18 @@ impl Drop for Process {
             self.reap(Ending::Killed, 0);
         }
         self.drain.abort();
+    }
+}
+
+/// Starts a program. Cancelled, it leaves nothing: a child that comes when nobody waits for it is ended at once.
+async fn load(start: &Arc<Start>, loading: Loading) -> io::Result<Newborn> {
+    match loading {
+        Loading::Here => family::start(start),
+        Loading::Beside => {
+            let start = Arc::clone(start);
+            let started = task::spawn_blocking(move || family::start(&start)).await;
+            started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
+        }
     }
 }
 

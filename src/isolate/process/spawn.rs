@@ -3,7 +3,6 @@
 //! standard library does it. Who accounts for the child is `family`'s.
 
 use std::{
-    borrow::Cow,
     ffi::{CStr, CString},
     io,
     os::{
@@ -12,7 +11,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use nix::{
@@ -68,30 +67,30 @@ pub(super) struct Spawned {
 
 /// Everything that a start needs, made once for all of its tries.
 #[derive(Debug)]
-pub(super) struct Start<'a> {
-    path: &'a Path,
-    directory: &'a Path,
+pub(super) struct Start {
+    path: PathBuf,
+    directory: PathBuf,
     /// As the program is told its own name, and its arguments.
     words: Vec<CString>,
-    environment: Vec<Cow<'a, CStr>>,
+    environment: Block,
 }
 
-impl<'a> Start<'a> {
-    pub(super) fn new(spec: &'a ProcessSpec, path: &'a Path, marker: &str) -> io::Result<Self> {
+impl Start {
+    pub(super) fn new(spec: &ProcessSpec, path: PathBuf, marker: &str) -> io::Result<Self> {
         let words = std::iter::once(&spec.program).chain(&spec.args);
         Ok(Self {
             path,
-            directory: &spec.directory,
+            directory: spec.directory.clone(),
             words: words
                 .map(|word| CString::new(word.as_str()))
                 .collect::<Result<_, _>>()?,
-            environment: environment(spec, marker)?,
+            environment: Block::new(spec, marker)?,
         })
     }
 
     /// Starts it, in a group of its own.
     pub(super) fn spawn(&self) -> io::Result<Spawned> {
-        if here().is_some_and(|here| here == self.directory) {
+        if here().is_some_and(|here| here == self.directory.as_path()) {
             self.spawn_here()
         } else {
             self.spawn_elsewhere()
@@ -117,11 +116,11 @@ impl<'a> Start<'a> {
         attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
         attributes.set_sigmask(&SigSet::empty())?;
         let pid = posix_spawn(
-            self.path,
+            self.path.as_path(),
             &actions,
             &attributes,
             &self.words,
-            &self.environment,
+            &self.environment.entries().collect::<Vec<_>>(),
         )?;
         Ok(Spawned {
             pid: Pid::from_raw(pid.as_raw()).ok_or_else(nameless)?,
@@ -134,17 +133,17 @@ impl<'a> Start<'a> {
     fn spawn_elsewhere(&self) -> io::Result<Spawned> {
         let os = std::ffi::OsStr::from_bytes;
         let mut words = self.words.iter().map(|word| os(word.to_bytes()));
-        let mut command = Command::new(self.path);
+        let mut command = Command::new(&self.path);
         command
             .arg0(words.next().unwrap_or_default())
             .args(words)
-            .current_dir(self.directory)
+            .current_dir(&self.directory)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
-        for entry in &self.environment {
+        for entry in self.environment.entries() {
             let entry = entry.to_bytes();
             // The first byte belongs to the name even if it is the sign.
             let sign = memchr::memchr(b'=', entry.get(1..).unwrap_or_default());
@@ -179,23 +178,48 @@ fn here() -> Option<&'static Path> {
 
 /// The variables of a server: those it inherits, over them its own, of equal names the last one, and the marks of
 /// the job and its owner.
-fn environment<'a>(spec: &'a ProcessSpec, marker: &str) -> io::Result<Vec<Cow<'a, CStr>>> {
-    let owner = Owner::this().to_text();
-    let marks = [(MARKER, marker), (owner::VARIABLE, owner.as_str())];
-    let own = spec.env.iter();
-    let own: Vec<(&str, &str)> = own
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .chain(marks)
-        .collect();
-    let inherited = spec.inherited.iter().flat_map(|all| &all.variables);
-    let mut block: Vec<Cow<'a, CStr>> = inherited
-        .filter(|variable| own.iter().all(|(name, _)| *name != variable.name))
-        .map(|variable| Cow::Borrowed(variable.entry.as_c_str()))
-        .collect();
-    for (at, (name, value)) in own.iter().enumerate() {
-        if own[at + 1..].iter().all(|(later, _)| later != name) {
-            block.push(Cow::Owned(CString::new(format!("{name}={value}"))?));
-        }
+#[derive(Debug)]
+struct Block {
+    inherited: Option<Arc<Inherited>>,
+    /// Those of the inherited ones that it has no value of its own for.
+    taken_over: Vec<usize>,
+    own: Vec<CString>,
+}
+
+impl Block {
+    fn new(spec: &ProcessSpec, marker: &str) -> io::Result<Self> {
+        let owner = Owner::this().to_text();
+        let marks = [(MARKER, marker), (owner::VARIABLE, owner.as_str())];
+        let own = spec.env.iter();
+        let own: Vec<(&str, &str)> = own
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .chain(marks)
+            .collect();
+        let inherited = spec.inherited.iter().flat_map(|all| &all.variables);
+        let taken_over = inherited
+            .enumerate()
+            .filter(|(_, variable)| own.iter().all(|(name, _)| *name != variable.name))
+            .map(|(at, _)| at)
+            .collect();
+        let last = own.iter().enumerate().filter(|(at, (name, _))| {
+            let mut later = own[at + 1..].iter();
+            later.all(|(other, _)| other != name)
+        });
+        let own = last
+            .map(|(_, (name, value))| CString::new(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            inherited: spec.inherited.clone(),
+            taken_over,
+            own,
+        })
     }
-    Ok(block)
+
+    fn entries(&self) -> impl Iterator<Item = &CStr> {
+        let inherited = self.inherited.iter().flat_map(|all| {
+            let taken_over = self.taken_over.iter();
+            taken_over.map(|at| all.variables[*at].entry.as_c_str())
+        });
+        inherited.chain(self.own.iter().map(CString::as_c_str))
+    }
 }

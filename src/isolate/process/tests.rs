@@ -11,7 +11,7 @@ use std::{
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{Inherited, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
+use super::{Inherited, Loading, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
 use crate::{
     isolate::owner,
     observation::process::{Ending, Exit, ExitStatus},
@@ -40,6 +40,7 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         inherited: None,
         env: Vec::new(),
         search_path: std::env::var("PATH").unwrap_or_default(),
+        loading: Loading::Here,
     }
 }
 
