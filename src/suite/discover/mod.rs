@@ -133,6 +133,10 @@ fn shown(path: &Path, environment: &Environment) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
+/// So many assertions are kept as they were lowered; what is beyond is lowered again when it is to run, which takes
+/// time and saves memory.
+const KEPT_BODIES: usize = 2_000;
+
 /// A file and what its documents are lowered with.
 struct Located<'a> {
     file: &'a FoundFile,
@@ -292,7 +296,8 @@ impl Loading<'_> {
                 problems: problems.empty(),
                 dialect: found.folder.dialect,
             };
-            let again = alone.then_some(found.again);
+            let many = self.suite.entries.len() >= KEPT_BODIES;
+            let again = (alone && many).then_some(found.again);
             self.document(found, document, reading, again);
         }
     }
