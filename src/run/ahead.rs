@@ -68,9 +68,10 @@ impl Slot {
     }
 }
 
-/// Whether the server of a job can be started while others talk and so many wait for their turn: nothing is talked to
-/// before its turn, and there is nothing to wait for but the start.
-pub(super) fn can_start(planned: &Planned, shared: &Shared, waiting: usize) -> bool {
+/// Whether the server of a job can be started while others talk: nothing is talked to before its turn, and there is
+/// nothing to wait for but the start. Processes are not: they see each other, and the time that one takes to start, for
+/// which its deadline is there too, would count in some places of a suite and not in others.
+pub(super) fn can_start(planned: &Planned, shared: &Shared) -> bool {
     match planned.assertion.needs {
         Needs::Nothing | Needs::Url => return false,
         Needs::Fresh | Needs::Session => {}
@@ -83,17 +84,8 @@ pub(super) fn can_start(planned: &Planned, shared: &Shared, waiting: usize) -> b
         Target::Container { container, .. } => {
             is_its_own(container) && image::is_there(planned, shared)
         }
-        Target::Process(_) | Target::Builtin { .. } => {
-            waiting < processes_ahead(shared.options.jobs)
-        }
-        Target::Url { .. } | Target::None => false,
+        Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => false,
     }
-}
-
-/// How many processes are started ahead. They see each other, so that there are none where one is to run at a time;
-/// and they take the time of those that talk, so that there are fewer than of those.
-fn processes_ahead(jobs: usize) -> usize {
-    jobs / 2
 }
 
 /// How long the next job waits for the server of this one to be gone. Processes see each other's files, locks and
@@ -122,7 +114,7 @@ mod tests {
 
     use tokio::{sync::oneshot, time::timeout};
 
-    use super::{Slot, Turn, is_its_own, processes_ahead};
+    use super::{Slot, Turn, is_its_own};
     use crate::suite::model::container::{Container, Mount, MountSource};
 
     #[test]
@@ -150,11 +142,6 @@ mod tests {
         case(mounted(MountSource::Path("/data".into()), true), false);
         case(mounted(volume(), false), true);
         case(mounted(volume(), true), false);
-    }
-
-    #[test]
-    fn no_process_is_started_beside_the_only_one() {
-        assert_eq!([1, 2, 3, 8].map(processes_ahead), [0, 1, 1, 4]);
     }
 
     #[tokio::test(start_paused = true)]

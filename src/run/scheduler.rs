@@ -184,7 +184,7 @@ impl<F: FnMut(Event)> Scheduler<F> {
 
     fn can_start_ahead(&self, index: JobIndex) -> bool {
         match &self.plan.jobs[index].work {
-            Work::Run(work) => ahead::can_start(work, &self.shared, self.slots.waiting()),
+            Work::Run(work) => ahead::can_start(work, &self.shared),
             Work::Skip(_) | Work::Invalid(_) => false,
         }
     }

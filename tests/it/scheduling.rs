@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fmt::Write};
 use serde_json::Value;
 
 use crate::{
-    harness::Project,
+    harness::{BINARY, Project},
     running::{Ended, Running},
 };
 
@@ -94,6 +94,28 @@ fn a_shared_server_that_dies_is_replaced_and_its_end_is_told() {
     let project = Project::with_suite(&counting(always, &[1, 1]));
     let ended = run(&project, &["--reuse-server"]);
     assert_eq!(each(&ended, "cause"), ["crash", "crash"]);
+}
+
+#[test]
+fn the_start_of_a_server_counts_wherever_its_assertion_stands() {
+    let talks = "server: {builtin: conformance}\nassert: {tool: slow, args: {milliseconds: 2000}, expect: {not_error: true}}";
+    let mut suite = format!("name: first\n{talks}\n---\nname: second\n{talks}\n");
+    for name in ["third", "fourth"] {
+        write!(
+            suite,
+            "---\nname: {name}\ntimeout: 1s\nserver: {{command: sh, args: [-c, 'sleep 1.5; exec {BINARY} serve']}}\n\
+             assert: {{tool: echo, args: {{text: a}}, expect: {{contains: a}}}}\n"
+        )
+        .unwrap();
+    }
+    let ended = run(&Project::with_suite(&suite), &["--jobs", "2"]);
+    assert_eq!(
+        each(&ended, "cause")[2..],
+        ["timeout", "timeout"],
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(each(&ended, "kind")[..2], ["pass", "pass"]);
 }
 
 #[test]
@@ -228,10 +250,7 @@ fn nothing_is_started_after_the_first_failure_with_fail_fast() {
 
 #[test]
 fn a_slow_end_is_awaited_with_fail_fast_before_anything_talks() {
-    let slow = format!(
-        r#"{{command: sh, args: [-c, '"$0" serve; sleep 1; exit 3', {:?}]}}"#,
-        crate::harness::BINARY
-    );
+    let slow = format!(r#"{{command: sh, args: [-c, '"$0" serve; sleep 1; exit 3', {BINARY:?}]}}"#);
     let case = |expect: &str, more: &[&str], wanted: &[&str]| {
         let first = format!(
             "name: red\nserver: {slow}\nassert: {{tool: counter, expect: {{{expect}}}}}\n---\n"
@@ -276,10 +295,7 @@ fn where_one_is_to_run_at_a_time_the_next_begins_after_the_end_of_the_last() {
     // Whoever finds the lock taken ends at once; it is given back a while after the server ended.
     let server = |number: u32| {
         let script = r#"mkdir lock || exit 9; "$0" serve; sleep 0.1; rmdir lock"#;
-        format!(
-            "{{command: sh, args: [-c, '{script}', {:?}, \"{number}\"]}}",
-            crate::harness::BINARY
-        )
+        format!("{{command: sh, args: [-c, '{script}', {BINARY:?}, \"{number}\"]}}")
     };
     let case = |serial: &str, more: &[&str]| {
         let mut suite = String::new();

@@ -244,8 +244,8 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     }
 }
 
-/// A thread for every two jobs: work that stays on one thread costs no wake-ups, but one that starts a server stands
-/// still until the system has loaded it. Beyond two threads, no more than leaves half of the cores to the servers.
+/// A thread for every two jobs: work that stays on one thread costs no wake-ups. Beyond two threads, no more than leaves
+/// half of the cores to the servers.
 fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
     let most = cores.div_ceil(2).max(2).min(cores);
     let threads = jobs.div_ceil(2).min(most);
