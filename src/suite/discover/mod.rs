@@ -135,7 +135,7 @@ fn shown(path: &Path, environment: &Environment) -> String {
 
 /// So many assertions are kept as they were lowered; what is beyond is lowered again when it is to run, which takes
 /// time and saves memory.
-const KEPT_BODIES: usize = 2_000;
+const KEPT_BODIES: usize = 1_000;
 
 /// A file and what its documents are lowered with.
 struct Located<'a> {
