@@ -20,9 +20,35 @@ use crate::{
 #[derive(Debug, Default)]
 struct Owed {
     /// Answers to requests.
-    requests: Vec<Id>,
-    /// Answers without an id, for what is no request and no notification.
+    requests: Vec<Asked>,
+    /// Answers without an id, for what has none that could be answered.
     nameless: usize,
+}
+
+/// A request that was sent.
+#[derive(Debug)]
+struct Asked {
+    id: Id,
+    form: Form,
+}
+
+/// Whether a request is one by the rules of JSON-RPC. What is none may be answered without its id: "If there was
+/// an error in detecting the id in the Request object (e.g. Parse error/Invalid Request), it MUST be Null".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Valid,
+    Invalid,
+}
+
+impl Form {
+    fn of(request: &Value) -> Self {
+        let is_valid = request.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
+            && request.get("method").is_some_and(Value::is_string)
+            && request
+                .get("params")
+                .is_none_or(|params| params.is_object() || params.is_array());
+        if is_valid { Self::Valid } else { Self::Invalid }
+    }
 }
 
 impl Owed {
@@ -32,22 +58,38 @@ impl Owed {
             .transcript
             .as_ref()
             .map_or(0, |transcript| transcript.nameless.len());
+        let open = |form: Form| {
+            let of_form = self.requests.iter().filter(move |asked| asked.form == form);
+            of_form.filter(|asked| dialogue.requests.is_open(&asked.id))
+        };
         let owes = !self.requests.is_empty() || self.nameless > 0;
-        let open = self.requests.iter().any(|id| dialogue.requests.is_open(id));
-        owes && !open && nameless >= self.nameless
+        let named = open(Form::Valid).next().is_some();
+        owes && !named && nameless >= self.nameless + open(Form::Invalid).count()
     }
 
+    /// A frame, or a part of a batch, is about to be sent.
     fn add(&mut self, session: &mut Session, value: &Value) {
         let method = value.get("method").and_then(Value::as_str);
-        let id = value.get("id").and_then(Id::from_value);
-        match (method, id) {
-            (Some(method), Some(id)) => {
-                session.exchange.open(id.clone(), method);
-                self.requests.push(id);
+        let id = value.get("id").filter(|id| !id.is_null());
+        let is_answer = value.get("result").is_some() || value.get("error").is_some();
+        match (id.map(Id::from_value), method) {
+            (Some(Some(id)), method) if method.is_some() || !is_answer => {
+                session
+                    .exchange
+                    .open(id.clone(), method.unwrap_or_default());
+                let form = Form::of(value);
+                self.requests.push(Asked { id, form });
             }
-            (Some(_), None) => {}
-            (None, _) => self.nameless += 1,
+            // A notification.
+            (None, Some(_)) => {}
+            (Some(_) | None, _) => self.nameless += 1,
         }
+    }
+
+    /// How many answers without an id are no deviation.
+    fn due(&self) -> usize {
+        let invalid = |asked: &&Asked| asked.form == Form::Invalid;
+        self.nameless + self.requests.iter().filter(invalid).count()
     }
 }
 
@@ -83,6 +125,9 @@ impl Session {
                 Ok(value) => owed.add(self, &value),
                 Err(_) => owed.nameless += 1,
             }
+            if let Some(transcript) = &mut self.exchange.dialogue.transcript {
+                transcript.due = owed.due();
+            }
             if let Err(halt) = self.exchange.send(frame.as_bytes(), deadline).await {
                 return Err(self.disrupt(halt, what).await);
             }
@@ -110,20 +155,21 @@ impl Session {
 
     /// What was answered to the requests, and what without an id.
     fn answers_to(&mut self, owed: Owed) -> FrameAnswers {
-        let requests = &mut self.exchange.dialogue.requests;
+        let dialogue = &mut self.exchange.dialogue;
+        let transcript = dialogue.transcript.as_ref();
+        let nameless = transcript.map_or(&[][..], |transcript| &transcript.nameless);
+        let mut spare = nameless.len().saturating_sub(owed.nameless);
         let mut found = FrameAnswers::default();
-        for id in owed.requests {
-            match requests.take(&id) {
+        for Asked { id, form } in owed.requests {
+            match dialogue.requests.take(&id) {
                 Some(settled) => found.answers.push(answer_of(&settled.response)),
-                None if requests.is_open(&id) => found.unanswered.push(id),
                 // One id sent twice has one answer.
-                None => {}
+                None if !dialogue.requests.is_open(&id) => {}
+                None if form == Form::Invalid && spare > 0 => spare -= 1,
+                None => found.unanswered.push(id),
             }
         }
-        let transcript = self.exchange.dialogue.transcript.as_ref();
-        let nameless = transcript.map(|transcript| &transcript.nameless[..]);
-        let nameless = nameless.unwrap_or_default().iter();
-        found.answers.extend(nameless.map(answer_of));
+        found.answers.extend(nameless.iter().map(answer_of));
         found
     }
 

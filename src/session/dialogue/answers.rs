@@ -61,12 +61,18 @@ impl Dialogue {
             ),
             (None, None) => (FindingCode::NullId, NAMELESS.to_owned()),
         };
-        self.record.note(code, message.clone(), heard.bytes);
         if let Some(transcript) = &mut self.transcript {
+            let is_due = transcript.expects_nameless() && response.error.is_some();
+            if response.id.is_some() || !is_due {
+                self.record.note(code, message, heard.bytes);
+            }
             if response.id.is_none() {
                 transcript.nameless.push(response.clone());
             }
-        } else if let ([_], None) = (self.requests.open(), &self.suspect) {
+            return;
+        }
+        self.record.note(code, message.clone(), heard.bytes);
+        if let ([_], None) = (self.requests.open(), &self.suspect) {
             self.suspect = Some(Break {
                 kind: DisruptionKind::Violation,
                 message,

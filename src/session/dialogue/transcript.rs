@@ -9,10 +9,17 @@ pub(in crate::session) struct Transcript {
     pub(in crate::session) frames: Vec<String>,
     /// Answers that carry no id: a server's way to answer what it cannot read.
     pub(in crate::session) nameless: Vec<Response>,
+    /// How many of those what was sent asks for.
+    pub(in crate::session) due: usize,
     bytes: usize,
 }
 
 impl Transcript {
+    /// Whether the next answer without an id is as it has to be.
+    pub(super) fn expects_nameless(&self) -> bool {
+        self.nameless.len() < self.due
+    }
+
     pub(super) fn add(&mut self, frame: &[u8]) {
         self.bytes = self.bytes.saturating_add(frame.len());
         if self.bytes <= LONGEST_BYTES {

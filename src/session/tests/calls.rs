@@ -499,6 +499,59 @@ async fn raw_frames_go_out_and_come_back_as_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_frame_with_an_id_is_a_request_whatever_its_method_is() {
+    let refuse = |id: &str| {
+        line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"no"}}}}"#
+        ))
+    };
+    let case = async |sent: Value, acts: Vec<Act>, answered: usize| {
+        let plot = move |method: &str, _: usize, message: &Value| match method {
+            "initialize" => vec![hands()],
+            _ if message.get("id").is_some() || message.is_array() => acts.clone(),
+            _ => Vec::new(),
+        };
+        let subject = Subject::Raw(RawExchange {
+            send: vec![RawFrame::Json(template(sent.clone()))],
+            handshake: RawHandshake::Made,
+            within: Duration::from_secs(1),
+        });
+        let began = Instant::now();
+        let mut stage = Stage::new(Box::new(plot));
+        let seen = stage.perform(&subject).await;
+        assert!(
+            began.elapsed() < Duration::from_millis(100),
+            "{sent}: it ends with the answer"
+        );
+        let strays = [FindingCode::UnknownId, FindingCode::NullId];
+        let is_stray = |code: &FindingCode| strays.contains(code);
+        assert!(!codes(&seen).iter().any(is_stray), "{sent}");
+        let answer = seen.answer.unwrap();
+        let frames = answer.reply().unwrap().frames.clone().unwrap();
+        assert_eq!(frames.answers.len(), answered, "{sent}");
+        assert_eq!(frames.unanswered, [], "{sent}");
+    };
+    let named = |id: Value| json!({"jsonrpc": "2.0", "id": id, "method": "x"});
+    case(json!({"jsonrpc": "2.0", "id": 6}), vec![refuse("6")], 1).await;
+    case(json!({"id": "a"}), vec![refuse("\"a\"")], 1).await;
+    case(json!({"id": 6, "method": 5}), vec![refuse("6")], 1).await;
+    case(json!({"id": 6, "method": null}), vec![refuse("6")], 1).await;
+    case(json!([{"id": 6}]), vec![refuse("6")], 1).await;
+    case(
+        json!([{"id": 6}, {"id": 7, "method": "ping"}]),
+        vec![refuse("6"), refuse("7")],
+        2,
+    )
+    .await;
+    // "Invalid Request" may come without the id.
+    case(json!({"id": 6, "method": "x"}), vec![refuse("null")], 1).await;
+    case(json!({"id": 6}), vec![refuse("null")], 1).await;
+    // What has no id that an answer could carry is answered without one.
+    case(named(json!({"a": 1})), vec![refuse("null")], 1).await;
+    case(named(json!(true)), vec![refuse("null")], 1).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_catalog_is_what_is_declared() {
     let plot = |method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands_with(&json!({"tools": {}, "prompts": {}}))],
