@@ -19,7 +19,7 @@ use crate::{
     report::{
         End, Problem, ProblemSeverity, RunReport,
         cleaner::Cleaner,
-        excerpt::Excerpt,
+        excerpt::Excerpts,
         record::{
             AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
             FrameRecord, MismatchRecord, Phases, Record, Sender,
@@ -290,6 +290,7 @@ impl Recorder {
 
     fn evidence(&self, outcome: &Outcome) -> Evidence {
         let (wire, wire_left_out) = self.wire(&outcome.wire);
+        let mut excerpts = Excerpts::default();
         Evidence {
             phase: outcome.reached.word().to_owned(),
             disruption: outcome.disruption.as_ref().map(|it| DisruptionRecord {
@@ -303,7 +304,7 @@ impl Recorder {
             mismatches: outcome
                 .failures
                 .iter()
-                .map(|it| self.mismatch(it))
+                .map(|it| self.mismatch(it, &mut excerpts))
                 .collect(),
             notes: outcome
                 .notes
@@ -333,9 +334,9 @@ impl Recorder {
         }
     }
 
-    fn mismatch(&self, failure: &Failure) -> MismatchRecord {
+    fn mismatch(&self, failure: &Failure, excerpts: &mut Excerpts) -> MismatchRecord {
         let mismatch = &failure.mismatch;
-        let (excerpt, position) = Excerpt::of(&failure.origin, &focus(mismatch), |part| {
+        let (excerpt, position) = excerpts.next(&failure.origin, &focus(mismatch), |part| {
             self.cleaner.mask(part)
         });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
