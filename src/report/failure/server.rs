@@ -85,36 +85,18 @@ fn milliseconds(micros: u64) -> String {
 /// The lines of stderr that are shown, and how many there were.
 fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
     let lines: Vec<&str> = evidence.stderr.trim_end().lines().collect();
-    let (beginning, left_out, end) = match Shown::of(&lines, most) {
-        Shown::Last(end) => (&[][..], None, end),
-        Shown::Crash(beginning, left_out, end) => (beginning, Some(left_out), end),
-    };
-    let shown = beginning.len() + end.len();
-    let which = match left_out {
-        None => format!("the last {}", count_of(shown, evidence)),
-        Some(_) => format!(
-            "the beginning of the crash and the last, {}",
-            count_of(shown, evidence)
-        ),
-    };
-    let title = match (evidence.stderr_whole, shown == lines.len()) {
+    let shown = Shown::of(&lines, most);
+    let which = shown.named(&count_of(shown.count(), evidence));
+    let title = match (evidence.stderr_whole, shown.count() == lines.len()) {
         (true, true) => "  stderr".to_owned(),
         (true, false) => format!("  stderr    {which} of {} lines", lines.len()),
         (false, _) => format!("  stderr    {which} of {} bytes", evidence.stderr_bytes),
     };
     page.push(Tone::Plain, title);
-    let gap = left_out
-        .filter(|left_out| *left_out > 0)
-        .map(|left_out| format!("… {}", count(left_out, "line")));
-    let shown = beginning
-        .iter()
-        .copied()
-        .chain(gap.as_deref())
-        .chain(end.iter().copied());
-    for line in shown {
+    for line in shown.lines() {
         page.push(
             Tone::Plain,
-            format!("    | {}", head(line, LONGEST_STDERR_LINE)),
+            format!("    | {}", head(&line, LONGEST_STDERR_LINE)),
         );
     }
 }

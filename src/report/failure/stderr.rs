@@ -1,6 +1,10 @@
 //! Which lines of a server's stderr a failure shows: the last ones, and where a crash report began before them, its
 //! beginning, because that says what happened and the rest only where.
 
+use std::borrow::Cow;
+
+use crate::words::text::count;
+
 /// How a line begins that begins a crash report: of Go, Java, Python, and the C++ runtime.
 const BEGINNINGS: [&str; 5] = [
     "panic: ",
@@ -31,6 +35,36 @@ impl<'a> Shown<'a> {
                 let end = &lines[lines.len() - (most - beginning.len())..];
                 let left_out = lines.len() - begun - beginning.len() - end.len();
                 Self::Crash(beginning, left_out, end)
+            }
+        }
+    }
+
+    /// How many of the lines are shown.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Last(end) => end.len(),
+            Self::Crash(beginning, _, end) => beginning.len() + end.len(),
+        }
+    }
+
+    /// Which lines they are, of which there are so many.
+    pub(super) fn named(&self, count: &str) -> String {
+        match self {
+            Self::Last(_) => format!("the last {count}"),
+            Self::Crash(..) => format!("the beginning of the crash and the last, {count}"),
+        }
+    }
+
+    /// The lines, and how many are left out between them.
+    pub(super) fn lines(&self) -> Vec<Cow<'a, str>> {
+        let whole = |lines: &'a [&'a str]| lines.iter().copied().map(Cow::Borrowed);
+        match *self {
+            Self::Last(end) => whole(end).collect(),
+            Self::Crash(beginning, 0, end) => whole(beginning).chain(whole(end)).collect(),
+            Self::Crash(beginning, left_out, end) => {
+                let gap = Cow::Owned(format!("… {}", count(left_out, "line")));
+                let before = whole(beginning).chain([gap]);
+                before.chain(whole(end)).collect()
             }
         }
     }
