@@ -75,8 +75,7 @@ impl Live {
             let _ = timeout(STREAM_TO_END, self.process.exited()).await;
         }
         self.process.ask();
-        let patience = Patience::default();
-        let deadline = Instant::now() + patience.closed + patience.at_work + patience.terminated;
+        let deadline = Instant::now() + Patience::default().altogether();
         let closing = async {
             tokio::select! {
                 remainder = Box::pin(self.session.close(deadline)) => Some(remainder),

@@ -106,6 +106,13 @@ pub(crate) struct Patience {
     pub(crate) terminated: Duration,
 }
 
+impl Patience {
+    /// The longest that a server may take to end before it is killed.
+    pub(crate) fn altogether(self) -> Duration {
+        self.closed + self.at_work + self.terminated
+    }
+}
+
 impl Default for Patience {
     fn default() -> Self {
         Self {
