@@ -24,12 +24,28 @@ pub(crate) enum LogProblem {
         /// The first one after it.
         after: u64,
     },
-    /// A journal tells of more calls than it holds.
-    #[error("the journal holds {held} calls and says there were {told}")]
+    /// A journal does not begin with its header.
+    #[error("the journal is cut: its beginning is missing, it starts with record {first}")]
+    Headless {
+        /// The number of the first record.
+        first: u64,
+    },
+    /// A journal has no last record, so nobody knows what else was called.
+    #[error(
+        "the journal is cut: its `end` is missing after record {last}; a server that is killed, or still runs, leaves none"
+    )]
+    Endless {
+        /// The number of the last record.
+        last: u64,
+    },
+    /// A journal tells of other records than it holds.
+    #[error("the journal holds {held} records of kind `{kind}` and says there were {told}")]
     Truncated {
-        /// Calls in the file.
+        /// The kind of record.
+        kind: String,
+        /// Such records in the file.
         held: u64,
-        /// Calls by its last record.
+        /// Such records by its last one.
         told: u64,
     },
     /// Some calls have a place in time, others do not, and the file is not in order.
@@ -61,10 +77,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TraceCall>, LogProblem> {
         }
     }
     let mut calls = Vec::new();
-    // Each header begins the journal of another server.
     let mut rest = records.as_slice();
-    while let Some((_, after)) = rest.split_first() {
-        let length = after.iter().position(is_header).unwrap_or(after.len()) + 1;
+    while let Some(length) = first_log(rest) {
         let (one, others) = rest.split_at(length);
         calls.extend(calls_of(one)?);
         rest = others;
@@ -72,10 +86,27 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TraceCall>, LogProblem> {
     Ok(calls)
 }
 
+/// How many records the first log of these has: a journal ends with its `end`, and its header ends any other log.
+fn first_log(records: &[Map<String, Value>]) -> Option<usize> {
+    let (first, after) = records.split_first()?;
+    let journal = is_header(first);
+    for (index, record) in after.iter().enumerate() {
+        if is_header(record) {
+            return Some(index + 1);
+        }
+        if journal && is_end(record) {
+            return Some(index + 2);
+        }
+    }
+    Some(records.len())
+}
+
 fn calls_of(records: &[Map<String, Value>]) -> Result<Vec<TraceCall>, LogProblem> {
     let journal = records.first().is_some_and(is_header);
     if journal {
         check_journal(records)?;
+    } else if let Some(first) = records.iter().find_map(headless) {
+        return Err(LogProblem::Headless { first });
     }
     let done = outcomes(records);
     let mut calls: Vec<Logged> = records
@@ -91,30 +122,45 @@ fn is_header(record: &Map<String, Value>) -> bool {
     text(record, "kind") == Some("header") && number(record, "seq").is_some()
 }
 
-/// Numbers of a journal have no gaps, and its last record counts the calls.
+fn is_end(record: &Map<String, Value>) -> bool {
+    text(record, "kind") == Some("end") && number(record, "seq").is_some()
+}
+
+/// The number of a record that only a journal has, where there is no header before it.
+fn headless(record: &Map<String, Value>) -> Option<u64> {
+    let kinds = ["call", "done", "fault", "end"];
+    let ours = text(record, "kind").is_some_and(|kind| kinds.contains(&kind));
+    let stamped = record.contains_key("ts") && record.contains_key("dt_us");
+    number(record, "seq").filter(|_| ours && stamped)
+}
+
+/// Numbers of a journal have no gaps, and its last record counts all others.
 fn check_journal(records: &[Map<String, Value>]) -> Result<(), LogProblem> {
-    let mut before: Option<u64> = None;
-    for record in records {
+    let mut last = 0;
+    for (index, record) in records.iter().enumerate() {
         let Some(seq) = number(record, "seq") else {
             continue;
         };
-        match before {
-            Some(before) if seq != before + 1 => {
-                return Err(LogProblem::Gap { before, after: seq });
-            }
-            Some(_) | None => before = Some(seq),
+        if index > 0 && seq != last + 1 {
+            let (before, after) = (last, seq);
+            return Err(LogProblem::Gap { before, after });
+        }
+        last = seq;
+    }
+    let Some(end) = records.last().filter(|record| is_end(record)) else {
+        return Err(LogProblem::Endless { last });
+    };
+    let counts = end.get("counts").and_then(Value::as_object);
+    for (kind, told) in counts.into_iter().flatten() {
+        let of_kind = |record: &&Map<String, Value>| text(record, "kind") == Some(kind);
+        let held = records.iter().filter(of_kind).count() as u64;
+        let told = told.as_u64().unwrap_or_default();
+        if told != held {
+            let kind = kind.clone();
+            return Err(LogProblem::Truncated { kind, held, told });
         }
     }
-    let end = records
-        .iter()
-        .find(|record| text(record, "kind") == Some("end"));
-    let told = end.and_then(|end| end.get("counts")?.get("call")?.as_u64());
-    let calls = |record: &&Map<String, Value>| text(record, "kind") == Some("call");
-    let held = records.iter().filter(calls).count() as u64;
-    match told {
-        Some(told) if told != held => Err(LogProblem::Truncated { held, told }),
-        Some(_) | None => Ok(()),
-    }
+    Ok(())
 }
 
 /// What became of calls whose end is a record of its own, by the number of the call.
@@ -401,6 +447,8 @@ mod tests {
             r#"{"seq":4,"dt_us":5000,"kind":"call","tool":"b","args":{"list":["[redacted]"]}}"#,
             "\n",
             r#"{"seq":5,"dt_us":6000,"kind":"done","of":4,"ok":true,"is_error":false}"#,
+            "\n",
+            r#"{"seq":6,"dt_us":7000,"kind":"end","counts":{"header":1,"call":2,"done":2}}"#,
         );
         let calls = parse(journal).unwrap();
         let told: Vec<_> = calls
@@ -452,9 +500,45 @@ mod tests {
 
     #[test]
     fn journals_may_follow_each_other() {
-        let one = "{\"seq\":1,\"kind\":\"header\"}\n{\"seq\":2,\"kind\":\"call\",\"tool\":\"a\"}\n";
+        let one = concat!(
+            r#"{"seq":1,"kind":"header"}"#,
+            "\n",
+            r#"{"seq":2,"kind":"call","tool":"a"}"#,
+            "\n",
+            r#"{"seq":3,"kind":"end","counts":{"header":1,"call":1}}"#,
+            "\n",
+        );
         let two = one.replace("\"a\"", "\"b\"");
         assert_eq!(tools(&format!("{one}{two}")).unwrap(), ["a", "b"]);
+        let foreign = "{\"tool\":\"c\"}\n";
+        let mixed = format!("{foreign}{one}{foreign}{two}{foreign}");
+        assert_eq!(tools(&mixed).unwrap(), ["c", "a", "c", "b", "c"]);
+    }
+
+    #[test]
+    fn a_journal_that_is_cut_is_told_from_a_log_of_others() {
+        let lines = [
+            r#"{"seq":1,"ts":"1970-01-01T00:00:00.000Z","dt_us":0,"kind":"header"}"#,
+            r#"{"seq":2,"ts":"1970-01-01T00:00:00.000Z","dt_us":0,"kind":"call","tool":"a"}"#,
+            r#"{"seq":3,"ts":"1970-01-01T00:00:00.000Z","dt_us":0,"kind":"done","of":2,"ok":true}"#,
+            r#"{"seq":4,"ts":"1970-01-01T00:00:00.000Z","dt_us":0,"kind":"end","counts":{"header":1,"call":1,"done":1}}"#,
+        ];
+        assert_eq!(tools(&lines.join("\n")).unwrap(), ["a"]);
+        for kept in 1..lines.len() {
+            let last = kept as u64;
+            let cut = tools(&lines[..kept].join("\n"));
+            assert_eq!(cut, Err(LogProblem::Endless { last }), "the first {kept}");
+            let whole = lines.join("\n");
+            let first_of_two = tools(&format!("{}\n{whole}", lines[..kept].join("\n")));
+            assert_eq!(first_of_two, Err(LogProblem::Endless { last }));
+            let cut = tools(&lines[kept..].join("\n"));
+            let first = last + 1;
+            assert_eq!(cut, Err(LogProblem::Headless { first }), "all but {kept}");
+        }
+        let fewer = lines.join("\n").replace("\"done\":1", "\"done\":2");
+        assert!(matches!(tools(&fewer), Err(LogProblem::Truncated { .. })));
+        let foreign = r#"{"seq":7,"kind":"call","tool":"a"}"#;
+        assert_eq!(tools(foreign).unwrap(), ["a"]);
     }
 
     #[test]
@@ -471,7 +555,11 @@ mod tests {
         );
         case(
             &format!("{header}\n{{\"seq\":2,\"kind\":\"end\",\"counts\":{{\"call\":3}}}}"),
-            "the journal holds 0 calls and says there were 3",
+            "the journal holds 0 records of kind `call` and says there were 3",
+        );
+        case(
+            header,
+            "the journal is cut: its `end` is missing after record 1; a server that is killed, or still runs, leaves none",
         );
     }
 }
