@@ -2,7 +2,7 @@
 
 use globset::{Glob, GlobMatcher};
 
-use crate::suite::model::Case;
+use crate::{suite::model::Case, words::text::clean};
 
 /// The selection of a run. Empty lists select everything.
 #[derive(Debug, Default)]
@@ -12,11 +12,17 @@ pub(crate) struct Filter {
     not_tags: Vec<String>,
 }
 
-/// A pattern as typed: with `*`, `?`, `[` or `{` a glob, else a text to be contained.
+/// A pattern: with `*`, `?`, `[` or `{` a glob, else a text to be contained. As typed, and as ids show what was typed.
 #[derive(Debug)]
 enum Pattern {
-    Contains(String),
-    Glob(GlobMatcher),
+    Contains {
+        typed: String,
+        shown: String,
+    },
+    Glob {
+        typed: GlobMatcher,
+        shown: GlobMatcher,
+    },
 }
 
 /// A glob that cannot be read.
@@ -60,19 +66,54 @@ impl Filter {
 impl Pattern {
     fn new(text: &str) -> Result<Self, BadPattern> {
         if !text.contains(['*', '?', '[', '{']) {
-            return Ok(Self::Contains(text.to_owned()));
+            return Ok(Self::Contains {
+                typed: text.to_owned(),
+                shown: as_shown(text),
+            });
         }
-        let glob = Glob::new(text).map_err(|error| BadPattern {
-            pattern: text.to_owned(),
-            reason: error.kind().to_string(),
-        })?;
-        Ok(Self::Glob(glob.compile_matcher()))
+        let glob = |pattern: &str| {
+            let glob = Glob::new(pattern).map_err(|error| BadPattern {
+                pattern: text.to_owned(),
+                reason: error.kind().to_string(),
+            })?;
+            Ok(glob.compile_matcher())
+        };
+        Ok(Self::Glob {
+            typed: glob(text)?,
+            shown: glob(&glob_as_shown(text))?,
+        })
     }
 
     fn matches(&self, case: &Case) -> bool {
         match self {
-            Self::Contains(text) => case.id.contains(text.as_str()),
-            Self::Glob(glob) => glob.is_match(&case.id) || glob.is_match(&case.name),
+            Self::Contains { typed, shown } => {
+                let found = |text: &String| case.id.contains(text.as_str());
+                found(typed) || found(shown) || case.name.contains(typed.as_str())
+            }
+            Self::Glob { typed, shown } => {
+                typed.is_match(&case.id) || shown.is_match(&case.id) || typed.is_match(&case.name)
+            }
         }
     }
+}
+
+/// A part of a name as ids have it, for one that was copied from the suite.
+fn as_shown(text: &str) -> String {
+    clean(text).replace('\n', " ⏎ ").replace('\t', " ")
+}
+
+/// The same of a glob, in which what a sign is shown as means itself.
+fn glob_as_shown(pattern: &str) -> String {
+    let mut glob = String::with_capacity(pattern.len());
+    for sign in pattern.chars() {
+        let (typed, shown) = (sign.to_string(), as_shown(&sign.to_string()));
+        if shown == typed {
+            glob.push(sign);
+        } else {
+            for sign in shown.chars() {
+                glob.extend(['[', sign, ']']);
+            }
+        }
+    }
+    glob
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     report::Tool,
-    words::{digest::sha256, text::clean},
+    words::{digest::sha256, text::name},
 };
 
 /// What stands in `format`.
@@ -149,8 +149,14 @@ impl PlanFile {
         }
         let mut seen = HashSet::new();
         for id in self.shards.iter().flat_map(|shard| &shard.ids) {
+            if name(id) != *id {
+                return Err(format!(
+                    "it has `{}`, which is no id as suites give them",
+                    name(id)
+                ));
+            }
             if !seen.insert(id.as_str()) {
-                return Err(format!("it has `{}` twice", clean(id)));
+                return Err(format!("it has `{id}` twice"));
             }
         }
         Ok(())
@@ -203,7 +209,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_plan_survives_its_file() {
-        for shards in [&[] as &[&[&str]], &[&["a::\"1\"\n"], &[], &["b", "c"]]] {
+        for shards in [&[] as &[&[&str]], &[&["a::\"1\"\\"], &[], &["b", "c"]]] {
             let plan = plan(shards);
             assert_eq!(PlanFile::parse(&plan.render()), Ok(plan));
         }
@@ -226,6 +232,7 @@ pub(crate) mod tests {
         );
         case(&text.replace("\"trials\"", "\"trails\""), "unknown field");
         case(&plan(&[&["a"], &["a"]]).render(), "twice");
+        case(&plan(&[&["a\n"]]).render(), "no id");
         let mut placeless = plan(&[&["a"]]);
         placeless.shards[0].places.clear();
         case(&placeless.sealed().render(), "where it stands");

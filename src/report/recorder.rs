@@ -211,7 +211,7 @@ impl Recorder {
         let position = case.origin.position();
         let server = outcome.server.as_ref().map(|it| self.cleaner.line(it));
         Record {
-            id: Cleaner::name(&case.id),
+            id: case.id.clone(),
             name: Cleaner::name(&case.name),
             file: self.share(&Cleaner::name(&case.origin.file.path)),
             line: position.line,
@@ -232,7 +232,7 @@ impl Recorder {
                 let clean = self.cleaner.line(it);
                 self.share(&clean)
             }),
-            server_of: outcome.server_of.as_ref().map(|it| Cleaner::name(it)),
+            server_of: outcome.server_of.clone(),
             container: container(outcome.container.as_deref()),
             attempts: outcome.earlier.iter().map(|it| self.attempt(it)).collect(),
             findings: self.findings(outcome),

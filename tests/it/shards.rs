@@ -247,6 +247,62 @@ fn a_plan_of_nothing_is_made_and_merged_as_empty() {
     expect(&merge(&project, &["--allow-empty"]), 0, "pass", &[]);
 }
 
+/// Runs all shards of a plan as GitLab would, each with this exit code, and merges them.
+fn flow(project: &Project, plan: &[&str], more: &[&str]) -> Ran {
+    let mut arguments = vec!["ci", "plan"];
+    arguments.extend(plan);
+    let ran = project.run(&arguments);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let text: Value = serde_json::from_str(&project.read("mcp-assert-plan.json")).unwrap();
+    let of = text["shards"].as_array().unwrap().len();
+    for number in 1..=of {
+        shard(project, &format!("{number}/{of}"), 1, 0);
+    }
+    merge(project, more)
+}
+
+#[test]
+fn names_and_files_of_every_spelling_are_planned_run_and_merged() {
+    let names = [
+        "\u{26a0}\u{fe0f} refuses",
+        "family \u{1f469}\u{200d}\u{1f469}",
+        "\u{645}\u{6cc}\u{200c}\u{62e}",
+        "soft\u{ad}hyphen",
+        "\u{feff}marked",
+        "tab\there",
+        "ends with lines\n",
+        "ends with a blank ",
+        "two\nlines",
+        // Two that are shown alike stay two.
+        "zero\u{200b}width",
+        "zero\\u{200b}width",
+    ];
+    let quoted = names.map(|name| json!(name).to_string());
+    let cases: Vec<(&str, &str)> = quoted.iter().map(|name| (name.as_str(), "hello")).collect();
+    let project = Project::new()
+        .file("evals/a.yaml", suite(&cases))
+        .file("evals/\u{2714}\u{fe0f} b.yaml", suite(&[("b", "hello")]));
+    let merged = flow(&project, &["--shards", "2"], &["--report-json", "m.json"]);
+    expect(&merged, 0, "pass", &[]);
+    let ids = statuses(&project.read("m.json"));
+    assert_eq!(ids.len(), names.len() + 1, "{ids:?}");
+    // Typed as it is in the file, or as it is shown.
+    for typed in [
+        names[0],
+        "*\u{26a0}\u{fe0f} r*",
+        "\u{2714}\u{fe0f} b.yaml::*",
+        "tab\there",
+        "tab here",
+        names[6],
+        "lines\n",
+        names[8],
+        "two \u{23ce} lines",
+    ] {
+        let ran = project.run(&["run", "--list", "--filter", typed, "evals"]);
+        assert_eq!(ran.stdout.lines().count(), 1, "{typed:?}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn a_plan_of_broken_suites_is_refused() {
     let project = Project::with_suite("name: a\nsever: {}\n");

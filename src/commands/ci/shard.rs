@@ -11,7 +11,7 @@ use crate::{
     commands::running::{Prepared, Refusal},
     plan::shard::Shard,
     report::{Tool, run_json::PlanFacts},
-    words::text::{clean, count},
+    words::text::count,
 };
 
 /// Assertions that are named when they are missing.
@@ -109,7 +109,7 @@ pub(super) fn refuse_missing(facts: &PlanFacts, prepared: &Prepared) -> Result<(
     let named: Vec<String> = missing
         .iter()
         .take(MOST_NAMED)
-        .map(|id| format!("`{}`", clean(id)))
+        .map(|id| format!("`{id}`"))
         .collect();
     let more = missing.len() - named.len();
     let more = if more > 0 {

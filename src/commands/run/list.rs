@@ -37,7 +37,7 @@ pub(super) fn list(
                 .as_ref()
                 .map(|target| format!(" [{target}]"))
                 .unwrap_or_default();
-            let line = format!("{}{target}\n", clean(&job.case.id).replace('\n', " "));
+            let line = format!("{}{target}\n", job.case.id);
             if in_workflow {
                 print(out, &neutral::lines(&line))?;
             } else {
@@ -60,7 +60,7 @@ fn row(job: &Job, cleaner: &Cleaner) -> Value {
         Work::Run(_) | Work::Invalid(_) => None,
     };
     json!({
-        "id": Cleaner::name(&job.case.id),
+        "id": job.case.id,
         "name": Cleaner::name(&job.case.name),
         "file": Cleaner::name(&job.case.origin.file.path),
         "line": job.case.origin.position().line,
@@ -117,7 +117,7 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
 fn say_started(prepared: &Prepared, out: &mut Stdout) -> Result<(), Refusal> {
     let secrets = prepared.secrets();
     for job in &prepared.plan.jobs {
-        let name = Cleaner::name(&job.case.id);
+        let name = &job.case.id;
         let target = job
             .target
             .as_ref()

@@ -23,6 +23,7 @@ use crate::{
     words::{
         redact::Secrets,
         source::{Origin, SourceFile, Span},
+        text,
     },
 };
 
@@ -68,7 +69,7 @@ fn origin(path: &str, part: &str) -> Origin {
 pub(crate) fn outcome(path: &str, name: &str) -> Outcome {
     Outcome {
         case: Arc::new(Case {
-            id: format!("{path}::{name}"),
+            id: text::name(&format!("{path}::{name}")),
             name: name.to_owned(),
             origin: origin(path, SUITE),
             subject: "assert",

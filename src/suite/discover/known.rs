@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::suite::model::Case;
+use crate::{suite::model::Case, words::text};
 
 /// The cases so far.
 #[derive(Debug, Default)]
@@ -27,8 +27,10 @@ struct ById(Arc<Case>);
 struct ByName(Arc<Case>);
 
 impl Known {
-    /// Gives a case its id: this one, with a number behind it if others have it.
-    pub(super) fn identify(&mut self, id: String, mut case: Case) -> Arc<Case> {
+    /// Gives a case its id: this one as it is shown, with a number behind it if others have it. Here and nowhere else
+    /// it is made harmless, so that plans, reports and baselines have one and the same id.
+    pub(super) fn identify(&mut self, id: &str, mut case: Case) -> Arc<Case> {
+        let id = text::name(id);
         case.id = match self.ids.get(id.as_str()) {
             None => id,
             Some(uses) => {
@@ -126,7 +128,7 @@ mod tests {
                     subject: "",
                     tags: Vec::new(),
                 };
-                known.identify((*name).to_owned(), case).id.clone()
+                known.identify(name, case).id.clone()
             });
             assert_eq!(ids.collect::<Vec<_>>(), wanted, "{names:?}");
         };
@@ -134,6 +136,8 @@ mod tests {
         case(&["n", "n", "n#2"], &["n", "n#2", "n#2#2"]);
         case(&["n#2", "n", "n"], &["n#2", "n", "n#3"]);
         case(&["n", "n#3", "n", "n"], &["n", "n#3", "n#2", "n#4"]);
+        case(&["n\u{ad}", "n\\u{ad}"], &["n\\u{ad}", "n\\u{ad}#2"]);
+        case(&["n", "n\n", "n "], &["n", "n#2", "n#3"]);
         case(
             &["n#2", "n", "n", "n", "n#3"],
             &["n#2", "n", "n#3", "n#4", "n#3#2"],

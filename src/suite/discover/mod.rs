@@ -384,7 +384,7 @@ impl Loading<'_> {
     /// Gives a case its id, and tells a name that was used before.
     fn identify(&mut self, file: &FoundFile, case: Case) -> Arc<Case> {
         let id = format!("{}::{}", file.relative, case.name);
-        let case = self.known.identify(id, case);
+        let case = self.known.identify(&id, case);
         if case.name == file.name() {
             // Not a name that somebody chose: the file's.
             return case;
@@ -437,7 +437,7 @@ impl Loading<'_> {
             tags: Vec::new(),
         };
         let id = format!("{relative}::{name}");
-        let case = self.known.identify(id, case);
+        let case = self.known.identify(&id, case);
         let case = at_first_problem(case, &problems);
         let reasons = reasons(&problems);
         self.suite.entries.push(Entry::Invalid { case, reasons });

@@ -49,7 +49,7 @@ pub(crate) enum Entry {
 /// What is known of an assertion before it runs; shared by its trials, targets and reports.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
-    /// `<path from the suite>::<name>`, with `#2` … for repeats in one file.
+    /// `<path from the suite>::<name>`, with `#2` … for repeats in one file; harmless, as it is shown.
     pub(crate) id: String,
     /// The name, for people.
     pub(crate) name: String,
