@@ -304,6 +304,28 @@ fn names_and_files_of_every_spelling_are_planned_run_and_merged() {
 }
 
 #[test]
+fn a_shard_without_assertions_is_a_shard() {
+    let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "hello"), ("c", "hello")]));
+    let merged = flow(&project, &["--shards", "4"], &[]);
+    expect(&merged, 0, "pass", &[]);
+    let merged = flow(&project, &["--shards", "4", "--trials", "2"], &[]);
+    expect(&merged, 0, "pass", &[]);
+}
+
+#[test]
+fn a_shard_of_nothing_but_skips_is_no_failure_and_a_run_of_them_is_empty() {
+    let both = [("a", "hello"), ("b", "skip"), ("c", "skip")];
+    let project = Project::with_suite(&suite(&both));
+    let merged = flow(&project, &["--shards", "3"], &[]);
+    expect(&merged, 0, "pass", &[]);
+    let project = Project::with_suite(&suite(&both[1..]));
+    let merged = flow(&project, &["--shards", "2"], &[]);
+    expect(&merged, 4, "empty", &[]);
+    let merged = merge(&project, &["--allow-empty"]);
+    expect(&merged, 0, "pass", &[]);
+}
+
+#[test]
 fn a_plan_of_broken_suites_is_refused() {
     let project = Project::with_suite("name: a\nsever: {}\n");
     let ran = project.run(&["ci", "plan"]);

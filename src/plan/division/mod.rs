@@ -33,7 +33,7 @@ pub(crate) struct Part {
 }
 
 /// How many shards there should be: so many that each takes `target_us` with `jobs` at once, no more than there are
-/// assertions, and no more than `most`.
+/// assertions that take time, and no more than `most`.
 pub(crate) fn number_of_shards(
     loads: &[Load<'_>],
     jobs: usize,
@@ -43,7 +43,9 @@ pub(crate) fn number_of_shards(
     let total: u128 = loads.iter().map(|load| u128::from(load.duration_us)).sum();
     let room = (jobs as u128).max(1) * u128::from(target_us).max(1);
     let wanted = usize::try_from(total.div_ceil(room)).unwrap_or(usize::MAX);
-    wanted.max(1).min(most).min(loads.len())
+    // What is skipped would leave shards with nothing to do.
+    let run = loads.iter().filter(|load| load.duration_us > 0).count();
+    wanted.max(1).min(most).min(run.max(1)).min(loads.len())
 }
 
 /// Divides into so many shards: the longest first, each into the lightest shard. Equals are ordered by the digest of
