@@ -26,7 +26,7 @@ impl Lowering<'_> {
         skip: Option<Field<FlagOr<Text>>>,
         unless_env: Option<Field<Texts>>,
     ) -> Control {
-        let names = unless_env.map(|names| names.value.strings());
+        let names = unless_env.map(|names| self.variable_names(names.value));
         Control {
             skip: skip.and_then(|skip| match skip.value {
                 FlagOr::Flag(false) => None,
@@ -37,11 +37,7 @@ impl Lowering<'_> {
                 }
                 FlagOr::Other(reason) => Some(reason.text),
             }),
-            skip_unless_env: names
-                .unwrap_or_default()
-                .into_iter()
-                .filter(|name| !name.is_empty())
-                .collect(),
+            skip_unless_env: names.unwrap_or_default(),
             ..Control::default()
         }
     }

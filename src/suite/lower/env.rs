@@ -3,9 +3,10 @@
 use super::{Fate, Lowering, UnsetVariables};
 use crate::{
     suite::{
+        Dialect,
         model::server::{EnvPart, EnvValue},
         problems,
-        raw::value::{Text, TextTable},
+        raw::value::{Text, TextTable, Texts},
         template::Template,
         yaml::At,
     },
@@ -77,7 +78,41 @@ fn braced(inner: &str) -> (Piece<'_>, usize) {
     (piece, end + 1)
 }
 
+/// Whether a variable can be called so: the system takes all but an equals sign, and nobody means a sign of the shell
+/// or a blank.
+fn is_name(name: &str) -> bool {
+    let stray = |character: char| matches!(character, '=' | '$' | '{' | '}' | '\0');
+    !name.is_empty() && !name.contains(stray) && !name.contains(char::is_whitespace)
+}
+
 impl Lowering<'_> {
+    /// Names of variables; the empty text is none.
+    pub(super) fn variable_names(&mut self, names: Texts) -> Vec<String> {
+        let names = names.0.into_iter().filter(|name| !name.text.is_empty());
+        let mut found = Vec::new();
+        for name in names {
+            self.check_variable_name(&name.text, name.at);
+            found.push(name.text);
+        }
+        found
+    }
+
+    /// The variables of a table, each with its value.
+    pub(super) fn variables(&mut self, table: TextTable) -> Vec<(String, EnvValue)> {
+        for (key, _) in &table.0 {
+            self.check_variable_name(&key.text, key.at);
+        }
+        self.env_table(table)
+    }
+
+    /// Tells what is no name. For the Go tool such a variable was one that is never set.
+    fn check_variable_name(&mut self, name: &str, at: At) {
+        if is_name(name) || self.dialect() == Dialect::Compat {
+            return;
+        }
+        self.problem(at, |origin| problems::bad_variable_name(origin, name));
+    }
+
     /// The values of a table, each with its name.
     pub(super) fn env_table(&mut self, table: TextTable) -> Vec<(String, EnvValue)> {
         table
@@ -133,7 +168,17 @@ impl Lowering<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, pieces};
+    use super::{Piece, is_name, pieces};
+
+    #[test]
+    fn a_name_has_no_sign_of_the_shell() {
+        for name in ["HOME", "_x1", "ProgramFiles(x86)", "npm_config_a-b"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "$HOME", "${HOME}", "A=B", "A B", " A"] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn values_fall_into_text_and_variables() {

@@ -310,11 +310,11 @@ impl Lowering<'_> {
                 .map(|command| self.template(command.value)),
             args: args.into_iter().map(|arg| self.template(arg)).collect(),
             directory: cwd.map(|cwd| self.directory(cwd.value)),
-            env: env.map(|env| self.env_table(env.value)).unwrap_or_default(),
+            env: env.map(|env| self.variables(env.value)).unwrap_or_default(),
             inherit: match inherit_env.map(|inherit| inherit.value) {
                 None | Some(FlagOr::Flag(true)) => Inherit::All,
                 Some(FlagOr::Flag(false)) => Inherit::Nothing,
-                Some(FlagOr::Other(names)) => Inherit::Only(names.strings()),
+                Some(FlagOr::Other(names)) => Inherit::Only(self.variable_names(names)),
             },
         }
     }

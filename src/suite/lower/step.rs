@@ -158,7 +158,12 @@ impl Lowering<'_> {
         if let Some(prompt) = prompt.take() {
             found.push(("prompt", self.prompt_step(prompt)));
         }
-        if ping.take().is_some() {
+        if let Some(ping) = ping.take() {
+            if !ping.value {
+                self.problem(ping.at, |origin| {
+                    problems::wrong_type(origin, "`false`", "`true`, or no `ping` at all")
+                });
+            }
             found.push(("ping", Some(StepAction::Ping)));
         }
         if let Some(level) = set_level.take() {
@@ -234,6 +239,9 @@ impl Lowering<'_> {
         tool: Field<Text>,
         args: Option<Field<Members>>,
     ) -> ToolCall {
+        if tool.value.is_blank() && self.dialect() == Dialect::Native {
+            self.problem(tool.at, |origin| problems::empty_value(origin, "tool"));
+        }
         ToolCall {
             tool: self.template(tool.value),
             args: self.members(args),

@@ -76,6 +76,6 @@ codes! {
     NO_VARIABLE = "no-variable";
     /// An environment variable without a value and without a default.
     UNSET_VARIABLE = "unset-variable";
-    /// A `${…}` that is no environment variable.
+    /// A `${…}` or a name that is no environment variable.
     BAD_VARIABLE = "bad-variable";
 }

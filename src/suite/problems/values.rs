@@ -176,6 +176,22 @@ pub(crate) fn bad_variable(origin: Origin, written: &str) -> Diagnostic {
     )
 }
 
+/// What no environment variable is called.
+pub(crate) fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_VARIABLE,
+        origin,
+        format!("`{found}` is no name of an environment variable"),
+    );
+    let bare = found.trim_start_matches(['$', '{']).trim_end_matches('}');
+    let bare = bare.split(['=', ':']).next().unwrap_or_default().trim();
+    if bare.is_empty() {
+        helped(problem, "write its name alone, such as `HOME`")
+    } else {
+        helped(problem, format!("write its name alone: `{bare}`"))
+    }
+}
+
 /// Two assertions with one name.
 pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
     let problem = warning(

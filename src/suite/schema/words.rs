@@ -41,6 +41,7 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
             "within_ms",
         ]),
         ("Rule" | "TraceCall", "outcome") => marked_or(&["ok", "error"]),
+        ("Step", "ping") => json!({ "const": true }),
         ("Assertion", "steps") => at_least_one("Step"),
         ("Assertion", "trajectory") => at_least_one("Rule"),
         _ => return None,

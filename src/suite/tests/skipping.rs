@@ -100,6 +100,33 @@ fn what_is_skipped_is_wrong_for_any_other_reason() {
 }
 
 #[test]
+fn what_is_no_name_of_a_variable_is_told() {
+    let case = |text: &str, wanted: &[&str]| {
+        let shown = Sample::one(text).shown();
+        let told: Vec<&str> = shown
+            .lines()
+            .filter(|line| line.contains("no name of") || line.contains("alone"))
+            .map(|line| line.trim_start_matches(|sign: char| !sign.is_alphanumeric()))
+            .collect();
+        assert_eq!(told, wanted, "{shown}");
+    };
+    case(
+        &document("skip_unless_env: [KEY, $HOME, '']\n"),
+        &[
+            "error[bad-variable]: `$HOME` is no name of an environment variable",
+            "help: write its name alone: `HOME`",
+        ],
+    );
+    case(
+        "server: {command: s, env: {'A=B': c}, inherit_env: [PATH]}\nassert: {tool: x}\n",
+        &[
+            "error[bad-variable]: `A=B` is no name of an environment variable",
+            "help: write its name alone: `A`",
+        ],
+    );
+}
+
+#[test]
 fn a_variable_that_is_set_but_empty_skips_and_is_no_problem() {
     let sample = Sample::one(&document("skip_unless_env: KEY\n"));
     assert_eq!(sample.with_variable("KEY", "").strict_env().shown(), "");
