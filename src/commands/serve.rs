@@ -95,6 +95,13 @@ fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
     if let Some(folder) = args.files.as_ref().filter(|folder| !folder.is_dir()) {
         kept(format!("--files `{}` is no folder", folder.display()));
     }
+    let state = State::new(args.state.clone());
+    if let (Some(path), Err(error)) = (&args.state, state.check()) {
+        kept(format!(
+            "--state `{}` cannot keep counters: {error}",
+            path.display()
+        ));
+    }
     let offer = offer(args, profile).unwrap_or_else(|problem| {
         kept(problem);
         Offer::default()
@@ -108,7 +115,7 @@ fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
         revisions,
         seed: args.seed,
         clock,
-        state: State::new(args.state.clone()),
+        state,
         files: args.files.clone(),
         stderr: args.stderr.clone(),
         max_requests: args.max_requests,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The counters; clones share them.
@@ -17,11 +17,20 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Counters in memory, or in `file`, which is made at the first step.
+    /// Counters in memory, or in `file`.
     pub(crate) fn new(file: Option<PathBuf>) -> Self {
         Self {
             file,
             memory: Arc::default(),
+        }
+    }
+
+    /// Makes the file where there is none, and says why it cannot keep counters. A server that finds that out at its
+    /// first step would answer as if there were no rules.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        match &self.file {
+            None => Ok(()),
+            Some(path) => open(path).and_then(|mut file| read(&mut file)).map(drop),
         }
     }
 
@@ -38,13 +47,7 @@ impl State {
                 Ok(step(&mut counters, key))
             }
             Some(path) => {
-                let mut file = OpenOptions::new()
-                    .read(true)
-                    .write(true)
-                    .create(true)
-                    .truncate(false)
-                    .open(path)?;
-                file.lock()?;
+                let mut file = open(path)?;
                 let mut counters = read(&mut file)?;
                 let count = step(&mut counters, key);
                 write(&mut file, &counters)?;
@@ -52,6 +55,22 @@ impl State {
             }
         }
     }
+}
+
+/// The file for this process alone, until it is dropped.
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    // A pipe would be waited for, and a device forgets.
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    file.lock()?;
+    Ok(file)
 }
 
 fn step(counters: &mut BTreeMap<String, u64>, key: &str) -> u64 {
@@ -66,7 +85,8 @@ fn read(file: &mut File) -> io::Result<BTreeMap<String, u64>> {
     if text.trim().is_empty() {
         return Ok(BTreeMap::new());
     }
-    serde_json::from_str(&text).map_err(io::Error::from)
+    serde_json::from_str(&text)
+        .map_err(|error| io::Error::other(format!("it holds no counters: {error}")))
 }
 
 fn write(file: &mut File, counters: &BTreeMap<String, u64>) -> io::Result<()> {
@@ -92,11 +112,28 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_keep_counters_is_found_before_the_first_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let case = |path: &Path| State::new(Some(path.to_owned())).check().is_ok();
+        let path = folder.path().join("state.json");
+        assert!(case(&path), "it is made");
+        State::new(Some(path.clone())).bump("a").unwrap();
+        assert!(case(&path), "it is kept");
+        assert_eq!(State::new(Some(path)).bump("a").unwrap(), 2);
+        assert!(!case(folder.path()));
+        assert!(!case(&folder.path().join("no/state.json")));
+        assert!(!case(Path::new("/dev/null")));
+        assert!(State::default().check().is_ok());
+    }
+
+    #[test]
     fn a_broken_file_is_an_error_and_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.json");
         std::fs::write(&path, "[not counters").unwrap();
-        assert!(State::new(Some(path.clone())).bump("a").is_err());
+        let state = State::new(Some(path.clone()));
+        assert!(state.check().is_err());
+        assert!(state.bump("a").is_err());
         assert_eq!(std::fs::read_to_string(path).unwrap(), "[not counters");
     }
 }

@@ -203,6 +203,18 @@ fn wrong_rules_are_usage_errors_told_all_at_once() {
     );
 }
 
+#[test]
+fn a_state_that_cannot_be_kept_is_a_usage_error() {
+    let project = Project::new().file("garbage.json", "[not counters");
+    for state in ["garbage.json", ".", "no/such/state.json"] {
+        let ran = project.run(&["serve", "--state", state, "--fault", "drop"]);
+        assert_eq!(ran.code, 2, "{state}: {}", ran.stderr);
+        let wanted = format!("--state `{state}` cannot keep counters");
+        assert!(ran.stderr.contains(&wanted), "{}", ran.stderr);
+    }
+    assert_eq!(project.read("garbage.json"), "[not counters");
+}
+
 /// A journal's records; every line has to be one.
 fn records(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
