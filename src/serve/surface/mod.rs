@@ -71,6 +71,19 @@ const METHODS: [&str; 15] = [
     "subscriptions/listen",
 ];
 
+/// What is not found where only tools are declared. `subscriptions/listen` is not among them: it accepts less.
+const BEYOND_TOOLS: [&str; 9] = [
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+];
+
 /// The handler of one session; clones share everything.
 #[derive(Clone)]
 pub(super) struct Bench {
@@ -304,7 +317,11 @@ impl ServerHandler for Bench {
             .as_ref()
             .and_then(|context| context.arguments.as_ref());
         let argument = &asked.argument;
-        let values = prompts::complete(&asked.r#ref, &argument.name, &argument.value, given)?;
+        let offered = prompts::Completed {
+            prompts: &self.offer().prompts,
+            templates: &self.offer().templates,
+        };
+        let values = offered.complete(&asked.r#ref, (&argument.name, &argument.value), given)?;
         let values = CompletionInfo::with_all_values(values)
             .map_err(|error| ErrorData::internal_error(error, None))?;
         Ok(CompleteResult::new(values))
@@ -363,6 +380,10 @@ impl Service<RoleServer> for Desk {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
+        let method = request.method();
+        if !self.0.offer().declares_all && BEYOND_TOOLS.contains(&method) {
+            return Err(method_not_found(method));
+        }
         let discoverable = self.0.options.revisions.iter().any(is_modern);
         let handshake = matches!(request, ClientRequest::InitializeRequest(_));
         let mut stamp = era(&context) == Era::Modern && !handshake;

@@ -79,30 +79,62 @@ pub(super) fn get(
     Ok(vec![PromptMessage::new_text(Role::User, text)])
 }
 
-/// The values that complete `prefix`; an unknown reference or argument is an error.
-pub(super) fn complete(
-    reference: &Reference,
-    argument: &str,
-    prefix: &str,
-    given: Option<&HashMap<String, String>>,
-) -> Result<Vec<String>, ErrorData> {
-    let values = match (target(reference), argument) {
-        (Some(Target::Arguments), "arg1") => FRUIT.iter().map(|&fruit| fruit.to_owned()).collect(),
-        (Some(Target::Arguments), "arg2") => forms(given.and_then(|given| given.get("arg1"))),
-        (Some(Target::Template), "id") => IDS.iter().map(|&id| id.to_owned()).collect(),
-        (Some(Target::Simple | Target::Arguments | Target::Template), other) => {
-            let message = format!("no argument \"{other}\" to complete");
-            return Err(ErrorData::invalid_params(message, None));
+/// What has arguments to complete: what is hidden has none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Completed<'a> {
+    /// The names of the prompts that are offered.
+    pub(super) prompts: &'a [&'static str],
+    /// The templates that are offered.
+    pub(super) templates: &'a [&'static str],
+}
+
+impl Completed<'_> {
+    /// The values that complete what an argument begins with; an unknown reference or argument is an error.
+    pub(super) fn complete(
+        self,
+        reference: &Reference,
+        (argument, prefix): (&str, &str),
+        given: Option<&HashMap<String, String>>,
+    ) -> Result<Vec<String>, ErrorData> {
+        let values = match (self.target(reference), argument) {
+            (Some(Target::Arguments), "arg1") => {
+                FRUIT.iter().map(|&fruit| fruit.to_owned()).collect()
+            }
+            (Some(Target::Arguments), "arg2") => forms(given.and_then(|given| given.get("arg1"))),
+            (Some(Target::Template), "id") => IDS.iter().map(|&id| id.to_owned()).collect(),
+            (Some(Target::Simple | Target::Arguments | Target::Template), other) => {
+                let message = format!("no argument \"{other}\" to complete");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            (None, _) => {
+                let message = "nothing to complete at this reference";
+                return Err(ErrorData::invalid_params(message, None));
+            }
+        };
+        Ok(values
+            .into_iter()
+            .filter(|value: &String| value.starts_with(prefix))
+            .collect())
+    }
+
+    fn target(self, reference: &Reference) -> Option<Target> {
+        match reference {
+            Reference::Prompt(prompt) => {
+                let name = self.prompts.iter().find(|name| **name == prompt.name)?;
+                match *name {
+                    SIMPLE => Some(Target::Simple),
+                    WITH_ARGUMENTS => Some(Target::Arguments),
+                    _ => None,
+                }
+            }
+            Reference::Resource(resource) => {
+                let offered = self.templates.contains(&TEMPLATE);
+                (offered && resource.uri == TEMPLATE).then_some(Target::Template)
+            }
+            // rmcp's enum may grow; a new kind of reference is none of ours.
+            _ => None,
         }
-        (None, _) => {
-            let message = "nothing to complete at this reference";
-            return Err(ErrorData::invalid_params(message, None));
-        }
-    };
-    Ok(values
-        .into_iter()
-        .filter(|value: &String| value.starts_with(prefix))
-        .collect())
+    }
 }
 
 /// What a reference names, as far as it is ours.
@@ -110,19 +142,6 @@ enum Target {
     Simple,
     Arguments,
     Template,
-}
-
-fn target(reference: &Reference) -> Option<Target> {
-    match reference {
-        Reference::Prompt(prompt) => match prompt.name.as_str() {
-            SIMPLE => Some(Target::Simple),
-            WITH_ARGUMENTS => Some(Target::Arguments),
-            _ => None,
-        },
-        Reference::Resource(resource) => (resource.uri == TEMPLATE).then_some(Target::Template),
-        // rmcp's enum may grow; a new kind of reference is none of ours.
-        _ => None,
-    }
 }
 
 fn forms(fruit: Option<&String>) -> Vec<String> {
@@ -139,8 +158,13 @@ mod tests {
 
     use super::*;
 
+    const ALL: Completed<'_> = Completed {
+        prompts: &PROMPTS,
+        templates: &[TEMPLATE],
+    };
+
     fn completed(reference: &Reference, argument: &str, prefix: &str) -> Vec<String> {
-        complete(reference, argument, prefix, None).unwrap()
+        ALL.complete(reference, (argument, prefix), None).unwrap()
     }
 
     #[test]
@@ -170,11 +194,18 @@ mod tests {
             ["fruit jam", "fruit juice"]
         );
         let given = HashMap::from([("arg1".to_owned(), "cherry".to_owned())]);
-        let forms = complete(&prompt, "arg2", "", Some(&given)).unwrap();
+        let forms = ALL.complete(&prompt, ("arg2", ""), Some(&given)).unwrap();
         assert_eq!(forms, ["cherry cake", "cherry jam", "cherry juice"]);
         let template = Reference::for_resource(TEMPLATE);
         assert_eq!(completed(&template, "id", "12"), ["12", "123"]);
-        assert!(complete(&prompt, "arg3", "", None).is_err());
-        assert!(complete(&Reference::for_prompt("nobody"), "arg1", "", None).is_err());
+        assert!(ALL.complete(&prompt, ("arg3", ""), None).is_err());
+        let nobody = Reference::for_prompt("nobody");
+        assert!(ALL.complete(&nobody, ("arg1", ""), None).is_err());
+        let hidden = Completed {
+            prompts: &[SIMPLE],
+            templates: &[],
+        };
+        assert!(hidden.complete(&prompt, ("arg1", ""), None).is_err());
+        assert!(hidden.complete(&template, ("id", ""), None).is_err());
     }
 }

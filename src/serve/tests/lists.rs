@@ -55,22 +55,80 @@ async fn pages_add_up_to_the_whole_list() {
 
 #[tokio::test]
 async fn profiles_hold_what_they_say() {
-    async fn case(profile: Profile, counts: [usize; 4], capabilities: usize) {
+    async fn case(profile: Profile, counts: [Option<usize>; 4], capabilities: usize) {
         let mut client = Client::start(offering(profile, &Selection::default(), None));
         let answer = client.initialize("2025-06-18").await;
         let declared = answer["result"]["capabilities"].as_object().unwrap();
         assert_eq!(declared.len(), capabilities, "{}", profile.name());
         for ((method, key), count) in LISTS.into_iter().zip(counts) {
+            let Some(count) = count else {
+                let error = client.refused(method, json!({})).await;
+                assert_eq!(error["code"], -32601, "{} {method}", profile.name());
+                continue;
+            };
             let (entries, _) = walk(&mut client, method, key).await;
             assert_eq!(entries.len(), count, "{} {method}", profile.name());
         }
     }
-    case(Profile::Conformance, [14, 3, 1, 2], 5).await;
-    case(Profile::Paginated, [14, 3, 1, 2], 5).await;
-    case(Profile::Minimal, [1, 0, 0, 0], 1).await;
-    case(Profile::Empty, [0, 0, 0, 0], 5).await;
+    case(Profile::Conformance, [14, 3, 1, 2].map(Some), 5).await;
+    case(Profile::Paginated, [14, 3, 1, 2].map(Some), 5).await;
+    case(Profile::Minimal, [Some(1), None, None, None], 1).await;
+    case(Profile::Empty, [0, 0, 0, 0].map(Some), 5).await;
     let mut client = Client::ready(offering(Profile::Paginated, &Selection::default(), None)).await;
     assert_eq!(walk(&mut client, "tools/list", "tools").await.1, 7);
+}
+
+#[tokio::test]
+async fn what_is_not_declared_is_not_found() {
+    let mut client = Client::ready(offering(Profile::Minimal, &Selection::default(), None)).await;
+    for (method, params) in [
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "test_prompt_with_arguments"},
+                "argument": {"name": "arg1", "value": ""}}),
+        ),
+        ("logging/setLevel", json!({"level": "info"})),
+        ("prompts/get", json!({"name": "test_simple_prompt"})),
+        ("prompts/get", json!({"name": 5})),
+        ("resources/read", json!({"uri": "test://static-text"})),
+        ("resources/subscribe", json!({"uri": "test://static-text"})),
+        (
+            "resources/unsubscribe",
+            json!({"uri": "test://static-text"}),
+        ),
+    ] {
+        let error = client.refused(method, params.clone()).await;
+        assert_eq!(error["code"], -32601, "{method} {params}");
+    }
+    client.call("test_simple_text", json!({})).await;
+}
+
+#[tokio::test]
+async fn what_is_hidden_completes_nothing() {
+    let nothing = Selection {
+        disable: vec!["*".to_owned()],
+        ..Selection::default()
+    };
+    for options in [
+        offering(Profile::Conformance, &nothing, None),
+        offering(Profile::Empty, &Selection::default(), None),
+    ] {
+        let mut client = Client::ready(options).await;
+        for (of, argument) in [
+            (
+                json!({"type": "ref/prompt", "name": "test_prompt_with_arguments"}),
+                "arg1",
+            ),
+            (
+                json!({"type": "ref/resource", "uri": "test://template/{id}/data"}),
+                "id",
+            ),
+        ] {
+            let params = json!({"ref": of, "argument": {"name": argument, "value": ""}});
+            let error = client.refused("completion/complete", params).await;
+            assert_eq!(error["code"], -32602, "{of}");
+        }
+    }
 }
 
 #[tokio::test]
