@@ -197,6 +197,12 @@ impl Tap for Layer {
         self.note(|journal| journal.incoming(frame));
         let heard = self.engine.incoming(frame);
         self.note_events();
+        if frame.method == Some("notifications/cancelled")
+            && let Some(id) = frame.message.pointer("/params/requestId")
+            && !self.engine.holds_back(id)
+        {
+            self.note(|journal| journal.cancelled(id));
+        }
         heard
     }
 

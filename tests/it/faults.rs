@@ -258,6 +258,37 @@ fn the_journal_of_a_server_that_crashed_is_whole() {
 }
 
 #[test]
+fn the_cancel_of_a_server_that_was_killed_is_in_its_journal() {
+    let project = Project::new();
+    let mut server = Server::start(&project, &["--journal", "calls.jsonl"]);
+    server.initialize();
+    let hang = json!({"jsonrpc": "2.0", "id": "h", "method": "tools/call", "params": {
+        "name": "slow", "arguments": {"hang": true},
+    }});
+    server.send(&hang);
+    let params = json!({"requestId": "h"});
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    server.call("echo", &json!({"message": "after"}));
+    server.signal("-KILL");
+    server.child.wait().unwrap();
+    let records = records(&project.path().join("calls.jsonl"));
+    let told: Vec<_> = records
+        .iter()
+        .map(|one| (one["kind"].as_str().unwrap(), &one["error"]["layer"]))
+        .collect();
+    let cancelled = json!("cancelled");
+    let nothing = &Value::Null;
+    let wanted = [
+        ("header", nothing),
+        ("call", nothing),
+        ("done", &cancelled),
+        ("call", nothing),
+        ("done", nothing),
+    ];
+    assert_eq!(told, wanted);
+}
+
+#[test]
 fn two_runs_of_one_seed_write_the_same_journal() {
     let write = || {
         let project = Project::new();

@@ -354,6 +354,11 @@ impl Engine {
         }
     }
 
+    /// Whether an answer to this request is there and comes later.
+    pub(crate) fn holds_back(&self, id: &Value) -> bool {
+        self.until_later.iter().any(|held| held.id == *id)
+    }
+
     /// The answer that waited for this cancel; one is made up where there is none yet.
     fn cancelled(&mut self, id: &Value) -> Vec<Emit> {
         if let Some(held) = self.until_cancelled.remove(&id.to_string()) {

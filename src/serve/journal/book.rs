@@ -45,6 +45,8 @@ struct Open {
     /// A label for the journal alone, should the call fail.
     category: Option<Value>,
     cancelled_at: Option<Duration>,
+    /// Whether an answer after a cancel is what was asked for.
+    late: bool,
     notifications: Vec<Value>,
     /// How many there were in all.
     notified: usize,
@@ -56,6 +58,8 @@ pub(crate) struct Journal {
     transport: &'static str,
     /// Calls without their end, by the text of their id.
     open: HashMap<String, Open>,
+    /// Calls whose end is a cancel, in case that an answer was on its way already.
+    cancelled: HashMap<String, Open>,
     protocol: Option<String>,
     client: Value,
 }
@@ -72,6 +76,7 @@ impl Journal {
             writer: Writer::new(to, clock, Scrubber::new(keys)),
             transport: header.transport,
             open: HashMap::new(),
+            cancelled: HashMap::new(),
             protocol: None,
             client: Value::Null,
         };
@@ -138,7 +143,9 @@ impl Journal {
         if let Some(revision) = answer.pointer("/result/protocolVersion") {
             self.protocol = revision.as_str().map(str::to_owned);
         }
-        let Some(open) = self.open.remove(&id.to_string()) else {
+        let key = id.to_string();
+        let open = self.open.remove(&key);
+        let Some(open) = open.or_else(|| self.cancelled.remove(&key)) else {
             return Ok(());
         };
         let now = self.writer.clock().elapsed();
@@ -158,7 +165,25 @@ impl Journal {
             "bytes_in": open.bytes_in,
             "bytes_out": bytes,
         });
-        self.done(open, members)
+        self.done(&open, members)
+    }
+
+    /// The call of this id was cancelled and no answer is held back for it: that is its end, written now so that a crash
+    /// does not lose it. Should an answer have been on its way, a second end with the same `of` follows.
+    pub(crate) fn cancelled(&mut self, id: &Value) -> io::Result<()> {
+        let key = id.to_string();
+        let over = |open: &mut Open| open.cancelled_at.is_some() && !open.late;
+        if !self.open.get_mut(&key).is_some_and(over) {
+            return Ok(());
+        }
+        let Some(mut open) = self.open.remove(&key) else {
+            return Ok(());
+        };
+        self.unanswered(&open)?;
+        open.notifications = Vec::new();
+        open.notified = 0;
+        self.cancelled.insert(key, open);
+        Ok(())
     }
 
     /// A fault rule fired for the request of this id, or for none.
@@ -184,20 +209,8 @@ impl Journal {
     pub(crate) fn end(&mut self) -> io::Result<()> {
         let mut left: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
         left.sort_by_key(|open| open.seq);
-        for open in left {
-            let (layer, message) = match open.cancelled_at {
-                Some(_) => ("cancelled", "the client cancelled the call"),
-                None => ("unfinished", "the server ended before it answered"),
-            };
-            let members = json!({
-                "of": open.seq,
-                "ok": false,
-                "is_error": false,
-                "error": {"layer": layer, "message": message},
-                "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
-                "bytes_in": open.bytes_in,
-            });
-            self.done(open, members)?;
+        for open in &left {
+            self.unanswered(open)?;
         }
         let counts = self.writer.counts();
         self.writer
@@ -239,16 +252,35 @@ impl Journal {
             token: token.cloned(),
             category: params.pointer("/arguments/category").cloned(),
             cancelled_at: None,
+            late: params.pointer("/arguments/late") == Some(&Value::Bool(true)),
             notifications: Vec::new(),
             notified: 0,
         };
+        self.cancelled.remove(&id.to_string());
         self.open.insert(id.to_string(), open);
         Ok(())
     }
 
-    fn done(&mut self, open: Open, mut members: Value) -> io::Result<()> {
+    /// The end of a call without an answer.
+    fn unanswered(&mut self, open: &Open) -> io::Result<()> {
+        let (layer, message) = match open.cancelled_at {
+            Some(_) => ("cancelled", "the client cancelled the call"),
+            None => ("unfinished", "the server ended before it answered"),
+        };
+        let members = json!({
+            "of": open.seq,
+            "ok": false,
+            "is_error": false,
+            "error": {"layer": layer, "message": message},
+            "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
+            "bytes_in": open.bytes_in,
+        });
+        self.done(open, members)
+    }
+
+    fn done(&mut self, open: &Open, mut members: Value) -> io::Result<()> {
         let more = open.notified - open.notifications.len();
-        members["notifications"] = Value::Array(open.notifications);
+        members["notifications"] = json!(open.notifications);
         if more > 0 {
             members["more_notifications"] = json!(more);
         }

@@ -227,6 +227,47 @@ async fn calls_without_an_answer_are_closed_at_the_end() {
     assert_eq!(end["counts"], json!({"header": 1, "call": 2, "done": 2}));
 }
 
+#[tokio::test]
+async fn a_cancel_is_on_paper_before_anything_else_comes() {
+    let mut rig = Rig::new();
+    rig.call(1, "slow", &json!({"hang": true}));
+    rig.clock.sleep(Duration::from_millis(5)).await;
+    let cancel = json!({"method": "notifications/cancelled", "params": {"requestId": 1}});
+    rig.hear(&cancel);
+    rig.journal.cancelled(&json!(1)).unwrap();
+    let done = rig.paper.last();
+    assert_eq!(
+        (&done["of"], &done["error"]["layer"]),
+        (&json!(2), &json!("cancelled"))
+    );
+    assert_eq!(done["cancelled_at_ms"], 5);
+    rig.hear(&cancel);
+    rig.journal.cancelled(&json!(1)).unwrap();
+    assert_eq!(rig.paper.records().len(), 3, "one cancel is one end");
+    // An answer that was under way when the cancel came.
+    rig.answer(1, &json!({"result": {"content": []}}));
+    let done = rig.paper.last();
+    assert_eq!((&done["of"], &done["ok"]), (&json!(2), &json!(true)));
+    rig.journal.end().unwrap();
+    let counts = json!({"header": 1, "call": 1, "done": 2});
+    assert_eq!(rig.paper.last()["counts"], counts);
+}
+
+#[tokio::test]
+async fn a_call_that_is_late_on_purpose_ends_with_its_answer() {
+    let mut rig = Rig::new();
+    rig.call(1, "slow", &json!({"hang": true, "late": true}));
+    rig.hear(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    rig.journal.cancelled(&json!(1)).unwrap();
+    assert_eq!(rig.paper.last()["kind"], "call");
+    rig.answer(1, &json!({"result": {"content": []}}));
+    let done = rig.paper.last();
+    assert_eq!(
+        (&done["ok"], &done["cancelled_at_ms"]),
+        (&json!(true), &json!(0))
+    );
+}
+
 #[test]
 fn notifications_belong_to_the_call_of_their_token_or_to_the_latest() {
     let mut rig = Rig::new();
