@@ -32,6 +32,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) id: Option<&'a Value>,
     /// Tool or prompt name, or URI, of the request (of an answer: of the request that it answers).
     pub(crate) target: Option<&'a str>,
+    /// Bytes of a line that could not be read whole; the message is its outline.
+    pub(crate) cut: Option<usize>,
 }
 
 /// One thing that is done on the way out. A list of them is done in order.

@@ -289,6 +289,31 @@ fn the_cancel_of_a_server_that_was_killed_is_in_its_journal() {
 }
 
 #[test]
+fn a_call_that_cannot_be_read_whole_is_in_the_journal() {
+    let project = Project::new();
+    let mut server = Server::start(&project, &["--journal", "calls.jsonl"]);
+    server.initialize();
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{{"message":{deep}}}}}}}"#
+    );
+    let input = server.input.as_mut().unwrap();
+    std::io::Write::write_all(input, format!("{line}\n").as_bytes()).unwrap();
+    let answer = server.ask(&json!({"jsonrpc": "2.0", "id": 8, "method": "ping"}));
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(7), &json!(-32600))
+    );
+    server.end();
+    let records = records(&project.path().join("calls.jsonl"));
+    let (call, done) = (&records[1], &records[2]);
+    assert_eq!((&call["tool"], &call["args"]), (&json!("echo"), &json!({})));
+    assert_eq!(call["truncated"], json!({"/args": line.len()}));
+    assert_eq!((&done["of"], &done["ok"]), (&json!(2), &json!(false)));
+    assert_eq!(done["error"]["code"], -32600);
+}
+
+#[test]
 fn two_runs_of_one_seed_write_the_same_journal() {
     let write = || {
         let project = Project::new();

@@ -241,6 +241,7 @@ impl Journal {
             "protocol": protocol,
             "era": era,
             "client": client,
+            "truncated": frame.cut.map(|size| json!({"/args": size})),
         });
         let since = self.writer.clock().elapsed();
         let seq = self.writer.write(RecordKind::Call, members)?;
@@ -248,7 +249,10 @@ impl Journal {
             seq,
             since,
             // With the newline, as answers are counted.
-            bytes_in: frame.message.to_string().len() + 1,
+            bytes_in: 1 + match frame.cut {
+                Some(size) => size,
+                None => frame.message.to_string().len(),
+            },
             token: token.cloned(),
             category: params.pointer("/arguments/category").cloned(),
             cancelled_at: None,

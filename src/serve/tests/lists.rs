@@ -47,8 +47,10 @@ async fn pages_add_up_to_the_whole_list() {
         assert_eq!(same, entries, "{method}");
         assert_eq!(pages, entries.len(), "{method}");
         for client in [&mut whole, &mut single] {
-            let error = client.refused(method, json!({"cursor": "nonsense"})).await;
-            assert_eq!(error["code"], -32602, "{method}");
+            for cursor in [json!("nonsense"), json!(5), json!({})] {
+                let error = client.refused(method, json!({"cursor": cursor})).await;
+                assert_eq!(error["code"], -32602, "{method} {cursor}");
+            }
         }
     }
 }

@@ -32,7 +32,9 @@ async fn broken_lines_do_not_stop_the_server() {
         Some(answer)
     };
     case("no json", None).await;
-    case(r#"{"jsonrpc":"2.0","id":1"#, None).await;
+    let broken = json!({"jsonrpc": "2.0",
+        "error": {"code": -32700, "message": "Parse error: the line is no JSON"}});
+    case(r#"{"jsonrpc":"2.0","id":1"#, Some(broken)).await;
     case("", None).await;
     case("  \r", None).await;
     case(
@@ -96,6 +98,21 @@ async fn ids_come_back_as_they_were() {
 }
 
 #[tokio::test]
+async fn an_id_that_no_answer_could_bear_is_no_request() {
+    let mut client = Client::ready(quick()).await;
+    for id in ["9223372036854775808", "18446744073709551616", "1.5"] {
+        client
+            .send_text(&format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"
+            ))
+            .await;
+        let answer = client.message().await;
+        assert_eq!(answer["id"].to_string(), id);
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn lines_may_come_in_pieces_and_without_an_end() {
     let mut client = Client::ready(quick()).await;
     for byte in CALL.chars() {
@@ -113,15 +130,43 @@ async fn lines_may_come_in_pieces_and_without_an_end() {
 }
 
 #[tokio::test]
-async fn a_line_that_is_too_long_is_dropped() {
-    let mut client = Client::ready(quick()).await;
-    let piece = "x".repeat(1 << 20);
-    for _ in 0..20 {
-        client.send_text(&piece).await;
+async fn what_cannot_be_read_whole_is_refused_under_its_id() {
+    async fn case(line: &str, wanted: Option<Value>) {
+        let mut client = Client::ready(quick()).await;
+        client.send_text(line).await;
+        client.send_text("\n").await;
+        if let Some(id) = wanted {
+            let answer = client.message().await;
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&id, &json!(-32600))
+            );
+        }
+        let (before, _) = client.request("ping", json!({})).await;
+        assert_eq!(before, [Value::Null; 0]);
     }
-    client.send_text("\n").await;
-    let (before, _) = client.request("ping", json!({})).await;
-    assert_eq!(before, [Value::Null; 0]);
+    let long = "x".repeat(17 << 20);
+    let call = |arguments: &str, id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"echo","arguments":{arguments}}},"id":{id}}}"#
+        )
+    };
+    let deep = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(r#"{{"message":{open}{close}}}"#)
+    };
+    case(&long, None).await;
+    case(
+        &call(&format!(r#"{{"message":"{long}"}}"#), "5"),
+        Some(json!(5)),
+    )
+    .await;
+    case(&call(&deep(130), "\"five\""), Some(json!("five"))).await;
+    case(&call(&deep(100_000), "6"), Some(json!(6))).await;
+    case(&call(r#"{"message":"\ud800"}"#, "7"), Some(json!(7))).await;
+    case(&call(&deep(130), "[]"), Some(Value::Null)).await;
+    let notification = call(&deep(130), "0").replace(r#","id":0"#, "");
+    case(&notification, None).await;
 }
 
 #[tokio::test]

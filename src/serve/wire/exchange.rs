@@ -49,6 +49,17 @@ struct After {
     pause: Duration,
 }
 
+/// A message of the client on its way to rmcp.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) message: Value,
+    pub(super) kind: Kind,
+    /// The batch that its answer belongs to.
+    pub(super) batch: Option<u64>,
+    /// Bytes of the line, where the message is only its outline.
+    pub(super) cut: Option<usize>,
+}
+
 /// What is known of one connection.
 pub(super) struct Exchange {
     pub(super) tap: Box<dyn Tap>,
@@ -104,18 +115,22 @@ impl Exchange {
     }
 
     /// Shows a message of the client to the tap; says what rmcp gets and what goes out at once.
-    pub(super) fn incoming(
-        &mut self,
-        message: Value,
-        kind: Kind,
-        batch: Option<u64>,
-    ) -> (Option<Value>, Vec<Emit>) {
+    pub(super) fn incoming(&mut self, arrival: Arrival) -> (Option<Value>, Vec<Emit>) {
+        let Arrival {
+            message,
+            kind,
+            batch,
+            cut,
+        } = arrival;
         let id = message_id(&message);
         let known = match (kind, id) {
             (Kind::Answer, Some(id)) => self.asked.remove(&key(id)),
             (Kind::Request | Kind::Notification | Kind::Answer, _) => None,
         };
-        let heard = self.tap.incoming(&frame(&message, kind, known.as_ref()));
+        let heard = self.tap.incoming(&Frame {
+            cut,
+            ..frame(&message, kind, known.as_ref())
+        });
         let mut emits = heard.emit;
         let message = match heard.hand_on {
             HandOn::AsItCame => Some(message),
@@ -323,6 +338,7 @@ fn frame<'a>(message: &'a Value, kind: Kind, known: Option<&'a Open>) -> Frame<'
         method,
         id: message.get("id"),
         target,
+        cut: None,
     }
 }
 

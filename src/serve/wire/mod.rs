@@ -8,6 +8,7 @@
 //! numbers readable for untagged enums. No handler and no fault is known here.
 
 mod exchange;
+mod outline;
 mod reader;
 mod transport;
 mod writer;

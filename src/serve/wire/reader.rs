@@ -8,11 +8,26 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
 use super::Wire;
-use super::exchange::{kind_of, message_id};
+use super::exchange::{Arrival, kind_of, message_id};
+use super::outline::Outline;
 use crate::serve::tap::{Kind, Stop};
 
-/// A line longer than this is dropped, as rmcp's own transport does.
+/// A line longer than this is refused unread, as rmcp's own transport drops it.
 const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// What is told of a line over [`MAX_LINE`].
+const TOO_LONG: &str = "Invalid request: it is longer than 16 MiB";
+
+/// What is told of JSON that cannot be taken apart.
+const TOO_DEEP: &str = "Invalid request: it is nested too deep, or holds text that is no Unicode";
+
+/// Why only the outline of a message is there.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// Bytes of the line.
+    size: usize,
+    why: &'static str,
+}
 
 /// How long answers that only take time are waited for after the end of input.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -35,12 +50,13 @@ pub(in crate::serve) struct Reader<R> {
     requests: u64,
     /// What came of the next line so far; a read that is given up loses nothing.
     part: Vec<u8>,
-    too_long: bool,
+    /// What there is of it when it is too long.
+    too_long: Option<Outline>,
 }
 
 enum Line {
     Text(Vec<u8>),
-    TooLong,
+    TooLong(Outline),
     End,
 }
 
@@ -58,7 +74,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             limits,
             requests: 0,
             part: Vec::new(),
-            too_long: false,
+            too_long: None,
         }
     }
 
@@ -71,7 +87,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             };
             match line {
                 Line::Text(line) => self.heard(&line).await,
-                Line::TooLong => self.wire.exchange().tap.noise(&[]),
+                Line::TooLong(outline) => self.unreadable(&outline, TOO_LONG).await,
                 Line::End => {
                     self.wire.settle().await;
                     // What answers soon is still answered; nobody asked for the rest to be cut.
@@ -114,17 +130,21 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             };
             if bytes.is_empty() {
                 return match self.finished() {
-                    Line::Text(line) if !line.is_empty() => Line::Text(line),
-                    Line::Text(_) | Line::TooLong | Line::End => Line::End,
+                    Line::Text(line) if line.is_empty() => Line::End,
+                    line @ (Line::Text(_) | Line::TooLong(_) | Line::End) => line,
                 };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let part = &bytes[..end.unwrap_or(bytes.len())];
-            self.too_long |= self.part.len() + part.len() > MAX_LINE;
-            if self.too_long {
-                self.part.clear();
+            if let Some(outline) = &mut self.too_long {
+                outline.push(part);
             } else {
                 self.part.extend_from_slice(part);
+                if self.part.len() > MAX_LINE {
+                    let mut outline = Outline::default();
+                    outline.push(&std::mem::take(&mut self.part));
+                    self.too_long = Some(outline);
+                }
             }
             let used = end.map_or(bytes.len(), |at| at + 1);
             self.input.consume(used);
@@ -136,10 +156,9 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 
     fn finished(&mut self) -> Line {
         let line = std::mem::take(&mut self.part);
-        if std::mem::take(&mut self.too_long) {
-            Line::TooLong
-        } else {
-            Line::Text(line)
+        match self.too_long.take() {
+            Some(outline) => Line::TooLong(outline),
+            None => Line::Text(line),
         }
     }
 
@@ -150,13 +169,41 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
         self.wire.settle().await;
         match serde_json::from_slice::<Value>(text) {
-            // An answer to what is no JSON can start an endless exchange of errors; the other
-            // official SDKs keep silent too.
-            Err(_) => self.wire.exchange().tap.noise(line),
+            Err(_) if is_json(text) => {
+                let mut outline = Outline::default();
+                outline.push(text);
+                self.unreadable(&outline, TOO_DEEP).await;
+            }
+            Err(_) => self.no_json(line),
             Ok(Value::Array(members)) if !members.is_empty() && self.has_batches() => {
                 self.batch(members).await;
             }
-            Ok(message) => self.message(message, None).await,
+            Ok(message) => self.message(message, None, None).await,
+        }
+    }
+
+    /// A frame that is broken is answered. Text that is none is not: an answer to it can start an endless exchange of
+    /// errors, and the other official SDKs keep silent too.
+    fn no_json(&self, line: &[u8]) {
+        self.wire.exchange().tap.noise(line);
+        let mark = b"\"jsonrpc\"";
+        if line.windows(mark.len()).any(|part| part == mark) {
+            self.refuse(&Value::Null, -32700, "Parse error: the line is no JSON");
+        }
+    }
+
+    /// What is too long or too deep to be read is refused by what its outline says.
+    async fn unreadable(&mut self, outline: &Outline, why: &'static str) {
+        self.wire.settle().await;
+        let cut = Cut {
+            size: outline.size(),
+            why,
+        };
+        match outline.read() {
+            Some(message) if kind_of(&message) != Some(Kind::Notification) => {
+                self.message(message, None, Some(cut)).await;
+            }
+            Some(_) | None => self.wire.exchange().tap.noise(&[]),
         }
     }
 
@@ -167,18 +214,23 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             .count();
         let batch = self.wire.exchange().open_batch(requests);
         for member in members {
-            self.message(member, batch).await;
+            self.message(member, batch, None).await;
             self.wire.settle().await;
         }
     }
 
-    async fn message(&mut self, message: Value, batch: Option<u64>) {
+    async fn message(&mut self, message: Value, batch: Option<u64>, cut: Option<Cut>) {
         let Some(kind) = kind_of(&message) else {
             self.wrong_shape(&message);
             return;
         };
         let asked = kind == Kind::Answer && self.wire.exchange().is_asked(&message);
-        let (message, emits) = self.wire.exchange().incoming(message, kind, batch);
+        let (message, emits) = self.wire.exchange().incoming(Arrival {
+            message,
+            kind,
+            batch,
+            cut: cut.map(|cut| cut.size),
+        });
         self.wire.emit(emits);
         let Some(message) = message else { return };
         // rmcp ends a connection that does not open with a request.
@@ -187,17 +239,18 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         } else if self.requests == 0 {
             return;
         }
-        match typed(&message) {
+        let wrong = match (cut, typed(&message)) {
+            (Some(cut), _) => (-32600, cut.why),
+            (None, _) if has_odd_cursor(&message) => (-32602, "the cursor has to be text"),
             // Only an rmcp that has ended does not take it, and then the server ends too.
-            Some(typed) => drop(self.core.send(typed).await),
-            None => match kind {
-                Kind::Request if is_request(&message) => {
-                    self.refuse(&message, -32602, "params have to be an object");
-                }
-                Kind::Request => self.wrong_shape(&message),
-                Kind::Answer if asked => self.broken_answer(&message).await,
-                Kind::Notification | Kind::Answer => {}
-            },
+            (None, Some(typed)) => return drop(self.core.send(typed).await),
+            (None, None) => (-32602, "params have to be an object"),
+        };
+        match kind {
+            Kind::Request if is_request(&message) => self.refuse(&message, wrong.0, wrong.1),
+            Kind::Request => self.wrong_shape(&message),
+            Kind::Answer if asked => self.broken_answer(&message).await,
+            Kind::Notification | Kind::Answer => {}
         }
     }
 
@@ -237,10 +290,23 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
+/// Whether a list is asked for from a place that rmcp would take for the beginning.
+fn has_odd_cursor(message: &Value) -> bool {
+    let method = message.get("method").and_then(Value::as_str);
+    let cursor = message.pointer("/params/cursor");
+    method.is_some_and(|method| method.ends_with("/list"))
+        && cursor.is_some_and(|cursor| !cursor.is_string() && !cursor.is_null())
+}
+
+/// Whether a text is JSON, however deep it is: what is skipped is not taken apart.
+fn is_json(text: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 /// Whether all but the params of a message is a request as JSON-RPC wants it.
 fn is_request(message: &Value) -> bool {
     message.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
-        && message_id(message).is_some_and(|id| id.is_string() || id.is_i64() || id.is_u64())
+        && message_id(message).is_some_and(|id| id.is_string() || id.is_i64())
 }
 
 /// What a tool call asks for, exactly as it was written.
