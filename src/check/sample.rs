@@ -8,7 +8,7 @@ use crate::{
     check::check,
     observation::{
         NotificationSeen, Observation,
-        answer::{Answer, Body, FrameAnswer, FrameAnswers, Reply},
+        answer::{Answer, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
     },
     outcome::verdict::Verdict,
     protocol::message::{Id, RpcError},
@@ -47,6 +47,7 @@ pub(super) fn tool(raw: Value) -> Observation {
         .collect();
     observed(Body::Result(Reply {
         text: texts.join("\n"),
+        rendering: Rendering::Blocks,
         structured: raw.get("structuredContent").cloned(),
         is_error: raw["isError"] == true,
         pages: Vec::new(),
@@ -54,6 +55,21 @@ pub(super) fn tool(raw: Value) -> Observation {
         content,
         raw,
     }))
+}
+
+/// The observation of a result whose text was made like this.
+pub(super) fn rendered(rendering: Rendering, text: &str, raw: Value) -> Observation {
+    observed(Body::Result(Reply {
+        text: text.to_owned(),
+        rendering,
+        raw,
+        ..Reply::default()
+    }))
+}
+
+/// The observation of a result that is looked at as JSON.
+pub(super) fn json(raw: Value) -> Observation {
+    rendered(Rendering::Json, &raw.to_string(), raw)
 }
 
 /// The observation of a tool result with this text.

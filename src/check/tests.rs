@@ -467,8 +467,7 @@ proptest! {
                 content: blocks.clone(),
                 structured: Some(value.clone()),
                 is_error,
-                pages: Vec::new(),
-                frames: None,
+                ..Reply::default()
             })));
             for expectation in one_of_each() {
                 let verdict = check(&expectation, &seen);

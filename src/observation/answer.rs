@@ -45,6 +45,8 @@ pub(crate) struct Reply {
     /// The text under test: for a tool the `text` parts joined by newline; for lists, completions and
     /// handshakes the result as compact JSON; for resources and prompts the Go tool's rendering.
     pub(crate) text: String,
+    /// How that text was made.
+    pub(crate) rendering: Rendering,
     /// Content blocks of a tool result, as they came; empty for other methods.
     pub(crate) content: Vec<Value>,
     /// `structuredContent` of a tool result.
@@ -55,6 +57,23 @@ pub(crate) struct Reply {
     pub(crate) pages: Vec<Value>,
     /// What was answered to the frames of `raw`; `None` for every other subject.
     pub(crate) frames: Option<Box<FrameAnswers>>,
+}
+
+/// How the text under test was made of a result: which of its strings stand in it as they are.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Rendering {
+    /// The text blocks of a tool result.
+    #[default]
+    Blocks,
+    /// The texts of resources, and a line for each that is binary.
+    Contents {
+        /// The URI that was asked for.
+        asked: Option<String>,
+    },
+    /// The description and the messages of a prompt; what is no text block is written as JSON.
+    Messages,
+    /// The whole as JSON: lists, completions, handshakes; each frame of `raw`.
+    Json,
 }
 
 /// The answers to frames that were sent as they were written.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     observation::{
-        answer::{Answer, Body},
+        answer::{Answer, Body, Rendering},
         disruption::{Disruption, DisruptionKind},
         finding::FindingCode,
     },
@@ -66,6 +66,8 @@ pub(super) struct Pending {
     what: String,
     tool: Option<String>,
     arguments: Value,
+    /// The resource it reads.
+    uri: Option<String>,
 }
 
 impl Session {
@@ -84,6 +86,8 @@ impl Session {
         } else {
             (ProgressWish::None, Value::Null)
         };
+        let uri = call.params.get("uri").and_then(Value::as_str);
+        let uri = uri.map(str::to_owned);
         if call.method == Method::LoggingSetLevel {
             let level = call.params.get("level").and_then(Value::as_str);
             self.exchange.dialogue.log_level = level.and_then(LogLevel::from_name);
@@ -100,6 +104,7 @@ impl Session {
                 what,
                 tool: call.tool,
                 arguments,
+                uri,
             }),
             Err(halt) => Err(self.disrupt(halt, &what).await),
         }
@@ -113,7 +118,7 @@ impl Session {
         }
     }
 
-    fn judge(&mut self, pending: Pending, mut settled: Settled) -> Observed<Answer> {
+    fn judge(&mut self, mut pending: Pending, mut settled: Settled) -> Observed<Answer> {
         let method = pending.method;
         let body = match (
             settled.response.error.take(),
@@ -132,7 +137,11 @@ impl Session {
                 if self.aside.is_none() {
                     self.inspect(method, &result, &settled);
                 }
-                Body::Result(reply(method, result))
+                let mut reply = reply(method, result);
+                if let Rendering::Contents { asked } = &mut reply.rendering {
+                    *asked = pending.uri.take();
+                }
+                Body::Result(reply)
             }
         };
         Ok(Answer {

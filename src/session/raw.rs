@@ -11,7 +11,7 @@ use super::{
     exchange::Halt,
 };
 use crate::{
-    observation::answer::{Answer, Body, FrameAnswer, FrameAnswers, Reply},
+    observation::answer::{Answer, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
     protocol::message::{Id, Response, RpcError},
     suite::{model::subject::RawFrame, template::Bindings},
 };
@@ -193,6 +193,7 @@ impl Session {
             body: Body::Result(Reply {
                 raw: Value::Array(pages.clone()),
                 text,
+                rendering: Rendering::Json,
                 pages,
                 frames: Some(Box::new(answers)),
                 ..Reply::default()

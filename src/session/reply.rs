@@ -3,14 +3,20 @@
 
 use serde_json::Value;
 
-use crate::{observation::answer::Reply, protocol::method::Method};
+use crate::{
+    observation::answer::{Rendering, Reply},
+    protocol::method::Method,
+};
 
 /// A usable result seen through its method.
 pub(super) fn reply(method: Method, result: Value) -> Reply {
-    let text = match method {
+    let (text, rendering) = match method {
         Method::ToolsCall => return tool(result),
-        Method::ResourcesRead => resource_text(&result),
-        Method::PromptsGet => prompt_text(&result),
+        Method::ResourcesRead => {
+            let rendering = Rendering::Contents { asked: None };
+            (resource_text(&result), rendering)
+        }
+        Method::PromptsGet => (prompt_text(&result), Rendering::Messages),
         Method::Initialize
         | Method::Ping
         | Method::ToolsList
@@ -20,11 +26,12 @@ pub(super) fn reply(method: Method, result: Value) -> Reply {
         | Method::ResourcesUnsubscribe
         | Method::PromptsList
         | Method::CompletionComplete
-        | Method::LoggingSetLevel => result.to_string(),
+        | Method::LoggingSetLevel => (result.to_string(), Rendering::Json),
     };
     Reply {
         raw: result,
         text,
+        rendering,
         ..Reply::default()
     }
 }
@@ -61,6 +68,7 @@ fn tool(result: Value) -> Reply {
     let texts: Vec<&str> = content.iter().filter_map(block_text).collect();
     Reply {
         text: texts.join("\n"),
+        rendering: Rendering::Blocks,
         structured: result.get("structuredContent").cloned(),
         is_error: result.get("isError").and_then(Value::as_bool) == Some(true),
         content,

@@ -1,7 +1,7 @@
 //! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not.
 
 use crate::{
-    check::{ask, ask::Ask, check, errors::frames, json, view, wanted},
+    check::{ask, ask::Ask, check, errors::frames, json, text::unescaped, view, wanted},
     observation::{Observation, answer::Body},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::Expectation,
@@ -35,10 +35,25 @@ pub(super) fn not(inner: &[(&'static str, Expectation)], seen: &Observation) -> 
                     .map(|reply| super::phrase::cut(&reply.text, 0)),
                 ..ask.miss("it holds")
             }]),
-            Verdict::Missed(_) => Verdict::Held,
+            Verdict::Missed(_) => unescaped(&ask, expectation, seen),
             Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
         }
     }))
+}
+
+/// The verdict on what does not hold of the text: it must not hold of what the text has as JSON writes it either.
+fn unescaped(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Verdict {
+    let reply = view::reply(seen).ok();
+    let found = reply.and_then(|reply| unescaped::holds(expectation, reply));
+    let Some((path, text)) = found else {
+        return Verdict::Held;
+    };
+    Verdict::Missed(vec![Mismatch {
+        path: Some(path),
+        actual: Some(super::phrase::cut(&text, 0)),
+        hint: Some("the text has it as JSON escapes it; `not` looks at both".to_owned()),
+        ..ask.miss("it holds here")
+    }])
 }
 
 /// The verdict when the answer is of another kind than the expectation speaks of.

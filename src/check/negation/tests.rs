@@ -2,8 +2,11 @@ use serde_json::json;
 use serde_json_path::JsonPath;
 
 use crate::{
-    check::sample::{fails, hold, refuses, report, says},
-    suite::model::expectation::{Expectation, PathRule, ValueRule},
+    check::sample::{self, fails, hold, refuses, report, says},
+    suite::model::{
+        expectation::{Expectation, PathRule, ValueRule},
+        pattern::Pattern,
+    },
 };
 
 fn not(key: &'static str, inner: Expectation) -> Expectation {
@@ -28,6 +31,39 @@ fn what_does_not_hold_is_as_wanted() {
         (not("contains", contains("x")), says("y")),
         (not("json_path", admin()), says(r#"{"admin": false}"#)),
         (not("is_error", Expectation::IsError(true)), says("y")),
+    ]);
+}
+
+#[test]
+fn what_the_text_has_as_json_escapes_it_holds() {
+    let said = || sample::json(json!({"tools": [{"description": "say \"a\"\nthen b"}]}));
+    let pattern = |pattern: &str| Expectation::MatchesRegex(vec![Pattern::plain(pattern)]);
+    let texts = |items: &[&str]| items.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(report(&[
+        (not("contains", Expectation::Contains(texts(&["tools", "\"a\"\n"]))), said()),
+        (not("contains_any", Expectation::ContainsAny(texts(&["x", "\"a\"\n"]))), said()),
+        (not("in_order", Expectation::InOrder(texts(&["\"a\"", "b"]))), said()),
+        (not("matches_regex", pattern("(?m)^then")), said()),
+    ]), @r#"
+    not: $.tools[0].description: expected not `contains` (the text to contain `tools` and `"a"\n`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    not: $.tools[0].description: expected not `contains_any` (the text to contain `x` or `"a"\n`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    not: $.tools[0].description: expected not `in_order` (the text to contain, one after another, `"a"` and `b`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    not: $.tools[0].description: expected not `matches_regex` (the text to match `(?m)^then`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    "#);
+    hold(&[
+        (
+            not("contains", Expectation::Contains(texts(&["x", "\"a\"\n"]))),
+            said(),
+        ),
+        (
+            not("in_order", Expectation::InOrder(texts(&["b", "\"a\""]))),
+            said(),
+        ),
+        (not("matches_regex", pattern("^tools$")), said()),
     ]);
 }
 

@@ -3,6 +3,7 @@
 
 mod hidden;
 pub(super) mod near;
+pub(super) mod unescaped;
 
 use crate::{
     check::{ask::Ask, phrase, view},
@@ -277,15 +278,17 @@ pub(super) fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
                         ..ask.miss(format!("the text has it at {}", place(&reply.text, at)))
                     });
                 }
-                let (path, text, at) = hidden
+                let (part, text, at) = hidden
                     .iter()
-                    .find_map(|part| part.find(words).map(|(text, at)| (&part.path, text, at)))?;
+                    .find_map(|part| part.find(words).map(|(text, at)| (part, text, at)))?;
+                let hint = match part.unescaped() {
+                    Some(_) => "the text has it as JSON escapes it; `not_contains` looks at both",
+                    None => "`not_contains` looks at all content, not only at the text",
+                };
                 Some(Mismatch {
-                    path: Some(path.clone()),
+                    path: Some(part.path.clone()),
                     actual: shown(&text, at),
-                    hint: Some(
-                        "`not_contains` looks at all content, not only at the text".to_owned(),
-                    ),
+                    hint: Some(hint.to_owned()),
                     ..ask.miss("it is there")
                 })
             })

@@ -5,9 +5,12 @@ use serde_json::json;
 use crate::{
     check::{
         check,
-        sample::{fails, refuses, says, told, tool},
+        sample::{fails, json, refuses, rendered, says, told, tool},
     },
-    observation::Observation,
+    observation::{
+        Observation,
+        answer::{Body, Rendering},
+    },
     outcome::verdict::Verdict,
     suite::model::{expectation::Expectation, pattern::Pattern},
 };
@@ -190,6 +193,65 @@ fn forbidden_content_is_found_wherever_it_is() {
     not_contains: expected no content to contain `x`, the answer is the JSON-RPC error -32603, `x`
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
     "#);
+}
+
+#[test]
+fn forbidden_content_is_found_however_the_text_writes_it() {
+    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let listed =
+        |description: &str| json(json!({"tools": [{"name": "a", "description": description}]}));
+    let prompt = || {
+        let content = json!({"type": "resource", "resource": {
+            "uri": "a://b", "text": "say \"secret\"", "blob": "YSBzZWNyZXQ="
+        }});
+        let text = content.to_string();
+        let raw = json!({"messages": [{"role": "user", "content": content}]});
+        rendered(Rendering::Messages, &text, raw)
+    };
+    let read = |asked: &str| {
+        let asked = Some(asked.to_owned());
+        let raw = json!({"contents": [
+            {"uri": "a://secret", "mimeType": "text/x-secret", "text": "hello"}
+        ]});
+        rendered(Rendering::Contents { asked }, "hello", raw)
+    };
+    let mut frame = json(json!([{"id": 1, "result": {"a": "say \"secret\""}}]));
+    if let Some(Body::Result(reply)) = frame.answer.as_mut().map(|answer| &mut answer.body) {
+        reply.frames = Some(Box::default());
+    }
+    insta::assert_snapshot!(report(&[
+        never("say \"secret\"", listed("please say \"secret\" now")),
+        never("two\nlines", listed("two\nlines")),
+        never("a\"b", json(json!({"properties": {"a\"b": {}}}))),
+        never("say \"secret\"", prompt()),
+        never("a secret", prompt()),
+        never("a://secret", read("a://other")),
+        never("x-secret", read("a://secret")),
+        never("say \"secret\"", frame),
+    ]), @r#"
+    not_contains: $.tools[0].description: expected no content to contain `say "secret"`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.tools[0].description: expected no content to contain `two\nlines`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.properties: expected no content to contain `a"b`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: messages[0].content.resource.text: expected no content to contain `say "secret"`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: messages[0].content.resource.blob: expected no content to contain `a secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: contents[0].uri: expected no content to contain `a://secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: contents[0].mimeType: expected no content to contain `x-secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: frames[0].result.a: expected no content to contain `say "secret"`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    "#);
+    let own = never("a://secret", read("a://secret"));
+    assert_eq!(
+        check(&own.0, &own.1),
+        Verdict::Held,
+        "the author's own word"
+    );
 }
 
 #[test]
