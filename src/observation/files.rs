@@ -24,6 +24,8 @@ pub(crate) enum FileState {
     Directory,
     /// Something else, or a path that must not be read; with the reason.
     Unreadable(String),
+    /// Nobody can tell whether anything is there; with the reason.
+    Unknown(String),
 }
 
 /// A path before and after.

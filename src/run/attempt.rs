@@ -268,7 +268,7 @@ impl Attempted {
         let begun = StdInstant::now();
         let options = &shared.options;
         let fixture = options.fixture.as_ref();
-        let mut place = Place::new(job, fixture, &options.environment, started.image).await?;
+        let mut place = Place::new(job, fixture, &self.bindings, started.image).await?;
         self.bindings.fixture = place.fixture_path();
         place.look_before(job, &self.bindings, options.rules.dialect);
         self.observation.timings.place = begun.elapsed();

@@ -7,14 +7,18 @@ use std::{
     sync::Arc,
 };
 
-use super::place::{NOT_COMPARED, disrupted};
+use super::{
+    launch,
+    place::{NOT_COMPARED, disrupted},
+};
 use crate::{
     isolate::{
         container::{
+            body,
             image::ReadyImage,
             readback::{ReadFailure, Tree},
             server::ServerContainer,
-            upload,
+            sight, upload,
         },
         fixture::Fixture,
         running::Running,
@@ -24,7 +28,10 @@ use crate::{
         files::{Change, FileState},
     },
     plan::job::RunJob,
-    suite::model::server::{Server, Target},
+    suite::{
+        model::server::{Server, Target},
+        template::Bindings,
+    },
 };
 
 /// Whether the fixture is compared with the original.
@@ -47,8 +54,8 @@ pub(super) struct Inside {
     server: Arc<Server>,
     /// The original, and where its copy is in the container.
     fixture: Option<(Arc<Fixture>, String)>,
-    /// Where relative paths start without a fixture.
-    workdir: String,
+    /// Where the server starts, and relative paths without a fixture.
+    directory: String,
     /// Places outside of the fixture that expectations name, absolute, with the names they have there.
     outside: Vec<String>,
     names: BTreeMap<String, Vec<String>>,
@@ -56,18 +63,33 @@ pub(super) struct Inside {
 
 impl Inside {
     /// The files of a job; the container is not there yet.
-    pub(super) fn new(job: &RunJob, fixture: Option<&Arc<Fixture>>, image: &ReadyImage) -> Self {
+    pub(super) fn new(
+        job: &RunJob,
+        fixture: Option<&Arc<Fixture>>,
+        image: &ReadyImage,
+        bindings: &Bindings,
+    ) -> Self {
         let fixture = fixture.filter(|_| job.planned.assertion.uses_fixture);
-        let own = match &job.planned.server.target {
-            Target::Container { container, .. } => container.workdir.clone(),
-            Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
+        let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
+        let bindings = Bindings {
+            fixture: fixture.as_ref().map(|(_, path)| path.clone()),
+            ..bindings.clone()
+        };
+        let directory = match &job.planned.server.target {
+            Target::Container { container, program } => {
+                // One that cannot be told keeps the server from being started, too.
+                let own = launch::contained(program, &bindings).ok();
+                let own = own.and_then(|command| command.workdir);
+                body::directory(container, image, own.as_deref())
+            }
+            Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => {
+                "/".to_owned()
+            }
         };
         Self {
             server: Arc::clone(&job.planned.server),
-            fixture: fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture))),
-            workdir: own
-                .or_else(|| image.workdir.clone())
-                .unwrap_or_else(|| "/".to_owned()),
+            fixture,
+            directory,
             outside: Vec::new(),
             names: BTreeMap::new(),
         }
@@ -160,14 +182,33 @@ impl Inside {
             return Ok((after, None));
         }
         let tree = tree(container, root).await?;
+        let mut unlisted = BTreeMap::new();
         for path in inner {
-            after.insert(path.clone(), tree.look(path, root));
+            let mut state = tree.look(path, root);
+            if state == FileState::Absent {
+                let place = Path::new(root).join(path).display().to_string();
+                // No archive holds a socket; asked for by name, it is there.
+                let found = container.look(model, &place).await;
+                if matches!(found, FileState::Unreadable(_)) {
+                    unlisted.extend(self.below_clean(&place).map(|path| (path, Change::Added)));
+                    state = found;
+                }
+            }
+            after.insert(path.clone(), state);
         }
         if compared == Compared::No {
             return Ok((after, None));
         }
-        let changes = compare(fixture, tree).await?;
+        let mut changes = compare(fixture, tree).await?;
+        changes.extend(unlisted);
         Ok((after, Some(changes)))
+    }
+
+    /// What the changes call a place of the fixture.
+    fn below_clean(&self, place: &str) -> Option<String> {
+        let (_, root) = self.fixture.as_ref()?;
+        let place = sight::clean(Path::new(place));
+        Some(place.strip_prefix(root).ok()?.display().to_string())
     }
 
     /// Whether the next assertion can use the container as it is. A fixture that a server changed cannot be made as
@@ -196,7 +237,7 @@ impl Inside {
 
     /// The absolute place of a path outside of the fixture.
     fn place_of(&self, path: &str) -> String {
-        let place: PathBuf = Path::new(&self.workdir).join(path);
+        let place: PathBuf = Path::new(&self.directory).join(path);
         place.display().to_string()
     }
 }

@@ -29,7 +29,6 @@ use crate::{
         },
         template::Bindings,
     },
-    words::environment::Environment,
 };
 
 /// A job's files.
@@ -55,12 +54,12 @@ impl Place {
     pub(super) async fn new(
         job: &RunJob,
         fixture: Option<&Arc<Fixture>>,
-        environment: &Environment,
+        bindings: &Bindings,
         image: Option<&ReadyImage>,
     ) -> Result<Self, Disruption> {
         if let Some(image) = image {
             return Ok(Self {
-                files: Files::Inside(Inside::new(job, fixture, image)),
+                files: Files::Inside(Inside::new(job, fixture, image, bindings)),
                 before: BTreeMap::new(),
             });
         }
@@ -73,7 +72,7 @@ impl Place {
             }
             Some(_) | None => None,
         };
-        let directory = environment.directory.clone();
+        let directory = bindings.environment.directory.clone();
         Ok(Self {
             files: Files::Here { copy, directory },
             before: BTreeMap::new(),
@@ -171,7 +170,7 @@ impl Place {
             .into_iter()
             .map(|(path, after)| {
                 let unseen = || {
-                    FileState::Unreadable("its name was not known before the server ran".to_owned())
+                    FileState::Unknown("its name was not known before the server ran".to_owned())
                 };
                 let before = self.before.get(&path).cloned().unwrap_or_else(unseen);
                 (path, FileSeen { before, after })

@@ -100,6 +100,7 @@ fn one_text(how: Texts, path: &str, text: Option<&str>, seen: &Observation) -> V
         }),
         FileState::Directory => missed(ask.miss("it is a directory")),
         FileState::Unreadable(reason) => missed(ask.miss(format!("it cannot be read: {reason}"))),
+        FileState::Unknown(reason) => untold(path, reason),
         FileState::Digest { sha256, length } => match how {
             _ if text.is_none() => Verdict::Held,
             Texts::Equal if text.is_some_and(|text| is_digest_of(text, sha256, *length)) => {
@@ -188,6 +189,11 @@ fn look<'a>(path: &str, seen: &'a Observation) -> Result<&'a FileSeen, Verdict> 
         .ok_or_else(|| Verdict::Unknowable(format!("`{path}` was not looked at")))
 }
 
+/// Nothing is known of the path.
+fn untold(path: &str, reason: &str) -> Verdict {
+    Verdict::Unknowable(format!("it cannot be told what is at `{path}`: {reason}"))
+}
+
 /// A changed path that looks like the one that is missing.
 fn near_path(path: &str, seen: &Observation) -> Option<String> {
     let changed = seen.files.changed.as_ref()?;
@@ -230,7 +236,7 @@ pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict
         let ask = ask_paths(how, &[path]);
         match how {
             Paths::There => there(&ask, path, file, seen),
-            Paths::Absent => absent(&ask, file),
+            Paths::Absent => absent(&ask, path, file),
             Paths::Unchanged => unchanged(&ask, path, file, seen),
         }
     }))
@@ -249,25 +255,29 @@ fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict 
         (FileState::Unreadable(reason), _) => {
             Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
         }
+        (FileState::Unknown(reason), _) => untold(path, reason),
     }
 }
 
-fn absent(ask: &Ask, file: &FileSeen) -> Verdict {
+fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
     let seen = match &file.after {
         FileState::Absent => return Verdict::Held,
         FileState::Content(bytes) => format!("a file of {} is there", count(bytes.len(), "byte")),
         FileState::Digest { length, .. } => format!("a file of {length} bytes is there"),
         FileState::Directory => "a directory is there".to_owned(),
         FileState::Unreadable(reason) => format!("something is there: {reason}"),
+        FileState::Unknown(reason) => return untold(path, reason),
     };
+    let was_there = !matches!(file.before, FileState::Absent | FileState::Unknown(_));
     Verdict::Missed(vec![Mismatch {
-        hint: (file.before != FileState::Absent).then(|| "it was there before the call".to_owned()),
+        hint: was_there.then(|| "it was there before the call".to_owned()),
         ..ask.miss(seen)
     }])
 }
 
 fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
     match (&file.before, &file.after) {
+        (FileState::Unknown(reason), _) | (_, FileState::Unknown(reason)) => untold(path, reason),
         (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
             hint: Some("`file_not_exists` wants a path absent".to_owned()),
             ..ask.miss("nothing was there, before or after")
@@ -329,7 +339,8 @@ fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
         FileState::Absent
         | FileState::Digest { .. }
         | FileState::Directory
-        | FileState::Unreadable(_) => None,
+        | FileState::Unreadable(_)
+        | FileState::Unknown(_) => None,
     };
     let (before, after) = (text(before), text(after));
     let at = match (&before, &after) {

@@ -198,3 +198,24 @@ fn other_states_are_explained() {
     unknowable: `only_changed` needs a fixture (`--fixture`) to compare with
     "#);
 }
+
+#[test]
+fn nothing_is_said_of_what_nobody_could_see() {
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileNotExists(paths()), after(FileState::Unreadable("it is a socket".into()))),
+        (Expectation::FileNotExists(paths()), file(FileState::Unknown("x".into()), content("x"))),
+        (Expectation::FileNotExists(paths()), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::FileExists(paths()), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::FileContains(texts(&["x"])), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::FileUnchanged(paths()), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::FileUnchanged(paths()), file(FileState::Unknown("not looked".into()), content("x"))),
+    ]), @r#"
+    file_not_exists: expected `a.txt` not to be there, something is there: it is a socket
+    file_not_exists: expected `a.txt` not to be there, a file of 1 byte is there
+    unknowable: it cannot be told what is at `a.txt`: it is in memory
+    unknowable: it cannot be told what is at `a.txt`: it is in memory
+    unknowable: it cannot be told what is at `a.txt`: it is in memory
+    unknowable: it cannot be told what is at `a.txt`: it is in memory
+    unknowable: it cannot be told what is at `a.txt`: not looked
+    "#);
+}

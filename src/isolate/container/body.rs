@@ -1,13 +1,17 @@
 //! What the engine is asked for: one container, closed as far as the suite does not open it. Pure.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::Path};
 
 use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, Mount as EngineMount,
     MountType, MountVolumeOptions,
 };
 
-use super::{image::ReadyImage, labels::Marks};
+use super::{
+    image::ReadyImage,
+    labels::Marks,
+    sight::{Overlaid, clean},
+};
 use crate::suite::model::container::{Container, MountSource};
 
 /// Where the volume with the fixture is.
@@ -19,6 +23,9 @@ pub(super) const NOBODY: &str = "65534:65534";
 /// The memory of a container of which nothing is said, in bytes.
 pub(super) const MEMORY: u64 = 512 * 1024 * 1024;
 const PIDS: u64 = 256;
+
+/// The folder in memory of a container of which nothing is said.
+const TMP: &str = "/tmp";
 const TMPFS: &str = "rw,exec,nosuid,nodev,mode=1777";
 
 /// What is started in a container.
@@ -92,10 +99,7 @@ pub(super) fn of(
         entrypoint: program.map(|program| vec![program.clone()]),
         cmd: program.map(|_| arguments.to_vec()),
         env: Some(env(container, command)),
-        working_dir: command
-            .workdir
-            .clone()
-            .or_else(|| container.workdir.clone()),
+        working_dir: Some(directory(container, image, command.workdir.as_deref())),
         labels: Some(marks.labels.clone()),
         attach_stdin: Some(true),
         attach_stdout: Some(true),
@@ -173,7 +177,15 @@ fn host(container: &Container, volume: Volume, marks: &Marks) -> HostConfig {
 /// The folders in memory.
 fn tmpfs(container: &Container) -> HashMap<String, String> {
     match &container.tmpfs {
-        None => HashMap::from([("/tmp".to_owned(), TMPFS.to_owned())]),
+        // Whatever is mounted there was asked for.
+        None if container
+            .mounts
+            .iter()
+            .any(|mount| clean(Path::new(&mount.target)) == Path::new(TMP)) =>
+        {
+            HashMap::new()
+        }
+        None => HashMap::from([(TMP.to_owned(), TMPFS.to_owned())]),
         Some(folders) => folders
             .iter()
             .map(|folder| {
@@ -188,12 +200,20 @@ fn tmpfs(container: &Container) -> HashMap<String, String> {
     }
 }
 
-/// Whether a path lies in a folder in memory, which the engine cannot read files from.
-pub(super) fn is_in_memory(container: &Container, path: &str) -> bool {
-    tmpfs(container).keys().any(|folder| {
-        let rest = path.strip_prefix(folder.trim_end_matches('/'));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })
+/// What lies over the image in the container.
+pub(super) fn overlaid(container: &Container) -> Overlaid {
+    let memory = tmpfs(container);
+    let mounts = container.mounts.iter().map(|mount| mount.target.as_str());
+    Overlaid::new(
+        memory.keys().map(String::as_str),
+        mounts.chain([FIXTURE_VOLUME]),
+    )
+}
+
+/// The directory a server starts in, where relative paths lead from: its `cwd`, else the container's, else the image's.
+pub(crate) fn directory(container: &Container, image: &ReadyImage, own: Option<&str>) -> String {
+    let named = own.or(container.workdir.as_deref());
+    named.or(image.workdir.as_deref()).unwrap_or("/").to_owned()
 }
 
 fn mounts(container: &Container, volume: Volume, marks: &Marks) -> Vec<EngineMount> {
@@ -233,7 +253,7 @@ fn signed(number: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Volume, is_in_memory, of};
+    use super::{Command, Volume, directory, of};
     use crate::{
         isolate::container::{image::ReadyImage, labels::RunName},
         suite::model::container::{Container, Mount, MountSource, Tmpfs},
@@ -353,6 +373,39 @@ mod tests {
         assert_eq!(host["Mounts"][0]["ReadOnly"], true);
         assert_eq!(host["Mounts"][1]["Target"], "/mcp-assert");
         assert_eq!(host["Mounts"][1].get("Source"), None);
-        assert!(is_in_memory(&container, "/run/x") && !is_in_memory(&container, "/runner"));
+    }
+
+    #[test]
+    fn what_is_mounted_at_tmp_is_not_hidden_by_the_folder_in_memory() {
+        let tmpfs = |target: &str| {
+            let container = Container {
+                mounts: vec![Mount {
+                    source: MountSource::Volume("cache".into()),
+                    target: target.into(),
+                    writable: false,
+                }],
+                ..Container::default()
+            };
+            body(&container, &Command::default(), Volume::None)["HostConfig"]["Tmpfs"].clone()
+        };
+        assert_eq!(tmpfs("/tmp/"), serde_json::json!({}));
+        assert!(tmpfs("/tmp/x").get("/tmp").is_some());
+        assert!(tmpfs("/tmpx").get("/tmp").is_some());
+    }
+
+    #[test]
+    fn a_server_starts_where_its_own_line_says_first() {
+        let mut container = Container {
+            workdir: Some("/container".into()),
+            ..Container::default()
+        };
+        let mut image = image();
+        image.workdir = Some("/image".into());
+        assert_eq!(directory(&container, &image, Some("/own")), "/own");
+        assert_eq!(directory(&container, &image, None), "/container");
+        container.workdir = None;
+        assert_eq!(directory(&container, &image, None), "/image");
+        image.workdir = None;
+        assert_eq!(directory(&container, &image, None), "/");
     }
 }

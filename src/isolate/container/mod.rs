@@ -25,6 +25,7 @@ pub(crate) mod refusal;
 mod scaffold;
 mod script;
 pub(crate) mod server;
+pub(crate) mod sight;
 mod steps;
 pub(crate) mod upload;
 pub(crate) mod warm;

@@ -18,7 +18,7 @@ use crate::{
     isolate::{
         digest,
         fixture::{Returned, ReturnedKind},
-        inside::{Stray, resolve_with},
+        inside::resolve_with,
     },
     observation::files::{FileState, LONGEST_BYTES},
 };
@@ -34,9 +34,6 @@ const MOST_ENTRIES: usize = 200_000;
 
 /// Bytes of content that are kept of one place.
 const MOST_KEPT: u64 = 2 * LONGEST_BYTES;
-
-/// Links that are followed to one path.
-const MOST_LINKS: usize = 40;
 
 /// Why files could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +74,15 @@ struct Seen {
     state: Option<FileState>,
 }
 
+/// What is at the place of a tree.
+#[derive(Debug)]
+pub(super) enum First {
+    /// A link to this, as it is written.
+    Link(PathBuf),
+    /// Anything else.
+    State(FileState),
+}
+
 /// Reads everything below a place.
 pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, ReadFailure> {
     let failed = |reason: String| ReadFailure::Failed {
@@ -115,59 +121,6 @@ pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, 
         Ok(read) => read,
         Err(_) => Err(failed(format!("it took over {READING:?}"))),
     }
-}
-
-/// What one path of a container is, its links followed inside.
-pub(super) async fn look(docker: &Docker, id: &str, path: &str) -> FileState {
-    let mut place = clean(Path::new(path));
-    for _ in 0..MOST_LINKS {
-        let shown = place.display().to_string();
-        let tree = match tree(docker, id, &shown).await {
-            Ok(tree) => tree,
-            Err(ReadFailure::Absent(_)) => return FileState::Absent,
-            Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => {
-                return FileState::Unreadable(failure.to_string());
-            }
-        };
-        match tree.entries.into_values().next() {
-            None => return FileState::Absent,
-            Some(Seen {
-                state: Some(state), ..
-            }) => return state,
-            Some(Seen {
-                returned:
-                    Returned {
-                        kind: ReturnedKind::Link(target),
-                        ..
-                    },
-                state: None,
-            }) => {
-                let folder = place.parent().unwrap_or(Path::new("/"));
-                place = clean(&folder.join(target));
-            }
-            Some(Seen { state: None, .. }) => {
-                return FileState::Unreadable("it is of no known kind".to_owned());
-            }
-        }
-    }
-    FileState::Unreadable(Stray::Circle.to_string())
-}
-
-/// A path without `.` and `..`, which stay below the root.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            std::path::Component::Normal(name) => clean.push(name),
-            std::path::Component::ParentDir => {
-                clean.pop();
-            }
-            std::path::Component::Prefix(_)
-            | std::path::Component::RootDir
-            | std::path::Component::CurDir => {}
-        }
-    }
-    clean
 }
 
 /// Whether the engine says that nothing is there.
@@ -211,6 +164,16 @@ impl Tree {
             }
             Err(stray) => FileState::Unreadable(stray.to_string()),
         }
+    }
+
+    /// What is at the place itself.
+    pub(super) fn into_first(self) -> Option<First> {
+        let first = self.entries.into_values().next()?;
+        Some(match (first.returned.kind, first.state) {
+            (ReturnedKind::Link(target), _) => First::Link(target),
+            (_, Some(state)) => First::State(state),
+            (_, None) => return None,
+        })
     }
 
     /// All of it, for a comparison.
@@ -303,7 +266,7 @@ fn content(reader: &mut impl Read, kept: &mut u64) -> io::Result<([u8; 32], File
 mod tests {
     use std::{io, path::Path};
 
-    use super::{clean, unpack};
+    use super::unpack;
     use crate::observation::files::FileState;
 
     fn tar(entries: &[(&str, tar::EntryType, &str)]) -> Vec<u8> {
@@ -374,6 +337,5 @@ mod tests {
         let whole = tar(&[("f/a", tar::EntryType::Regular, &"x".repeat(4000))]);
         assert!(unpack(&whole[..1500]).is_err());
         assert!(unpack(io::empty()).is_ok());
-        assert_eq!(clean(Path::new("/a/../../b/./c")), Path::new("/b/c"));
     }
 }

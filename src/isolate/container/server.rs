@@ -20,6 +20,7 @@ use super::{
     image::ReadyImage,
     readback::{self, ReadFailure, Tree},
     refusal::{About, ContainerFailure, explain_text},
+    sight,
     steps::{State, Steps},
 };
 use crate::{
@@ -317,11 +318,6 @@ pub(super) async fn look(
     container: &Container,
     path: &str,
 ) -> FileState {
-    if body::is_in_memory(container, path) {
-        return FileState::Unreadable(format!(
-            "`{path}` is in memory (`docker: {{tmpfs: …}}`), where the engine cannot read: \
-             let the server write into {{{{fixture}}}}"
-        ));
-    }
-    readback::look(&crew.engine.docker, &owned.id, path).await
+    let overlaid = body::overlaid(container);
+    sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await
 }

@@ -23,9 +23,9 @@ use tokio::{
 use super::{
     Containers, Owned,
     body::{self, FIXTURE_VOLUME, Volume},
-    readback,
     refusal::{About, ContainerFailure, explain},
     server::Wanted,
+    sight::{self, Overlaid},
     upload::{self, Ids},
 };
 use crate::{
@@ -182,12 +182,13 @@ impl Steps<'_> {
     /// A table of the image; one that is not there knows nobody.
     async fn table(&self, owned: &Owned, path: &str) -> String {
         let docker = &self.crew.engine.docker;
-        match readback::look(docker, &owned.id, path).await {
+        match sight::look(docker, &owned.id, path, &Overlaid::default()).await {
             FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             FileState::Absent
             | FileState::Digest { .. }
             | FileState::Directory
-            | FileState::Unreadable(_) => String::new(),
+            | FileState::Unreadable(_)
+            | FileState::Unknown(_) => String::new(),
         }
     }
 

@@ -27,7 +27,7 @@ use super::{
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
-    readback,
+    sight::{self, Overlaid},
 };
 use crate::observation::files::FileState;
 
@@ -233,12 +233,13 @@ impl<'a> Workshop<'a> {
 
     /// A table of its users or groups; empty where there is none.
     pub(super) async fn table(&self, path: &str) -> String {
-        match readback::look(&self.engine.docker, &self.id, path).await {
+        match sight::look(&self.engine.docker, &self.id, path, &Overlaid::default()).await {
             FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             FileState::Absent
             | FileState::Digest { .. }
             | FileState::Directory
-            | FileState::Unreadable(_) => String::new(),
+            | FileState::Unreadable(_)
+            | FileState::Unknown(_) => String::new(),
         }
     }
 

@@ -6,6 +6,7 @@ mod closed;
 mod ends;
 mod engines;
 mod leftovers;
+mod looks;
 mod own;
 mod podman;
 mod prepared;

@@ -13,6 +13,12 @@ def tool(name, args):
         with open(args["path"], "w") as file:
             file.write(args.get("text", ""))
         return "written"
+    if name == "link":
+        os.symlink(args["to"], args["path"])
+        return "linked"
+    if name == "bind":
+        socket.socket(socket.AF_UNIX).bind(args["path"])
+        return "bound"
     if name == "there":
         return json.dumps([path for path in args["paths"] if os.path.exists(path)])
     if name == "list":
@@ -66,7 +72,7 @@ def tool(name, args):
 end = {}
 deaf = False
 begun, greeted = time.time(), None
-names = "echo write there list read env who exit eat flood connect sleep wait times deaf end".split()
+names = "echo write link bind there list read env who exit eat flood connect sleep wait times deaf end".split()
 patience = os.environ.get("PATIENCE")
 if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
     os._exit(3)
