@@ -573,6 +573,45 @@ fn what_the_workflow_knows_can_only_make_it_worse() {
 }
 
 #[test]
+fn a_stored_run_keeps_its_verdict_and_can_only_be_told_as_worse() {
+    let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "hello")]));
+    let run = |arguments: &[&str], code| {
+        let mut all = vec!["ci", "--isolation", "process", "--report-json", "run.json"];
+        all.extend(arguments);
+        let ran = project.run(&all);
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+    };
+    let told = |more: &[&str], code, verdict| {
+        expect(
+            &merge(&project, &[&["--blobs", "run.json"], more].concat()),
+            code,
+            verdict,
+            &[],
+        );
+    };
+    run(&["--update-baseline", "b.json"], 0);
+    let red = suite(&[("a", "hello"), ("b", "bye")]);
+    fs::write(project.path().join("evals/a.yaml"), &red).unwrap();
+    run(&["--threshold", "50", "--baseline", "b.json"], 0);
+    told(&[], 0, "pass");
+    told(&["--threshold", "50"], 0, "pass");
+    told(&["--threshold", "51"], 1, "fail");
+    told(&["--fail-on-regression"], 1, "fail");
+    run(
+        &[
+            "--threshold",
+            "50",
+            "--baseline",
+            "b.json",
+            "--fail-on-regression",
+        ],
+        1,
+    );
+    told(&[], 1, "fail");
+    told(&["--threshold", "0"], 1, "fail");
+}
+
+#[test]
 fn telling_of_a_foreign_run_exits_by_whether_it_could_be_told() {
     let project = divided("bye");
     expect(

@@ -17,7 +17,7 @@ use crate::{
         failure::Frames,
         merge::{self, Blobs, Merged, Needs},
         source::Source,
-        verdict::{Cause, Verdict},
+        verdict::{Cause, Demands, Gate, Judgement, Verdict},
     },
     words::exit::ExitCode,
 };
@@ -50,7 +50,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         merged.report.source = told_by_event(&here, merged.report.source);
     }
     let only_tells = one_run && merged.causes.is_empty() && of_another;
-    merged.causes.extend(kept_causes(&merged.report));
+    let mut demands = options::demands(&args.judging);
+    if let Some(judgement) = &merged.report.judgement {
+        merged.causes.extend(judgement.causes.iter().cloned());
+        demands = asked_besides(demands, judgement);
+    }
     let (mut wishes, mut update_baseline) = (
         options::wishes(&args.sinks, &args.judging),
         &args.judging.update_baseline,
@@ -70,7 +74,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let telling = Telling {
         here: &here,
         wishes,
-        demands: options::demands(&args.judging),
+        demands,
         baseline: &args.judging.baseline,
         update_baseline,
         secrets,
@@ -121,16 +125,19 @@ fn told_by_event(here: &Here, told: Source) -> Source {
     }
 }
 
-/// What an earlier judgement knew and the run itself does not show.
-fn kept_causes(report: &RunReport) -> Vec<Cause> {
-    let Some(judgement) = &report.judgement else {
-        return Vec::new();
+/// A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make
+/// the verdict worse, and never better.
+fn asked_besides(here: Demands, stored: &Judgement) -> Demands {
+    let threshold = if here.threshold == options::USUAL_THRESHOLD {
+        stored.threshold
+    } else {
+        here.threshold.max(stored.threshold)
     };
-    let causes = judgement.causes.iter().filter(|cause| match cause.verdict {
-        Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
-        Verdict::Interrupted | Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
-    });
-    causes.cloned().collect()
+    Demands {
+        threshold,
+        empty: Gate::Open,
+        ..here
+    }
 }
 
 /// The shards' results put together.

@@ -136,6 +136,9 @@ fn tag_lists(typed: &[String]) -> (Vec<String>, Vec<String>) {
     (wanted, refused)
 }
 
+/// The share that must pass when nothing is said, in hundredths of a percent.
+pub(super) const USUAL_THRESHOLD: u32 = 10_000;
+
 /// What is asked of the run.
 pub(super) fn demands(args: &JudgingArgs) -> Demands {
     let closed = |closed| if closed { Gate::Closed } else { Gate::Open };
