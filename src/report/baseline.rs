@@ -35,8 +35,10 @@ pub(crate) struct Baseline {
 pub(crate) struct Entry {
     /// The name, for people.
     pub(crate) name: String,
-    /// The status.
+    /// The status when it was last executed.
     pub(crate) status: Status,
+    /// Whether it was skipped since, so that this is no news any more.
+    pub(crate) skipped: bool,
     /// The median duration of its trials in microseconds, when known.
     pub(crate) p50_us: Option<u64>,
     /// Trials that were run, over all runs that were saved here.
@@ -94,6 +96,7 @@ impl Baseline {
         let entry = Entry {
             name: name.to_owned(),
             status,
+            skipped: value.get("skipped").and_then(Value::as_bool) == Some(true),
             p50_us: number("p50_us"),
             runs: number("runs").unwrap_or(0),
             flaky: number("flaky").unwrap_or(0),
@@ -225,9 +228,14 @@ fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>)
         (Some(status), _) => status,
         (None, None) => return None,
     };
+    let skipped = match assertion.observed {
+        Some(observed) => observed == Status::Skip && status != Status::Skip,
+        None => known.is_some_and(|entry| entry.skipped),
+    };
     Some(Entry {
         name,
         status,
+        skipped,
         p50_us: median(measured).or_else(|| known.and_then(|entry| entry.p50_us)),
         runs: runs.saturating_add(assertion.trials as u64),
         flaky: flaky.saturating_add(assertion.flaky as u64),
@@ -247,6 +255,9 @@ fn shown(id: Option<&str>, entry: &Entry) -> Value {
     }
     object.insert("name".to_owned(), json!(entry.name));
     object.insert("status".to_owned(), json!(entry.status.word()));
+    if entry.skipped {
+        object.insert("skipped".to_owned(), json!(true));
+    }
     if let Some(p50) = entry.p50_us {
         object.insert("p50_us".to_owned(), json!(p50));
     }

@@ -201,6 +201,9 @@ fn change(assertion: &Reliability<'_>, now: Status, known: Option<&Entry>) -> Ch
     let record = assertion.record;
     let before_us = known.and_then(|entry| entry.p50_us);
     let mut class = class(known.map(|entry| entry.status), Some(now));
+    if class == Class::NewlySkipped && known.is_some_and(|entry| entry.skipped) {
+        class = Class::Unchanged;
+    }
     if class == Class::Unchanged && now == Status::Pass {
         let much = before_us.map(|before| before.saturating_mul(SLOWER_FACTOR));
         if assertion.flaky > 0 {
@@ -313,6 +316,34 @@ mod tests {
         ];
         case(Scope::Whole, &all);
         case(Scope::Part, &[all[0], all[1], all[3]]);
+    }
+
+    #[test]
+    fn a_skip_is_news_once_and_what_was_before_it_is_not_forgotten() {
+        let baseline = |status, old: Option<&Baseline>| {
+            let saved = Baseline::updated(old, &run(&[("a", status)]), Scope::Whole);
+            Baseline::parse(&saved.render()).unwrap()
+        };
+        let class = |baseline: &Baseline, status| {
+            let found = compare(baseline, "b", &run(&[("a", status)]), Scope::Whole);
+            found.changes.first().map(|change| change.class)
+        };
+        for (status, red) in [
+            (Status::Pass, Class::Regressed),
+            (Status::Fail, Class::StillFailing),
+        ] {
+            let executed = baseline(status, None);
+            assert_eq!(class(&executed, Status::Skip), Some(Class::NewlySkipped));
+            let skipped = baseline(Status::Skip, Some(&executed));
+            assert_eq!(class(&skipped, Status::Skip), None);
+            assert_eq!(class(&skipped, Status::Error), Some(red));
+            // What was not observed says nothing of the skip either.
+            let now = report(vec![interrupted("a.yaml", "a")], 1);
+            let kept = Baseline::updated(Some(&skipped), &now, Scope::Whole);
+            assert_eq!(class(&kept, Status::Skip), None);
+            let again = baseline(status, Some(&skipped));
+            assert_eq!(class(&again, Status::Skip), Some(Class::NewlySkipped));
+        }
     }
 
     #[test]
