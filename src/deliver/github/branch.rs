@@ -178,8 +178,18 @@ impl Branch<'_> {
             Ok(_) => Ok(Pushed::Yes),
             // Whether it took effect shows when the branch is read again: then nothing is left to change.
             Err(failure) if failure.is_conflict() || failure.is_unclear() => Ok(Pushed::Overtaken),
+            Err(failure) if failure.is_unprocessable() && self.has_moved(head).await => {
+                Ok(Pushed::Overtaken)
+            }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Whether the branch is another than it was. A rule that forbids what was asked stays however often it is asked.
+    async fn has_moved(&self, known: Option<&Head>) -> bool {
+        let now = self.head().await.ok();
+        let now = now.map(|head| head.map(|head| head.commit));
+        now.is_some_and(|now| now.as_deref() != known.map(|head| head.commit.as_str()))
     }
 
     /// Makes an object. One that is made twice is the same, and nobody sees it before a branch names it.

@@ -1,5 +1,8 @@
 //! What can become of a request to GitHub, told apart as far as somebody acts on it.
 
+/// What GitHub says of a branch that somebody else changed, or made, in between.
+const OVERTAKEN: [&str; 3] = ["fast forward", "fast-forward", "already exists"];
+
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -40,10 +43,28 @@ impl Failure {
         matches!(self, Self::Refused { status: 404, .. })
     }
 
-    /// Whether the state it was asked in has changed.
+    /// Whether the state it was asked in has changed, by GitHub's own words where the status may mean a rule as well.
     pub(super) fn is_conflict(&self) -> bool {
-        let conflict = |status: &u16| matches!(status, 409 | 422);
-        matches!(self, Self::Refused { status, .. } if conflict(status))
+        match self {
+            Self::Refused { status: 409, .. } => true,
+            Self::Refused {
+                status: 422,
+                message,
+            } => OVERTAKEN.iter().any(|words| message.contains(words)),
+            Self::Refused { .. }
+            | Self::NoToken
+            | Self::Setup(_)
+            | Self::Limited
+            | Self::Unclear(_)
+            | Self::Unreachable(_)
+            | Self::Odd(_)
+            | Self::Contended(_) => false,
+        }
+    }
+
+    /// Whether what was asked cannot be done, for a reason that its words tell.
+    pub(super) fn is_unprocessable(&self) -> bool {
+        matches!(self, Self::Refused { status: 422, .. })
     }
 
     /// Whether it may have taken effect.

@@ -207,6 +207,28 @@ fn somebody_faster_each_time_ends_it_after_five() {
 }
 
 #[test]
+fn a_rule_against_writing_is_told_in_githubs_words_and_met_once() {
+    for (branch, method) in [("new", "POST"), ("there", "PATCH")] {
+        let twin = Twin::start();
+        history(&twin);
+        if branch == "there" {
+            pushed(&twin, 1, 1);
+        }
+        let fault = Fault::Status(422, Vec::new());
+        twin.world().fault(method, "/git/refs", 9, fault);
+        let step = Step::push(&twin, &hash("c2")).numbered(2);
+        let ran = step.run(&project(1), &WRITE);
+        assert_eq!(ran.code, 0);
+        assert!(
+            ran.stdout.contains("GitHub answered with 422: a fault"),
+            "{}",
+            ran.stdout
+        );
+        assert_eq!(twin.world().count(method, "/git/refs"), 1, "{branch}");
+    }
+}
+
+#[test]
 fn a_token_that_only_reads_leaves_the_verdict() {
     let twin = Twin::start();
     twin.world().read_only = true;
