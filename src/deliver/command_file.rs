@@ -1,5 +1,5 @@
-//! The files by which a step tells its runner pairs of name and value. They belong to the runner and are only ever
-//! appended to, in one write.
+//! The files by which a step tells its runner something: pairs of name and value, its summary. They belong to the
+//! runner and are only ever appended to, in one write.
 
 use std::{
     fs::OpenOptions,
@@ -24,7 +24,7 @@ pub(crate) fn append<'a>(
             .map_err(|cause| DeliverError::new("append to", path, cause))?;
         text.extend([name, "<<", &delimiter, "\n", value, "\n", &delimiter, "\n"]);
     }
-    write(path, &text).map_err(|cause| DeliverError::new("append to", path, cause))
+    add(path, &text).map_err(|cause| DeliverError::new("append to", path, cause))
 }
 
 /// A word that the value does not hold.
@@ -38,7 +38,7 @@ fn delimiter(value: &str, mut draw: impl FnMut() -> Option<String>) -> Option<St
 }
 
 /// One write; a line that somebody left without its end is ended first.
-fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn add(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .create(true)
         .read(true)

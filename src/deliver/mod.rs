@@ -13,7 +13,7 @@ pub(crate) mod token;
 pub(crate) mod workflow_log;
 
 use std::{
-    fs::{self, OpenOptions},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -85,9 +85,8 @@ pub(crate) fn write(
         Destination::Within(bounds, path) => bounds
             .replace(path, text)
             .map_err(|cause| DeliverError::new("write", path, cause)),
-        Destination::StepSummary(path) => {
-            append(path, text).map_err(|cause| DeliverError::new("append to", path, cause))
-        }
+        Destination::StepSummary(path) => command_file::add(path, text)
+            .map_err(|cause| DeliverError::new("append to", path, cause)),
     }
 }
 
@@ -100,10 +99,10 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, DeliverError> {
     }
 }
 
-/// Appends to a file that others write to as well.
-fn append(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    file.write_all(text.as_bytes())
+/// The bytes of a file; none of one that is not there.
+pub(crate) fn size(path: &Path) -> usize {
+    let bytes = fs::metadata(path).map_or(0, |file| file.len());
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -171,6 +170,9 @@ mod tests {
         let path = folder.path().join("summary.md");
         fs::write(&path, "theirs\n").unwrap();
         let destination = Destination::from_path(&path, path.to_str());
+        deliver(&destination, "ours\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\nours\n");
+        fs::write(&path, "theirs").unwrap();
         deliver(&destination, "ours\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\nours\n");
     }

@@ -38,7 +38,11 @@ pub(super) fn summarize(facts: &Facts<'_>, screen: &mut Screen) {
     if facts.wishes.summary == Wanted::No {
         return;
     }
-    let text = markdown::summary(facts.report);
+    let before = deliver::size(&path);
+    let Some(text) = markdown::summary(facts.report, before) else {
+        screen.note("the step summary is full: what is in it leaves no room for more");
+        return;
+    };
     let destination = Destination::StepSummary(path);
     if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
         screen.note(&error.to_string());

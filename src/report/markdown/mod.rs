@@ -11,8 +11,14 @@ mod timeline;
 use self::parts::Page;
 use crate::report::RunReport;
 
-/// Bytes of a step summary. One of more than 1 MiB is dropped whole.
+/// Bytes of a step summary.
 pub(crate) const SUMMARY_BYTES: usize = 1_000_000;
+
+/// Bytes of all that a step writes into its summary. Of more the runner drops everything.
+const SUMMARY_FILE_BYTES: usize = 1_048_576;
+
+/// Bytes that a summary is worth writing with.
+const LEAST_BYTES: usize = 1_000;
 
 /// How much of the page is left. Each level has everything of the later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,11 +75,22 @@ impl Level {
     }
 }
 
-/// What the step summary says: of a shard only one line, because the merge says all.
-pub(crate) fn summary(report: &RunReport) -> String {
-    if report.plan.shard == 0 {
-        return render(report);
+/// What the step summary says where so many bytes are in it already: of a shard only one line, because the merge says
+/// all; nothing where there is no room, because what the others wrote would be lost too.
+pub(crate) fn summary(report: &RunReport, before: usize) -> Option<String> {
+    // One byte is for the end of a line that somebody left without.
+    let room = SUMMARY_FILE_BYTES.saturating_sub(before.saturating_add(1));
+    if room < LEAST_BYTES {
+        return None;
     }
+    Some(if report.plan.shard == 0 {
+        within(report, SUMMARY_BYTES.min(room))
+    } else {
+        line_of_shard(report)
+    })
+}
+
+fn line_of_shard(report: &RunReport) -> String {
     let verdict = report.judgement.as_ref().map(|it| it.verdict.word());
     format!(
         "mcp-assert, shard {}/{}: {} in {}{}\n",
@@ -106,7 +123,7 @@ pub(crate) fn within(report: &RunReport, budget: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{SUMMARY_BYTES, render, within};
+    use super::{SUMMARY_BYTES, render, summary, within};
     use crate::report::{
         baseline::Baseline,
         compare::{Scope, compare},
@@ -145,6 +162,25 @@ mod tests {
         assert!(comment.len() <= 20_000);
         assert!(comment.contains("Regressions (500)"), "{comment}");
         assert!(comment.contains("450 more"), "{comment}");
+    }
+
+    #[test]
+    fn a_summary_takes_the_room_that_others_left() {
+        let red = (0..3_000).map(|index| failure_with("a.yaml", &format!("n{index}"), UGLY));
+        let run = report(red.collect(), 1);
+        for before in [0, 40_000, 900_000, 1_047_000, 1_047_575] {
+            let text = summary(&run, before).unwrap();
+            assert!(text.len() <= SUMMARY_BYTES);
+            assert!(
+                before + 1 + text.len() <= 1_048_576,
+                "{before}: {}",
+                text.len()
+            );
+            assert!(text.starts_with("### mcp-assert: 0 passed"), "{before}");
+        }
+        for before in [1_047_576, 1_048_576, usize::MAX] {
+            assert_eq!(summary(&run, before), None);
+        }
     }
 
     #[test]
