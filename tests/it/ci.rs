@@ -210,3 +210,14 @@ fn what_the_settings_say_to_run_is_told_not_to_hold_here() {
     }
     assert!(!project.path().join("report.xml").exists());
 }
+
+#[test]
+fn a_payload_that_is_not_there_is_noted_once() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let mut command = project.command(&["ci", "--isolation", "process"]);
+    command.env("GITHUB_EVENT_PATH", "/nowhere/event.json");
+    let ran = project.finish(command);
+    expect(&ran, 0, "pass");
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(said.matches("/nowhere/event.json").count(), 1, "{said}");
+}

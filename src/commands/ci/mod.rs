@@ -69,10 +69,8 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
+    // What is noted stands in the report, which is shown.
     let here = here::read(&context.environment, &mut notes);
-    for note in &notes {
-        screen.note(note);
-    }
     let (mut wishes, mut update_baseline) = match &args.shard {
         None => (
             options::wishes(&args.sinks, &args.judging),
