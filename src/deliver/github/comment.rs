@@ -1,12 +1,15 @@
 //! The one comment of a suite on its pull request: found by its marker and its author, made when there is something
 //! to say, kept up to date from then on, and never two of it.
 
+use std::cmp::Ordering;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
     client::Client,
     failure::Failure,
+    legs,
     marker::{Marker, substance},
     names::Repository,
 };
@@ -24,10 +27,12 @@ pub(crate) enum Commented {
     Created,
     /// It was changed.
     Updated,
-    /// It says the same already, or a later run has spoken.
+    /// It says the same already, if of an earlier run, or a later run has spoken.
     Unchanged,
     /// GitHub did not let us.
     Denied,
+    /// Something else went wrong, which is told in the log.
+    Failed,
     /// There was nothing to say, or nowhere to say it.
     Off,
 }
@@ -40,7 +45,7 @@ impl Commented {
             Self::Updated => "updated",
             Self::Unchanged => "unchanged",
             Self::Denied => "denied",
-            Self::Off => "off",
+            Self::Failed | Self::Off => "off",
         }
     }
 }
@@ -98,6 +103,8 @@ enum Found {
 struct Looked {
     /// The comment of this suite.
     found: Found,
+    /// The page that it is on.
+    page: usize,
     /// One of an earlier run that could not say whose it was: this run is what became of it.
     outdated: Option<Comment>,
 }
@@ -106,19 +113,22 @@ impl Sticky<'_> {
     /// Brings the comment to where it should be.
     pub(super) async fn settle(&self, creation: Creation) -> Result<Commented, Failure> {
         let own = self.viewer().await?;
-        let Looked { found, outdated } = self.look(own).await?;
+        let Looked {
+            found,
+            page,
+            outdated,
+        } = self.look(own).await?;
         match (found, outdated) {
-            (Found::One(comment), None) => self.renew(&comment).await,
+            (Found::One(comment), None) => self.keep(&comment, page).await,
             (Found::One(comment), Some(outdated)) => {
-                self.renew(&comment).await?;
+                self.keep(&comment, page).await?;
                 self.delete(outdated.id).await?;
                 Ok(Commented::Updated)
             }
             (Found::None, Some(outdated)) => self.renew(&outdated).await,
-            (Found::Unknown, _) => Err(Failure::Odd(format!(
-                "more than {} comments, too many to find ours among",
-                PAGE * MOST_PAGES
-            ))),
+            (Found::Unknown, _) => Err(Failure::Odd(
+                "more than 1,000 comments, too many to find ours among".to_owned(),
+            )),
             (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off),
             (Found::None, None) => self.create(own).await,
         }
@@ -144,14 +154,11 @@ impl Sticky<'_> {
     async fn look(&self, own: u64) -> Result<Looked, Failure> {
         let mut looked = Looked {
             found: Found::Unknown,
+            page: 1,
             outdated: None,
         };
         for page in 1..=MOST_PAGES {
-            let below = format!(
-                "/issues/{}/comments?per_page={PAGE}&page={page}",
-                self.number
-            );
-            let comments: Vec<Comment> = self.client.get(&self.repository.path(&below)).await?;
+            let comments = self.page(page).await?;
             let is_last = comments.len() < PAGE;
             // They come oldest first.
             for comment in comments {
@@ -163,6 +170,7 @@ impl Sticky<'_> {
                 if marker.key == self.marker.key {
                     if !matches!(looked.found, Found::One(_)) {
                         looked.found = Found::One(comment);
+                        looked.page = page;
                     }
                 } else if marker.key == self.nameless && marker.age() < self.marker.age() {
                     looked.outdated = Some(comment);
@@ -178,20 +186,57 @@ impl Sticky<'_> {
         Ok(looked)
     }
 
-    /// Changes our comment, unless a later run wrote it or it says the same.
-    async fn renew(&self, comment: &Comment) -> Result<Commented, Failure> {
-        let body = comment.body.as_deref().unwrap_or_default();
-        let is_later = Marker::of(body).is_some_and(|it| it.age() > self.marker.age());
-        if is_later || substance(body) == substance(&self.body) {
-            return Ok(Commented::Unchanged);
+    /// Changes our comment, and looks whether another leg of this run changed it at the same time.
+    async fn keep(&self, comment: &Comment, page: usize) -> Result<Commented, Failure> {
+        let commented = self.renew(comment).await?;
+        if commented == Commented::Updated
+            && let Ok(comments) = self.page(page).await
+            && let Some(now) = comments.iter().find(|it| it.id == comment.id)
+        {
+            self.renew(now).await?;
         }
+        Ok(commented)
+    }
+
+    /// A page of all comments, from 1.
+    async fn page(&self, number: usize) -> Result<Vec<Comment>, Failure> {
+        let below = format!(
+            "/issues/{}/comments?per_page={PAGE}&page={number}",
+            self.number
+        );
+        self.client.get(&self.repository.path(&below)).await
+    }
+
+    /// Changes our comment, unless a later run wrote it or it says all of it already. One of an earlier run that says
+    /// the same tells of this one from now on: a run between the two is overtaken.
+    async fn renew(&self, comment: &Comment) -> Result<Commented, Failure> {
+        let known = comment.body.as_deref().unwrap_or_default();
+        let says_the_same = substance(known) == substance(&self.body);
+        let age = Marker::of(known).map(|it| it.age().cmp(&self.marker.age()));
+        let body = match age {
+            Some(Ordering::Greater) => return Ok(Commented::Unchanged),
+            Some(Ordering::Equal) if says_the_same => return Ok(Commented::Unchanged),
+            Some(Ordering::Equal) => {
+                let known = known.replace("\r\n", "\n");
+                let body = legs::worse(&known, &self.body);
+                if body.trim_end() == known.trim_end() {
+                    return Ok(Commented::Unchanged);
+                }
+                body
+            }
+            Some(Ordering::Less) | None => self.body.clone(),
+        };
         let path = format!("/issues/comments/{}", comment.id);
-        let body = json!({ "body": self.body });
+        let body = json!({ "body": body });
         let _: Value = self
             .client
             .patch(&self.repository.path(&path), &body)
             .await?;
-        Ok(Commented::Updated)
+        Ok(if says_the_same {
+            Commented::Unchanged
+        } else {
+            Commented::Updated
+        })
     }
 
     /// Makes our comment. When another run of ours made one at the same time, the older one stays.

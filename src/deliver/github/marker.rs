@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::names::is_revision;
+use super::{legs, names::is_revision};
 use crate::words::digest::sha256;
 
 /// What it begins with.
@@ -67,6 +67,7 @@ pub(super) fn substance(comment: &str) -> String {
     let Some(marker) = Marker::of(comment) else {
         return comment.to_owned();
     };
+    let comment = legs::without_note(comment);
     let rest = comment.split_once('\n').map_or("", |(_, rest)| rest);
     let link = format!("/actions/runs/{}/attempts/{}", marker.run, marker.attempt);
     let rest = rest.replace("\r\n", "\n").replace(&link, "");

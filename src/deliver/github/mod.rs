@@ -7,6 +7,7 @@ pub(crate) mod comment;
 mod data;
 mod failure;
 pub(crate) mod history;
+mod legs;
 mod marker;
 mod names;
 mod proxy;

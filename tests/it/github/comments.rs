@@ -43,11 +43,20 @@ fn it_is_made_once_renewed_and_left_alone() {
         assert!(made[0].contains(&wanted), "{wanted}\n{}", made[0]);
     }
 
-    // The same again says nothing new.
+    // The same again says nothing new; but it is of the newer run, and the same run writes nothing.
     let again = Step::pull_request(&twin, 5).numbered(2);
-    again.run(&red, &[]);
-    assert_eq!(again.output(&red, "comment"), "unchanged");
-    assert_eq!(twin.world().count("PATCH", ""), 0);
+    for _ in 0..2 {
+        again.run(&red, &[]);
+        assert_eq!(again.output(&red, "comment"), "unchanged");
+        let kept = ours(&twin.world())[0].clone();
+        assert_eq!(
+            kept,
+            made[0]
+                .replace("run=1", "run=2")
+                .replace("runs/1/", "runs/2/")
+        );
+        assert_eq!(twin.world().count("PATCH", ""), 1);
+    }
 
     // What was red is not left standing, also when nothing would be said anew.
     let green = project(GREEN);
@@ -64,8 +73,145 @@ fn it_is_made_once_renewed_and_left_alone() {
     assert_eq!((ours(&world).len(), world.comments.len()), (1, 2));
     assert_eq!(
         (world.count("POST", "/comments"), world.count("PATCH", "")),
-        (1, 1)
+        (1, 2)
     );
+}
+
+#[test]
+fn a_run_is_overtaken_by_one_that_said_the_same_as_the_one_before() {
+    let twin = Twin::start();
+    let (red, green) = (project(RED), project(GREEN));
+    let speak = |number, project: &Project| {
+        let step = Step::pull_request(&twin, 5).numbered(number);
+        step.run(project, &[]);
+        step.output(project, "comment")
+    };
+    assert_eq!(speak(101, &red), "created");
+    assert_eq!(speak(103, &red), "unchanged");
+    assert_eq!(speak(102, &green), "unchanged");
+    let left = ours(&twin.world());
+    assert!(
+        left[0].contains("run=103") && left[0].contains("### mcp-assert: fail"),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn no_green_leg_of_a_run_hides_a_red_one() {
+    let twin = Twin::start();
+    let (red, green) = (project(RED), project(GREEN));
+    let speak = |number, project: &Project| {
+        let step = Step::pull_request(&twin, 5).numbered(number);
+        step.run(project, &[]);
+        let left = ours(&twin.world());
+        assert_eq!(left.len(), 1, "{left:?}");
+        let several = left[0].contains("_Several jobs or steps of this run");
+        let word = left[0].lines().nth(1).unwrap().to_owned();
+        let word = word
+            .trim_start_matches("### mcp-assert: ")
+            .split(',')
+            .next();
+        (
+            step.output(project, "comment"),
+            word.unwrap().to_owned(),
+            several,
+        )
+    };
+    let says = |outcome: &str, word: &str, several| (outcome.to_owned(), word.to_owned(), several);
+    assert_eq!(speak(1, &red), says("created", "fail", false));
+    assert_eq!(speak(1, &green), says("updated", "fail", true));
+    assert_eq!(speak(1, &green), says("unchanged", "fail", true));
+    assert_eq!(speak(1, &red), says("unchanged", "fail", true));
+    // The next run begins anew, in the other order.
+    assert_eq!(speak(2, &green), says("updated", "pass", false));
+    assert_eq!(speak(2, &red), says("updated", "fail", true));
+    assert_eq!(speak(3, &green), says("updated", "pass", false));
+}
+
+#[test]
+fn a_green_leg_that_writes_at_the_same_time_is_corrected() {
+    let twin = Twin::start();
+    let (red, green) = (project(RED), project(GREEN));
+    Step::pull_request(&twin, 5).run(&red, &[]);
+    Step::pull_request(&twin, 5).numbered(2).run(&green, &[]);
+    // It looked before the red one wrote: what it wrote is there when the red one looks again.
+    let theirs = ours(&twin.world())[0].replace("run=2", "run=3");
+    twin.world().aside = theirs;
+    twin.world().fault(
+        "GET",
+        "/issues/5/comments",
+        2,
+        Fault::Meanwhile(|world| {
+            if world
+                .bodies
+                .iter()
+                .any(|body| body.to_string().contains("run=3"))
+            {
+                world.comments[0].body = world.aside.clone();
+            }
+        }),
+    );
+    Step::pull_request(&twin, 5).numbered(3).run(&red, &[]);
+    let left = ours(&twin.world());
+    assert!(
+        left[0].contains("### mcp-assert: fail") && left[0].contains("_Several"),
+        "{left:?}"
+    );
+}
+
+/// A suite that takes values from the environment, in a file of that name.
+fn with_values(file: &str, wanted: u32) -> Project {
+    let values = [
+        "e2e-${GITHUB_RUN_ID}",
+        "${GITHUB_SHA}",
+        "${GITHUB_SERVER_URL}",
+        "${WORD}",
+        "${PART}",
+        "${SECRET}",
+    ];
+    let values: Vec<String> = values
+        .iter()
+        .enumerate()
+        .map(|(index, value)| format!("V{index}: '{value}'"))
+        .collect();
+    let text = suite(wanted)
+        .replace(
+            "{builtin: minimal}",
+            &format!("{{builtin: minimal, env: {{{}}}}}", values.join(", ")),
+        )
+        .replace("lists its tools", "lists what hunter-22 offers");
+    Project::new().file(&format!("evals/{file}"), text)
+}
+
+#[test]
+fn values_of_the_environment_are_hidden_in_foreign_words_alone() {
+    for file in ["a.yaml", "hunter-22.yaml"] {
+        let twin = Twin::start();
+        let speak = |number, wanted| {
+            let project = with_values(file, wanted);
+            let step = Step::pull_request(&twin, 5).numbered(number);
+            let mut command = step.command(&project, &["--comment", "always"]);
+            command
+                .env("WORD", "pass")
+                .env("PART", "1900")
+                .env("SECRET", "hunter-22");
+            step.finish(&project, command);
+            let left = ours(&twin.world());
+            assert_eq!(left.len(), 1, "{left:?}");
+            assert!(!left[0].contains("hunter"), "{}", left[0]);
+            left[0].clone()
+        };
+        let first = speak(19_000_000_001, RED);
+        assert_eq!(first.contains("/blob/"), file == "a.yaml", "{first}");
+        let second = speak(19_000_000_002, GREEN);
+        for wanted in [
+            "run=19000000002 attempt=1",
+            "### mcp-assert: pass, 1/1 passed\n",
+            &format!("(https://github.com/{REPOSITORY}/actions/runs/19000000002/attempts/1)"),
+        ] {
+            assert!(second.contains(wanted), "{wanted}\n{second}");
+        }
+    }
 }
 
 #[test]
@@ -164,7 +310,8 @@ fn pages_are_looked_through_up_to_the_tenth() {
     let step = Step::pull_request(&twin, 5).numbered(2);
     step.run(&red, &[]);
     assert_eq!(step.output(&red, "comment"), "updated");
-    assert_eq!(twin.world().count("GET", "/issues/5/comments"), 10);
+    // And its page once more, where another leg may have written.
+    assert_eq!(twin.world().count("GET", "/issues/5/comments"), 11);
 
     // Beyond that it cannot be known whether there is one, and a second one would stay for ever.
     fill(&twin, 1_150, 0);
@@ -175,7 +322,7 @@ fn pages_are_looked_through_up_to_the_tenth() {
         (1, "off")
     );
     assert!(
-        ran.stdout.contains("more than 1000 comments"),
+        ran.stdout.contains("more than 1,000 comments"),
         "{}",
         ran.stdout
     );

@@ -108,6 +108,8 @@ pub(crate) struct World {
     pub(crate) asked: Vec<String>,
     /// Every body that was sent.
     pub(crate) bodies: Vec<Value>,
+    /// A text that a fault needs.
+    pub(crate) aside: String,
     wrong: Vec<String>,
     counter: u64,
 }
