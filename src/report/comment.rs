@@ -14,7 +14,7 @@ use crate::{
         surface::{Surface, SurfaceChange, TargetSurface, Weight},
         verdict::Verdict,
     },
-    words::{address::encoded, text::count},
+    words::{address::encoded, redact::Secrets, text::count},
 };
 
 /// Bytes of a comment; GitHub takes 65,536 characters.
@@ -37,6 +37,9 @@ pub(crate) struct Surroundings {
     pub(crate) head: Option<String>,
     /// Why there is nothing to compare with.
     pub(crate) no_baseline: Option<String>,
+    /// Values that foreign text must not show. Our own words, and the links that are made of them, may hold one by
+    /// chance: a secret that reads `pass` or is the number of the run tears no holes into them.
+    pub(crate) secrets: Secrets,
 }
 
 /// How much is said.
@@ -159,7 +162,12 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn inline(&self, text: &str) -> String {
-        inline(text, self.level.name)
+        self.foreign(text, self.level.name)
+    }
+
+    /// Text from outside without its secrets, in at most so many characters.
+    fn foreign(&self, text: &str, most: usize) -> String {
+        inline(&self.around.secrets.mask(text), most)
     }
 
     fn text(&self) -> String {
@@ -196,7 +204,7 @@ impl Page<'_> {
         let judgement = self.report.judgement.iter();
         let causes = judgement.flat_map(|it| &it.causes).take(10);
         let lines = causes.map(|cause| {
-            let text = inline(&cause.text, 200);
+            let text = self.foreign(&cause.text, 200);
             format!("- {}: {text}\n", cause.verdict.word())
         });
         let lines: String = lines.collect();
@@ -211,7 +219,7 @@ impl Page<'_> {
     fn compared(&self) -> String {
         let Some(comparison) = &self.report.comparison else {
             let reason = self.around.no_baseline.as_deref();
-            let reason = reason.map(|it| format!(": {}", inline(it, 200)));
+            let reason = reason.map(|it| format!(": {}", self.foreign(it, 200)));
             return format!("\nNot compared{}.\n", reason.unwrap_or_default());
         };
         let counts = TOLD
@@ -227,7 +235,7 @@ impl Page<'_> {
         };
         format!(
             "\nCompared with {}: {counts}.\n",
-            inline(&comparison.against, 200)
+            self.foreign(&comparison.against, 200)
         )
     }
 
@@ -291,7 +299,10 @@ impl Page<'_> {
     fn linked(&self, name: &str, record: Option<&Record>) -> String {
         let text = self.inline(name);
         let place = record.zip(self.around.files.as_ref());
-        let Some((record, files)) = place.filter(|(record, _)| is_inside(&record.file)) else {
+        // An address may not tell what the text beside it hides.
+        let is_shown = |file: &str| self.around.secrets.mask(file) == file;
+        let fits = |record: &Record| is_inside(&record.file) && is_shown(&record.file);
+        let Some((record, files)) = place.filter(|(record, _)| fits(record)) else {
             return text;
         };
         let line = record
@@ -373,7 +384,7 @@ impl Page<'_> {
             format!(
                 "\n<details><summary>{} {name}</summary>\n{}</details>\n",
                 record.status.word(),
-                block(&failure::text(record, &detail))
+                block(&self.around.secrets.mask(&failure::text(record, &detail)))
             )
         });
         parts.collect::<Vec<_>>().concat()
@@ -390,7 +401,11 @@ impl Page<'_> {
             .filter_map(|it| Some((it.server.as_deref()?, it.revision.as_deref()?)))
             .collect();
         let named = servers.iter().take(MOST_SERVERS).map(|(server, revision)| {
-            format!("{} with {}", self.inline(server), inline(revision, 30))
+            format!(
+                "{} with {}",
+                self.inline(server),
+                self.foreign(revision, 30)
+            )
         });
         let mut parts: Vec<String> = Vec::new();
         let named: Vec<String> = named.collect();
@@ -453,6 +468,7 @@ mod tests {
             run: Some("https://github.com/o/r/actions/runs/7/attempts/1".to_owned()),
             head: Some("a".repeat(40)),
             no_baseline: Some("no baseline was saved yet".to_owned()),
+            ..Surroundings::default()
         }
     }
 

@@ -135,14 +135,17 @@ impl<'a> GitHub<'a> {
         let Some(marker) = self.marker(&pull_request, facts.report) else {
             return Ok(Commented::Off);
         };
-        let around = self.surroundings(&pull_request, &marker, no_baseline);
+        let around = Surroundings {
+            secrets: facts.secrets.clone(),
+            ..self.surroundings(&pull_request, &marker, no_baseline)
+        };
         let first = format!("{marker}\n");
         let page = within(facts.report, &around, COMMENT_BYTES - first.len());
         let sticky = Sticky {
             client: &client,
             repository: &self.repository,
             number: pull_request.number,
-            body: facts.secrets.mask(&(first + &page)),
+            body: first + &page,
             nameless: self.key(None, None),
             marker,
         };
@@ -216,6 +219,7 @@ impl<'a> GitHub<'a> {
             }),
             head: Some(marker.sha.clone()),
             no_baseline: no_baseline.map(str::to_owned),
+            ..Surroundings::default()
         }
     }
 
