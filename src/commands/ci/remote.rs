@@ -125,7 +125,9 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
     match asked(screen, github.comment(facts, known.reason.as_deref())) {
         Ok(commented) => commented,
         Err(failure) => {
-            let what = format!("the pull request got no comment: {failure}");
+            let what = format!(
+                "the comment on the pull request could not be brought up to date: {failure}"
+            );
             let way_out = if github.is_fork() {
                 "a fork's token cannot write; the workflow comment.yml comments for it"
             } else {
@@ -135,7 +137,7 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
             if failure.is_denial() {
                 Commented::Denied
             } else {
-                Commented::Off
+                Commented::Failed
             }
         }
     }

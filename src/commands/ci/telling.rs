@@ -50,7 +50,7 @@ pub(super) struct Telling<'a> {
 pub(super) enum Exits {
     /// The verdict.
     ByVerdict,
-    /// Whether it could be told: the verdict was somebody else's.
+    /// Whether it could be told, in the files and in the comment: the verdict was somebody else's.
     ByTelling,
 }
 
@@ -106,9 +106,13 @@ impl Telling<'_> {
         let verdict = match self.exits {
             Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
             Exits::ByTelling if screen.context().interrupts.came() => Some(Verdict::Interrupted),
-            Exits::ByTelling => Some(match causes.get(told) {
-                Some(cause) => cause.verdict,
-                None => Verdict::Pass,
+            Exits::ByTelling => Some(match (causes.get(told), commented) {
+                (Some(cause), _) => cause.verdict,
+                (None, Commented::Denied | Commented::Failed) => Verdict::Error,
+                (
+                    None,
+                    Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off,
+                ) => Verdict::Pass,
             }),
         };
         verdict.unwrap_or(Verdict::Error).exit()

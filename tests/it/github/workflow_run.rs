@@ -7,7 +7,7 @@ use super::{
     Step,
     events::{payload, set},
     suite,
-    twin::{Pull, Twin, hash},
+    twin::{Fault, Pull, Twin, World, hash},
 };
 use crate::harness::Project;
 
@@ -81,6 +81,58 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
         )),
         "{body}"
     );
+}
+
+#[test]
+fn the_verdict_is_the_one_that_the_run_had() {
+    let skipped = suite(1).replace("server:", "skip: true\nserver:");
+    for (yaml, asked, code, headline) in [
+        (suite(99), "--threshold=0", 0, "pass, 0/1 passed"),
+        (suite(99), "--threshold=100", 1, "fail, 0/1 passed"),
+        (skipped.clone(), "--allow-empty", 0, "pass, 0/0 passed"),
+        (skipped, "--threshold=0", 4, "empty, 0/0 passed"),
+    ] {
+        let twin = Twin::start();
+        twin.world().pulls = vec![pull(8, FORK)];
+        let tested = Project::with_suite(&yaml);
+        let step = Step::proposed(&twin, 5, FORK).token(None);
+        let ran = step.run(&tested, &["--report-json", "run.json", asked]);
+        assert_eq!(ran.code, code, "{}", ran.stdout);
+        let project = Project::new().file("run.json", tested.read("run.json"));
+        let step = telling(&twin, &hash("head"), FORK);
+        let arguments = ["ci", "merge", "--blobs", "run.json", "--comment", "always"];
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert_eq!(ran.code, 0, "{}", ran.stdout);
+        let body = twin.world().comments[0].body.clone();
+        assert!(
+            body.contains(&format!("### mcp-assert: {headline}")),
+            "{asked}\n{body}"
+        );
+    }
+}
+
+#[test]
+fn a_comment_that_could_not_be_made_fails_the_job_that_is_there_for_it() {
+    let case = |word: &str, spoil: fn(&mut World)| {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(8, FORK)];
+        spoil(&mut twin.world());
+        let step = telling(&twin, &hash("head"), FORK);
+        let arguments = ["ci", "merge", "--blobs", "run.json"];
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert_eq!(ran.code, 3, "{}", ran.stdout);
+        assert_eq!(step.output(&project, "comment"), word);
+        assert!(
+            ran.stdout.contains("could not be brought up to date"),
+            "{}",
+            ran.stdout
+        );
+    };
+    case("denied", |world| world.read_only = true);
+    case("off", |world| {
+        world.fault("GET", "/pulls", 9, Fault::Status(500, Vec::new()));
+    });
 }
 
 /// The report with other claims about its source, sealed as whoever wrote it would seal it.
