@@ -23,6 +23,7 @@ mod text;
 mod trajectory;
 pub(crate) mod vacuity;
 mod view;
+pub(crate) mod waiting;
 
 #[cfg(test)]
 mod sample;

@@ -21,6 +21,8 @@ pub(super) fn answer(body: Body) -> Answer {
         body,
         took: Duration::from_millis(12),
         bytes: 120,
+        at_us: 0,
+        on_time: usize::MAX,
         progress_token: Some(json!("token-1")),
         notifications: 0..usize::MAX,
         server_requests: 0..usize::MAX,

@@ -15,6 +15,10 @@ pub(crate) struct Answer {
     pub(crate) took: Duration,
     /// Length of the answering frame (all pages together), in bytes.
     pub(crate) bytes: usize,
+    /// When it had come, in microseconds of the job.
+    pub(crate) at_us: u64,
+    /// How many notifications had come before it, of all that were seen: progress that comes later is late.
+    pub(crate) on_time: usize,
     /// The progress token that was sent with it.
     pub(crate) progress_token: Option<Value>,
     /// The notifications that arrived from the request to the end of the answer and of any waiting after it:

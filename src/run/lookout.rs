@@ -1,14 +1,16 @@
-//! Looks at the files of a job: after each step of which an expectation is about files, and after the subject. What
-//! files are and how they are read is `place`'s.
+//! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
+//! knows what is waited for after an answer. What files are and how they are read is `place`'s, what a wait is `check`'s.
 
 use super::place::{Place, about_files};
 use crate::{
+    check::waiting::Wait,
     isolate::running::Running,
     observation::{StepPart, disruption::Disruption, files::FilesSeen},
     plan::job::RunJob,
-    session::{Looking, Lookout},
+    session::{Awaited, Looking, Lookout, OnEnd, Whose},
     suite::{
         Dialect,
+        lower::expectation::resolve,
         model::{
             expectation::Wanted,
             subject::{Step, StepOrder, Subject},
@@ -86,5 +88,32 @@ impl Lookout for Watch<'_> {
             }
             self.look(wanted.iter(), bindings).await.map(Some)
         })
+    }
+
+    fn awaited(&self, whose: Whose, bindings: &Bindings) -> Option<Awaited> {
+        let body = &self.job.body;
+        let (wanted, within) = match whose {
+            Whose::Step(part, index) => (&body.steps(part).get(index)?.wanted, None),
+            Whose::Subject => (&body.wanted, body.subject.within()),
+        };
+        // One that cannot be resolved is told when it is judged.
+        let resolved = wanted
+            .iter()
+            .filter_map(|wanted| resolve(wanted, bindings, self.dialect).ok());
+        let wait = Wait::of(resolved, within)?;
+        Some(Awaited {
+            least: wait.least,
+            most: wait.most,
+            what: wait.what,
+            enough: Box::new(move |seen| wait.is_enough(seen)),
+        })
+    }
+
+    fn on_end(&self) -> OnEnd {
+        if self.job.body.wants_anywhere(&["exit"]) {
+            OnEnd::IsObserved
+        } else {
+            OnEnd::Disrupts
+        }
     }
 }

@@ -148,6 +148,8 @@ impl Session {
             body,
             took: Duration::from_micros(settled.at_us.saturating_sub(settled.sent_us)),
             bytes: settled.bytes,
+            at_us: settled.at_us,
+            on_time: settled.notifications,
             progress_token: (method == Method::ToolsCall)
                 .then(|| super::correlation::id_value(&pending.ticket.id)),
             notifications: pending.ticket.notifications..settled.notifications,

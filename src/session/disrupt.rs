@@ -18,9 +18,9 @@ impl Session {
                 format!("no usable answer to {what}: {}", broken.message),
             )
             .with_frame(broken.frame),
-            Halt::Closed => self.ended(what).await,
+            Halt::Closed => self.ended(&format!("before it answered {what}")).await,
             Halt::Deaf(reason) => match self.exchange.exit().await {
-                Some(_) => self.ended(what).await,
+                Some(_) => self.ended(&format!("before it answered {what}")).await,
                 None => Disruption::new(
                     DisruptionKind::Transport,
                     phase,
@@ -31,18 +31,19 @@ impl Session {
         })
     }
 
-    async fn ended(&mut self, what: &str) -> Disruption {
+    /// The disruption that the server ended, and when: "before it answered `ping`".
+    pub(super) async fn ended(&mut self, when: &str) -> Disruption {
         let phase = self.seen.reached;
         let disruption = match self.exchange.exit().await {
             Some(status) => Disruption::new(
                 DisruptionKind::Crash,
                 phase,
-                format!("the server ended with {status} before it answered {what}"),
+                format!("the server ended with {status} {when}"),
             ),
             None => Disruption::new(
                 DisruptionKind::Transport,
                 phase,
-                format!("the server closed its output before it answered {what}"),
+                format!("the server closed its output {when}"),
             ),
         };
         self.with_context(disruption)

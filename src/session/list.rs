@@ -90,6 +90,8 @@ impl Session {
             let page = self.call(call, deadline).await?;
             whole.took += page.took;
             whole.bytes += page.bytes;
+            whole.at_us = page.at_us;
+            whole.on_time = page.on_time;
             whole.notifications.end = page.notifications.end;
             whole.server_requests.end = page.server_requests.end;
             match page.body {
@@ -109,14 +111,14 @@ impl Session {
     /// Fetches the tools once more after they were observed, to see whether they stay what they were. That this
     /// fails, or takes long, is nobody's fault. A server that took longer than it would be waited for now is spared:
     /// it would still be at it when it is told to end.
-    pub(super) async fn list_again(&mut self, observed: &Answer, deadline: Instant) {
+    pub(super) async fn list_again(&mut self, took: Duration, deadline: Instant) {
         let method = Method::ToolsList;
         let began = Instant::now();
         let soon = deadline.min(began + SECOND_LOOK);
         let Some(before) = self.lists.lists.get(&method).cloned() else {
             return;
         };
-        if observed.took >= SECOND_LOOK {
+        if took >= SECOND_LOOK {
             return;
         }
         self.aside = Some(Record::default());

@@ -35,7 +35,7 @@ use tokio::time::Instant;
 pub(crate) use self::{
     catalog::Surveyed,
     exchange::Exited,
-    lookout::{Looking, Lookout},
+    lookout::{Awaited, Looking, Lookout, OnEnd, Whose},
 };
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
@@ -63,7 +63,7 @@ pub(crate) struct Script<'a> {
     pub(crate) setup: &'a [Step],
     /// The subject.
     pub(crate) subject: &'a Subject,
-    /// Who looks at what each step left behind.
+    /// Who looks at what each step left behind, and knows what is waited for after an answer.
     pub(crate) lookout: Option<&'a dyn Lookout>,
 }
 

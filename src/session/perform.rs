@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Script, Session, call::Call, list::Pages, steps::Sequence, wait::Tally};
+use super::{Observed, Script, Session, call::Call, list::Pages, steps::Sequence, wait::SUBJECT};
 use crate::{
     observation::{
         StepPart,
@@ -13,8 +13,8 @@ use crate::{
     protocol::method::Method,
     suite::{
         model::subject::{
-            CompletionCall, ListCall, Patience, PromptsCall, RawExchange, RawHandshake,
-            ResourcesAction, ResourcesCall, StepOrder, Subject, ToolCall,
+            CompletionCall, ListCall, PromptsCall, RawExchange, RawHandshake, ResourcesAction,
+            ResourcesCall, StepOrder, Subject, ToolCall,
         },
         template::{Bindings, Template, UnknownName, ValueTemplate},
     },
@@ -55,7 +55,7 @@ impl Session {
         }
         self.begin_phase(Phase::Subject);
         let (began, aside) = (Instant::now(), self.seen.timings.aside);
-        let played = self.subject(script, bindings, deadline).await;
+        let played = self.observe(script, bindings, deadline).await;
         let timings = &mut self.seen.timings;
         timings.subject = (began.elapsed() + aside).saturating_sub(timings.aside);
         played
@@ -83,6 +83,53 @@ impl Session {
         done
     }
 
+    /// The subject, what the server says after its answer, and what is done when nobody listens any more.
+    async fn observe(
+        &mut self,
+        script: Script<'_>,
+        bindings: &mut Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        self.subject(script, bindings, deadline).await?;
+        self.listen(script.lookout, &[SUBJECT], bindings, deadline)
+            .await?;
+        self.afterwards(script.subject, bindings, deadline).await
+    }
+
+    /// What is done after a subject was observed.
+    async fn afterwards(
+        &mut self,
+        subject: &Subject,
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        match subject {
+            Subject::Tools(_) => {
+                let took = self.seen.answer.as_ref().map(|listed| listed.took);
+                if let Some(took) = took {
+                    Box::pin(self.list_again(took, deadline)).await;
+                }
+                Ok(())
+            }
+            Subject::Resources(call) => match &call.unsubscribe {
+                Some(uri) => Box::pin(self.unsubscribe(uri, bindings, deadline)).await,
+                None => Ok(()),
+            },
+            Subject::Tool(_)
+            | Subject::Initialize
+            | Subject::Prompts(_)
+            | Subject::Completion(_)
+            | Subject::Sampling(_)
+            | Subject::Elicitation(_)
+            | Subject::Logging { .. }
+            | Subject::Notifications { .. }
+            | Subject::Trajectory(_)
+            | Subject::Steps { .. }
+            | Subject::Raw(_)
+            | Subject::Http(_) => Ok(()),
+        }
+    }
+
     async fn subject(
         &mut self,
         script: Script<'_>,
@@ -94,11 +141,8 @@ impl Session {
                 self.tool(call, bindings, deadline).await?
             }
             Subject::Tools(call) => {
-                let listed = self
-                    .listing(Method::ToolsList, call, bindings, deadline)
-                    .await?;
-                self.list_again(&listed, deadline).await;
-                listed
+                self.listing(Method::ToolsList, call, bindings, deadline)
+                    .await?
             }
             Subject::Initialize => {
                 // The handshake was made already; its answer is what is looked at.
@@ -108,20 +152,11 @@ impl Session {
             Subject::Resources(call) => return self.resources(call, bindings, deadline).await,
             Subject::Prompts(call) => self.prompts(call, bindings, deadline).await?,
             Subject::Completion(call) => self.completion(call, bindings, deadline).await?,
-            Subject::Logging {
-                level,
-                call,
-                patience,
-            } => {
-                let level = level.as_ref();
-                return self
-                    .logging((level, call.as_deref(), patience), bindings, deadline)
-                    .await;
+            Subject::Logging { level, call, .. } => {
+                let asked = (level.as_ref(), call.as_deref());
+                self.logging(asked, bindings, deadline).await?
             }
-            Subject::Notifications { call, patience } => {
-                let answer = self.tool(call, bindings, deadline).await?;
-                return self.then_wait(answer, patience, deadline).await;
-            }
+            Subject::Notifications { call, .. } => self.tool(call, bindings, deadline).await?,
             Subject::Steps { steps, order } => {
                 let sequence = Sequence {
                     part: StepPart::Subject,
@@ -130,7 +165,7 @@ impl Session {
                 };
                 return match order {
                     StepOrder::OneByOne => self.one_by_one(sequence, bindings, deadline).await,
-                    StepOrder::Parallel => self.all_at_once(steps, bindings, deadline).await,
+                    StepOrder::Parallel => self.all_at_once(sequence, bindings, deadline).await,
                 };
             }
             Subject::Raw(exchange) => return self.raw(exchange, bindings, deadline).await,
@@ -215,23 +250,20 @@ impl Session {
             acted.notifications.start = from.unwrap_or(acted.notifications.start);
             answer = Some(acted);
         }
-        if let Some(patience) = &call.patience
-            && let Some(seen) = answer.take()
-        {
-            self.then_wait(seen, patience, deadline).await?;
-            answer = self.seen.answer.take();
-        }
-        if let Some(uri) = &call.unsubscribe {
-            let uri = self.text(uri, bindings)?;
-            let request = Call::new(Method::ResourcesUnsubscribe, json!({ "uri": uri }));
-            let unsubscribed = self.call(request, deadline).await?;
-            match answer {
-                Some(_) => self.accepted("`resources/unsubscribe`", &unsubscribed)?,
-                None => answer = Some(unsubscribed),
-            }
-        }
         self.seen.answer = answer;
         Ok(())
+    }
+
+    async fn unsubscribe(
+        &mut self,
+        uri: &Template,
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let uri = self.text(uri, bindings)?;
+        let request = Call::new(Method::ResourcesUnsubscribe, json!({ "uri": uri }));
+        let unsubscribed = self.call(request, deadline).await?;
+        self.accepted("`resources/unsubscribe`", &unsubscribed)
     }
 
     async fn prompts(
@@ -290,10 +322,10 @@ impl Session {
 
     async fn logging(
         &mut self,
-        (level, call, patience): (Option<&Template>, Option<&ToolCall>, &Patience),
+        (level, call): (Option<&Template>, Option<&ToolCall>),
         bindings: &Bindings,
         deadline: Instant,
-    ) -> Observed<()> {
+    ) -> Observed<Answer> {
         let mut answer = None;
         if let Some(level) = level {
             let level = self.text(level, bindings)?;
@@ -310,41 +342,10 @@ impl Session {
             called.notifications.start = from.unwrap_or(called.notifications.start);
             answer = Some(called);
         }
-        if let Some(answer) = answer {
-            return self.then_wait(answer, patience, deadline).await;
-        }
-        let message = "`assert_logging` names neither a level nor a tool".to_owned();
-        Err(self.cannot(DisruptionKind::Invalid, message).into())
-    }
-
-    /// Waits for notifications after an answer, and counts them to it.
-    async fn then_wait(
-        &mut self,
-        mut answer: Answer,
-        patience: &Patience,
-        deadline: Instant,
-    ) -> Observed<()> {
-        // Those of the setup count too.
-        let mut tally = Tally::new(patience.enough.as_deref());
-        let until = Instant::now() + patience.within;
-        let waited = self
-            .exchange
-            .until(until.min(deadline), |dialogue| {
-                tally.is_enough(&dialogue.record.notifications)
-            })
-            .await;
-        answer.notifications.end = self.exchange.dialogue.record.notifications.len();
-        answer.server_requests.end = self.exchange.dialogue.record.server_requests.len();
-        self.seen.answer = Some(answer);
-        let cut_short = waited.is_err() && deadline < until && !self.exchange.is_closed();
-        if cut_short {
-            let message = format!(
-                "the deadline came before notifications had been waited for {} ms",
-                patience.within.as_millis()
-            );
-            return Err(self.cannot(DisruptionKind::Timeout, message).into());
-        }
-        Ok(())
+        answer.ok_or_else(|| {
+            let message = "`assert_logging` names neither a level nor a tool".to_owned();
+            self.cannot(DisruptionKind::Invalid, message).into()
+        })
     }
 
     /// An answer that something else depends on must be a result.

@@ -186,10 +186,13 @@ impl Session {
             .into_iter()
             .map(|frame| serde_json::from_str(&frame).unwrap_or(Value::String(frame)))
             .collect();
+        let at_us = self.exchange.link().clock().at_us();
         let record = &self.exchange.dialogue.record;
         Answer {
             took: began.elapsed(),
             bytes: text.len(),
+            at_us,
+            on_time: record.notifications.len(),
             body: Body::Result(Reply {
                 raw: Value::Array(pages.clone()),
                 text,

@@ -42,6 +42,10 @@ pub(super) struct Record {
     pub(super) server_requests: Vec<ServerRequestSeen>,
     /// Deviations.
     pub(super) findings: Vec<Finding>,
+    /// When each notification came, in microseconds of the job.
+    told_at: Vec<u64>,
+    /// Likewise the requests.
+    asked_at: Vec<u64>,
     kept_bytes: usize,
     /// How often a list was said to have changed.
     list_changes: u64,
@@ -98,8 +102,24 @@ impl Record {
         }
     }
 
+    /// When the last line was heard, in microseconds of the job; 0 before the first.
+    pub(super) fn heard_at_us(&self) -> u64 {
+        self.last_at_us
+    }
+
+    /// How many notifications and requests of the server are kept.
+    pub(super) fn arrived(&self) -> (usize, usize) {
+        (self.notifications.len(), self.server_requests.len())
+    }
+
+    /// How many of them had come at that time.
+    pub(super) fn arrived_by(&self, at_us: u64) -> (usize, usize) {
+        let by = |times: &[u64]| times.partition_point(|time| *time <= at_us);
+        (by(&self.told_at), by(&self.asked_at))
+    }
+
     /// Keeps a notification, or counts it.
-    pub(super) fn notification(&mut self, seen: NotificationSeen, bytes: usize) {
+    pub(super) fn notification(&mut self, seen: NotificationSeen, bytes: usize, at_us: u64) {
         if seen.method.ends_with("/list_changed") {
             self.list_changes += 1;
             if self.list_changes > STORM {
@@ -109,6 +129,7 @@ impl Record {
         }
         if self.notifications.len() < KEPT_NOTIFICATIONS && self.fits(bytes) {
             self.notifications.push(seen);
+            self.told_at.push(at_us);
         } else {
             self.add(
                 FindingCode::NotificationFlood,
@@ -127,9 +148,10 @@ impl Record {
     }
 
     /// Keeps a request of the server, or counts it.
-    pub(super) fn server_request(&mut self, seen: ServerRequestSeen, bytes: usize) {
+    pub(super) fn server_request(&mut self, seen: ServerRequestSeen, bytes: usize, at_us: u64) {
         if self.server_requests.len() < KEPT_REQUESTS && self.fits(bytes) {
             self.server_requests.push(seen);
+            self.asked_at.push(at_us);
         } else {
             self.add(
                 FindingCode::NotificationFlood,
@@ -178,7 +200,7 @@ mod tests {
                 method: "notifications/x".into(),
                 params: Value::Null,
             };
-            record.notification(seen, 60);
+            record.notification(seen, 60, 0);
         }
         assert_eq!(record.notifications.len(), KEPT_NOTIFICATIONS);
         assert_eq!(record.findings.len(), 1);
@@ -195,7 +217,7 @@ mod tests {
                     method: "notifications/tools/list_changed".into(),
                     params: Value::Null,
                 };
-                record.notification(seen, 60);
+                record.notification(seen, 60, 0);
             }
             record
                 .findings

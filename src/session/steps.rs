@@ -1,16 +1,16 @@
 //! Steps: one after another with captures between them, or all at once.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Lookout, Observed, Session,
+    Lookout, Observed, Session, Whose,
     call::{Call, Pending},
     capture::capture,
-    exchange::Halt,
     record::shown,
+    wait::Listener,
 };
 use crate::{
     observation::{
@@ -33,6 +33,14 @@ pub(super) struct Sequence<'a> {
     pub(super) lookout: Option<&'a dyn Lookout>,
 }
 
+/// What a step waits for.
+enum Due {
+    /// The answer to a request.
+    Answer(Call),
+    /// Nothing but that a time passes.
+    Time(Duration),
+}
+
 impl Session {
     /// Steps one after another; what each left behind is looked at before the next one begins.
     pub(super) async fn one_by_one(
@@ -45,9 +53,16 @@ impl Session {
             let place = self.seen.steps.len();
             let seen = StepSeen::new(sequence.part, index, label(&step.action));
             self.seen.steps.push(seen);
-            let done = self.step(step, place, bindings, deadline).await;
+            let lookout = sequence.lookout;
+            let done = self.step((step, place), lookout, bindings, deadline).await;
             done.map_err(in_step(index))?;
-            if let Some(lookout) = sequence.lookout {
+            let listener = Listener {
+                whose: Whose::Step(sequence.part, index),
+                place: Some(place),
+            };
+            self.listen(lookout, &[listener], bindings, deadline)
+                .await?;
+            if let Some(lookout) = lookout {
                 let began = Instant::now();
                 let looked = lookout.after_step(sequence.part, index, bindings).await;
                 self.seen.timings.aside += began.elapsed();
@@ -63,13 +78,14 @@ impl Session {
 
     async fn step(
         &mut self,
-        step: &Step,
-        place: usize,
+        (step, place): (&Step, usize),
+        lookout: Option<&dyn Lookout>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let Some(call) = self.step_call(&step.action, bindings)? else {
-            return self.pause(&step.action, deadline).await;
+        let call = match self.step_call(&step.action, bindings)? {
+            Due::Answer(call) => call,
+            Due::Time(time) => return Box::pin(self.pause(time, lookout, deadline)).await,
         };
         let answer = self.call(call, deadline).await?;
         self.arrived(step, place, answer, bindings)
@@ -135,19 +151,28 @@ impl Session {
     /// Steps that are all sent before any answer is awaited.
     pub(super) async fn all_at_once(
         &mut self,
-        steps: &[Step],
+        sequence: Sequence<'_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
+        let Sequence {
+            part,
+            steps,
+            lookout,
+        } = sequence;
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
+        let mut waits: Vec<(usize, Duration)> = Vec::new();
         let first = self.seen.steps.len();
         for (index, step) in steps.iter().enumerate() {
-            let seen = StepSeen::new(StepPart::Subject, index, label(&step.action));
+            let seen = StepSeen::new(part, index, label(&step.action));
             self.seen.steps.push(seen);
             let call = self.step_call(&step.action, bindings);
             let sent = match call.map_err(in_step(index))? {
-                Some(call) => self.start(call, deadline).await,
-                None => continue,
+                Due::Answer(call) => self.start(call, deadline).await,
+                Due::Time(time) => {
+                    waits.push((index, time));
+                    continue;
+                }
             };
             pending.push((index, sent.map_err(in_step(index))?));
         }
@@ -158,16 +183,23 @@ impl Session {
             };
             answered.map_err(in_step(index))?;
         }
-        for (index, step) in steps.iter().enumerate() {
-            let paused = self.pause(&step.action, deadline).await;
+        let listeners: Vec<Listener> = (0..steps.len())
+            .map(|index| Listener {
+                whose: Whose::Step(part, index),
+                place: Some(first + index),
+            })
+            .collect();
+        self.listen(lookout, &listeners, bindings, deadline).await?;
+        for (index, time) in waits {
+            let paused = Box::pin(self.pause(time, lookout, deadline)).await;
             paused.map_err(in_step(index))?;
         }
         Ok(())
     }
 
-    /// The request of a step; `None` when it only waits.
-    fn step_call(&self, action: &StepAction, bindings: &Bindings) -> Observed<Option<Call>> {
-        Ok(Some(match action {
+    /// What a step waits for.
+    fn step_call(&self, action: &StepAction, bindings: &Bindings) -> Observed<Due> {
+        Ok(Due::Answer(match action {
             StepAction::Tool(call) => self.tool_call(call, bindings)?,
             StepAction::Read(uri) => {
                 let uri = self.text(uri, bindings)?;
@@ -185,33 +217,13 @@ impl Session {
                 let uri = self.text(uri, bindings)?;
                 Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }))
             }
-            StepAction::Wait(_) => return Ok(None),
+            StepAction::Wait(time) => return Ok(Due::Time(*time)),
         }))
-    }
-
-    /// Listens for as long as a `wait` says; any other step does not wait.
-    async fn pause(&mut self, action: &StepAction, deadline: Instant) -> Observed<()> {
-        let StepAction::Wait(time) = action else {
-            return Ok(());
-        };
-        let until = Instant::now() + *time;
-        match self.exchange.until(until.min(deadline), |_| false).await {
-            Err(Halt::Deadline) if deadline < until => {
-                let message = format!("the deadline came in a wait of {} ms", time.as_millis());
-                Err(self.cannot(DisruptionKind::Timeout, message).into())
-            }
-            Err(Halt::Closed) => {
-                // What waits for the server is told at its next request; the time passes all the same.
-                tokio::time::sleep_until(until.min(deadline)).await;
-                Ok(())
-            }
-            Ok(()) | Err(Halt::Deadline | Halt::Broken(_) | Halt::Deaf(_)) => Ok(()),
-        }
     }
 }
 
 /// Names the step a disruption happened in.
-fn in_step(index: usize) -> impl Fn(Box<Disruption>) -> Box<Disruption> {
+pub(super) fn in_step(index: usize) -> impl Fn(Box<Disruption>) -> Box<Disruption> {
     move |mut disruption| {
         disruption.step = Some(index);
         disruption

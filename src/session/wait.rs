@@ -1,125 +1,255 @@
-//! Whether enough notifications have come to end a wait early. Looks at each notification once.
+//! Listening when nothing is due: after an answer, to what the server may still tell or ask; in a step that waits.
 
-use serde_json::Value;
+use std::{mem, time::Duration};
 
-use crate::{observation::NotificationSeen, suite::model::subject::Enough};
+use tokio::time::{Instant, sleep_until};
 
-/// What is still missing.
-#[derive(Debug)]
-pub(super) struct Tally<'a> {
-    wanted: Option<&'a Enough>,
-    next: usize,
-    count: u64,
-    methods: Vec<&'a str>,
-    levels: Vec<&'a str>,
-    data: Vec<&'a str>,
+use super::{Awaited, Lookout, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
+use crate::{
+    observation::{Observation, answer::Answer, disruption::DisruptionKind},
+    suite::template::Bindings,
+};
+
+/// A time of listening.
+#[derive(Clone, Copy)]
+struct Spell<'a> {
+    /// When it is over.
+    until: Instant,
+    /// The deadline of the assertion.
+    deadline: Instant,
+    /// What an end of the server means.
+    on_end: OnEnd,
+    /// What may not come to its end, for people: "in a wait of 20 ms".
+    when: &'a str,
 }
 
-impl<'a> Tally<'a> {
-    /// Nothing is looked at yet. Nothing is ever enough for `None`.
-    pub(super) fn new(wanted: Option<&'a Enough>) -> Self {
-        let texts = |texts: fn(&Enough) -> &Vec<String>| {
-            let wanted = wanted.map(texts);
-            wanted.into_iter().flatten().map(String::as_str).collect()
+/// An answer after which the server is listened to.
+pub(super) struct Listener {
+    /// Whose answer it is.
+    pub(super) whose: Whose,
+    /// Its place among the steps that were seen; `None` for the subject's.
+    pub(super) place: Option<usize>,
+}
+
+/// The subject, for listening.
+pub(super) const SUBJECT: Listener = Listener {
+    whose: Whose::Subject,
+    place: None,
+};
+
+/// One time of listening after an answer.
+struct Vigil<'a> {
+    listener: &'a Listener,
+    awaited: Awaited,
+    /// The answer with what came until now, and nothing else.
+    seen: Observation,
+}
+
+/// How many notifications and requests of the server had come.
+type Arrived = (usize, usize);
+
+impl Session {
+    /// Listens after these answers until enough has come for what is wanted of each, and counts to each what came
+    /// meanwhile. The times run side by side, each from its own answer on.
+    pub(super) async fn listen(
+        &mut self,
+        lookout: Option<&dyn Lookout>,
+        listeners: &[Listener],
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let Some(lookout) = lookout else {
+            return Ok(());
         };
+        let mut vigils: Vec<Vigil<'_>> = Vec::new();
+        for listener in listeners {
+            if let Some(awaited) = lookout.awaited(listener.whose, bindings)
+                && let Some(answer) = self.answer_of(listener).and_then(Option::take)
+            {
+                vigils.push(Vigil::new(listener, awaited, answer));
+            }
+        }
+        if vigils.is_empty() {
+            return Ok(());
+        }
+        // Most answers are not listened after: the room for it is made where one is.
+        Box::pin(self.keep_all(vigils, lookout.on_end(), deadline)).await
+    }
+
+    /// Listens after answers of which something is wanted.
+    async fn keep_all(
+        &mut self,
+        mut vigils: Vec<Vigil<'_>>,
+        on_end: OnEnd,
+        deadline: Instant,
+    ) -> Observed<()> {
+        vigils.sort_by_key(Vigil::over_at_us);
+        let mut listened = Ok(());
+        let mut arrived = (0, 0);
+        for mut vigil in vigils {
+            if listened.is_ok() {
+                let kept = self.keep(&mut vigil, on_end, deadline).await;
+                arrived = self.arrived_for(&vigil, arrived).await;
+                vigil.count(arrived);
+                listened = kept.map_err(|disruption| match vigil.listener.whose {
+                    Whose::Step(_, index) => in_step(index)(disruption),
+                    Whose::Subject => disruption,
+                });
+            }
+            if let Some(answer) = self.answer_of(vigil.listener) {
+                *answer = vigil.seen.answer;
+            }
+        }
+        listened
+    }
+
+    /// Where an answer is kept.
+    fn answer_of(&mut self, listener: &Listener) -> Option<&mut Option<Answer>> {
+        match listener.place {
+            Some(place) => Some(&mut self.seen.steps.get_mut(place)?.answer),
+            None => Some(&mut self.seen.answer),
+        }
+    }
+
+    /// Listens after one answer.
+    async fn keep(
+        &mut self,
+        vigil: &mut Vigil<'_>,
+        on_end: OnEnd,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let now_us = self.exchange.link().clock().at_us();
+        let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
+        let Awaited {
+            least, most, what, ..
+        } = vigil.awaited;
+        if passed >= most {
+            return Ok(());
+        }
+        let until = |time: Duration| Instant::now() + time.saturating_sub(passed);
+        let (least, most) = (until(least), until(most));
+        let mut end = most;
+        let mut waited = self.until_enough(vigil, most.min(deadline)).await;
+        if waited.is_ok() && Instant::now() < least {
+            end = least;
+            waited = self.exchange.until(least.min(deadline), |_| false).await;
+        }
+        let time = vigil.awaited.most.as_millis();
+        let spell = Spell {
+            until: end,
+            deadline,
+            on_end,
+            when: &format!("before {what} had been waited for {time} ms"),
+        };
+        self.heard_out(waited, spell).await
+    }
+
+    /// Takes lines until enough has come. What comes at once is looked at once, so that a flood costs little.
+    async fn until_enough(&mut self, vigil: &mut Vigil<'_>, until: Instant) -> Result<(), Halt> {
+        loop {
+            let record = &mut self.exchange.dialogue.record;
+            let arrived = record.arrived();
+            vigil.count(arrived);
+            mem::swap(&mut vigil.seen.notifications, &mut record.notifications);
+            mem::swap(&mut vigil.seen.server_requests, &mut record.server_requests);
+            let enough = (vigil.awaited.enough)(&vigil.seen);
+            mem::swap(&mut vigil.seen.notifications, &mut record.notifications);
+            mem::swap(&mut vigil.seen.server_requests, &mut record.server_requests);
+            if enough {
+                return Ok(());
+            }
+            self.exchange
+                .until(until, |dialogue| dialogue.record.arrived() != arrived)
+                .await?;
+            self.exchange.take_arrived().await;
+        }
+    }
+
+    /// What had come when the time of listening was over. What was sent in time counts although it was read late,
+    /// because this machine is busy; where lines were read after that time, what came after it is known.
+    async fn arrived_for(&mut self, vigil: &Vigil<'_>, earlier: Arrived) -> Arrived {
+        let over = vigil.over_at_us();
+        let record = &self.exchange.dialogue.record;
+        if record.heard_at_us() > over {
+            let (told, asked) = record.arrived_by(over);
+            return (told.max(earlier.0), asked.max(earlier.1));
+        }
+        self.exchange.take_arrived().await;
+        self.exchange.dialogue.record.arrived()
+    }
+
+    /// Listens for a time, whatever comes.
+    pub(super) async fn pause(
+        &mut self,
+        time: Duration,
+        lookout: Option<&dyn Lookout>,
+        deadline: Instant,
+    ) -> Observed<()> {
+        let until = Instant::now() + time;
+        let waited = self.exchange.until(until.min(deadline), |_| false).await;
+        let spell = Spell {
+            until,
+            deadline,
+            on_end: lookout.map_or(OnEnd::Disrupts, Lookout::on_end),
+            when: &format!("in a wait of {} ms", time.as_millis()),
+        };
+        self.heard_out(waited, spell).await?;
+        // Where the end of the server is what is observed, the time passes all the same.
+        sleep_until(until.min(deadline)).await;
+        Ok(())
+    }
+
+    /// What the way a time of listening ended means for what was to be observed in it.
+    async fn heard_out(&mut self, waited: Result<(), Halt>, spell: Spell<'_>) -> Observed<()> {
+        let when = spell.when;
+        match (waited, spell.on_end) {
+            (Ok(()) | Err(Halt::Broken(_)), _)
+            | (Err(Halt::Closed | Halt::Deaf(_)), OnEnd::IsObserved) => Ok(()),
+            (Err(Halt::Deadline), _) if spell.until <= spell.deadline => Ok(()),
+            (Err(Halt::Deadline), _) => {
+                let message = format!("the deadline came {when}");
+                Err(self.cannot(DisruptionKind::Timeout, message).into())
+            }
+            (Err(Halt::Closed), OnEnd::Disrupts) => Err(self.ended(when).await.into()),
+            (Err(Halt::Deaf(reason)), OnEnd::Disrupts) => {
+                if self.exchange.exit().await.is_some() {
+                    return Err(self.ended(when).await.into());
+                }
+                let message = format!("the server stopped reading {when}: {reason}");
+                Err(self.cannot(DisruptionKind::Transport, message).into())
+            }
+        }
+    }
+}
+
+impl<'a> Vigil<'a> {
+    fn new(listener: &'a Listener, awaited: Awaited, answer: Answer) -> Self {
         Self {
-            wanted,
-            next: 0,
-            count: 0,
-            methods: texts(|enough| &enough.methods),
-            levels: texts(|enough| &enough.levels),
-            data: texts(|enough| &enough.data),
+            listener,
+            awaited,
+            seen: Observation {
+                answer: Some(answer),
+                ..Observation::default()
+            },
         }
     }
 
-    /// Whether all that was wanted is among the notifications.
-    pub(super) fn is_enough(&mut self, notifications: &[NotificationSeen]) -> bool {
-        let Some(wanted) = self.wanted else {
-            return false;
-        };
-        while let Some(seen) = notifications.get(self.next) {
-            self.next += 1;
-            self.look(seen, wanted.of_method);
+    fn answered_at_us(&self) -> u64 {
+        let answer = self.seen.answer.as_ref();
+        answer.map_or(0, |answer| answer.at_us)
+    }
+
+    /// When it is over at the latest, in microseconds of the job.
+    fn over_at_us(&self) -> u64 {
+        let most = u64::try_from(self.awaited.most.as_micros()).unwrap_or(u64::MAX);
+        self.answered_at_us().saturating_add(most)
+    }
+
+    /// Counts to the answer what came until now.
+    fn count(&mut self, (told, asked): Arrived) {
+        if let Some(answer) = &mut self.seen.answer {
+            answer.notifications.end = answer.notifications.end.max(told);
+            answer.server_requests.end = answer.server_requests.end.max(asked);
         }
-        self.count >= wanted.count
-            && self.methods.is_empty()
-            && self.levels.is_empty()
-            && self.data.is_empty()
-    }
-
-    fn look(&mut self, seen: &NotificationSeen, of_method: Option<&str>) {
-        self.methods.retain(|method| *method != seen.method);
-        if of_method.is_some_and(|method| method != seen.method) {
-            return;
-        }
-        self.count += 1;
-        let level = seen.params.get("level").and_then(Value::as_str);
-        self.levels.retain(|wanted| Some(*wanted) != level);
-        if !self.data.is_empty() {
-            let text = told(seen);
-            self.data.retain(|wanted| !text.contains(wanted));
-        }
-    }
-}
-
-/// What a notification tells: a log message its data, any other its parameters.
-fn told(seen: &NotificationSeen) -> String {
-    if seen.method == "notifications/message" {
-        return match seen.params.get("data") {
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-            None => String::new(),
-        };
-    }
-    let mut params = seen.params.clone();
-    if let Value::Object(members) = &mut params {
-        members.shift_remove("_meta");
-    }
-    params.to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::Tally;
-    use crate::{observation::NotificationSeen, suite::model::subject::Enough};
-
-    fn seen(method: &str, params: Value) -> NotificationSeen {
-        NotificationSeen {
-            method: method.into(),
-            params,
-        }
-    }
-
-    #[test]
-    fn a_wait_ends_when_everything_has_come() {
-        let wanted = Enough {
-            of_method: Some("notifications/message"),
-            count: 2,
-            methods: vec!["notifications/x".into()],
-            levels: vec!["info".into()],
-            data: vec!["done".into()],
-        };
-        let mut tally = Tally::new(Some(&wanted));
-        let mut all = Vec::new();
-        let mut case = |method: &str, params, enough| {
-            all.push(seen(method, params));
-            assert_eq!(tally.is_enough(&all), enough, "{method}");
-        };
-        let message = "notifications/message";
-        case(message, json!({"level": "info", "data": "begun"}), false);
-        case("notifications/y", json!({"data": "done"}), false);
-        case(
-            message,
-            json!({"level": "error", "data": {"x": "done"}}),
-            false,
-        );
-        case("notifications/x", json!({}), true);
-    }
-
-    #[test]
-    fn without_a_wish_the_whole_time_is_waited() {
-        assert!(!Tally::new(None).is_enough(&[seen("x", Value::Null)]));
     }
 }

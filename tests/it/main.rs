@@ -40,5 +40,6 @@ mod surface;
 mod survey;
 mod tools;
 mod verdicts;
+mod waits;
 mod wiring;
 mod workflow_log;

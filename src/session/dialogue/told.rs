@@ -29,7 +29,8 @@ impl Dialogue {
             None => self.compare(&method, shape::notification(&method), &params, heard),
         }
         let seen = NotificationSeen { method, params };
-        self.record.notification(seen, heard.bytes.len());
+        self.record
+            .notification(seen, heard.bytes.len(), heard.at_us);
     }
 
     fn list_changed(&mut self, capability: &'static str) -> Option<(FindingCode, String)> {
@@ -114,7 +115,8 @@ impl Dialogue {
         };
         self.outbox.push_back(sent.to_string().into_bytes());
         let seen = ServerRequestSeen { method, params };
-        self.record.server_request(seen, heard.bytes.len());
+        self.record
+            .server_request(seen, heard.bytes.len(), heard.at_us);
     }
 }
 

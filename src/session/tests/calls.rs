@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::server::{
-    Act, DEADLINE, OK, Plot, Stage, class, codes, echo, hands, hands_with, line, on_call, result,
-    said, text, tool,
+    Act, DEADLINE, OK, Plot, Stage, Waiting, class, codes, echo, hands, hands_with, line, on_call,
+    result, said, text, tool,
 };
 use crate::{
     observation::{answer::Body, finding::FindingCode},
@@ -16,9 +16,9 @@ use crate::{
         model::{
             server::{ClientBehaviour, SamplingReply},
             subject::{
-                Capture, CapturePath, CaptureSource, CompletionCall, Enough, ListCall, OnToolError,
-                Patience, PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction,
-                ResourcesCall, Step, StepAction, StepOrder, Subject,
+                Capture, CapturePath, CaptureSource, CompletionCall, ListCall, OnToolError,
+                PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction, ResourcesCall,
+                Step, StepAction, StepOrder, Subject,
             },
         },
         template::ValueTemplate,
@@ -114,7 +114,7 @@ async fn all_pages_of_a_list_are_merged_and_one_page_is_left_as_it_is() {
 }
 
 /// A server whose prompts, resources and tools work, and that tells the client what it does.
-fn helpful() -> Plot {
+pub(super) fn helpful() -> Plot {
     Box::new(|method, _, message| {
         let params = &message["params"];
         let update = || {
@@ -171,13 +171,13 @@ fn helpful() -> Plot {
     })
 }
 
-fn told(method: &str, params: &Value) -> Act {
+pub(super) fn told(method: &str, params: &Value) -> Act {
     line(&format!(
         r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#
     ))
 }
 
-fn template(value: Value) -> ValueTemplate {
+pub(super) fn template(value: Value) -> ValueTemplate {
     ValueTemplate { value }
 }
 
@@ -209,7 +209,7 @@ async fn prompts_completions_and_resources_are_asked_for() {
         subscribe: None,
         action: Some(ResourcesAction::Read(text("test://a"))),
         unsubscribe: None,
-        patience: None,
+        within: None,
     }));
     assert_eq!(answer_text(&read).await, "content");
 }
@@ -220,16 +220,11 @@ async fn a_subscription_waits_for_its_update_and_ends() {
         subscribe: Some(text("test://a")),
         action: Some(ResourcesAction::List(ListCall::default())),
         unsubscribe: Some(text("test://a")),
-        patience: Some(Patience {
-            within: Duration::from_secs(1),
-            enough: Some(Box::new(Enough {
-                methods: vec!["notifications/resources/updated".into()],
-                ..Enough::default()
-            })),
-        }),
+        within: None,
     }));
     let began = Instant::now();
     let mut stage = Stage::new(helpful());
+    stage.wait = Some(until(1));
     let seen = stage.perform(&subject).await;
     assert!(
         began.elapsed() < Duration::from_millis(100),
@@ -255,45 +250,37 @@ async fn a_subscription_waits_for_its_update_and_ends() {
 
 #[tokio::test(start_paused = true)]
 async fn log_messages_are_waited_for() {
-    let wait = |enough: Option<Enough>| Patience {
-        within: Duration::from_millis(500),
-        enough: enough.map(Box::new),
-    };
-    let case = async |patience, messages: usize, longest: u64| {
+    let case = async |wait, messages: usize, longest: u64| {
         let subject = Subject::Logging {
             level: Some(text("info")),
             call: Some(Box::new(tool("log", json!({})))),
-            patience,
+            within: None,
         };
         let began = Instant::now();
-        let seen = Stage::new(helpful()).perform(&subject).await;
+        let mut stage = Stage::new(helpful());
+        stage.wait = wait;
+        let seen = stage.perform(&subject).await;
         assert!(began.elapsed() <= Duration::from_millis(longest));
-        assert_eq!(seen.answer.unwrap().notifications.len(), messages);
+        let answer = seen.answer.unwrap();
+        assert_eq!((answer.notifications.len(), answer.on_time), (messages, 1));
     };
-    let one = Enough {
-        count: 1,
-        ..Enough::default()
+    case(None, 1, 5).await;
+    case(Some(until(1)), 1, 5).await;
+    case(Some(until(2)), 2, 50).await;
+    let whole = Waiting {
+        least: Duration::from_millis(500),
+        ..until(1)
     };
-    case(wait(Some(one)), 1, 5).await;
-    let error = Enough {
-        levels: vec!["error".into()],
-        ..Enough::default()
-    };
-    case(wait(Some(error)), 2, 50).await;
-    case(wait(None), 2, 510).await;
+    case(Some(whole), 2, 510).await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_wait_that_the_deadline_cuts_short_is_no_answer() {
-    let subject = Subject::Notifications {
-        call: Box::new(tool("echo", json!({}))),
-        patience: Patience {
-            within: Duration::from_mins(1),
-            enough: None,
-        },
-    };
-    let seen = Stage::new(helpful()).perform(&subject).await;
-    assert_eq!(class(&seen), "timeout (subject)");
+/// A wait of a second that ends when so many have come.
+pub(super) fn until(count: usize) -> Waiting {
+    Waiting {
+        least: Duration::ZERO,
+        most: Duration::from_secs(1),
+        until: count,
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -321,7 +308,7 @@ async fn samples_come_from_the_client() {
     );
 }
 
-fn step(action: StepAction) -> Step {
+pub(super) fn step(action: StepAction) -> Step {
     Step {
         action,
         captures: Vec::new(),

@@ -5,3 +5,4 @@ mod server;
 
 mod calls;
 mod faults;
+mod waits;

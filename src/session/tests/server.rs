@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
-    observation::{Observation, answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Remainder, Script, Session},
+    observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
+    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, Session, Whose},
     suite::{
         model::{
             server::ClientBehaviour,
@@ -93,6 +93,9 @@ pub(super) fn on_call(acts: Vec<Act>) -> Plot {
 pub(super) struct Stage {
     pub(super) session: Session,
     pub(super) bindings: Bindings,
+    /// What is waited for after every answer.
+    pub(super) wait: Option<Waiting>,
+    pub(super) on_end: OnEnd,
     server: JoinHandle<Vec<Value>>,
 }
 
@@ -114,6 +117,8 @@ impl Stage {
         Self {
             session: Session::new(link, client, Some(Box::pin(exited))),
             bindings: Bindings::default(),
+            wait: None,
+            on_end: OnEnd::Disrupts,
             server,
         }
     }
@@ -123,20 +128,61 @@ impl Stage {
     }
 
     pub(super) async fn perform_after(&mut self, setup: &[Step], subject: &Subject) -> Observation {
+        let knows = Knows {
+            wait: self.wait,
+            on_end: self.on_end,
+        };
         let script = Script {
             setup,
             subject,
-            lookout: None,
+            lookout: Some(&knows),
         };
-        self.session
-            .perform(script, &mut self.bindings, Instant::now() + DEADLINE)
-            .await
+        let deadline = Instant::now() + DEADLINE;
+        let performed = self.session.perform(script, &mut self.bindings, deadline);
+        Box::pin(performed).await
     }
 
     /// Closes the session; what it still saw, and all that the server received.
     pub(super) async fn close(self) -> (Remainder, Vec<Value>) {
-        let remainder = self.session.close(Instant::now() + DEADLINE).await;
+        let closing = self.session.close(Instant::now() + DEADLINE);
+        let remainder = Box::pin(closing).await;
         (remainder, self.server.await.unwrap())
+    }
+}
+
+/// A wait after an answer: at least, at most, and until so many notifications have come with the answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) least: Duration,
+    pub(super) most: Duration,
+    pub(super) until: usize,
+}
+
+struct Knows {
+    wait: Option<Waiting>,
+    on_end: OnEnd,
+}
+
+impl Lookout for Knows {
+    fn after_step<'a>(&'a self, _: StepPart, _: usize, _: &'a Bindings) -> Looking<'a> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn awaited(&self, _: Whose, _: &Bindings) -> Option<Awaited> {
+        let Waiting { least, most, until } = self.wait?;
+        Some(Awaited {
+            least,
+            most,
+            what: "notifications",
+            enough: Box::new(move |seen| {
+                let answer = seen.answer.as_ref();
+                answer.is_some_and(|answer| answer.notifications.len() >= until)
+            }),
+        })
+    }
+
+    fn on_end(&self) -> OnEnd {
+        self.on_end
     }
 }
 

@@ -1,17 +1,23 @@
 //! `assert_resources`
 
-use std::time::Duration;
-
-use super::{Lowering, subject::Made, waiting};
+use super::{Lowering, subject::Made};
 use crate::suite::{
     Dialect,
     model::{
         expectation::{Expectation, Presence, Wanted},
-        subject::{Enough, Patience, ResourcesAction, ResourcesCall, Subject},
+        subject::{ResourcesAction, ResourcesCall, Subject},
     },
     problems,
     raw::{Field, subject::RawResources, union::MapOrNothing, value::Text},
 };
+
+/// The keys that may be about what comes after the answer.
+const MAY_COME: [&str; 4] = [
+    "expect_notification",
+    "notifications",
+    "server_requests",
+    "not",
+];
 
 impl Lowering<'_> {
     /// `assert_resources`
@@ -53,49 +59,37 @@ impl Lowering<'_> {
             let keys = ["list", "templates", "read", "subscribe"];
             self.missing_one_of(&keys, owner, at);
         }
-        let within = self.duration(within);
         let mut wanted = self.answer(expect, at);
-        let patience =
-            expect_notification.and_then(|field| self.updated(field, within, &mut wanted));
+        wanted.extend(expect_notification.and_then(|field| self.updated(&field)));
+        if let Some(within) = &within
+            && !wanted.iter().any(|wanted| MAY_COME.contains(&wanted.key))
+        {
+            self.problem(within.key, |origin| {
+                let reason = "nothing is wanted of what comes after the answer";
+                problems::no_effect(origin, "within", reason)
+            });
+        }
+        let within = self.duration(within);
         let call = ResourcesCall {
             subscribe: subscribe.map(|uri| self.template(uri.value)),
             action,
             unsubscribe: unsubscribe.map(|uri| self.template(uri.value)),
-            patience,
+            within,
         };
         (Subject::Resources(Box::new(call)), wanted)
     }
 
-    /// `expect_notification`: what must or must not come, and how long that is waited for. Under the Go
-    /// tool's rules `false` checks nothing.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a field is used up by what it makes"
-    )]
-    fn updated(
-        &mut self,
-        field: Field<bool>,
-        within: Option<Duration>,
-        wanted: &mut Vec<Wanted>,
-    ) -> Option<Patience> {
+    /// `expect_notification`: what must or must not come. Under the Go tool's rules `false` checks nothing.
+    fn updated(&mut self, field: &Field<bool>) -> Option<Wanted> {
         if !field.value && self.dialect() == Dialect::Compat {
             return None;
         }
-        let (presence, enough) = if field.value {
-            let enough = Enough {
-                of_method: Some("notifications/resources/updated"),
-                count: 1,
-                ..Enough::default()
-            };
-            (Presence::Present, Some(enough))
+        let wanted = if field.value {
+            Presence::Present
         } else {
-            (Presence::Absent, None)
+            Presence::Absent
         };
-        let expectation = Expectation::ResourceUpdated {
-            wanted: presence,
-            uri: None,
-        };
-        wanted.push(self.wanted("expect_notification", field.place(), expectation));
-        Some(waiting::patience(within, enough))
+        let expectation = Expectation::ResourceUpdated { wanted, uri: None };
+        Some(self.wanted("expect_notification", field.place(), expectation))
     }
 }

@@ -1,6 +1,8 @@
 //! The subjects: what is done, and what must hold for it.
 
-use super::{Lowering, step::Part, waiting};
+use std::time::Duration;
+
+use super::{Lowering, step::Part};
 use crate::suite::{
     Dialect,
     model::{
@@ -21,6 +23,9 @@ use crate::suite::{
     },
     yaml::{At, Kind, Node},
 };
+
+/// How long the frames that answer those of `raw` are waited for, unless the suite says so.
+const FRAMES: Duration = Duration::from_secs(1);
 
 /// A subject with what must hold for it.
 pub(super) type Made = (Subject, Vec<Wanted>);
@@ -73,14 +78,7 @@ impl Lowering<'_> {
         } = field.value;
         let wanted = self.answer(expect, at);
         let call = self.subject_call(tool, args, "`assert`", at)?;
-        let subject = match waiting::for_notifications(&wanted) {
-            None => Subject::Tool(call),
-            Some(patience) => Subject::Notifications {
-                call: Box::new(call),
-                patience,
-            },
-        };
-        Some((subject, wanted))
+        Some((Subject::Tool(call), wanted))
     }
 
     /// `assert_tools`
@@ -191,7 +189,7 @@ impl Lowering<'_> {
         } = *field.value;
         let send = self.required(send, "send", "`raw`", at);
         let expect = self.required(expect, "expect", "`raw`", at);
-        let within = self.duration(within).unwrap_or(waiting::PRESENT);
+        let within = self.duration(within).unwrap_or(FRAMES);
         let wanted = match expect {
             Some(expect) => self.answer(Some(expect), at),
             None => Vec::new(),

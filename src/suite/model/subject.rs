@@ -38,15 +38,15 @@ pub(crate) enum Subject {
         level: Option<Template>,
         /// The tool to call after it.
         call: Option<Box<ToolCall>>,
-        /// How long to wait for messages after it.
-        patience: Patience,
+        /// How long to wait for messages after it, when the suite says so.
+        within: Option<Duration>,
     },
     /// `assert_notifications`: a tool, then a wait for notifications.
     Notifications {
         /// The tool to call.
         call: Box<ToolCall>,
-        /// How long to wait for notifications after it.
-        patience: Patience,
+        /// How long to wait for notifications after it, when the suite says so.
+        within: Option<Duration>,
     },
     /// `trajectory` over `trace` or `audit_log`: no server.
     Trajectory(TraceSource),
@@ -126,6 +126,25 @@ impl Subject {
         }
     }
 
+    /// How long the suite says that notifications and requests of the server are waited for after the answer.
+    pub(crate) fn within(&self) -> Option<Duration> {
+        match self {
+            Self::Logging { within, .. } | Self::Notifications { within, .. } => *within,
+            Self::Resources(call) => call.within,
+            Self::Tool(_)
+            | Self::Tools(_)
+            | Self::Initialize
+            | Self::Prompts(_)
+            | Self::Completion(_)
+            | Self::Sampling(_)
+            | Self::Elicitation(_)
+            | Self::Trajectory(_)
+            | Self::Steps { .. }
+            | Self::Raw(_)
+            | Self::Http(_) => None,
+        }
+    }
+
     /// Whether what is checked comes from a tool.
     pub(crate) fn calls_tools(&self) -> bool {
         match self {
@@ -201,8 +220,8 @@ pub(crate) struct ResourcesCall {
     pub(crate) action: Option<ResourcesAction>,
     /// `resources/unsubscribe` at the end.
     pub(crate) unsubscribe: Option<Template>,
-    /// How long to wait for `notifications/resources/updated`, when the suite says whether it must come.
-    pub(crate) patience: Option<Patience>,
+    /// How long to wait for notifications before that, when the suite says so.
+    pub(crate) within: Option<Duration>,
 }
 
 /// The request of `assert_resources`.
@@ -239,30 +258,6 @@ pub(crate) struct CompletionCall {
     pub(crate) argument: ValueTemplate,
     /// `context.arguments`.
     pub(crate) context: Option<ValueTemplate>,
-}
-
-/// How long notifications are waited for after the answer.
-#[derive(Debug, Clone)]
-pub(crate) struct Patience {
-    /// The longest wait after the answer.
-    pub(crate) within: Duration,
-    /// What ends it early; `None` waits the whole time, as negative checks must.
-    pub(crate) enough: Option<Box<Enough>>,
-}
-
-/// What must have arrived for a wait to end early. All of it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Enough {
-    /// Only notifications of this method count for `count`; `None`: all.
-    pub(crate) of_method: Option<&'static str>,
-    /// At least so many.
-    pub(crate) count: u64,
-    /// One of each of these methods.
-    pub(crate) methods: Vec<String>,
-    /// A log message of each of these levels.
-    pub(crate) levels: Vec<String>,
-    /// Each of these texts in the parameters (compact JSON) of some notification.
-    pub(crate) data: Vec<String>,
 }
 
 /// Where the calls of a trajectory come from.

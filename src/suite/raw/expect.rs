@@ -80,7 +80,8 @@ shape! {
         max_duration = "max_duration": Text;
         /// The answer is at most so many bytes long.
         max_bytes = "max_bytes": Count;
-        /// What the server told during the call.
+        /// What the server told during the call and after its answer: what must come is waited for, 1 s at most,
+        /// and what must not come for 100 ms.
         notifications = "notifications": RawNotificationsExpect;
         /// What the server asked of the client.
         server_requests = "server_requests": OneOrMany<Placed<RawServerRequest>>;

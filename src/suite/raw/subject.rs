@@ -56,9 +56,11 @@ shape! {
         subscribe = "subscribe": Text;
         /// Ends the subscription of this URI at the end.
         unsubscribe = "unsubscribe": Text;
-        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`).
+        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`), those that came
+        /// in the setup included.
         expect_notification = "expect_notification": bool;
-        /// How long that is waited for. Default: 100 ms when it must not come, else 1 s at most.
+        /// How long that, and what `notifications` and `server_requests` speak of, is waited for after the answer.
+        /// Default: 100 ms where something must not come, else 1 s at most.
         within = "within": Text;
         /// What must hold for the answer.
         expect = "expect": Deferred<RawExpect>;

@@ -154,37 +154,17 @@ fn anchors_and_merge_keys_work() {
 }
 
 #[test]
-fn waits_end_early_only_when_nothing_is_forbidden() {
-    let within = |text: &str| {
-        let body = body(text);
-        let (Subject::Notifications { patience, .. } | Subject::Logging { patience, .. }) =
-            &body.subject
-        else {
-            panic!("a wait");
-        };
-        (patience.within, patience.enough.is_some())
-    };
-    let short = Duration::from_millis(100);
-    assert_eq!(
-        within("assert_notifications: {tool: x, expect: {min_count: 1}}"),
-        (Duration::from_secs(1), true)
-    );
-    assert_eq!(
-        within("assert_notifications: {tool: x, expect: {max_count: 0}}"),
-        (short, false)
-    );
+fn a_wait_is_as_long_as_the_suite_says() {
+    let within = |text: &str| body(text).subject.within();
+    let two = Some(Duration::from_secs(2));
     assert_eq!(
         within("assert_notifications: {tool: x, within: 2s, expect: {min_count: 1}}"),
-        (Duration::from_secs(2), true)
+        two
     );
-    assert_eq!(
-        within("assert: {tool: x, expect: {notifications: {methods: a}}}"),
-        (Duration::from_secs(1), true)
-    );
-    assert_eq!(
-        within("assert_logging: {tool: x, expect: {not_below: info}}"),
-        (short, false)
-    );
+    assert_eq!(within("assert_logging: {tool: x, within: 2s}"), two);
+    assert_eq!(within("assert_resources: {read: 'a://b', within: 2s}"), two);
+    assert_eq!(within("assert_notifications: {tool: x}"), None);
+    assert_eq!(within("assert: {tool: x}"), None);
 }
 
 #[test]

@@ -1,0 +1,210 @@
+//! Listening when nothing is due: after answers of every kind, and in steps that wait.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    calls::{helpful, step, template, told, until},
+    server::{Act, Plot, Stage, Waiting, class, echo, hands, on_call, result, said, text, tool},
+};
+use crate::{
+    observation::process::ExitStatus,
+    session::OnEnd,
+    suite::model::subject::{
+        CompletionCall, ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake,
+        ResourcesAction, ResourcesCall, StepAction, StepOrder, Subject,
+    },
+};
+
+/// A server that answers everything, and does this a moment later; after the handshake only where that is the subject.
+fn afterwards(subject: &Subject, acts: Vec<Act>) -> Plot {
+    let about_hands = matches!(subject, Subject::Initialize);
+    Box::new(move |method, _, _| {
+        let mut told = vec![Act::Pause(Duration::from_millis(40))];
+        told.extend(acts.clone());
+        match method {
+            "initialize" => vec![hands()],
+            "notifications/initialized" if about_hands => told,
+            method if method.starts_with("notifications/") => Vec::new(),
+            "tools/list" => [vec![result(&json!({"tools": []}))], told].concat(),
+            "resources/read" => [vec![result(&json!({"contents": []}))], told].concat(),
+            "prompts/get" => [vec![result(&json!({"messages": []}))], told].concat(),
+            "completion/complete" => {
+                [vec![result(&json!({"completion": {"values": []}}))], told].concat()
+            }
+            _ => [vec![said("hello")], told].concat(),
+        }
+    })
+}
+
+/// One subject of each kind that has an answer.
+fn subjects() -> Vec<Subject> {
+    let call = || tool("echo", json!({}));
+    let read = ResourcesCall {
+        subscribe: None,
+        action: Some(ResourcesAction::Read(text("test://a"))),
+        unsubscribe: None,
+        within: None,
+    };
+    let get = PromptsCall::Get {
+        name: text("greet"),
+        arguments: template(Value::Null),
+    };
+    let complete = CompletionCall {
+        reference: template(json!({"type": "ref/prompt", "name": "greet"})),
+        argument: template(json!({"name": "who", "value": "y"})),
+        context: None,
+    };
+    let ping = json!({"jsonrpc": "2.0", "id": "mine", "method": "ping"});
+    vec![
+        Subject::Tool(call()),
+        Subject::Tools(ListCall::default()),
+        Subject::Initialize,
+        Subject::Resources(Box::new(read)),
+        Subject::Prompts(get),
+        Subject::Completion(Box::new(complete)),
+        Subject::Sampling(call()),
+        Subject::Elicitation(call()),
+        Subject::Logging {
+            level: None,
+            call: Some(Box::new(call())),
+            within: None,
+        },
+        Subject::Notifications {
+            call: Box::new(call()),
+            within: None,
+        },
+        Subject::Raw(RawExchange {
+            send: vec![RawFrame::Json(template(ping))],
+            handshake: RawHandshake::Made,
+            within: Duration::from_secs(1),
+        }),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_after_the_answer_of_any_subject_is_waited_for() {
+    for subject in subjects() {
+        let case = async |wait, least: usize| {
+            let mut stage = Stage::new(afterwards(
+                &subject,
+                vec![told("notifications/x", &json!({}))],
+            ));
+            stage.wait = wait;
+            let seen = stage.perform(&subject).await;
+            assert_eq!(class(&seen), "result", "{subject:?}");
+            let answer = seen.answer.unwrap();
+            let late = answer.notifications.end.saturating_sub(answer.on_time);
+            assert!(late >= least, "{late} of {subject:?}");
+        };
+        case(None, 0).await;
+        case(Some(until(1)), 1).await;
+        let whole = Waiting {
+            least: Duration::from_millis(100),
+            most: Duration::from_millis(100),
+            until: 0,
+        };
+        case(Some(whole), 1).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_after_the_answer_of_any_step_is_waited_for() {
+    for order in [StepOrder::OneByOne, StepOrder::Parallel] {
+        let call = || step(StepAction::Tool(tool("echo", json!({}))));
+        let subject = Subject::Steps {
+            steps: vec![call(), call()],
+            order,
+        };
+        let mut stage = Stage::new(afterwards(
+            &subject,
+            vec![told("notifications/x", &json!({}))],
+        ));
+        stage.wait = Some(Waiting {
+            least: Duration::from_millis(100),
+            most: Duration::from_millis(100),
+            until: 0,
+        });
+        let seen = stage.perform_after(&[call()], &subject).await;
+        assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+        assert_eq!(seen.steps.len(), 3);
+        for (index, step) in seen.steps.iter().enumerate() {
+            let told = step.answer.as_ref().unwrap().notifications.clone();
+            assert!(!told.is_empty(), "{order:?}, step {index}: {told:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_the_deadline_cuts_short_is_no_answer() {
+    let minute = Duration::from_mins(1);
+    let mut stage = Stage::new(helpful());
+    stage.wait = Some(Waiting {
+        least: minute,
+        most: minute,
+        until: 0,
+    });
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(class(&seen), "timeout (subject)");
+    let mut stage = Stage::new(helpful());
+    let pause = step(StepAction::Wait(minute));
+    let seen = stage.perform_after(&[pause], &echo()).await;
+    assert_eq!(class(&seen), "timeout (setup)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ends_while_it_is_listened_to_was_not_observed() {
+    let second = Duration::from_secs(1);
+    let negative = Waiting {
+        least: second,
+        most: second,
+        until: 0,
+    };
+    let ends = || vec![Act::Exit(ExitStatus::Signal(11))];
+    let case = async |wait, on_end, wanted: &str| {
+        for subject in subjects() {
+            let mut stage = Stage::new(afterwards(&subject, ends()));
+            stage.wait = Some(wait);
+            stage.on_end = on_end;
+            let seen = stage.perform(&subject).await;
+            let class = class(&seen);
+            assert!(
+                class.starts_with(wanted),
+                "{class} of {subject:?}: {:?}",
+                seen.disruption
+            );
+            let message = seen.disruption.map(|disruption| disruption.message);
+            let told = message.unwrap_or_default();
+            assert!(wanted != "crash" || told.contains("SIGSEGV"), "{told}");
+        }
+    };
+    case(negative, OnEnd::Disrupts, "crash").await;
+    case(until(1), OnEnd::Disrupts, "crash").await;
+    case(negative, OnEnd::IsObserved, "result").await;
+    case(until(0), OnEnd::Disrupts, "result").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ends_in_a_step_that_waits_was_not_observed() {
+    let pause = || step(StepAction::Wait(Duration::from_secs(1)));
+    let acts = vec![said("hello"), Act::Exit(ExitStatus::Code(3))];
+    let call = step(StepAction::Tool(tool("echo", json!({}))));
+    let subject = Subject::Steps {
+        steps: vec![call, pause()],
+        order: StepOrder::OneByOne,
+    };
+    let mut stage = Stage::new(on_call(acts.clone()));
+    let seen = stage.perform(&subject).await;
+    assert_eq!(class(&seen), "crash (subject)");
+    let disruption = seen.disruption.unwrap();
+    assert_eq!(
+        disruption.message,
+        "the server ended with exit code 3 in a wait of 1000 ms"
+    );
+    assert_eq!(disruption.step, Some(1));
+    let mut stage = Stage::new(on_call(acts));
+    stage.on_end = OnEnd::IsObserved;
+    let seen = stage.perform(&subject).await;
+    assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+}
