@@ -124,6 +124,24 @@ pub(super) fn notifications(seen: &Observation) -> &[NotificationSeen] {
     )
 }
 
+/// Those of them that came before the answer.
+pub(super) fn notifications_on_time(seen: &Observation) -> &[NotificationSeen] {
+    let on_time = seen.answer.as_ref().map(|answer| {
+        let told = &answer.notifications;
+        told.start..told.end.min(answer.on_time)
+    });
+    within(&seen.notifications, on_time.as_ref())
+}
+
+/// Those that came after the answer, as long as anything was heard.
+pub(super) fn late_notifications(seen: &Observation) -> &[NotificationSeen] {
+    let on_time = seen
+        .answer
+        .as_ref()
+        .map_or(usize::MAX, |answer| answer.on_time);
+    within(&seen.notifications, Some(&(on_time..usize::MAX)))
+}
+
 /// Likewise the server's requests.
 pub(super) fn server_requests(seen: &Observation) -> &[ServerRequestSeen] {
     within(

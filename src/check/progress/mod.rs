@@ -1,4 +1,5 @@
-//! `min_progress` and `progress`: the progress notifications that carry the token of this call.
+//! `min_progress` and `progress`: the progress notifications that carry the token of this call. One that comes after the
+//! answer is against the protocol and does not count, whatever else was listened to.
 
 use std::cmp::Ordering;
 
@@ -69,13 +70,37 @@ fn of_call(seen: &Observation) -> Result<Vec<&NotificationSeen>, Verdict> {
         .as_ref()
         .and_then(|answer| answer.progress_token.as_ref())
         .ok_or_else(|| Verdict::Unknowable("the request carried no progress token".to_owned()))?;
-    Ok(all_of(seen)
-        .filter(|one| {
-            one.params
-                .get("progressToken")
-                .is_some_and(|seen| json::same(seen, token))
-        })
+    Ok(all_of(view::notifications_on_time(seen))
+        .filter(|one| has_token(one, token))
         .collect())
+}
+
+fn has_token(one: &NotificationSeen, token: &Value) -> bool {
+    let named = one.params.get("progressToken");
+    named.is_some_and(|seen| json::same(seen, token))
+}
+
+/// How many came, and what came too late.
+fn summary(own: usize, seen: &Observation) -> String {
+    let came = match own {
+        0 => "none came".to_owned(),
+        some => format!("{some} came"),
+    };
+    match late(seen) {
+        0 => came,
+        late => format!("{came} before the answer; {late} came after it"),
+    }
+}
+
+/// How many came after the answer.
+fn late(seen: &Observation) -> usize {
+    let answer = seen.answer.as_ref();
+    let token = answer.and_then(|answer| answer.progress_token.as_ref());
+    token.map_or(0, |token| {
+        all_of(view::late_notifications(seen))
+            .filter(|one| has_token(one, token))
+            .count()
+    })
 }
 
 /// Whether it is known that no progress came for the call.
@@ -83,9 +108,8 @@ pub(super) fn is_untold(seen: &Observation) -> bool {
     of_call(seen).is_ok_and(|own| own.is_empty())
 }
 
-fn all_of(seen: &Observation) -> impl Iterator<Item = &NotificationSeen> {
-    view::notifications(seen)
-        .iter()
+fn all_of(told: &[NotificationSeen]) -> impl Iterator<Item = &NotificationSeen> {
+    told.iter()
         .filter(|one| one.method == "notifications/progress")
 }
 
@@ -101,17 +125,14 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
     if view::is_flooded(seen) {
         return ask::hidden_by_flood();
     }
-    let foreign = all_of(seen).count().saturating_sub(own.len());
+    let told = view::notifications_on_time(seen);
+    let foreign = all_of(told).count().saturating_sub(own.len());
     let hint = (foreign > 0)
         .then(|| format!("{foreign} came with another progress token than the request carried"));
     Verdict::Missed(vec![Mismatch {
-        actual: super::notifications::all_shown(view::notifications(seen)),
+        actual: super::notifications::all_shown(told),
         hint,
-        ..ask_least(key, least).miss(if own.is_empty() {
-            "none came".to_owned()
-        } else {
-            format!("{} came", own.len())
-        })
+        ..ask_least(key, least).miss(summary(own.len(), seen))
     }])
 }
 
@@ -136,7 +157,10 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
             .map(|value| value.map_or_else(|| "(no number)".to_owned(), ToString::to_string))
             .collect();
         match values.as_slice() {
-            [] => "no progress came".to_owned(),
+            [] => match late(seen) {
+                0 => "no progress came".to_owned(),
+                late => format!("no progress came before the answer; {late} came after it"),
+            },
             values => format!("the values are {}", phrase::list(values, "and")),
         }
     };

@@ -56,6 +56,12 @@ fn progress_as_wanted_holds() {
 
 #[test]
 fn other_progress_is_explained() {
+    let mut late = at(&[json!(1), json!(2)], &json!(3));
+    late.answer.as_mut().unwrap().on_time = 1;
+    let mut later = late.clone();
+    later.answer.as_mut().unwrap().on_time = 0;
+    // What is listened to for the sake of another expectation is no more and no less.
+    later.answer.as_mut().unwrap().notifications = 0..0;
     let mut untold = says("x");
     untold.answer.as_mut().unwrap().progress_token = None;
     insta::assert_snapshot!(report(&[
@@ -63,6 +69,9 @@ fn other_progress_is_explained() {
         (Expectation::MinProgress(1), foreign()),
         (Expectation::MinProgress(3), at(&[json!(1)], &json!(3))),
         (Expectation::MinProgress(1), untold),
+        (Expectation::MinProgress(2), late),
+        (Expectation::MinProgress(1), later.clone()),
+        (wanted(Some(1), Some(true), Some(true)), later),
         (wanted(Some(3), Some(true), Some(true)), at(&[json!(2), json!(1)], &json!(3))),
         (wanted(None, Some(true), None), at(&[json!("2")], &json!(3))),
         (wanted(None, Some(false), None), at(&[json!(1), json!(2)], &json!(3))),
@@ -74,6 +83,10 @@ fn other_progress_is_explained() {
       hint: 1 came with another progress token than the request carried
     min_progress: expected at least 3 progress notifications for this call, 1 came
     unknowable: the request carried no progress token
+    min_progress: expected at least 2 progress notifications for this call, 1 came before the answer; 1 came after it
+    min_progress: expected at least 1 progress notification for this call, none came before the answer; 2 came after it
+    progress: expected at least 1 progress notification for this call, none came before the answer; 2 came after it
+    progress: expected the last progress value to be the total, no progress came before the answer; 2 came after it, without a total
     progress: expected at least 3 progress notifications for this call, 2 came
     progress: expected each progress value to be greater than the one before, the values are `2` and `1`
     progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
