@@ -287,14 +287,11 @@ pub(super) fn ask_updated(wanted: Presence, uri: Option<&str>) -> Ask {
     )
 }
 
-/// `expect_notification`: whether the resource was told to have changed. One that must come may come as early
-/// as in a setup step, which may be what subscribes; one that must not, must not come with the subject.
+/// `expect_notification`: whether the resource was told to have changed, from the beginning on, as the Go tool counts
+/// it: a setup step may be what subscribes, and what changes it.
 pub(super) fn updated(wanted: Presence, uri: Option<&str>, seen: &Observation) -> Verdict {
     let ask = ask_updated(wanted, uri);
-    let all = match wanted {
-        Presence::Present => view::notifications_so_far(seen),
-        Presence::Absent => view::notifications(seen),
-    };
+    let all = view::notifications_so_far(seen);
     let told: Vec<&NotificationSeen> = all.iter().filter(|one| one.method == UPDATED).collect();
     let of_it = told.iter().find(|one| {
         let named = one.params.get("uri").and_then(Value::as_str);
