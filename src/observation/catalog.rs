@@ -26,6 +26,9 @@ pub(crate) struct Catalog {
     /// Lists that the server declares and that could not be fetched: of these nothing is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unknown: Vec<Listing>,
+    /// The identities of the assertions that talk to the target, as far as they are known: command lines change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) used_by: Vec<String>,
     /// What was made of the schemas of the tools.
     #[serde(skip)]
     pub(crate) schemas: Schemas,

@@ -56,12 +56,14 @@ pub(crate) enum Event {
         /// The outcome.
         outcome: Box<Outcome>,
     },
-    /// What a target offers is known. These come after the outcomes, in plan order.
+    /// What a target offers, as far as it is known. These come after the outcomes, in plan order.
     CatalogKnown {
         /// The target, for people.
         target: String,
         /// What it lists.
         catalog: Arc<Catalog>,
+        /// The identities of the assertions that talk to it.
+        used_by: Vec<String>,
     },
     /// What a target offers was asked for, and is not known, or not all of it.
     CatalogMissing {

@@ -318,7 +318,15 @@ impl Page<'_> {
         let targets = self.report.surface.iter().flat_map(|it| &it.targets);
         let told = targets.clone().filter(|it| !it.changes.is_empty()).count();
         let most = self.level.worst / told.max(1);
-        targets.map(|target| self.target(target, most)).collect()
+        let uncompared = self.report.surface.iter().flat_map(|it| &it.uncompared);
+        let uncompared = uncompared.map(|name| {
+            format!(
+                "\n#### Surface of {}: not compared\n\nNobody can say which server of the baseline it was.\n",
+                self.inline(name)
+            )
+        });
+        let compared = targets.map(|target| self.target(target, most));
+        uncompared.chain(compared).collect()
     }
 
     /// What changed in one target, with so many of the breaking changes.
@@ -336,12 +344,8 @@ impl Page<'_> {
         let rows: Vec<String> = shown.map(|it| self.surface_change(it)).collect();
         let left_out = number - rows.len();
         let more = (left_out > 0).then(|| format!("- … and {left_out} more\n"));
-        let unknown = target.unknown.iter().map(|it| format!("{}s", it.entry()));
-        let unknown: Vec<String> = unknown.collect();
-        let unknown = match &unknown[..] {
-            [] => String::new(),
-            names => format!("- not compared: {}\n", names.join(", ")),
-        };
+        let unknown = target.unknown_lists();
+        let unknown = unknown.map_or_else(String::new, |it| format!("- not compared: {it}\n"));
         format!(
             "\n#### Surface of {}: {}, {} breaking\n\n{}{}{unknown}",
             self.inline(&target.name),

@@ -156,7 +156,8 @@ impl RunReport {
     pub(crate) fn compare_with(&mut self, baseline: &Baseline, against: &str, scope: Scope) {
         self.comparison = Some(compare(baseline, against, self, scope));
         if !baseline.catalogs.is_empty() && !self.catalogs.is_empty() {
-            self.surface = Some(surface::compare(&baseline.catalogs, &self.catalogs));
+            let scope = scope.of(self);
+            self.surface = Some(surface::compare(&baseline.catalogs, &self.catalogs, scope));
         }
     }
 }

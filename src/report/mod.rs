@@ -111,9 +111,9 @@ pub(crate) struct EngineRecord {
 }
 
 impl RunReport {
-    /// Breaking changes of servers' surfaces since the baseline, when it knows any surface.
+    /// Breaking changes of servers' surfaces since the baseline, when they could be compared.
     pub(crate) fn breaking(&self) -> Option<usize> {
-        self.surface.as_ref().map(Surface::breaking)
+        self.surface.as_ref().and_then(Surface::breaking)
     }
 
     /// Jobs that were planned and have no outcome.

@@ -111,9 +111,14 @@ impl Recorder {
                 self.take(record);
                 self.last()
             }
-            Event::CatalogKnown { target, catalog } => {
+            Event::CatalogKnown {
+                target,
+                catalog,
+                used_by,
+            } => {
                 let name = Cleaner::name(&self.cleaner.mask(target));
-                let kept = self.catalog(catalog);
+                let mut kept = self.catalog(catalog);
+                kept.used_by = used_by.iter().map(|it| Cleaner::name(it)).collect();
                 self.report.catalogs.insert(name, kept);
                 None
             }

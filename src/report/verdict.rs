@@ -203,6 +203,14 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
             &(count(breaking, "breaking change") + " of the server's surface"),
         ));
     }
+    if let Some(surface) = &report.surface
+        && demands.breaking == Gate::Closed
+    {
+        causes.extend(surface.unjudged().into_iter().map(|name| {
+            let why = format!("the surface of `{name}` was not compared with the baseline's");
+            Cause::new(Verdict::Fail, &why)
+        }));
+    }
     causes
 }
 
@@ -274,6 +282,7 @@ mod tests {
         Invalid,
         Incomplete,
         Breaking,
+        Uncompared,
     }
 
     fn broken_surface() -> Surface {
@@ -283,9 +292,11 @@ mod tests {
             left_out: 1,
             breaking: 1,
             unknown: Vec::new(),
+            silent: Vec::new(),
         };
         Surface {
             targets: vec![target],
+            uncompared: Vec::new(),
         }
     }
 
@@ -305,9 +316,20 @@ mod tests {
                 }),
                 Trouble::Incomplete => known.push(Cause::new(Verdict::Incomplete, "shard 2")),
                 Trouble::Breaking => run.surface = Some(broken_surface()),
+                Trouble::Uncompared => {
+                    run.surface = Some(Surface {
+                        targets: Vec::new(),
+                        uncompared: vec!["s".to_owned()],
+                    });
+                }
             }
         }
         judge(&run, STRICT, known).verdict
+    }
+
+    #[test]
+    fn a_surface_that_was_not_compared_is_not_green_where_breaking_is_red() {
+        assert_eq!(verdict(Status::Pass, &[Trouble::Uncompared]), Verdict::Fail);
     }
 
     #[test]

@@ -67,7 +67,11 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
     if scheduler.shared.options.catalogs == CatalogsWanted::OfEveryTarget {
         let known = surface::collect(&scheduler.plan, &scheduler.shared).await;
         for (target, catalog) in known {
-            (scheduler.emit)(Event::CatalogKnown { target, catalog });
+            (scheduler.emit)(Event::CatalogKnown {
+                target: target.name,
+                catalog,
+                used_by: target.used_by.into_iter().collect(),
+            });
         }
     }
     for (target, why) in surface::missing(&scheduler.plan, &scheduler.shared).await {

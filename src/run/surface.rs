@@ -2,7 +2,7 @@
 //! what a session of its own fetches now, so that a suite of one assertion on whatever subject knows them too.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeSet, HashMap, hash_map::Entry},
     sync::Arc,
 };
 
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::{job::Shared, survey};
 use crate::{
-    observation::catalog::Catalog,
+    observation::catalog::{Catalog, Listing},
     plan::{
         Plan,
         job::{Planned, Work},
@@ -29,12 +29,22 @@ use crate::{
 /// something else.
 const MOST_TARGETS: usize = 64;
 
-/// The targets of a plan in plan order, each with its name for people and a job for each way of talking to it.
-fn targets(plan: &Plan) -> Vec<(String, Vec<&Planned>)> {
+/// A target of a plan.
+pub(super) struct Spoken<'a> {
+    /// Its name for people.
+    pub(super) name: String,
+    /// A job for each way of talking to it.
+    jobs: Vec<&'a Planned>,
+    /// The identities of the assertions that talk to it.
+    pub(super) used_by: BTreeSet<String>,
+}
+
+/// The targets of a plan in plan order.
+fn targets(plan: &Plan) -> Vec<Spoken<'_>> {
     let mut places: HashMap<(Option<&str>, String), usize> = HashMap::new();
     let mut seen: HashMap<(Option<&str>, TargetKey), usize> = HashMap::new();
     let mut names: HashMap<String, usize> = HashMap::new();
-    let mut all: Vec<(String, Vec<&Planned>)> = Vec::new();
+    let mut all: Vec<Spoken<'_>> = Vec::new();
     for planned in &plan.jobs {
         let Work::Run(work) = &planned.work else {
             continue;
@@ -45,7 +55,7 @@ fn targets(plan: &Plan) -> Vec<(String, Vec<&Planned>)> {
         // Most jobs talk to the same few targets, and need not be compared by their text.
         let seen = seen.entry((planned.target.as_deref(), target_key));
         if let Entry::Occupied(known) = &seen {
-            all[*known.get()].1.push(work);
+            all[*known.get()].speaks(work, planned.target.as_deref());
             continue;
         }
         let key = (
@@ -64,13 +74,31 @@ fn targets(plan: &Plan) -> Vec<(String, Vec<&Planned>)> {
                 1 => label,
                 times => format!("{label}#{times}"),
             };
-            all.push((name, Vec::new()));
+            all.push(Spoken {
+                name,
+                jobs: Vec::new(),
+                used_by: BTreeSet::new(),
+            });
         }
-        all[place].1.push(work);
+        all[place].speaks(work, planned.target.as_deref());
         seen.or_insert(place);
     }
     all.truncate(MOST_TARGETS);
     all
+}
+
+impl<'a> Spoken<'a> {
+    fn speaks(&mut self, job: &'a Planned, target: Option<&str>) {
+        let id = &job.assertion.case.id;
+        self.used_by.insert(match target {
+            Some(target) => format!("{id} [{target}]"),
+            None => id.clone(),
+        });
+        let known = |it: &&Planned| it.target_key == job.target_key;
+        if !self.jobs.iter().any(known) {
+            self.jobs.push(job);
+        }
+    }
 }
 
 /// A target as the suite writes it.
@@ -110,22 +138,29 @@ pub(super) async fn missing(plan: &Plan, shared: &Shared) -> Vec<(String, Arc<st
     let why = |job: &&Planned| missing.get(&job.target_key?).cloned();
     targets(plan)
         .into_iter()
-        .filter_map(|(name, jobs)| Some((name, jobs.iter().find_map(why)?)))
+        .filter_map(|target| {
+            let why = target.jobs.iter().find_map(why)?;
+            Some((target.name, why))
+        })
         .collect()
 }
 
-/// The catalogs of all targets, in plan order; targets that would not tell are left out.
-pub(super) async fn collect(plan: &Plan, shared: &Arc<Shared>) -> Vec<(String, Arc<Catalog>)> {
+/// The catalogs of all targets, in plan order. Of a target that would not tell nothing is known, which is not the same as
+/// a target that is not there; an interrupted run has not asked all of them.
+pub(super) async fn collect<'a>(
+    plan: &'a Plan,
+    shared: &Arc<Shared>,
+) -> Vec<(Spoken<'a>, Arc<Catalog>)> {
     let targets = targets(plan);
     let mut found: Vec<Option<Arc<Catalog>>> = Vec::new();
     let mut fetching = JoinSet::new();
-    for (index, (_, jobs)) in targets.iter().enumerate() {
-        let known = known(jobs, shared).await;
+    for (index, target) in targets.iter().enumerate() {
+        let known = known(&target.jobs, shared).await;
         if known.is_none() {
             while fetching.len() >= shared.options.jobs.max(1) {
                 settle(fetching.join_next().await, &mut found);
             }
-            let (job, shared) = (jobs[0].clone(), Arc::clone(shared));
+            let (job, shared) = (target.jobs[0].clone(), Arc::clone(shared));
             fetching.spawn(async move { (index, Box::pin(fetch(job, &shared)).await) });
         }
         found.push(known);
@@ -133,11 +168,15 @@ pub(super) async fn collect(plan: &Plan, shared: &Arc<Shared>) -> Vec<(String, A
     while let Some(ended) = fetching.join_next().await {
         settle(Some(ended), &mut found);
     }
-    targets
-        .into_iter()
-        .zip(found)
-        .filter_map(|((name, _), catalog)| Some((name, catalog?)))
-        .collect()
+    let silent = (!shared.options.interrupt.is_cancelled()).then(|| {
+        Arc::new(Catalog {
+            unknown: Listing::ALL.to_vec(),
+            ..Catalog::default()
+        })
+    });
+    let known =
+        |(target, catalog): (_, Fetched)| Some((target, catalog.or_else(|| silent.clone())?));
+    targets.into_iter().zip(found).filter_map(known).collect()
 }
 
 type Fetched = Option<Arc<Catalog>>;

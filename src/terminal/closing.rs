@@ -86,7 +86,15 @@ fn nothing_run(tally: &Tally) -> &'static str {
 
 /// What changed in what the servers offer.
 fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::Result<()> {
-    for target in surface.targets.iter().filter(|it| !it.changes.is_empty()) {
+    for name in &surface.uncompared {
+        writeln!(out, "\nSurface of {name}: not compared")?;
+        writeln!(out, "  nobody can say which server of the baseline it was")?;
+    }
+    for target in &surface.targets {
+        let unknown = target.unknown_lists();
+        if target.changes.is_empty() && unknown.is_none() {
+            continue;
+        }
         writeln!(out)?;
         let number = target.changes.len() + target.left_out;
         writeln!(
@@ -113,6 +121,9 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
         }
         if number > MOST_LISTED {
             writeln!(out, "  … and {} more", number - MOST_LISTED)?;
+        }
+        if let Some(lists) = unknown {
+            writeln!(out, "  not compared: {lists}")?;
         }
     }
     Ok(())

@@ -241,9 +241,16 @@ fn failures(page: &mut Page, report: &RunReport) {
 
 /// What changed in what the servers offer.
 fn surface(page: &mut Page, report: &RunReport) {
+    for name in report.surface.iter().flat_map(|it| &it.uncompared) {
+        let name = page.inline(name);
+        page.push(&format!(
+            "\n#### Surface of {name}: not compared\n\nNobody can say which server of the baseline it was.\n"
+        ));
+    }
     for target in report.surface.iter().flat_map(|it| &it.targets) {
         let rows: Vec<_> = target.changes.iter().collect();
-        if rows.is_empty() {
+        let unknown = target.unknown_lists();
+        if rows.is_empty() && unknown.is_none() {
             continue;
         }
         let name = page.inline(&target.name);
@@ -252,6 +259,12 @@ fn surface(page: &mut Page, report: &RunReport) {
             count(rows.len() + target.left_out, "change"),
             target.breaking
         ));
+        if let Some(lists) = unknown {
+            page.push(&format!("\nNot compared: {lists}\n"));
+        }
+        if rows.is_empty() {
+            continue;
+        }
         page.rows("| | What | Change |", &rows, |page, change| {
             let weight = match change.weight {
                 Weight::Breaking => "breaking",

@@ -2,6 +2,7 @@
 //! callers of the old ones would trip over, and what only reads differently. Where the catalogs come from is `run`'s.
 
 mod limits;
+mod pairing;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(super) use self::pairing::{Partner, partners};
 use self::{
     schema::{Difference, Effect},
     view::shown,
@@ -20,7 +22,7 @@ use self::{
 };
 use crate::{
     observation::catalog::{Catalog, Listing},
-    report::cleaner::one_line,
+    report::{cleaner::one_line, compare::Scope},
     words::text::{clean, head},
 };
 
@@ -42,6 +44,9 @@ const LONGEST_NAME: usize = 200;
 pub(crate) struct Surface {
     /// By target; targets without a change are there too.
     pub(crate) targets: Vec<TargetSurface>,
+    /// Targets of which nobody can say what they were: nothing of them was compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) uncompared: Vec<String>,
 }
 
 /// What changed in the surface of one target.
@@ -58,6 +63,9 @@ pub(crate) struct TargetSurface {
     pub(crate) breaking: usize,
     /// Lists that could not be compared, because one of the two is not known.
     pub(crate) unknown: Vec<Listing>,
+    /// Of these, lists that were known, and that the target would not tell now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) silent: Vec<Listing>,
 }
 
 /// One change.
@@ -96,35 +104,60 @@ enum Flow {
 }
 
 impl Surface {
-    /// Breaking changes of all targets.
-    pub(crate) fn breaking(&self) -> usize {
-        self.targets.iter().map(|it| it.breaking).sum()
+    /// Breaking changes of all targets; nothing where none was found and not all was compared.
+    pub(crate) fn breaking(&self) -> Option<usize> {
+        let found = self.targets.iter().map(|it| it.breaking).sum();
+        let whole =
+            self.uncompared.is_empty() && self.targets.iter().all(|it| it.unknown.is_empty());
+        (found > 0 || whole).then_some(found)
     }
 
-    /// Whether there is a change at all.
+    /// Whether there is a change at all, or something that could not be compared any more.
     pub(crate) fn has_changes(&self) -> bool {
-        self.targets.iter().any(|it| !it.changes.is_empty())
+        let told = |it: &TargetSurface| !it.changes.is_empty() || !it.silent.is_empty();
+        !self.uncompared.is_empty() || self.targets.iter().any(told)
+    }
+
+    /// The targets of which something is not known that was known, so that a breaking change may be among it.
+    pub(crate) fn unjudged(&self) -> Vec<&str> {
+        let silent = self.targets.iter().filter(|it| !it.silent.is_empty());
+        let silent = silent.map(|it| it.name.as_str());
+        let uncompared = self.uncompared.iter().map(String::as_str);
+        uncompared.chain(silent).collect()
     }
 }
 
-/// Compares catalogs by the names of their targets. A single target is the same one under whatever name.
-pub(crate) fn compare(before: &Catalogs, now: &Catalogs) -> Surface {
-    let single = before.len() == 1 && now.len() == 1;
-    let targets = now.iter().filter_map(|(name, catalog)| {
-        let known = before.get(name);
-        let old = known.or_else(|| before.values().next().filter(|_| single))?;
-        Some(target(name, old, catalog))
-    });
-    Surface {
-        targets: targets.collect(),
+impl TargetSurface {
+    /// What was not compared, as `tools, prompts`.
+    pub(crate) fn unknown_lists(&self) -> Option<String> {
+        let names = self.unknown.iter().map(|it| format!("{}s", it.entry()));
+        let names: Vec<String> = names.collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
+}
+
+/// Compares the catalogs of a run with those of before.
+pub(crate) fn compare(before: &Catalogs, now: &Catalogs, scope: Scope) -> Surface {
+    let mut surface = Surface::default();
+    for (name, catalog, partner) in partners(before, now, scope) {
+        match partner {
+            Partner::Was(old) => surface.targets.push(target(name, old, catalog)),
+            Partner::New => {}
+            Partner::Undecided => surface.uncompared.push(name.to_owned()),
+        }
+    }
+    surface
 }
 
 fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
     let mut changes = Vec::new();
-    let mut unknown = Vec::new();
+    let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
-        if old.unknown.contains(&listing) || new.unknown.contains(&listing) {
+        let lost = new.unknown.contains(&listing);
+        if lost && old.list(listing).is_some() {
+            silent.push(listing);
+        }
+        if lost || old.unknown.contains(&listing) {
             unknown.push(listing);
             continue;
         }
@@ -153,6 +186,7 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
         left_out,
         breaking,
         unknown,
+        silent,
     }
 }
 

@@ -3,8 +3,15 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Catalogs, Surface, Weight, compare};
-use crate::observation::catalog::{Catalog, Listing};
+use super::{Catalogs, Surface, Weight};
+use crate::{
+    observation::catalog::{Catalog, Listing},
+    report::compare::Scope,
+};
+
+fn compare(before: &Catalogs, now: &Catalogs) -> Surface {
+    super::compare(before, now, Scope::Whole)
+}
 
 fn tools(entries: &Value) -> Catalogs {
     let catalog = Catalog {
@@ -233,12 +240,35 @@ fn names_texts_hints_and_arguments() {
             "mimeType changed ([-text/plain-] {+text/html+})",
         ]
     );
-    assert_eq!(found.breaking(), 3);
+    assert_eq!(found.breaking(), Some(3));
     assert_eq!(found.targets[0].unknown, [Listing::ResourceTemplates]);
     assert!(!compare(&of(&old, "a"), &of(&old, "a")).has_changes());
     let mut two = of(&new, "./v2");
     two.insert("./v3".to_owned(), new);
-    assert!(compare(&of(&old, "./v1"), &two).targets.is_empty());
+    let found = compare(&of(&old, "./v1"), &two);
+    assert_eq!((found.targets.len(), found.breaking()), (0, None));
+    assert_eq!(found.uncompared, ["./v2", "./v3"]);
+}
+
+#[test]
+fn a_list_that_is_not_told_any_more_is_no_list_without_changes() {
+    let known = tools(&json!([{"name": "t"}]));
+    let silent = Catalogs::from([(
+        "server".to_owned(),
+        Catalog {
+            unknown: vec![Listing::Tools],
+            ..Catalog::default()
+        },
+    )]);
+    let case = |before, now, breaking, unjudged: &[&str]| {
+        let found = compare(before, now);
+        assert_eq!(found.breaking(), breaking);
+        assert_eq!(found.unjudged(), unjudged);
+    };
+    case(&known, &known, Some(0), &[]);
+    case(&known, &silent, None, &["server"]);
+    case(&silent, &known, None, &[]);
+    case(&silent, &silent, None, &[]);
 }
 
 #[test]
@@ -268,7 +298,7 @@ fn schemas_without_end_end() {
         &tool(&json!({"properties": wide})),
         &tool(&json!({"properties": {}})),
     );
-    assert_eq!(found.breaking(), 20_000);
+    assert_eq!(found.breaking(), Some(20_000));
     assert_eq!(
         found.targets[0].changes.len() + found.targets[0].left_out,
         20_000
@@ -338,7 +368,8 @@ proptest! {
     #[test]
     fn no_schema_makes_comparing_panic(old in any_json(), new in any_json()) {
         let found = compare(&tool(&old), &tool(&new));
-        prop_assert_eq!(found.breaking(), lines(&found).iter().filter(|it| it.starts_with('!')).count());
+        let marked = lines(&found).iter().filter(|it| it.starts_with('!')).count();
+        prop_assert_eq!(found.breaking(), Some(marked));
         let same = compare(&tool(&old), &tool(&old));
         prop_assert!(!same.has_changes());
     }
