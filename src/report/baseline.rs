@@ -6,8 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    observation::catalog::{Catalog, Listing},
     outcome::Status,
-    report::{RunReport, compare::Scope, surface::Catalogs, tally::Reliability},
+    report::{
+        RunReport,
+        compare::Scope,
+        surface::{self, Catalogs, Partner},
+        tally::Reliability,
+    },
 };
 
 /// What stands in `format` of a file of ours.
@@ -186,7 +192,15 @@ impl Baseline {
         if report.catalogs.is_empty() || scope.of(report) == Scope::Part {
             new.catalogs.clone_from(&old.catalogs);
         }
-        new.catalogs.extend(report.catalogs.clone());
+        for (name, catalog, partner) in
+            surface::partners(&old.catalogs, &report.catalogs, scope.of(report))
+        {
+            let mut catalog = catalog.clone();
+            if let Partner::Was(known) = partner {
+                keep_known(&mut catalog, known, scope.of(report));
+            }
+            new.catalogs.insert(name.to_owned(), catalog);
+        }
         if scope.of(report) == Scope::Part {
             for (key, entry) in old.without(&assertions) {
                 let entries = if old.by_id.contains_key(key) {
@@ -213,6 +227,23 @@ impl Baseline {
             }
         }
         new
+    }
+}
+
+/// Keeps what is known of lists that a target would not tell, as a skip keeps a status, and of a part of the suite the
+/// assertions that were not selected.
+fn keep_known(catalog: &mut Catalog, known: &Catalog, scope: Scope) {
+    for listing in Listing::ALL {
+        let lost = catalog.unknown.contains(&listing) && !known.unknown.contains(&listing);
+        if lost {
+            *catalog.list_mut(listing) = known.list(listing).map(<[Value]>::to_vec);
+            catalog.unknown.retain(|it| *it != listing);
+        }
+    }
+    if scope == Scope::Part {
+        catalog.used_by.extend(known.used_by.iter().cloned());
+        catalog.used_by.sort();
+        catalog.used_by.dedup();
     }
 }
 
@@ -272,6 +303,7 @@ fn shown(id: Option<&str>, entry: &Entry) -> Value {
 mod tests {
     use super::Baseline;
     use crate::{
+        observation::catalog::{Catalog, Listing},
         outcome::{Outcome, Status},
         report::{
             compare::Scope,
@@ -336,6 +368,31 @@ mod tests {
         };
         case(Scope::Whole, &[("a", Status::Pass)]);
         case(Scope::Part, &[("a", Status::Pass), ("b", Status::Fail)]);
+    }
+
+    #[test]
+    fn saving_keeps_the_lists_that_a_server_would_not_tell() {
+        let old = r#"{"entries": [], "catalogs": {"s 1": {"tools": [{"name": "t"}], "used_by": ["a", "b"]}}}"#;
+        let old = Baseline::parse(old).unwrap();
+        let silent = Catalog {
+            prompts: Some(Vec::new()),
+            unknown: vec![Listing::Tools, Listing::Resources],
+            used_by: vec!["b".to_owned()],
+            ..Catalog::default()
+        };
+        let case = |scope, users: &[&str]| {
+            let mut run = report(vec![outcome("x.yaml", "a")], 1);
+            run.catalogs.insert("s 2".to_owned(), silent.clone());
+            let new = Baseline::updated(Some(&old), &run, scope);
+            let saved = &new.catalogs["s 2"];
+            let tools = saved.tools.as_deref().unwrap_or_default();
+            assert_eq!(tools, [serde_json::json!({"name": "t"})]);
+            assert_eq!(saved.prompts, Some(Vec::new()));
+            assert_eq!(saved.unknown, []);
+            assert_eq!(saved.used_by, users, "{scope:?}");
+        };
+        case(Scope::Whole, &["b"]);
+        case(Scope::Part, &["a", "b"]);
     }
 
     #[test]

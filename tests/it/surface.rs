@@ -79,3 +79,121 @@ fn a_breaking_change_is_red_when_asked_for() {
     let wanted = "breaking changes of the server's surface";
     assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
 }
+
+/// Two assertions with servers of these arguments.
+fn two(first: &str, second: &str) -> String {
+    format!(
+        "name: one\nserver: {{command: mcp-assert, args: [serve, {first}]}}\nassert_initialize: {{}}\n---\n\
+         name: other\nserver: {{command: mcp-assert, args: [serve, {second}]}}\nassert_initialize: {{}}\n"
+    )
+}
+
+/// The arguments of a run that is compared with `base.json`.
+const GATED: [&str; 6] = [
+    "ci",
+    "--isolation",
+    "process",
+    "--baseline",
+    "base.json",
+    "--fail-on-breaking",
+];
+
+/// Runs with the folder of the binary first in `PATH`; gives what the output `breaking` says beside.
+fn run_with_outputs(project: &Project, arguments: &[&str]) -> (crate::harness::Ran, String) {
+    let mut command = project.command(arguments);
+    let folder = std::path::Path::new(crate::harness::BINARY)
+        .parent()
+        .unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    let outputs = project.path().join("outputs.txt");
+    std::fs::write(&outputs, "").unwrap();
+    command.env("GITHUB_OUTPUT", &outputs);
+    let ran = project.finish(command);
+    let text = std::fs::read_to_string(outputs).unwrap();
+    let mut lines = text.lines();
+    let breaking = match lines.find(|line| line.starts_with("breaking")) {
+        Some(line) if line.contains("<<") => lines.next().unwrap_or_default().to_owned(),
+        Some(line) => line.trim_start_matches("breaking=").to_owned(),
+        None => "there is no such output".to_owned(),
+    };
+    (ran, breaking)
+}
+
+#[test]
+fn servers_whose_command_lines_all_changed_are_compared() {
+    let first = "--seed, \"1\"";
+    let second = "--profile, minimal, --seed, \"1\"";
+    let project = Project::with_suite(&two(first, second));
+    let save = [
+        "ci",
+        "--isolation",
+        "process",
+        "--update-baseline",
+        "base.json",
+    ];
+    let (saved, _) = run_with_outputs(&project, &save);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let first = "--seed, \"2\", --disable, list_roots";
+    let second = "--profile, minimal, --seed, \"2\"";
+    let project = project.file("evals/a.yaml", two(first, second));
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (1, "1"), "{}", ran.stdout);
+    let wanted = "tool `list_roots` was removed";
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+
+    // A baseline that does not tell who talked to whom.
+    let mut old: Value = serde_json::from_str(&project.read("base.json")).unwrap();
+    let catalogs = old["catalogs"].as_object_mut().unwrap();
+    let names = ["alpha".to_owned(), "beta".to_owned()];
+    *catalogs = names
+        .into_iter()
+        .zip(std::mem::take(catalogs))
+        .map(|(name, (_, mut catalog))| {
+            catalog.as_object_mut().unwrap().remove("used_by");
+            (name, catalog)
+        })
+        .collect();
+    let project = project.file("base.json", old.to_string());
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (1, ""), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not compared"), "{}", ran.stdout);
+    let open: Vec<&str> = GATED[..5]
+        .iter()
+        .copied()
+        .chain(["--markdown", "page.md"])
+        .collect();
+    let (ran, breaking) = run_with_outputs(&project, &open);
+    assert_eq!((ran.code, breaking.as_str()), (0, ""), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not compared"), "{}", ran.stdout);
+    assert!(project.read("page.md").contains("not compared"));
+}
+
+#[test]
+fn a_list_that_failed_keeps_what_the_baseline_knows() {
+    let with = |arguments: &str| {
+        format!(
+            "name: greets\nserver: {{builtin: conformance, args: [{arguments}]}}\nassert_initialize: {{}}\n"
+        )
+    };
+    let project = Project::with_suite(&with(""));
+    let save = [
+        "ci",
+        "--isolation",
+        "process",
+        "--update-baseline",
+        "base.json",
+    ];
+    let saved = project.run(&save);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let crash = with("--fault, 'tools/list=exit-mid-call'");
+    let project = project.file("evals/a.yaml", crash);
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (1, ""), "{}", ran.stdout);
+    let again = [&save[..], &["--baseline", "base.json"]].concat();
+    let saved = project.run(&again);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let project = project.file("evals/a.yaml", with("--disable, echo"));
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (1, "1"), "{}", ran.stdout);
+}

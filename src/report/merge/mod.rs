@@ -5,19 +5,25 @@
 mod needs;
 mod records;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use serde_json::Value;
 
 use self::records::Sorted;
 pub(crate) use self::{
     needs::{Blobs, Needs},
     records::NOT_RUN,
 };
-use crate::report::{
-    End, RunReport,
-    plan_file::{PlanFile, PlannedShard},
-    run_json::{PlanFacts, ShardFacts},
-    source::Source,
-    verdict::{Cause, Verdict},
+use crate::{
+    observation::catalog::{Catalog, Listing},
+    report::{
+        End, RunReport,
+        plan_file::{PlanFile, PlannedShard},
+        run_json::{PlanFacts, ShardFacts},
+        source::Source,
+        surface::Catalogs,
+        verdict::{Cause, Verdict},
+    },
 };
 
 /// The run of one shard, read from its file.
@@ -232,7 +238,7 @@ fn take(
         }
     }
     for (target, catalog) in run.catalogs {
-        report.catalogs.entry(target).or_insert(catalog);
+        add_catalog(&mut report.catalogs, target, catalog);
     }
     if report.source == Source::default() {
         report.source = run.source;
@@ -252,6 +258,26 @@ fn facts(shard: usize, planned: &PlannedShard, blob: Option<&Blob>) -> ShardFact
         duration_us: blob.map_or(0, |blob| blob.run.duration_us),
         started_unix_ms: blob.map_or(0, |blob| blob.run.started_unix_ms),
     }
+}
+
+/// Of a target that several shards talked to, what any of them was told.
+fn add_catalog(catalogs: &mut Catalogs, target: String, catalog: Catalog) {
+    let known = match catalogs.entry(target) {
+        Entry::Vacant(place) => {
+            place.insert(catalog);
+            return;
+        }
+        Entry::Occupied(known) => known.into_mut(),
+    };
+    for listing in Listing::ALL {
+        if known.unknown.contains(&listing) && !catalog.unknown.contains(&listing) {
+            *known.list_mut(listing) = catalog.list(listing).map(<[Value]>::to_vec);
+            known.unknown.retain(|it| *it != listing);
+        }
+    }
+    known.used_by.extend(catalog.used_by);
+    known.used_by.sort();
+    known.used_by.dedup();
 }
 
 #[cfg(test)]
