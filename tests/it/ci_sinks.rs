@@ -252,3 +252,36 @@ fn reports_stay_in_the_workspace() {
     );
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_hyphen_is_no_file() {
+    let project = Project::with_suite(
+        "name: a\nserver: {builtin: conformance}\nassert: {tool: echo, expect: {not_error: true}}\n",
+    );
+    for option in [
+        "--junit",
+        "--report-json",
+        "--markdown",
+        "--update-baseline",
+    ] {
+        let ran = project.run(&["ci", "--isolation", "process", option, "-"]);
+        assert_eq!(ran.code, 2, "{option}: {}{}", ran.stdout, ran.stderr);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains(&format!("`{option} -` is no file")), "{said}");
+    }
+    let saved = project.run(&["run", "evals", "--save-baseline", "-"]);
+    assert_eq!(saved.json()["format"], "mcp-assert/baseline");
+    let both = ["run", "evals", "--save-baseline", "-", "--junit", "-"];
+    assert_eq!(project.run(&both).code, 2);
+    let settings = "report: [junit=-]\n";
+    let project = project.file("evals/mcp-assert.yaml", settings);
+    let ran = project.run(&["run", "evals"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("<?xml"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.trim_end().ends_with("</testsuites>"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!project.path().join("-").exists());
+}

@@ -28,7 +28,7 @@ const TELLING_EVENT: &str = "workflow_run";
 /// Reads, proves, judges, tells.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let typed = options::merge_args();
-    let mut screen = Screen::new(context, &typed);
+    let mut screen = Screen::new(context, &typed, &[]);
     let secrets = masks::own(&context.environment);
     masks::mask(&secrets, &screen);
     let mut notes = Vec::new();

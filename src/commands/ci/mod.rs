@@ -65,7 +65,7 @@ pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
 /// Runs the suites, or one shard of them, and tells of it.
 fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let mut typed = options::run_args(args);
-    let mut screen = Screen::new(context, &typed);
+    let mut screen = Screen::new(context, &typed, &[]);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
@@ -141,7 +141,7 @@ pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitC
 }
 
 fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context) -> ExitCode {
-    let mut screen = Screen::new(context, &options::merge_args());
+    let mut screen = Screen::new(context, &options::merge_args(), &[]);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     context.say(said);

@@ -8,6 +8,7 @@ use crate::{
     deliver::{
         clash::{self, Named},
         facts::Wishes,
+        stream::stream,
     },
     report::Format,
     suite::discover::Files,
@@ -65,8 +66,17 @@ impl Places {
         self.read.push((Named::new("--blobs", run), Some(again)));
     }
 
-    /// Refuses a file that would be lost.
+    /// Refuses a file that would be lost, and `-`: standard output is the log of the job.
     pub(super) fn check(&self) -> Result<(), Refusal> {
+        let streams = |named: &&Named| stream(&named.path).is_some();
+        if let Some(named) = self.written.iter().find(streams) {
+            return Err(Refusal::invalid(format!(
+                "`{} {}` is no file, and stdout is the log of `ci`",
+                named.by,
+                named.path.display()
+            ))
+            .with_help("name a file; `run` writes a report to stdout"));
+        }
         let stays = |writes: &Named, file: &Path| {
             let is = |path: &Path| clash::file(&self.base.join(path)).as_deref() == Some(file);
             let read = self.read.iter().find(|(named, may_write)| {

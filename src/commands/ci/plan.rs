@@ -29,7 +29,7 @@ const UNKNOWN_US: u64 = 1_000_000;
 /// Plans, or says why not.
 pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let typed = options::plan_args(args);
-    let mut screen = Screen::new(context, &typed);
+    let mut screen = Screen::new(context, &typed, &[]);
     let mut notes = Vec::new();
     let here = here::read(&context.environment, &mut notes);
     let planned = refuse_untrusted(&here, args.dangerously_run_untrusted_head)

@@ -17,15 +17,18 @@ use crate::{
 
 /// Runs suites as the options say.
 pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
-    let screen = Screen::new(context, args);
-    match carry_out(args, context, screen) {
+    match carry_out(args, context) {
         Ok(code) => code,
         Err(refusal) => refusal.say(context),
     }
 }
 
-fn carry_out(args: &RunArgs, context: &Context, mut screen: Screen) -> Result<ExitCode, Refusal> {
-    let mut prepared = running::prepare(args, Chosen::ByOptions, context)?;
+fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
+    let prepared = running::prepare(args, Chosen::ByOptions, context);
+    // Whose stdout is, the settings say too.
+    let set = prepared.as_ref().map(|it| &it.settings.report[..]);
+    let mut screen = Screen::new(context, args, set.unwrap_or_default());
+    let mut prepared = prepared?;
     for problem in &prepared.problems {
         screen.problem(problem);
     }

@@ -21,7 +21,7 @@ use crate::{
         failure::{Detail, Frames},
     },
     terminal::closing,
-    words::{exit::ExitCode, text::nearest},
+    words::{exit::ExitCode, text::nearest, workflow::neutral},
 };
 
 /// What is written when the run is over.
@@ -29,7 +29,7 @@ use crate::{
 pub(super) struct Reports {
     wanted: Vec<(Format, Destination)>,
     baseline: Option<(String, Baseline)>,
-    save_baseline: Option<PathBuf>,
+    save_baseline: Option<(PathBuf, Destination)>,
     scope: Scope,
     detail: Detail,
 }
@@ -42,6 +42,8 @@ impl Reports {
         screen: &Screen,
     ) -> Result<Self, Refusal> {
         let wanted = wanted(args, prepared, screen)?;
+        let saved = args.save_baseline.as_deref();
+        refuse_two(&wanted, saved)?;
         let baseline = args
             .baseline
             .as_ref()
@@ -58,7 +60,10 @@ impl Reports {
                 .map(|path| read_baseline(path, args, base))
                 .transpose()?
                 .flatten(),
-            save_baseline: args.save_baseline.clone(),
+            save_baseline: args.save_baseline.as_ref().map(|path| {
+                let place = Destination::from_path(path, None);
+                (path.clone(), place)
+            }),
             scope: if prepared.left_out == 0 {
                 Scope::Whole
             } else {
@@ -111,8 +116,8 @@ impl Reports {
                 format!("cannot write to stdout: {error}"),
             ));
         }
-        if let Some(path) = &self.save_baseline
-            && let Err(error) = self.save(path, &report, screen)
+        if let Some((path, place)) = &self.save_baseline
+            && let Err(error) = self.save((path, place), &report, screen)
         {
             trouble.get_or_insert(error);
         }
@@ -143,18 +148,22 @@ impl Reports {
 
     fn save(
         &self,
-        path: &Path,
+        (path, place): (&Path, &Destination),
         report: &RunReport,
         screen: &mut Screen,
     ) -> Result<(), DeliverError> {
-        // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
-        let old = deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok());
-        let new = Baseline::updated(old.as_ref(), report, self.scope);
-        deliver::write(
-            &Destination::File(path.to_owned()),
-            &new.render(),
-            screen.stdout(),
-        )
+        let old = match place {
+            Destination::Stdout => None,
+            // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
+            Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
+                deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok())
+            }
+        };
+        let mut text = Baseline::updated(old.as_ref(), report, self.scope).render();
+        if screen.is_in_workflow() && *place == Destination::Stdout {
+            text = neutral::json(text);
+        }
+        deliver::write(place, &text, screen.stdout())
     }
 }
 
@@ -212,17 +221,20 @@ fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<As
     if screen.is_in_workflow() {
         refuse_streams(&wanted)?;
     }
-    if wanted
-        .iter()
-        .filter(|asked| asked.destination == Destination::Stdout)
-        .count()
-        > 1
-    {
+    Ok(wanted)
+}
+
+/// Refuses a stdout that would be two documents.
+fn refuse_two(wanted: &[Asked], saved: Option<&Path>) -> Result<(), Refusal> {
+    let reports = wanted.iter().map(|asked| &asked.destination);
+    let saved = saved.map(|path| Destination::from_path(path, None));
+    let all = reports.chain(&saved);
+    if all.filter(|place| **place == Destination::Stdout).count() > 1 {
         return Err(
             Refusal::invalid("two reports want stdout").with_help("write one of them to a file")
         );
     }
-    Ok(wanted)
+    Ok(())
 }
 
 /// Refuses a file that would be lost: one that two write, or that the run is made of. A baseline may be renewed.

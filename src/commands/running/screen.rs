@@ -34,19 +34,22 @@ fn is_stdout(path: &Path) -> bool {
 }
 
 impl Screen {
-    pub(in crate::commands) fn new(context: &Context, args: &RunArgs) -> Self {
+    /// The screen of a run of these options and the reports of the settings.
+    pub(in crate::commands) fn new(context: &Context, args: &RunArgs, set: &[String]) -> Self {
         let named = [
             &args.junit,
             &args.markdown,
             &args.badge,
             &args.sarif,
             &args.report_json,
+            &args.save_baseline,
         ];
         let takes_stdout = args.json
             || args.list
             || args
                 .reports
                 .iter()
+                .chain(set)
                 .filter_map(|report| report.split_once('='))
                 .any(|(_, path)| is_stdout(Path::new(path)))
             || named.into_iter().flatten().any(|path| is_stdout(path));
