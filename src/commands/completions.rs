@@ -1,6 +1,7 @@
 //! `mcp-assert completions SHELL`.
 
 use clap::CommandFactory;
+use clap_complete::Shell;
 
 use crate::{
     cli::{Cli, completions::CompletionsArgs},
@@ -11,9 +12,24 @@ use crate::{
 pub(super) fn completions(args: &CompletionsArgs) -> ExitCode {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "mcp-assert", &mut text);
+    let text = mended(args.shell, text);
     match std::io::Write::write_all(&mut std::io::stdout(), &text) {
         Ok(()) => ExitCode::Passed,
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Passed,
         Err(_) => ExitCode::CouldNotRun,
+    }
+}
+
+/// `clap_complete` (4.6.11) takes the hyphen of our name for a blank where it names the commands of bash, and for nothing
+/// special where it looks them up: no command is ever found.
+fn mended(shell: Shell, text: Vec<u8>) -> Vec<u8> {
+    if shell != Shell::Bash {
+        return text;
+    }
+    match String::from_utf8(text) {
+        Ok(text) => text
+            .replace("mcp__subcmd__assert", "mcp__assert")
+            .into_bytes(),
+        Err(error) => error.into_bytes(),
     }
 }

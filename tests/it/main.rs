@@ -15,6 +15,7 @@ mod ci;
 mod ci_sinks;
 mod command_line;
 mod compat;
+mod completions;
 mod container_contract;
 mod containers;
 mod docs;
