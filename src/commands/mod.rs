@@ -68,8 +68,20 @@ impl Context {
     /// Whether stdout gets colours: `--color`, else a terminal that wants them (`NO_COLOR`, `CLICOLOR_FORCE` and
     /// `TERM=dumb` are heard).
     fn stdout_colour(&self) -> Colour {
-        self.colour
-            .colour(colour_of(anstream::AutoStream::choice(&std::io::stdout())))
+        self.colour.colour(self.usual_colour(&std::io::stdout()))
+    }
+
+    /// What a stream gets where `--color` says nothing.
+    fn usual_colour<S: anstream::stream::RawStream>(&self, stream: &S) -> Colour {
+        let variable = |name| self.environment.variable(name);
+        // anstream takes every value for a yes, and by the convention `0` forces nothing.
+        if variable("CLICOLOR_FORCE") == Some("0") {
+            let can = variable("TERM").is_some_and(|term| term != "dumb");
+            if !stream.is_terminal() || !can || variable("CLICOLOR") == Some("0") {
+                return Colour::Off;
+            }
+        }
+        colour_of(anstream::AutoStream::choice(stream))
     }
 
     /// Whether a CI system runs us: its log is no screen, even if it says it is one.
@@ -118,8 +130,7 @@ impl Context {
 
     /// The same for stderr.
     fn stderr_colour(&self) -> Colour {
-        self.colour
-            .colour(colour_of(anstream::AutoStream::choice(&std::io::stderr())))
+        self.colour.colour(self.usual_colour(&std::io::stderr()))
     }
 }
 
@@ -137,6 +148,11 @@ pub(crate) fn main() -> u8 {
     let program = words.next().unwrap_or_default();
     let mut context = Context::new(environment::read(), When::Auto);
     context.catch_panics();
+    if context.environment.variable("CLICOLOR_FORCE") == Some("0")
+        && context.stdout_colour() == Colour::Off
+    {
+        command = command.color(clap::ColorChoice::Never);
+    }
     let name = Path::new(&program).file_name();
     if name == Some(OsStr::new(action::NAME)) {
         let code = action::action(&words.collect::<Vec<_>>(), &context);

@@ -167,3 +167,24 @@ fn a_missing_folder_for_temporary_files_is_not_blamed_on_the_fixture() {
         assert!(!ran.stderr.contains("take it out"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn colours_that_are_not_forced_stay_away_from_a_pipe() {
+    let project = Project::with_suite(
+        "name: red\nserver: {builtin: conformance}\nassert: {tool: echo, expect: {contains: never}}\n",
+    );
+    let coloured = |force: &str, arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.env("CLICOLOR_FORCE", force).env("TERM", "xterm");
+        let ran = project.finish(command);
+        format!("{}{}", ran.stdout, ran.stderr).contains('\u{1b}')
+    };
+    for arguments in [
+        &["run", "evals"][..],
+        &["--help"],
+        &["run", "--no-such-option"],
+    ] {
+        assert!(coloured("1", arguments), "{arguments:?}");
+        assert!(!coloured("0", arguments), "{arguments:?}");
+    }
+}
