@@ -190,6 +190,23 @@ fn json_is_all_that_stdout_has() {
 }
 
 #[test]
+fn a_dry_run_names_the_container() {
+    let contained = "name: in\nserver: {command: s, docker: {image: 'registry.invalid/s:2'}}\nassert: {tool: a, expect: {not_error: true}}\n\
+                     ---\nname: own\nserver: {builtin: minimal, docker: {image: self}}\nassert: {tool: a, expect: {not_error: true}}\n";
+    let dry = run(contained, &["--dry-run"]);
+    let image = "in a container of the image `registry.invalid/s:2`: s\n";
+    for wanted in [image, "in a container of this program alone: "] {
+        assert!(dry.stdout.contains(wanted), "{}{}", dry.stdout, dry.stderr);
+    }
+    let dry = run(contained, &["--dry-run", "--json"]).json();
+    let of = |row: usize| dry[row]["starts"]["container"].clone();
+    let wanted =
+        serde_json::json!({"image": "registry.invalid/s:2", "build": null, "prepared": false});
+    assert_eq!(of(0), wanted);
+    assert_eq!(of(1)["image"], Value::Null);
+}
+
+#[test]
 fn what_would_run_is_listed_and_not_run() {
     let all = format!("{RED}---\n{SKIPPED}");
     let listed = run(&all, &["--list"]);
@@ -243,6 +260,7 @@ fn what_would_run_is_listed_and_not_run() {
         (&started[2]["starts"], &started[2]["skip"]),
         (&Value::Null, &"not yet".into())
     );
+    assert_eq!(started[0]["starts"]["container"], Value::Null);
     let broken = run("name: a\nsever: {}\n", &["--dry-run", "--json"]);
     assert_eq!(broken.code, 2, "{}", broken.stderr);
     assert!(broken.json()[0]["invalid"].is_string(), "{}", broken.stdout);

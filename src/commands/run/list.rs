@@ -11,7 +11,10 @@ use crate::{
     plan::job::{Job, Planned, Work},
     report::cleaner::Cleaner,
     run::launch::command_line,
-    suite::template::Bindings,
+    suite::{
+        model::{container::ImageBase, server::Target},
+        template::Bindings,
+    },
     words::{exit::ExitCode, text::clean, workflow::neutral},
 };
 
@@ -99,6 +102,11 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
         Work::Run(work) => {
             let starts = json!({
                 "server": cleaner.text(&server(prepared, work)),
+                "container": container(work).map(|it| json!({
+                    "image": it.image.map(|image| cleaner.text(&image)),
+                    "build": it.build.map(|folder| cleaner.text(&folder)),
+                    "prepared": it.prepared,
+                })),
                 "timeout_ms": u64::try_from(work.timeout.as_millis()).unwrap_or(u64::MAX),
                 "fixture": work.assertion.uses_fixture,
             });
@@ -156,10 +164,51 @@ fn started(prepared: &Prepared, work: &Planned) -> String {
     } else {
         ""
     };
+    let container = container(work).map(|it| format!(", {}", it.words()));
     format!(
-        "{} within {:?}{fixture}: {server}",
-        work.assertion.case.subject, work.timeout
+        "{} within {:?}{fixture}{}: {server}",
+        work.assertion.case.subject,
+        work.timeout,
+        container.unwrap_or_default()
     )
+}
+
+/// The container that a server would run in.
+struct Contained {
+    /// The image's name.
+    image: Option<String>,
+    /// What it would be built from. Without either it is made of this program.
+    build: Option<String>,
+    /// Whether something is done to the image first.
+    prepared: bool,
+}
+
+impl Contained {
+    fn words(&self) -> String {
+        let of = match (&self.image, &self.build) {
+            (Some(image), _) => format!("of the image `{image}`"),
+            (None, Some(folder)) => format!("of an image built from `{folder}`"),
+            (None, None) => "of this program alone".to_owned(),
+        };
+        let prepared = if self.prepared { ", prepared" } else { "" };
+        format!("in a container {of}{prepared}")
+    }
+}
+
+fn container(work: &Planned) -> Option<Contained> {
+    let Target::Container { container, .. } = &work.server.target else {
+        return None;
+    };
+    let (image, build) = match &container.image {
+        Some(ImageBase::Named(name)) => (Some(name.clone()), None),
+        Some(ImageBase::Built(build)) => (None, Some(build.context.display().to_string())),
+        Some(ImageBase::Own) | None => (None, None),
+    };
+    Some(Contained {
+        image,
+        build,
+        prepared: container.prepare.is_some(),
+    })
 }
 
 /// What `--json` prints when nothing is run: readers get an array all the same.
