@@ -27,7 +27,7 @@ pub(crate) enum Commented {
     Created,
     /// It was changed.
     Updated,
-    /// It says the same already, if of an earlier run, or a later run has spoken.
+    /// It says the same, at most of an earlier run until now, or a later run has spoken.
     Unchanged,
     /// GitHub did not let us.
     Denied,
@@ -248,8 +248,10 @@ impl Sticky<'_> {
         if kept.id < created {
             self.delete(created).await?;
         }
-        let written_by = kept.body.as_deref().and_then(Marker::of);
-        if written_by.as_ref() == Some(&self.marker) {
+        // Another leg's has the same first line: only the rest shows whether it is ours.
+        let body = kept.body.as_deref().unwrap_or_default();
+        let written_by = Marker::of(body);
+        if written_by.as_ref() == Some(&self.marker) && substance(body) == substance(&self.body) {
             return Ok(Commented::Created);
         }
         self.renew(&kept).await

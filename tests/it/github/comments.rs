@@ -159,6 +159,36 @@ fn a_green_leg_that_writes_at_the_same_time_is_corrected() {
     );
 }
 
+#[test]
+fn of_two_legs_at_once_the_red_one_stays() {
+    for (first, second) in [(GREEN, RED), (RED, GREEN)] {
+        let twin = Twin::start();
+        let other = project(first);
+        Step::pull_request(&twin, 5).run(&other, &["--comment", "always"]);
+        let theirs = ours(&twin.world())[0].clone();
+        twin.world().aside = theirs;
+        twin.world().comments.clear();
+        // It appears between our look and our POST, with the same first line.
+        twin.world().fault(
+            "POST",
+            "/issues/5/comments",
+            1,
+            Fault::Meanwhile(|world| {
+                let other = world.aside.clone();
+                world.comment(OWN_ID, &other);
+            }),
+        );
+        let step = Step::pull_request(&twin, 5);
+        step.run(&project(second), &["--comment", "always"]);
+        let left = ours(&twin.world());
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(
+            left[0].contains("### mcp-assert: fail") && left[0].contains("_Several"),
+            "{left:?}"
+        );
+    }
+}
+
 /// A suite that takes values from the environment, in a file of that name.
 fn with_values(file: &str, wanted: u32) -> Project {
     let values = [
