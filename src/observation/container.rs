@@ -21,6 +21,8 @@ pub(crate) struct ContainerSeen {
     pub(crate) start: Duration,
     /// To remove it.
     pub(crate) remove: Duration,
+    /// Whether the kernel ended a process in it for its memory, the server or another.
+    pub(crate) out_of_memory: bool,
 }
 
 impl ContainerSeen {

@@ -113,6 +113,9 @@ pub(crate) struct ContainerRecord {
     pub(crate) start_us: u64,
     /// To remove it.
     pub(crate) remove_us: u64,
+    /// Whether memory ran out in it and a process was ended for that, the server or another.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) out_of_memory: bool,
 }
 
 /// A deviation from the protocol.

@@ -413,6 +413,7 @@ fn container(seen: Option<&ContainerSeen>) -> Option<Box<ContainerRecord>> {
         fill_us: micros(seen.fill),
         start_us: micros(seen.start),
         remove_us: micros(seen.remove),
+        out_of_memory: seen.out_of_memory,
     }))
 }
 

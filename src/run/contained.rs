@@ -75,6 +75,7 @@ impl Contained<'_> {
         let started = tokio::select! {
             started = Box::pin(starting) => started,
             () = shared.options.interrupt.cancelled() => {
+                crew.hurry();
                 let kind = DisruptionKind::Interrupted;
                 return Err(Disruption::new(kind, Phase::Start, "interrupted"));
             }
@@ -112,27 +113,42 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
     let Some(disruption) = &mut seen.disruption else {
         return;
     };
-    if disruption.kind != DisruptionKind::Crash {
-        return;
-    }
-    if status == ExitStatus::Unknown {
+    let crashed = disruption.kind == DisruptionKind::Crash;
+    if crashed && status == ExitStatus::Unknown {
         let message = "the container engine is gone, and the server with it";
         *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
             .with_help("start it again, and look into its log");
         return;
     }
-    if status == ExitStatus::OutOfMemory {
-        let limit = container.memory_limit() / (1024 * 1024);
+    if crashed && container.seen().out_of_memory {
         disruption.help = Some(format!(
-            "its container may have {limit} MiB; more with `docker: {{memory: …}}`"
+            "its container may have {} MiB; more with `docker: {{memory: …}}`",
+            mebibytes(container)
         ));
     }
-    if disruption.phase == Phase::Handshake
+    if crashed
+        && disruption.phase == Phase::Handshake
         && let Some(failure) = container.explain(status)
     {
         seen.reached = Phase::Start;
         *disruption = not_started(&failure);
     }
+}
+
+/// What is to be told of a container in which memory ran out, when the way its server ended does not say so.
+pub(super) fn ran_out(container: &ServerContainer, status: ExitStatus) -> Option<String> {
+    if !container.seen().out_of_memory || status == ExitStatus::OutOfMemory {
+        return None;
+    }
+    Some(format!(
+        "memory ran out in its container, which may have {} MiB, and a process was ended for it; \
+         more with `docker: {{memory: …}}`",
+        mebibytes(container)
+    ))
+}
+
+fn mebibytes(container: &ServerContainer) -> u64 {
+    container.memory_limit() / (1024 * 1024)
 }
 
 /// Why a job that was started ahead has no observation. No outcome is made of it.
@@ -151,6 +167,7 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
         | ContainerFailure::NameConflict(_)
         | ContainerFailure::WrongPlatform { .. }
         | ContainerFailure::NoProgram { .. }
+        | ContainerFailure::Lacks { .. }
         | ContainerFailure::NotExecutable { .. }
         | ContainerFailure::NoUser { .. }
         | ContainerFailure::NoNetwork(_)

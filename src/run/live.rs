@@ -15,7 +15,7 @@ use crate::{
         Observation,
         container::ContainerSeen,
         finding::{FindingCode, note},
-        process::{Ending, Exit, StderrTail},
+        process::{Ending, Exit, ExitStatus, StderrTail},
     },
     session::Session,
 };
@@ -86,11 +86,11 @@ impl Live {
         if let Some(remainder) = remainder {
             remainder.add_to(seen);
         }
-        let container = self.process.container();
-        if let Some(container) = container {
-            contained::explain(container, exit.status, seen);
-        }
         let mut notes = Vec::from_iter(self.place.close().await);
+        if let Some(container) = self.process.container() {
+            contained::explain(container, exit.status, seen);
+            notes.extend(contained::ran_out(container, exit.status));
+        }
         if exit.ending == Ending::Killed && self.process.runs() == Some(Runs::ContainerClient) {
             notes.push(LEFT_BY_CLIENT.to_owned());
         }
@@ -166,6 +166,8 @@ pub(super) fn ending_findings(exit: &Exit, seen: &mut Observation) {
             let message = "the server lived on after its stdin was closed; SIGTERM ended it";
             note(findings, FindingCode::IgnoresStdinEnd, message, None);
         }
+        // The engine was not there to say what the server did.
+        Ending::Killed if exit.status == ExitStatus::Unknown => {}
         Ending::Killed => {
             let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
             note(findings, FindingCode::IgnoresTermination, message, None);

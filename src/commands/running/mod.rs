@@ -125,7 +125,10 @@ async fn leave_nothing(context: &Context) -> Vec<String> {
     context.say(
         "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the rest\n",
     );
-    Vec::new()
+    let containers = interrupts.containers();
+    containers
+        .map(|containers| containers.known())
+        .unwrap_or_default()
 }
 
 /// Tells what the container engine did not remove. It is nobody's failure and changes no verdict.

@@ -270,6 +270,7 @@ mod tests {
             env: Vec::new(),
             entrypoint: Vec::new(),
             command: Vec::new(),
+            volumes: Vec::new(),
             platform: "linux/amd64".into(),
         }
     }

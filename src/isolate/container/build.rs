@@ -25,12 +25,16 @@ use super::{
     ignore::Ignored,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, Words, is_full, words},
+    labels::BUILT,
     scaffold::{self, Scaffold},
 };
 use crate::suite::model::container::{Build, ImageSource, Pull};
 
 /// The name of the images, their tag is the digest of what they are built from.
 const REPOSITORY: &str = "mcp-assert/built";
+
+/// How often an image is taken hold of that others replace.
+const TRIES: usize = 5;
 
 /// How long a step may say nothing.
 const SILENCE: Duration = Duration::from_mins(10);
@@ -75,25 +79,47 @@ pub(super) async fn built(
     let mut scaffold = Scaffold::new(maker.engine, maker.run);
     let options = options(maker, &folder, build, wanted, &name);
     let sent = send(maker, sealed, options, &mut scaffold).await;
+    // What was called so before is nobody's now, unless a run still uses it, which then has a name for it.
+    let replaced = before.map(|before| before.id);
     if let Err(failure) = sent {
         scaffold.tear_down().await;
+        if let Some(replaced) = replaced {
+            scaffold::delete_nameless(maker.engine, &replaced).await;
+        }
         return Err(failure.of(&path, &text));
     }
     scaffold.finish(REPOSITORY, &tag).await;
-    let image = inspect(maker.engine, &name)
+    let image = held(maker, &name)
         .await?
         .ok_or_else(|| ImageError::Refused {
             image: folder.path.display().to_string(),
             reason: "it was built, and is gone".to_owned(),
         })?;
-    if let Some(before) = before.filter(|before| before.id != image.id) {
-        // Nobody can name it any more; an engine that still uses it keeps it.
-        let _ = scaffold::delete(maker.engine, &before.id).await;
+    if let Some(replaced) = replaced {
+        scaffold::delete_nameless(maker.engine, &replaced).await;
     }
     Ok(ReadyImage {
         name: format!("build of {}", folder.path.display()),
         ..image
     })
+}
+
+/// What has the name now, held for this run by a name of the run's own: another run may build something else under the
+/// same name at any time, and remove what has none.
+async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, ImageError> {
+    let own = scaffold::tag(&maker.run.job());
+    let building = format!("{}:{own}", scaffold::REPOSITORY);
+    for _ in 0..TRIES {
+        let Some(image) = inspect(maker.engine, name).await? else {
+            return Ok(None);
+        };
+        scaffold::name(maker.engine, &image.id, scaffold::REPOSITORY, &own).await;
+        let found = inspect(maker.engine, &building).await?;
+        if found.is_some_and(|found| found.id == image.id) {
+            return Ok(Some(image));
+        }
+    }
+    inspect(maker.engine, name).await
 }
 
 /// The folder that is meant, and its Dockerfile.
@@ -155,7 +181,14 @@ fn tag(folder: &Folder, build: &Build, wanted: &ImageSource) -> String {
         args,
         target,
     } = build;
-    let what = format!("{folder:?}\0{args:?}\0{target:?}\0{:?}", wanted.platform);
+    // One folder has many paths: suites name it from where they are.
+    let path = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
+    let dockerfile = &folder.dockerfile;
+    let what = format!(
+        "{}\0{dockerfile}\0{args:?}\0{target:?}\0{:?}",
+        path.display(),
+        wanted.platform
+    );
     hex(&Sha256::digest(what.as_bytes()))
 }
 
@@ -175,6 +208,7 @@ fn options(
         .dockerfile(&folder.dockerfile)
         .t(name)
         .buildargs(&args)
+        .labels(&HashMap::from([(BUILT, name)]))
         .nocache(maker.rebuilds())
         .rm(true)
         .forcerm(true);

@@ -24,7 +24,11 @@ pub(super) struct Executable {
 
 /// Reads an executable; `None` when it is none for a Linux of 64 bits.
 pub(super) fn read(path: &Path) -> io::Result<Option<Executable>> {
-    let mut file = File::open(path)?;
+    read_from(&mut File::open(path)?)
+}
+
+/// The same of a file that is read already.
+pub(super) fn read_from(file: &mut (impl Read + Seek)) -> io::Result<Option<Executable>> {
     let mut head = [0; 64];
     match file.read_exact(&mut head) {
         Ok(()) => {}
@@ -51,7 +55,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Executable>> {
         if kind == LOADER && length <= LONGEST_PATH {
             file.seek(SeekFrom::Start(long(&segment, 8)))?;
             let mut text = Vec::new();
-            Read::take(&mut file, length).read_to_end(&mut text)?;
+            Read::take(&mut *file, length).read_to_end(&mut text)?;
             let text = String::from_utf8_lossy(&text);
             loader = Some(text.trim_end_matches('\0').to_owned());
         }

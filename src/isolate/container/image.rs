@@ -21,11 +21,14 @@ use super::{
 };
 use crate::{
     suite::model::container::{ImageBase, ImageSource},
-    words::environment::Environment,
+    words::{environment::Environment, text::head},
 };
 
 /// How long the engine may take to say what it knows of an image.
 const INSPECTION: Duration = Duration::from_secs(30);
+
+/// Characters of an image's id that tell it from others.
+const SHORT_ID: usize = 12;
 
 /// The ways to start a server that a prepared image is started in before it is used; a suite that starts its servers
 /// in more ways would wait longer for that than it gains.
@@ -62,8 +65,21 @@ pub(crate) struct ReadyImage {
     pub(crate) entrypoint: Vec<String>,
     /// Its command.
     pub(crate) command: Vec<String>,
+    /// The paths of it that are kept outside of every image made of it.
+    pub(crate) volumes: Vec<String>,
     /// Its platform, e.g. `linux/amd64`.
     pub(crate) platform: String,
+}
+
+impl ReadyImage {
+    /// What a command line can call it: how people call it may be no name.
+    pub(super) fn reference(&self) -> String {
+        if !self.name.contains(' ') {
+            return self.name.clone();
+        }
+        let id = self.id.rsplit(':').next().unwrap_or_default();
+        head(id, SHORT_ID)
+    }
 }
 
 /// Whether images that were made before are taken as they are.
@@ -162,18 +178,7 @@ impl Images {
             rebuild: self.rebuild,
             progress,
         };
-        let provided = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            match known.get(source) {
-                Some(provided) => Arc::clone(provided),
-                None => Arc::clone(known.entry(source.clone()).or_default()),
-            }
-        };
-        let image = provided.get_or_init(|| async {
-            let image = Box::pin(provide(&maker, source)).await;
-            image.map(Arc::new)
-        });
-        let image = image.await.clone()?;
+        let image = self.provided(&maker, source).await?;
         let Some(start) = start else {
             return Ok(image);
         };
@@ -183,6 +188,34 @@ impl Images {
         let image = started.get_or_init(|| async {
             let image = Box::pin(warmed(&maker, &image, &start)).await;
             image.map(Arc::new)
+        });
+        image.await.clone()
+    }
+
+    /// The image of a source. What is prepared is made of what is not, so that one content is built once at a time.
+    async fn provided(
+        &self,
+        maker: &Maker<'_>,
+        source: &ImageSource,
+    ) -> Result<Arc<ReadyImage>, ImageError> {
+        let provided = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(source) {
+                Some(provided) => Arc::clone(provided),
+                None => Arc::clone(known.entry(source.clone()).or_default()),
+            }
+        };
+        let image = provided.get_or_init(|| async {
+            let Some(prepare) = &source.prepare else {
+                return Box::pin(provide(maker, source)).await.map(Arc::new);
+            };
+            let unprepared = ImageSource {
+                prepare: None,
+                ..source.clone()
+            };
+            let base = Box::pin(self.provided(maker, &unprepared)).await?;
+            let image = prepare::prepared(maker, (*base).clone(), prepare, source);
+            Box::pin(image).await.map(Arc::new)
         });
         image.await.clone()
     }
@@ -217,20 +250,16 @@ impl Images {
     }
 }
 
-/// Makes sure that the engine has the image, and says what it is.
+/// Makes sure that the engine has the image, and says what it is; not yet prepared.
 async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, ImageError> {
-    let base = match &wanted.base {
+    match &wanted.base {
         // What is cut off here is the engine's to end: it gives up what nobody waits for.
         ImageBase::Named(name) => {
             let named = pull::named(maker, name, wanted);
-            maker.unless_interrupted(named).await?
+            maker.unless_interrupted(named).await
         }
-        ImageBase::Own => maker.unless_interrupted(own::own(maker)).await?,
-        ImageBase::Built(build) => build::built(maker, build, wanted).await?,
-    };
-    match &wanted.prepare {
-        Some(prepare) => prepare::prepared(maker, base, prepare, wanted).await,
-        None => Ok(base),
+        ImageBase::Own => maker.unless_interrupted(own::own(maker)).await,
+        ImageBase::Built(build) => build::built(maker, build, wanted).await,
     }
 }
 
@@ -262,6 +291,7 @@ fn ready(name: &str, found: ImageInspect) -> ReadyImage {
         env: config.env.unwrap_or_default(),
         entrypoint: config.entrypoint.unwrap_or_default(),
         command: config.cmd.unwrap_or_default(),
+        volumes: config.volumes.unwrap_or_default(),
         platform: format!(
             "{}/{}",
             part(found.os, "linux"),

@@ -31,6 +31,9 @@ const IMAGE: &str = "io.mcp-assert.image";
 /// On a prepared image, the name it was given: one that has lost its name is nobody's any more.
 pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
 
+/// The same of a built image.
+pub(super) const BUILT: &str = "io.mcp-assert.built";
+
 /// What a container hands on to an image that is made of it, unless the image says otherwise.
 const OF_MAKERS: [&str; 6] = [RUN, JOB, OWNER, CREATED, EXPIRES, IMAGE];
 

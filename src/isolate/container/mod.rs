@@ -17,7 +17,9 @@ pub(crate) mod image;
 pub(crate) mod image_failure;
 pub(crate) mod labels;
 mod own;
+mod owned;
 mod prepare;
+mod program;
 mod pull;
 pub(crate) mod readback;
 pub(crate) mod reap;
@@ -32,20 +34,16 @@ pub(crate) mod warm;
 mod workshop;
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use bollard::{errors::Error, query_parameters::RemoveContainerOptionsBuilder};
 use tokio::{
-    runtime::Handle,
     sync::{Semaphore, SemaphorePermit},
     task::JoinSet,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -68,8 +66,17 @@ const REMOVALS: usize = 2;
 /// The same when the run was interrupted.
 const HURRIED_REMOVALS: usize = 8;
 
-/// How long the engine may take to remove a container.
-const REMOVAL: Duration = Duration::from_secs(20);
+/// How long the engine may take to remove a container. When one takes longer, the others are not waited for.
+const REMOVAL: Duration = Duration::from_secs(15);
+
+/// How long the engine may take to answer who wanted a container and does not any more.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// The same when the run was interrupted.
+const HURRIED_ANSWER: Duration = Duration::from_secs(2);
+
+/// How long an engine that was silent may take to show that it is there again.
+const RECOVERY: Duration = Duration::from_secs(2);
 
 /// What the containers of a run share.
 #[derive(Debug)]
@@ -81,9 +88,11 @@ pub(crate) struct Containers {
     users: Mutex<HashMap<(String, String), Ids>>,
     starts: Semaphore,
     removals: Semaphore,
-    hurried: AtomicBool,
+    hurried: CancellationToken,
+    /// Cancelled when the engine did not answer in time: then nothing else is waited for.
+    silent: CancellationToken,
     /// The names of containers that may be there.
-    unremoved: Mutex<BTreeSet<String>>,
+    unremoved: Mutex<BTreeMap<String, Made>>,
     /// Removals that nobody waits for but [`Containers::close`].
     abandoned: Mutex<JoinSet<()>>,
 }
@@ -99,7 +108,8 @@ impl Containers {
             users: Mutex::default(),
             starts: Semaphore::new(STARTS),
             removals: Semaphore::new(REMOVALS),
-            hurried: AtomicBool::new(false),
+            hurried: CancellationToken::new(),
+            silent: CancellationToken::new(),
             unremoved: Mutex::default(),
             abandoned: Mutex::default(),
         })
@@ -139,9 +149,15 @@ impl Containers {
 
     /// Removes more at once from now on.
     pub(crate) fn hurry(&self) {
-        if !self.hurried.swap(true, Ordering::Relaxed) {
+        if !self.hurried.is_cancelled() {
+            self.hurried.cancel();
             self.removals.add_permits(HURRIED_REMOVALS - REMOVALS);
         }
+    }
+
+    /// The containers that may still be there, each by kind and name.
+    pub(crate) fn known(&self) -> Vec<String> {
+        reap::containers_called(self.unremoved().keys().cloned())
     }
 
     /// Waits for every removal, then removes whatever of this run is still there; gives back what the engine did not
@@ -155,11 +171,52 @@ impl Containers {
             std::mem::take(&mut *abandoned)
         };
         while waiting.join_next().await.is_some() {}
-        let unremoved = || self.unremoved().iter().cloned().collect();
-        reap::of_run(&self.engine, &self.run, unremoved).await
+        if self.silent.is_cancelled() {
+            let answered = timeout(RECOVERY, self.engine.docker.ping()).await;
+            if !matches!(answered, Ok(Ok(_))) {
+                return self.known();
+            }
+        }
+        let names = |made: Option<Made>| {
+            let unremoved = self.unremoved();
+            let wanted = unremoved
+                .iter()
+                .filter(|(_, is)| made.is_none_or(|made| made == **is));
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        let unremoved = reap::Unremoved {
+            all: names(None),
+            unanswered: names(Some(Made::Asked)),
+        };
+        Box::pin(reap::of_run(&self.engine, &self.run, unremoved)).await
     }
 
-    fn unremoved(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    /// The engine has said whether it made this one.
+    fn answered(&self, name: &str) {
+        if let Some(made) = self.unremoved().get_mut(name) {
+            *made = Made::Answered;
+        }
+    }
+
+    /// Waits for an answer that nobody else waits for any more; whether it came.
+    async fn answers(&self, answer: impl Future) -> bool {
+        let patience = async {
+            tokio::select! {
+                () = sleep(ANSWER) => {}
+                () = self.silent.cancelled() => {}
+                () = async {
+                    self.hurried.cancelled().await;
+                    sleep(HURRIED_ANSWER).await;
+                } => {}
+            }
+        };
+        tokio::select! {
+            _ = answer => true,
+            () = patience => false,
+        }
+    }
+
+    fn unremoved(&self) -> MutexGuard<'_, BTreeMap<String, Made>> {
         self.unremoved
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -173,6 +230,9 @@ impl Containers {
     async fn remove(&self, id: &str, name: &str) -> (Removed, Duration) {
         let _permit = self.removals.acquire().await.ok();
         let begun = Instant::now();
+        if self.silent.is_cancelled() {
+            return (Removed::No, Duration::ZERO);
+        }
         let options = RemoveContainerOptionsBuilder::default()
             .force(true)
             .v(true)
@@ -190,10 +250,23 @@ impl Containers {
                 self.unremoved().remove(name);
                 Removed::Yes
             }
-            Ok(Err(_)) | Err(_) => Removed::No,
+            Ok(Err(_)) => Removed::No,
+            Err(_) => {
+                self.silent.cancel();
+                Removed::No
+            }
         };
         (removed, begun.elapsed())
     }
+}
+
+/// Whether a container is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// The engine was asked for it, and has not answered: it may still come.
+    Asked,
+    /// The engine has answered.
+    Answered,
 }
 
 /// Whether a container was removed.
@@ -201,75 +274,4 @@ impl Containers {
 enum Removed {
     Yes,
     No,
-}
-
-/// The duty to remove a container. Dropped, it passes to [`Containers::close`].
-#[derive(Debug)]
-struct Owned {
-    crew: Arc<Containers>,
-    /// The engine's id; its name before that is known.
-    id: String,
-    name: String,
-    /// Whether there is still something to remove.
-    due: bool,
-}
-
-impl Owned {
-    fn new(crew: &Arc<Containers>, name: String) -> Self {
-        crew.unremoved().insert(name.clone());
-        Self {
-            crew: Arc::clone(crew),
-            id: name.clone(),
-            name,
-            due: true,
-        }
-    }
-
-    /// There is nothing of ours to remove.
-    fn disown(&mut self) {
-        self.due = false;
-        self.crew.unremoved().remove(&self.name);
-    }
-
-    /// Removes it, and tells how long the engine took; what cannot be removed is tried again at the end of the run.
-    async fn remove(&mut self) -> Duration {
-        if !self.due {
-            return Duration::ZERO;
-        }
-        let (removed, took) = self.crew.remove(&self.id, &self.name).await;
-        self.due = removed == Removed::No;
-        took
-    }
-}
-
-impl Owned {
-    /// Leaves the removal to [`Containers::close`], which waits for it.
-    fn pass_on(&mut self) {
-        if !self.due {
-            return;
-        }
-        let Ok(runtime) = Handle::try_current() else {
-            // Without a runtime the labels are what is left: the next run sweeps.
-            return;
-        };
-        self.due = false;
-        let (crew, id, name) = (Arc::clone(&self.crew), self.id.clone(), self.name.clone());
-        let mut abandoned = self
-            .crew
-            .abandoned
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        abandoned.spawn_on(
-            async move {
-                crew.remove(&id, &name).await;
-            },
-            &runtime,
-        );
-    }
-}
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        self.pass_on();
-    }
 }

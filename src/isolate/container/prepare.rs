@@ -24,6 +24,7 @@ use super::{
     engine::Engine,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, PrepareEnd, image_error, without_network},
+    readback::Listing,
     script::{Script, Tail},
     workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
@@ -235,6 +236,7 @@ impl<'a> Work<'a> {
 
     async fn fill(&self, shop: &mut Workshop<'a>, sealed: Sealed) -> Result<(), ImageError> {
         self.maker.tell(format!("preparing `{}`", self.base.name));
+        let volumes = self.volumes(shop).await;
         if !self.prepare.copy.is_empty() {
             shop.put(sealed)
                 .await
@@ -244,6 +246,14 @@ impl<'a> Work<'a> {
             shop.start().await.map_err(|closed| self.refused(closed))?;
             self.lines(shop).await?;
         }
+        for (path, before) in &volumes {
+            if shop.listing(path).await != *before {
+                self.maker.tell(format!(
+                    "what `prepare` wrote to `{path}` is lost: the image declares a volume there, which no image made of \
+                     it can hold; write to another path"
+                ));
+            }
+        }
         let before = inspect(self.maker.engine, self.name).await?;
         let kept = shop.keep(self.name, self.base, Marks::default()).await;
         kept.map_err(|closed| self.refused(closed))?;
@@ -251,6 +261,15 @@ impl<'a> Work<'a> {
             forget(self.maker.engine, &before.id).await;
         }
         Ok(())
+    }
+
+    /// What is in the volumes that the image declares.
+    async fn volumes(&self, shop: &Workshop<'_>) -> Vec<(String, Option<Listing>)> {
+        let mut volumes = Vec::new();
+        for path in &self.base.volumes {
+            volumes.push((path.clone(), shop.listing(path).await));
+        }
+        volumes
     }
 
     /// Runs the lines.

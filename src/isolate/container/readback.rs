@@ -59,6 +59,9 @@ pub(crate) enum ReadFailure {
     },
 }
 
+/// The same, to be compared.
+pub(crate) type Listing = BTreeMap<PathBuf, Returned>;
+
 /// Everything below one place of a container.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
@@ -177,7 +180,7 @@ impl Tree {
     }
 
     /// All of it, for a comparison.
-    pub(crate) fn into_returned(self) -> BTreeMap<PathBuf, Returned> {
+    pub(crate) fn into_returned(self) -> Listing {
         let entries = self.entries.into_iter();
         entries.map(|(path, seen)| (path, seen.returned)).collect()
     }

@@ -21,7 +21,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     engine::Engine,
     failure::chain,
-    labels::{self, PREPARED, RunName},
+    labels::{self, BUILT, PREPARED, RunName},
     scaffold,
 };
 use crate::isolate::owner::Life;
@@ -96,24 +96,39 @@ impl Display for Leftover {
     }
 }
 
+/// The names of containers that a run has not seen removed.
+pub(super) struct Unremoved {
+    /// All of them.
+    pub(super) all: Vec<String>,
+    /// Those that the engine was asked for without an answer, and may make at any time.
+    pub(super) unanswered: Vec<String>,
+}
+
+/// Containers as they are told to people.
+pub(super) fn containers_called(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let leftover = |name: String| Leftover {
+        kind: Kind::Container,
+        id: name.clone(),
+        name,
+    };
+    let names = names.into_iter().map(leftover);
+    names.map(|leftover| leftover.to_string()).collect()
+}
+
 /// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it
-/// has: then it is taken to have `unremoved`.
-pub(super) async fn of_run(
-    engine: &Engine,
-    run: &RunName,
-    unremoved: impl FnOnce() -> Vec<String>,
-) -> Vec<String> {
+/// has: then it is taken to have all that is `unremoved`.
+pub(super) async fn of_run(engine: &Engine, run: &RunName, unremoved: Unremoved) -> Vec<String> {
     let mut reaped = reap(engine, Whose::Run(run.text())).await;
-    if reaped.failures.len() > reaped.left.len() {
-        let names = unremoved().into_iter().map(|name| Leftover {
-            kind: Kind::Container,
-            id: name.clone(),
-            name,
-        });
-        reaped
-            .left
-            .extend(names.map(|leftover| leftover.to_string()));
-    }
+    let may_be_there = if reaped.failures.len() > reaped.left.len() {
+        unremoved.all
+    } else {
+        unremoved.unanswered
+    };
+    let removed = std::mem::take(&mut reaped.containers);
+    let may_be_there = may_be_there
+        .into_iter()
+        .filter(|name| !removed.contains(name));
+    reaped.left.extend(containers_called(may_be_there));
     reaped.left.sort_unstable();
     reaped.left.dedup();
     reaped.left
@@ -260,8 +275,8 @@ async fn networks(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, St
     Ok(wanted.collect())
 }
 
-/// What unfinished builds made, and prepared images that lost their name to a newer one. Those that have a name are
-/// kept: they are what later runs find again.
+/// What unfinished builds made, what built images a run held on to, and built and prepared images that lost their name to
+/// a newer one. Those that have a name are kept: they are what later runs find again.
 async fn images(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
     let list = |filters: HashMap<String, Vec<String>>| {
         let options = ListImagesOptionsBuilder::default()
@@ -271,11 +286,18 @@ async fn images(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, Stri
     };
     let one = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
     let building = list(HashMap::from([one("reference", scaffold::REPOSITORY)]));
-    let nameless = list(HashMap::from([
-        one("dangling", "true"),
-        one("label", PREPARED),
-    ]));
-    let (building, nameless) = tokio::try_join!(building, nameless)?;
+    let nameless = |label: &str| {
+        list(HashMap::from([
+            one("dangling", "true"),
+            one("label", label),
+        ]))
+    };
+    let (building, mut nameless, built) =
+        tokio::try_join!(building, nameless(PREPARED), nameless(BUILT))?;
+    nameless.extend(built);
+    // What was prepared of a built image has the labels of both.
+    nameless.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    nameless.dedup_by(|one, other| one.id == other.id);
     let mut found: Vec<Leftover> = building
         .iter()
         .flat_map(|image| unfinished(whose, image))

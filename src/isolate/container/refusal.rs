@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bollard::errors::Error;
 
-use super::failure::{chain, is_gone};
+use super::{
+    failure::{chain, is_gone},
+    program::Lacking,
+};
 
 /// Why there is no running container.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +39,18 @@ pub(crate) enum ContainerFailure {
         program: String,
         /// The image.
         image: String,
+        /// The image as a command line names it.
+        reference: String,
+    },
+    /// It is there, and what it asks for is not.
+    #[error("program `{program}` of the image `{image}` cannot be run: {lacking}")]
+    Lacks {
+        /// The program.
+        program: String,
+        /// The image.
+        image: String,
+        /// What it lacks.
+        lacking: Lacking,
     },
     /// It is there, and may not be executed.
     #[error("program `{program}` of the image `{image}` cannot be executed: permission denied")]
@@ -96,12 +111,17 @@ pub(super) struct About<'a> {
     pub(super) engine: &'a str,
     /// The program.
     pub(super) program: &'a str,
+    /// The image as a command line names it.
+    pub(super) reference: &'a str,
 }
 
 impl ContainerFailure {
     /// What to do about it.
     pub(crate) fn help(&self) -> Option<String> {
         Some(match self {
+            Self::NoImage(name) if name.contains(' ') => {
+                "it was removed while the run went on; it is made again by the next run".to_owned()
+            }
             Self::NoImage(name) => format!(
                 "it was removed while the run went on; `docker pull {name}` or `docker build -t {name} .`"
             ),
@@ -117,8 +137,9 @@ impl ContainerFailure {
                 "name an image for the engine's platform, or `docker: {platform: …}` with an emulator installed"
                     .to_owned()
             }
-            Self::NoProgram { program, image } => format!(
-                "`docker run --rm --entrypoint {program} {image}` shows the same; \
+            Self::Lacks { lacking, .. } => lacking.help(),
+            Self::NoProgram { program, reference, .. } => format!(
+                "`docker run --rm --entrypoint {program} {reference}` shows the same; \
                  install it in the image (`docker: {{prepare: […]}}`), or write its whole path inside"
             ),
             Self::NotExecutable { program, .. } => {
@@ -158,6 +179,22 @@ impl About<'_> {
 pub(super) fn is_no_network(message: &str) -> bool {
     let lower = message.to_lowercase();
     lower.contains("network") && (lower.contains("not found") || lower.contains("no such network"))
+}
+
+/// Neither the image nor the suite says what is to be started.
+pub(super) fn nothing_to_start(about: About<'_>) -> ContainerFailure {
+    ContainerFailure::Refused(format!(
+        "the image `{}` starts nothing by itself, and the server has no `command`",
+        about.image
+    ))
+}
+
+/// The suite takes away what the image starts, and puts nothing there.
+pub(super) fn nothing_left(about: About<'_>) -> ContainerFailure {
+    ContainerFailure::Refused(format!(
+        "`entrypoint: \"\"` takes away what the image `{}` starts, and the server has no `command`",
+        about.image
+    ))
 }
 
 fn wrong_platform(about: About<'_>) -> ContainerFailure {
@@ -222,17 +259,23 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
             "executable file not found",
         ])
     {
-        ContainerFailure::Refused(format!(
-            "the image `{image}` starts nothing by itself, and the server has no `command`"
-        ))
+        nothing_to_start(about)
     } else if says(&["executable file not found", "no command specified"]) {
-        ContainerFailure::NoProgram { program, image }
+        ContainerFailure::NoProgram {
+            program,
+            image,
+            reference: about.reference.to_owned(),
+        }
     } else if lower.contains("exec") && says(&["no such file or directory"]) {
         // What starts a program that the machine cannot run tries a shell next, and says that this is not there.
         if about.is_foreign() {
             wrong_platform(about)
         } else {
-            ContainerFailure::NoProgram { program, image }
+            ContainerFailure::NoProgram {
+                program,
+                image,
+                reference: about.reference.to_owned(),
+            }
         }
     } else if lower.contains("exec") && says(&["permission denied"]) {
         ContainerFailure::NotExecutable { program, image }
@@ -252,6 +295,7 @@ mod tests {
         platform: "linux/arm64",
         engine: "linux/amd64",
         program: "serve",
+        reference: "0123456789ab",
     };
 
     /// Status and message of the engine, what is told, and what helps.
@@ -284,7 +328,7 @@ mod tests {
             400,
             "OCI runtime create failed: exec: \"serve\": executable file not found in $PATH: unknown",
             "program `serve` was not found in the image `server:1`",
-            "--entrypoint serve",
+            "--entrypoint serve 0123456789ab`",
         ),
         (
             400,

@@ -93,8 +93,7 @@ impl<'a> Scaffold<'a> {
                 if let Some(before) = before
                     && now.as_ref() != Some(&before)
                 {
-                    // Nobody can name it any more; an engine that still uses it keeps it.
-                    let _ = delete(self.engine, &before).await;
+                    delete_nameless(self.engine, &before).await;
                 }
             }
             // What stays now is found by the next run.
@@ -155,6 +154,17 @@ pub(super) async fn delete(engine: &Engine, image: &str) -> Result<(), Error> {
         ) => Ok(()),
         Ok(Err(error)) => Err(error),
         Err(_) => Err(Error::RequestTimeoutError),
+    }
+}
+
+/// Removes an image that nobody can name any more; an engine that still uses it keeps it.
+pub(super) async fn delete_nameless(engine: &Engine, id: &str) {
+    let found = timeout(ANSWER, engine.docker.inspect_image(id)).await;
+    let Ok(Ok(found)) = found else {
+        return;
+    };
+    if found.repo_tags.unwrap_or_default().is_empty() {
+        let _ = delete(engine, id).await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use bollard::query_parameters::KillContainerOptionsBuilder;
+use bollard::{errors::Error, query_parameters::KillContainerOptionsBuilder};
 use tokio::{
     sync::watch,
     task::JoinHandle,
@@ -15,9 +15,11 @@ use tokio::{
 };
 
 use super::{
-    Containers, Owned,
+    Containers,
     body::{self, Command},
     image::ReadyImage,
+    owned::Owned,
+    program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
     refusal::{About, ContainerFailure, explain_text},
     sight,
@@ -70,7 +72,16 @@ pub(crate) struct ServerContainer {
     seen: ContainerSeen,
     before: BTreeMap<String, FileState>,
     memory_limit: Option<u64>,
+    /// What its program asks for and is not in the image.
+    lacks: Option<Lacking>,
     about: OwnAbout,
+}
+
+/// Whether the engine took a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Yes,
+    No,
 }
 
 /// What messages about a container name.
@@ -80,6 +91,10 @@ struct OwnAbout {
     platform: String,
     engine: String,
     program: String,
+    /// The image as a command line names it.
+    reference: String,
+    /// Where the program may be in the image.
+    places: Vec<String>,
 }
 
 impl OwnAbout {
@@ -89,6 +104,7 @@ impl OwnAbout {
             platform: &self.platform,
             engine: &self.engine,
             program: &self.program,
+            reference: &self.reference,
         }
     }
 }
@@ -105,7 +121,9 @@ impl ServerContainer {
             image: wanted.image.name.clone(),
             platform: wanted.image.platform.clone(),
             engine: crew.engine.facts.platform.clone(),
-            program: program(wanted),
+            places: program::places(&first_word(wanted), wanted),
+            program: first_word(wanted),
+            reference: wanted.image.reference(),
         };
         let steps = Steps {
             crew,
@@ -125,7 +143,15 @@ impl ServerContainer {
         }
         seen.fill = begun.elapsed();
         let begun = Instant::now();
-        let (link, running) = steps.attach_and_start(&owned, clock).await?;
+        let (link, running) = match steps.attach_and_start(&owned, clock).await {
+            Ok(started) => started,
+            Err(failure @ ContainerFailure::NoProgram { .. }) => {
+                let docker = &crew.engine.docker;
+                let lacks = program::lacks(docker, &owned.id, &about.places).await;
+                return Err(refined(failure, lacks.as_ref()));
+            }
+            Err(failure) => return Err(failure),
+        };
         seen.start = begun.elapsed();
         let container = Self {
             owned,
@@ -137,6 +163,7 @@ impl ServerContainer {
             seen,
             before,
             memory_limit: wanted.container.memory,
+            lacks: None,
             about,
         };
         Ok((container, link))
@@ -206,8 +233,13 @@ impl ServerContainer {
             return exit;
         }
         self.ask();
-        let ending = self.descend(patience).await;
-        let status = self.status().unwrap_or(ExitStatus::Signal(9));
+        let (ending, heard) = self.descend(patience).await;
+        let status = self.status().unwrap_or(match heard {
+            Heard::Yes => ExitStatus::Signal(9),
+            // What the server would have done, nobody knows.
+            Heard::No => ExitStatus::Unknown,
+        });
+        self.look_back(status).await;
         self.finish(Exit {
             status,
             ending,
@@ -242,31 +274,60 @@ impl ServerContainer {
         exit
     }
 
-    async fn descend(&self, patience: Patience) -> Ending {
+    async fn descend(&self, patience: Patience) -> (Ending, Heard) {
         if self.lived == Some(false) {
-            return Ending::ByItself;
+            return (Ending::ByItself, Heard::Yes);
         }
         if timeout(patience.closed, self.exited()).await.is_ok() {
-            return Ending::StdinClosed;
+            return (Ending::StdinClosed, Heard::Yes);
         }
-        self.signal("SIGTERM").await;
+        if self.signal("SIGTERM").await == Heard::No {
+            return (Ending::Killed, Heard::No);
+        }
         if timeout(patience.terminated, self.exited()).await.is_ok() {
-            return Ending::Terminated;
+            return (Ending::Terminated, Heard::Yes);
         }
-        self.signal("SIGKILL").await;
-        let _ = timeout(VANISHING, self.exited()).await;
-        Ending::Killed
+        let heard = self.signal("SIGKILL").await;
+        if heard == Heard::Yes {
+            let _ = timeout(VANISHING, self.exited()).await;
+        }
+        (Ending::Killed, heard)
     }
 
     /// Sends a signal; one that has ended meanwhile needs none.
-    async fn signal(&self, name: &str) {
+    async fn signal(&self, name: &str) -> Heard {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return Heard::No;
+        }
         let options = KillContainerOptionsBuilder::default().signal(name).build();
-        let docker = &self.owned.crew.engine.docker;
-        let _ = timeout(
-            AFTERWARDS,
-            docker.kill_container(&self.owned.id, Some(options)),
-        )
-        .await;
+        let asked = crew
+            .engine
+            .docker
+            .kill_container(&self.owned.id, Some(options));
+        match timeout(AFTERWARDS, asked).await {
+            Ok(Ok(()) | Err(Error::DockerResponseServerError { .. })) => Heard::Yes,
+            Ok(Err(_)) | Err(_) => Heard::No,
+        }
+    }
+
+    /// Learns what only a container tells that is still there: whether memory ran out in it, whatever the server made of
+    /// that, and what the program lacked.
+    async fn look_back(&mut self, status: ExitStatus) {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return;
+        }
+        let asked = crew.engine.docker.inspect_container(&self.owned.id, None);
+        if let Ok(Ok(found)) = timeout(AFTERWARDS, asked).await {
+            let state = found.state.unwrap_or_default();
+            self.seen.out_of_memory = state.oom_killed == Some(true);
+        }
+        self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;
+        if let Some(ContainerFailure::NoProgram { .. }) = self.explain(status) {
+            let docker = &crew.engine.docker;
+            self.lacks = program::lacks(docker, &self.owned.id, &self.about.places).await;
+        }
     }
 
     /// What a server that ended before its first answer died of, as far as it is no matter of its own.
@@ -276,12 +337,18 @@ impl ServerContainer {
         // The init process tells what it could not start: Docker's, or Podman's, whose exit code tells nothing.
         let told = text.lines().find(|line| {
             let init = line.starts_with("[FATAL ") || line.starts_with("ERROR (catatonit");
-            init && line.contains("exec ")
+            // Without it, the runtime itself.
+            let runtime = line
+                .strip_prefix("exec ")
+                .and_then(|line| line.split_once(": "));
+            let ours = |(place, _): (&str, &str)| self.about.places.iter().any(|own| own == place);
+            init && line.contains("exec ") || runtime.is_some_and(ours)
         });
         match status {
             ExitStatus::Code(1 | 126 | 127) if told.is_some() => {
                 let line = told?.to_lowercase();
-                Some(explain_text(line, self.about.about()))
+                let failure = explain_text(line, self.about.about());
+                Some(refined(failure, self.lacks.as_ref()))
             }
             ExitStatus::Code(_) if text.to_lowercase().contains("exec format error") => Some(
                 explain_text("exec format error".to_owned(), self.about.about()),
@@ -306,8 +373,22 @@ impl Drop for ServerContainer {
     }
 }
 
+/// Of a program that seemed not to be there, what it lacks.
+fn refined(failure: ContainerFailure, lacks: Option<&Lacking>) -> ContainerFailure {
+    match (failure, lacks) {
+        (ContainerFailure::NoProgram { program, image, .. }, Some(lacking)) => {
+            ContainerFailure::Lacks {
+                program,
+                image,
+                lacking: lacking.clone(),
+            }
+        }
+        (failure, _) => failure,
+    }
+}
+
 /// The program for messages: what is started first.
-fn program(wanted: &Wanted<'_>) -> String {
+fn first_word(wanted: &Wanted<'_>) -> String {
     let words = wanted.command.words(wanted.container, wanted.image);
     words.into_iter().next().unwrap_or_default()
 }

@@ -25,7 +25,7 @@ use crate::{isolate::inside::Stray, observation::files::FileState};
 const MOST_LINKS: usize = 40;
 
 /// How long the engine may take to say what a path is.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
 /// What every container has in memory, and what is the kernel's.
 const ALWAYS: [&str; 3] = ["/dev", "/proc", "/sys"];
@@ -156,6 +156,19 @@ pub(super) async fn look(docker: &Docker, id: &str, path: &str, overlaid: &Overl
         )),
         Found::Circle => FileState::Unreadable(Stray::Circle.to_string()),
         Found::Failed(reason) => FileState::Unknown(reason),
+    }
+}
+
+/// Where the regular file is that a path of the image leads to.
+pub(super) async fn file(docker: &Docker, id: &str, path: &str) -> Option<String> {
+    let stat = |place: PathBuf| stat(docker, id, place);
+    match follow(Path::new(path), &Overlaid::default(), stat).await {
+        Found::There(place, Kind::File) => Some(place.display().to_string()),
+        Found::There(..)
+        | Found::Absent(_)
+        | Found::Hidden(_)
+        | Found::Circle
+        | Found::Failed(_) => None,
     }
 }
 

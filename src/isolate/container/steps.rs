@@ -21,9 +21,10 @@ use tokio::{
 };
 
 use super::{
-    Containers, Owned,
+    Containers,
     body::{self, FIXTURE_VOLUME, Volume},
-    refusal::{About, ContainerFailure, explain},
+    owned::Owned,
+    refusal::{self, About, ContainerFailure, explain},
     server::Wanted,
     sight::{self, Overlaid},
     upload::{self, Ids},
@@ -96,6 +97,17 @@ impl Steps<'_> {
         &self,
         wanted: &Wanted<'_>,
     ) -> Result<(Owned, ContainerSeen), ContainerFailure> {
+        if wanted
+            .command
+            .words(wanted.container, wanted.image)
+            .is_empty()
+        {
+            // Asked for nothing, the engine would start what the suite took away.
+            return Err(match wanted.container.entrypoint {
+                Some(_) => refusal::nothing_left(self.about),
+                None => refusal::nothing_to_start(self.about),
+            });
+        }
         let marks = self.crew.run.next(wanted.assertion);
         let name = marks.name.clone();
         let volume = match wanted.fixture {
@@ -114,19 +126,14 @@ impl Steps<'_> {
             options = options.platform(platform);
         }
         let begun = Instant::now();
-        // Owned from here on: the engine may make it even if we never hear of it.
         let mut owned = Owned::new(self.crew, name.clone());
-        let docker = &self.crew.engine.docker;
-        let asked = docker.create_container(Some(options.build()), body);
-        match self.within("create", asked).await {
-            Ok(answer) => owned.id = answer.id,
-            Err(failure) => {
-                if matches!(failure, ContainerFailure::NameConflict(_)) {
-                    // What has the name is not ours.
-                    owned.disown();
-                }
-                return Err(failure);
+        let asked = owned.create(options.build(), body);
+        if let Err(failure) = self.within("create", asked).await {
+            if matches!(failure, ContainerFailure::NameConflict(_)) {
+                // What has the name is not ours.
+                owned.disown();
             }
+            return Err(failure);
         }
         let seen = ContainerSeen {
             id: owned.id.clone(),

@@ -27,6 +27,7 @@ use super::{
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
+    readback::{self, Listing},
     sight::{self, Overlaid},
 };
 use crate::observation::files::FileState;
@@ -229,6 +230,12 @@ impl<'a> Workshop<'a> {
     pub(super) async fn changes(&self) -> Result<Vec<FilesystemChange>, Closed> {
         let changes = self.engine.docker.container_changes(&self.id);
         Ok(step(STEP, changes).await?.unwrap_or_default())
+    }
+
+    /// What is below a path, to be compared; `None` where that cannot be told.
+    pub(super) async fn listing(&self, path: &str) -> Option<Listing> {
+        let tree = readback::tree(&self.engine.docker, &self.id, path).await;
+        Some(tree.ok()?.into_returned())
     }
 
     /// A table of its users or groups; empty where there is none.

@@ -32,6 +32,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+pub(in crate::isolate) use self::program::interpreter;
 use self::{
     family::Newborn,
     spawn::{Spawned, Start},

@@ -295,7 +295,7 @@ fn beginning(path: &Path) -> Vec<u8> {
 }
 
 /// The interpreter named by a `#!` line; keeps a final carriage return, which is part of the name.
-fn interpreter(beginning: &[u8]) -> Option<String> {
+pub(in crate::isolate) fn interpreter(beginning: &[u8]) -> Option<String> {
     let line = beginning.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(line);

@@ -53,6 +53,42 @@ assert: {tool: deaf, expect: {contains: deaf}}
 }
 
 #[test]
+fn memory_that_runs_out_is_told_whatever_the_server_makes_of_it() {
+    if !ready() {
+        return;
+    }
+    let image = format!("{{image: '{IMAGE}', memory: 64m}}");
+    let project = project(&format!(
+        r#"
+name: its wrapper ends with another code
+server:
+  command: sh
+  args: [-c, 'python3 -c "$SERVER"; exit 1']
+  env: {{SERVER: {}}}
+  docker: {image}
+assert: {{tool: eat}}
+---
+name: a child of it
+server: {{docker: {image}}}
+assert: {{tool: spawn, args: {{line: 'python3 -c "x = bytearray(200000000)"'}}, expect: {{contains: "-9"}}}}
+---
+name: nothing runs out
+assert: {{tool: echo, args: {{text: hi}}}}
+"#,
+        serde_json::Value::from(super::SERVER),
+    ));
+    let (ran, seen) = run(&project, &[]);
+    let records = seen["assertions"].as_array().unwrap();
+    let ran_out = |index: usize| &records[index]["container"]["out_of_memory"];
+    assert_eq!(ran_out(0), true, "{}", ran.stdout);
+    assert_eq!(ran_out(1), true, "{}", ran.stdout);
+    assert!(ran_out(2).is_null(), "{}", ran.stdout);
+    assert_eq!(records[1]["status"], "pass", "{}", ran.stdout);
+    let note = "memory ran out in its container, which may have 64 MiB";
+    assert!(ran.stdout.contains(note), "{}", ran.stdout);
+}
+
+#[test]
 fn a_code_that_a_signal_leaves_too_is_taken_for_both() {
     if !ready() {
         return;

@@ -6,6 +6,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Child, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -93,6 +94,62 @@ fn what_the_engine_does_not_remove_is_told_and_no_failure() {
         "::notice title=mcp-assert::the container engine".to_owned(),
     ] {
         assert!(ran.stdout.contains(&wanted), "{wanted}\n{}", ran.stdout);
+    }
+}
+
+/// Whether the engine was asked for a container, and whether it may hear of it.
+static ASKED: AtomicBool = AtomicBool::new(false);
+static PASSED_ON: AtomicBool = AtomicBool::new(false);
+
+/// Lets nobody who wants a container through until it may be.
+fn hold_creates(asked: &[u8]) -> Option<&'static str> {
+    let head = String::from_utf8_lossy(&asked[..asked.len().min(200)]);
+    if head.starts_with("POST") && head.contains("/containers/create") {
+        ASKED.store(true, Ordering::SeqCst);
+        until("it may pass", || PASSED_ON.load(Ordering::SeqCst));
+    }
+    None
+}
+
+#[test]
+fn a_container_that_is_being_made_when_the_run_is_interrupted_is_removed_or_named() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let suite = "name: a\nassert: {tool: echo, args: {text: a}, expect: {contains: a}}\n";
+    for passed_on in [true, false] {
+        ASKED.store(false, Ordering::SeqCst);
+        PASSED_ON.store(false, Ordering::SeqCst);
+        let remote = Remote::with(hold_creates);
+        let project = project(suite);
+        let report = ["--report-json", "run.json"];
+        let mut command = project.command(&["run", "evals", "--jobs", "1"]);
+        command
+            .args(["--docker-host", &remote.address])
+            .args(report)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        until("a container is asked for", || ASKED.load(Ordering::SeqCst));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        PASSED_ON.store(passed_on, Ordering::SeqCst);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let seen = run_json(&project);
+        let run = seen["run"]["engine"]["label"].as_str().unwrap().to_owned();
+        let label = format!("io.mcp-assert.run={run}");
+        if passed_on {
+            assert_eq!(labelled(&label), "", "{said}");
+            continue;
+        }
+        PASSED_ON.store(true, Ordering::SeqCst);
+        until("the engine makes it all the same", || {
+            !labelled(&label).is_empty()
+        });
+        assert_eq!(project.run(&["reap", "--run", &run]).code, 0);
+        assert_eq!(labelled(&label), "");
+        let wanted = "did not remove 1 thing of this run: container `mcp-assert-";
+        assert!(said.contains(wanted), "{said}");
     }
 }
 
@@ -255,6 +312,117 @@ fn the_stages_of_a_build_have_names_and_go_with_a_newer_one() {
     let name = docker_says(root(), &format);
     let built = name.strip_suffix("-1").unwrap();
     docker_says(root(), &["rmi", &name, built]);
+}
+
+/// The images of a run's own making that nobody can name.
+fn nameless() -> Vec<String> {
+    let list = [
+        "images",
+        "--quiet",
+        "--no-trunc",
+        "--filter",
+        "dangling=true",
+    ];
+    let built = [&list[..], &["--filter", "label=io.mcp-assert.built"]].concat();
+    let all = docker_says(root(), &built);
+    all.lines().map(str::to_owned).collect()
+}
+
+/// Those of them that hold this word's file.
+fn nameless_with(word: &str) -> Vec<String> {
+    let mut found = nameless();
+    let file = format!("/{word}");
+    found.retain(|id| {
+        let there = ["run", "--rm", "--network", "none", "--entrypoint", "test"];
+        let there = [&there[..], &[id, "-e", &file]].concat();
+        docker(root(), &there).status.success()
+    });
+    found
+}
+
+/// Removes the built images of a project.
+fn forget_built(word: &str) {
+    for id in layers(word) {
+        docker(root(), &["rmi", "--force", &id]);
+    }
+}
+
+#[test]
+fn what_is_built_and_also_prepared_is_built_once() {
+    if !ready() {
+        return;
+    }
+    let word = format!("once-{}", std::process::id());
+    let build = "build: ../app";
+    let prepared = format!("{build}, warm: false, prepare: ['touch /prepared-{word}']");
+    let server = |docker: &str| {
+        serde_json::json!({"command": "python3", "args": ["-c", SERVER]})
+            .to_string()
+            .replacen('{', &format!("{{docker: {{{docker}}}, "), 1)
+    };
+    let call = format!("{{tool: there, args: {{paths: [/{word}]}}, expect: {{contains: {word}}}}}");
+    let suite = format!(
+        "name: bare\nserver: {}\nassert: {call}\n---\nname: prepared\nserver: {}\nassert: {call}\n",
+        server(build),
+        server(&prepared)
+    );
+    let project = Project::with_suite(&suite).file(
+        "app/Dockerfile",
+        format!("FROM {IMAGE}\nRUN touch /{word}\n"),
+    );
+    let ran = project.run(&["run", "evals"]);
+    super::forget_prepared(&format!("/prepared-{word}"));
+    let left = nameless_with(&word);
+    forget_built(&word);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("note: building").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(left, Vec::<String>::new());
+}
+
+#[test]
+fn an_image_that_another_run_uses_goes_with_that_run_once_it_is_replaced() {
+    if !ready() {
+        return;
+    }
+    let owner = format!("in a built image {}", std::process::id());
+    let word = format!("replaced-{}", std::process::id());
+    let server = serde_json::json!({
+        "command": "python3", "args": ["-c", SERVER], "docker": {"build": "../app"},
+    });
+    let project = Project::with_suite(&format!(
+        "name: sleeps {owner}\nserver: {server}\nassert: {{tool: sleep, args: {{seconds: 300}}}}\n"
+    ))
+    .file(
+        "app/Dockerfile",
+        format!("FROM {IMAGE}\nRUN touch /{word}\n"),
+    )
+    .file(
+        "next/a.yaml",
+        format!("name: next\nserver: {server}\nassert: {{tool: echo, args: {{text: hi}}}}\n"),
+    );
+    let mut command = project.command(&["run", "evals"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    started(&owner);
+    assert_eq!(
+        layers(&word).len(),
+        2,
+        "the step's, and the one with the label"
+    );
+    let project = project.file("app/Dockerfile", format!("FROM {IMAGE}\nRUN true {word}\n"));
+    let next = project.run(&["run", "next"]);
+    assert_eq!(next.code, 0, "{}{}", next.stdout, next.stderr);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    child.wait().unwrap();
+    let left = nameless_with(&word);
+    let history = layers(&format!("touch /{word}"));
+    forget_built(&word);
+    assert_eq!((left, history), (Vec::new(), Vec::<String>::new()));
 }
 
 #[test]

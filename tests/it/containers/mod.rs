@@ -13,6 +13,8 @@ mod prepared;
 mod refused;
 
 use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Stdio},
     time::{Duration, Instant},
@@ -266,11 +268,16 @@ assert: {tool: echo}
 name: nothing to start
 server: {docker: "mcp-assert-test/python:latest", command: ""}
 assert: {tool: echo}
+---
+name: nothing left to start
+server: {docker: {image: "mcp-assert-test/python:latest", entrypoint: ""}, command: ""}
+assert: {tool: echo}
 "#,
     );
     let (ran, _) = run(&project, &[]);
     assert_eq!(ran.code, 1);
     for wanted in [
+        "takes away what the image",
         "program `no-such-program` was not found in the image",
         "--entrypoint no-such-program",
         "mcp-assert-test/none:1",
@@ -278,6 +285,37 @@ assert: {tool: echo}
         "network ls",
         "cannot be executed: permission denied",
         "starts nothing by itself",
+    ] {
+        assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_a_script_in_a_container_lacks_is_told_as_for_a_process() {
+    if !ready() {
+        return;
+    }
+    let project = project(
+        r#"
+name: no interpreter
+server: {docker: {image: "mcp-assert-test/python:latest", workdir: /mcp-assert}, command: fixture/script}
+assert: {tool: write, args: {path: "{{fixture}}/x"}}
+---
+name: carriage return
+server: {docker: {image: "mcp-assert-test/python:latest", init: false}, command: "{{fixture}}/returns"}
+assert: {tool: write, args: {path: "{{fixture}}/x"}}
+"#,
+    )
+    .file("fixture/script", "#!/no/such/interpreter\n")
+    .file("fixture/returns", "#!/bin/sh\r\n");
+    for script in ["script", "returns"] {
+        let path = project.path().join("fixture").join(script);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let (ran, _) = run(&project, &["--fixture", "fixture"]);
+    for wanted in [
+        "its interpreter `/no/such/interpreter` does not exist in the image",
+        "its `#!` line ends with a carriage return",
     ] {
         assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
     }

@@ -115,3 +115,28 @@ fn a_first_start_leaves_its_caches_and_nothing_else() {
         "{notes:?}"
     );
 }
+
+#[test]
+fn what_is_written_to_a_volume_of_the_image_is_told_to_be_lost() {
+    if !ready() {
+        return;
+    }
+    let word = format!("volume-{}", std::process::id());
+    let docker =
+        format!("{{build: ../app, warm: false, prepare: ['touch /{word} /data/kept /other/x']}}");
+    let project = Project::with_suite(&format!(
+        "server: {{docker: {docker}, command: x}}\nassert: {{tool: echo}}\n"
+    ))
+    .file(
+        "app/Dockerfile",
+        format!("FROM {IMAGE}\nRUN mkdir /other /data /{word}-\nVOLUME /data\nVOLUME /untouched\n"),
+    );
+    let ran = project.run(&["run", "evals"]);
+    forget_prepared(&format!("/{word}"));
+    let said = &ran.stderr;
+    assert!(
+        said.contains("what `prepare` wrote to `/data` is lost"),
+        "{said}"
+    );
+    assert!(!said.contains("untouched"), "{said}");
+}

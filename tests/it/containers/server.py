@@ -1,5 +1,5 @@
 """A small MCP server whose tools do to their container what tests ask for."""
-import json, os, select, signal, socket, sys, time
+import json, os, select, signal, socket, subprocess, sys, time
 
 
 def answer(ident, result):
@@ -19,6 +19,8 @@ def tool(name, args):
     if name == "bind":
         socket.socket(socket.AF_UNIX).bind(args["path"])
         return "bound"
+    if name == "spawn":
+        return str(subprocess.run(["sh", "-c", "exec " + args["line"]], stdin=subprocess.DEVNULL).returncode)
     if name == "there":
         return json.dumps([path for path in args["paths"] if os.path.exists(path)])
     if name == "list":
@@ -72,7 +74,7 @@ def tool(name, args):
 end = {}
 deaf = False
 begun, greeted = time.time(), None
-names = "echo write link bind there list read env who exit eat flood connect sleep wait times deaf end".split()
+names = "echo write link bind spawn there list read env who exit eat flood connect sleep wait times deaf end".split()
 patience = os.environ.get("PATIENCE")
 if patience and not select.select([sys.stdin], [], [], float(patience))[0]:
     os._exit(3)
