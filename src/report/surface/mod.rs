@@ -61,7 +61,8 @@ pub(crate) struct TargetSurface {
     pub(crate) left_out: usize,
     /// Breaking changes, kept or not.
     pub(crate) breaking: usize,
-    /// Lists that could not be compared, because one of the two is not known.
+    /// Lists that could not be compared, because one of the two is not known. One that is never told, then as now, is
+    /// none of the surface.
     pub(crate) unknown: Vec<Listing>,
     /// Of these, lists that were known, and that the target would not tell now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -104,11 +105,12 @@ enum Flow {
 }
 
 impl Surface {
-    /// Breaking changes of all targets; nothing where none was found and not all was compared.
+    /// Breaking changes of all targets; nothing where none was found and not all was compared, or nothing at all.
     pub(crate) fn breaking(&self) -> Option<usize> {
         let found = self.targets.iter().map(|it| it.breaking).sum();
-        let whole =
-            self.uncompared.is_empty() && self.targets.iter().all(|it| it.unknown.is_empty());
+        let whole = !self.targets.is_empty()
+            && self.uncompared.is_empty()
+            && self.targets.iter().all(|it| it.unknown.is_empty());
         (found > 0 || whole).then_some(found)
     }
 
@@ -141,25 +143,37 @@ pub(crate) fn compare(before: &Catalogs, now: &Catalogs, scope: Scope) -> Surfac
     let mut surface = Surface::default();
     for (name, catalog, partner) in partners(before, now, scope) {
         match partner {
-            Partner::Was(old) => surface.targets.push(target(name, old, catalog)),
-            Partner::New => {}
+            Partner::Was(old) if is_told(old) || is_told(catalog) => {
+                surface.targets.push(target(name, old, catalog));
+            }
+            Partner::Was(_) | Partner::New => {}
             Partner::Undecided => surface.uncompared.push(name.to_owned()),
         }
     }
     surface
 }
 
+/// Whether anything of a target is known.
+fn is_told(catalog: &Catalog) -> bool {
+    let has = |listing| catalog.list(listing).is_some();
+    catalog.unknown.is_empty() || Listing::ALL.into_iter().any(has)
+}
+
 fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
     let mut changes = Vec::new();
     let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
-        let lost = new.unknown.contains(&listing);
-        if lost && old.list(listing).is_some() {
+        let is_unknown = |catalog: &Catalog| catalog.unknown.contains(&listing);
+        if is_unknown(new) && old.list(listing).is_some() {
             silent.push(listing);
         }
-        if lost || old.unknown.contains(&listing) {
-            unknown.push(listing);
-            continue;
+        match (is_unknown(old), is_unknown(new)) {
+            (false, false) => {}
+            (true, true) => continue,
+            (true, false) | (false, true) => {
+                unknown.push(listing);
+                continue;
+            }
         }
         let entries = |catalog| entries(catalog, listing);
         let (before, now) = (entries(old), entries(new));

@@ -260,7 +260,7 @@ fn a_list_that_is_not_told_any_more_is_no_list_without_changes() {
             ..Catalog::default()
         },
     )]);
-    let case = |before, now, breaking, unjudged: &[&str]| {
+    let case = |before: &Catalogs, now: &Catalogs, breaking, unjudged: &[&str]| {
         let found = compare(before, now);
         assert_eq!(found.breaking(), breaking);
         assert_eq!(found.unjudged(), unjudged);
@@ -269,6 +269,15 @@ fn a_list_that_is_not_told_any_more_is_no_list_without_changes() {
     case(&known, &silent, None, &["server"]);
     case(&silent, &known, None, &[]);
     case(&silent, &silent, None, &[]);
+    // One that never tells takes nothing from the others.
+    let beside = |others: &Catalogs| {
+        let mut all = others.clone();
+        all.insert("silent".to_owned(), silent["server"].clone());
+        all
+    };
+    let (both, one) = (beside(&known), beside(&silent));
+    case(&both, &both, Some(0), &[]);
+    case(&both, &one, None, &["server"]);
 }
 
 #[test]
