@@ -81,9 +81,11 @@ pub(crate) struct Exit {
 }
 
 impl Exit {
-    /// Exit code 0, ended by itself or on the end of stdin, nothing left behind.
+    /// Exit code 0 on the end of stdin, nothing left behind. One that ends before it is asked to leaves its client alone.
     pub(crate) fn is_clean(&self) -> bool {
-        self.status == ExitStatus::Code(0) && !self.was_forced() && self.orphans == 0
+        self.status == ExitStatus::Code(0)
+            && self.ending == Ending::StdinClosed
+            && self.orphans == 0
     }
 
     /// Whether a signal from us was needed.

@@ -152,6 +152,9 @@ pub(super) fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
         Ending::Terminated | Ending::Killed => {
             Some("a stdio server should end when its stdin is closed".to_owned())
         }
+        Ending::ByItself if matches!(wanted, ExitWanted::Clean(true)) => {
+            Some("it ended before its stdin was closed".to_owned())
+        }
         Ending::ByItself | Ending::StdinClosed => None,
     };
     Verdict::Missed(vec![Mismatch {

@@ -83,6 +83,10 @@ fn processes_as_wanted_hold() {
             Expectation::Exit(ExitWanted::Clean(false)),
             ended(ExitStatus::Code(0), Ending::StdinClosed, 1),
         ),
+        (
+            Expectation::Exit(ExitWanted::Clean(false)),
+            ended(ExitStatus::Code(0), Ending::ByItself, 0),
+        ),
     ]);
 }
 
@@ -100,7 +104,8 @@ fn other_processes_are_explained() {
         (Expectation::Exit(ExitWanted::Code(137)), ended(ExitStatus::Signal(9), Ending::ByItself, 0)),
         (Expectation::Exit(ExitWanted::Code(143)), ended(ExitStatus::OutOfMemory, Ending::ByItself, 0)),
         (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::StdinClosed, 2)),
-        (Expectation::Exit(ExitWanted::Clean(false)), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
+        (Expectation::Exit(ExitWanted::Clean(false)), ended(ExitStatus::Code(0), Ending::StdinClosed, 0)),
+        (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
         (Expectation::Exit(ExitWanted::Clean(true)), says("x")),
     ]), @r#"
     stderr: expected stderr to contain `listening`, it is not there
@@ -117,7 +122,9 @@ fn other_processes_are_explained() {
     exit: expected the server to end with exit code 137, it ended with SIGKILL, by itself
     exit: expected the server to end with exit code 143, it ended with SIGKILL: out of memory, by itself
     exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, after its stdin was closed; it left 2 processes behind
-    exit: expected the server not to end cleanly, it ended with exit code 0, by itself
+    exit: expected the server not to end cleanly, it ended with exit code 0, after its stdin was closed
+    exit: expected the server to end cleanly (code 0 on the end of stdin, nothing left behind), it ended with exit code 0, by itself
+      hint: it ended before its stdin was closed
     unknowable: how the server ended is not known
     "#);
 }
