@@ -150,6 +150,15 @@ pub(super) fn server_requests(seen: &Observation) -> &[ServerRequestSeen] {
     )
 }
 
+/// Those of them that came before the subject, in the setup or with the handshake.
+pub(super) fn earlier_requests(seen: &Observation) -> &[ServerRequestSeen] {
+    let start = seen
+        .answer
+        .as_ref()
+        .map_or(0, |answer| answer.server_requests.start);
+    within(&seen.server_requests, Some(&(0..start)))
+}
+
 /// The part of a list that a range names, as far as the list goes.
 fn within<'a, T>(all: &'a [T], range: Option<&std::ops::Range<usize>>) -> &'a [T] {
     match range {

@@ -337,6 +337,7 @@ impl Attempted {
                 shared.keep_live(key, live).await;
             } else {
                 survey::linger(&mut live, job, shared, &self.observation).await;
+                survey::attend(&mut live, job, shared, &self.observation).await;
                 let begun = StdInstant::now();
                 self.end(live, asked, shared, job).await;
                 self.observation.timings.close = begun.elapsed();
@@ -399,7 +400,7 @@ impl Attempted {
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
         match ended.pace {
-            Pace::Usual => ending_findings(&ended.exit, &mut self.observation),
+            Pace::Usual => ending_findings(&ended.exit, ended.waits, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.
             Pace::Hurried if ended.exit.was_forced() && job.body.asks_for_the_end() => {
                 let interrupted = interrupted().disruption;

@@ -53,10 +53,21 @@ pub(super) enum Pace {
     Hurried,
 }
 
+/// Whether a server that was to end may have waited for an answer to what it asked after its stdin was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// It may: that it lived on is not its fault.
+    ForAnAnswer,
+    /// For nothing.
+    ForNothing,
+}
+
 /// How a server ended.
 pub(super) struct Ended {
     pub(super) exit: Exit,
     pub(super) pace: Pace,
+    /// Whether it may have waited for an answer that nobody could give any more.
+    pub(super) waits: Waits,
     pub(super) stderr: StderrTail,
     pub(super) notes: Vec<String>,
     pub(super) container: Option<Box<ContainerSeen>>,
@@ -83,6 +94,10 @@ impl Live {
             }
         };
         let (remainder, (exit, pace)) = tokio::join!(closing, end_of(&mut self.process, shared));
+        let waits = match &remainder {
+            Some(remainder) if remainder.leaves_unanswered() => Waits::ForAnAnswer,
+            Some(_) | None => Waits::ForNothing,
+        };
         if let Some(remainder) = remainder {
             remainder.add_to(seen);
         }
@@ -97,6 +112,7 @@ impl Live {
         Ended {
             exit,
             pace,
+            waits,
             stderr: self.process.stderr(),
             container: container_of(&self.process, &self.used_by),
             notes,
@@ -149,7 +165,7 @@ async fn hurried(shared: &Shared) {
 }
 
 /// What the way a server ended says about it.
-pub(super) fn ending_findings(exit: &Exit, seen: &mut Observation) {
+pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation) {
     let findings = &mut seen.findings;
     match exit.ending {
         Ending::StdinClosed => {}
@@ -162,6 +178,7 @@ pub(super) fn ending_findings(exit: &Exit, seen: &mut Observation) {
                 note(findings, FindingCode::ExitedEarly, message, None);
             }
         }
+        Ending::Terminated if waits == Waits::ForAnAnswer => {}
         Ending::Terminated => {
             let message = "the server lived on after its stdin was closed; SIGTERM ended it";
             note(findings, FindingCode::IgnoresStdinEnd, message, None);

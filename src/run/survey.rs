@@ -30,6 +30,9 @@ const GREETING: Duration = Duration::from_secs(15);
 /// How long a server that is not asked itself may take to end unasked: the question would have shown that.
 const LAST_MOMENT: Duration = Duration::from_millis(250);
 
+/// How long a server whose end is judged is answered before it is told to end.
+const LAST_ANSWERS: Duration = Duration::from_millis(100);
+
 /// What asking means for the rest of the session that was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
@@ -106,6 +109,17 @@ pub(super) async fn in_own_session(planned: &Planned, shared: &Shared) {
             catalog: None,
             missing: why.map(Arc::from),
         }),
+    }
+}
+
+/// Where it is judged how the server ends, answers for a moment what it may still ask: many ask for the roots a few
+/// milliseconds after the handshake, and cannot end before they are answered.
+pub(super) async fn attend(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
+    if seen.disruption.is_none() && job.body.wants_anywhere(&["exit"]) {
+        tokio::select! {
+            () = live.session.attend(LAST_ANSWERS) => {}
+            () = shared.options.interrupt.cancelled() => {}
+        }
     }
 }
 

@@ -247,8 +247,13 @@ impl Exchange {
         let _ = self.until(until, |_| false).await;
     }
 
-    /// Closes the server's input and takes what it still says, until its stream ends.
-    pub(super) async fn finish(&mut self, deadline: Instant) {
+    /// Closes the server's input and takes what it still says, until its stream ends. What it asked until then is
+    /// answered: a server that waits for an answer does not end. Gives back how much it asked when it was too late.
+    pub(super) async fn finish(&mut self, deadline: Instant) -> usize {
+        self.take_arrived().await;
+        // A server that does not take its answers is not waited for.
+        let _ = self.reply(deadline.min(Instant::now() + LINGER)).await;
+        self.dialogue.outbox.clear();
         self.link.close();
         while !self.closed && Instant::now() < deadline {
             match timeout_at(deadline, self.link.receive()).await {
@@ -258,9 +263,16 @@ impl Exchange {
                     ..
                 }) => {}
                 Ok(received) => self.take(received),
-                Err(_) => return,
+                Err(_) => break,
             }
         }
+        self.dialogue.outbox.len()
+    }
+
+    /// Answers what the server asks, for a time or until its stream ends.
+    pub(super) async fn attend(&mut self, time: Duration) {
+        // Whatever ends this, there is nothing that is due.
+        let _ = self.until(Instant::now() + time, |_| false).await;
     }
 
     /// How the process ended, if that is known within a short time.

@@ -28,7 +28,7 @@ mod tests;
 pub(crate) mod trajectory;
 mod wait;
 
-use std::mem;
+use std::{mem, time::Duration};
 
 use tokio::time::Instant;
 
@@ -92,6 +92,8 @@ pub(crate) struct Remainder {
     server_requests: Vec<ServerRequestSeen>,
     findings: Vec<Finding>,
     wire: Vec<Frame>,
+    /// Requests of the server that came after its input was closed: nobody could answer them.
+    unanswered: usize,
 }
 
 impl Session {
@@ -155,10 +157,18 @@ impl Session {
         self.exchange.link().set_clock(clock);
     }
 
+    /// Listens on, and answers, before the session is closed.
+    pub(crate) async fn attend(&mut self, time: Duration) {
+        self.exchange.attend(time).await;
+    }
+
     /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
     pub(crate) async fn close(mut self, deadline: Instant) -> Remainder {
-        self.exchange.finish(deadline).await;
-        self.remainder()
+        let unanswered = self.exchange.finish(deadline).await;
+        Remainder {
+            unanswered,
+            ..self.remainder()
+        }
     }
 
     /// What was recorded since the last observation.
@@ -169,6 +179,7 @@ impl Session {
             server_requests: record.server_requests,
             findings: record.findings,
             wire: self.exchange.link().log().take().into_frames(),
+            unanswered: 0,
         }
     }
 
@@ -212,6 +223,11 @@ impl Session {
 }
 
 impl Remainder {
+    /// Whether the server may wait for an answer that it cannot get any more, which is not its fault.
+    pub(crate) fn leaves_unanswered(&self) -> bool {
+        self.unanswered > 0
+    }
+
     /// The same, with the findings saying during what they were made: it may have caused them.
     pub(crate) fn heard_during(mut self, what: &str) -> Self {
         for finding in &mut self.findings {

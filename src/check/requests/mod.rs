@@ -38,7 +38,7 @@ fn ask_one(wanted: &ServerRequestWanted) -> Ask {
 pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation) -> Verdict {
     let asked = view::server_requests(seen);
     ask::all(wanted.iter().map(|one| {
-        let verdict = look(one, asked);
+        let verdict = look(one, asked, view::earlier_requests(seen));
         let certain = one.count.is_none() && verdict == Verdict::Held;
         if view::is_flooded(seen) && !certain {
             return ask::hidden_by_flood();
@@ -47,7 +47,11 @@ pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation
     }))
 }
 
-fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
+fn look(
+    wanted: &ServerRequestWanted,
+    asked: &[ServerRequestSeen],
+    earlier: &[ServerRequestSeen],
+) -> Verdict {
     let ask = ask_one(wanted);
     let of_method: Vec<&ServerRequestSeen> = asked
         .iter()
@@ -60,7 +64,7 @@ fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
             actual: shown(asked),
             hint: near(&wanted.method, asked),
             ..ask.miss(match number {
-                0 => "it made none".to_owned(),
+                0 => made_none(&wanted.method, earlier),
                 number => format!("it made {number}"),
             })
         }]);
@@ -93,6 +97,14 @@ fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen]) -> Verdict {
             )
         }]),
         _ => Verdict::Held,
+    }
+}
+
+/// That there is none, and whether there was one before.
+fn made_none(method: &str, earlier: &[ServerRequestSeen]) -> String {
+    match earlier.iter().filter(|one| one.method == method).count() {
+        0 => "it made none".to_owned(),
+        before => format!("it made none from the call on; it had made {before} before"),
     }
 }
 

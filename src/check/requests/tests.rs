@@ -48,8 +48,11 @@ fn requests_as_wanted_hold() {
 
 #[test]
 fn other_requests_are_explained() {
+    let mut earlier = two();
+    earlier.answer.as_mut().unwrap().server_requests = 2..2;
     insta::assert_snapshot!(report(&[
         (wanted(SAMPLE, None, None), says("x")),
+        (wanted(SAMPLE, None, None), earlier),
         (wanted("sampling/createmessage", None, None), two()),
         (wanted(SAMPLE, Some(1), None), two()),
         (wanted(SAMPLE, Some(0), None), two()),
@@ -57,6 +60,7 @@ fn other_requests_are_explained() {
         (wanted(SAMPLE, None, Some(json!({"max_tokens": 5}))), two()),
     ]), @r#"
     server_requests: expected a request of the server for `sampling/createMessage`, it made none
+    server_requests: expected a request of the server for `sampling/createMessage`, it made none from the call on; it had made 2 before
     server_requests: expected a request of the server for `sampling/createmessage`, it made none
       hint: it asked `sampling/createMessage`
     server_requests: expected one request of the server for `sampling/createMessage`, it made 2

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     calls::{helpful, step, template, told, until},
-    server::{Act, Plot, Stage, Waiting, class, echo, hands, on_call, result, said, text, tool},
+    server::{
+        Act, Plot, Stage, Waiting, class, echo, hands, line, on_call, result, said, text, tool,
+    },
 };
 use crate::{
     observation::process::ExitStatus,
@@ -183,6 +185,26 @@ async fn a_server_that_ends_while_it_is_listened_to_was_not_observed() {
     case(until(1), OnEnd::Disrupts, "crash").await;
     case(negative, OnEnd::IsObserved, "result").await;
     case(until(0), OnEnd::Disrupts, "result").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_asked_before_the_session_is_closed_is_answered() {
+    let plot = |method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![hands()],
+        "notifications/initialized" => {
+            vec![line(r#"{"jsonrpc":"2.0","id":"q","method":"ping"}"#)]
+        }
+        _ => Vec::new(),
+    };
+    let mut stage = Stage::new(Box::new(plot));
+    let seen = stage.perform(&Subject::Initialize).await;
+    assert_eq!(class(&seen), "result");
+    // The server takes its turn.
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let (remainder, received) = stage.close().await;
+    assert!(!remainder.leaves_unanswered());
+    let answer = json!({"jsonrpc": "2.0", "id": "q", "result": {}});
+    assert_eq!(received.last(), Some(&answer));
 }
 
 #[tokio::test(start_paused = true)]
