@@ -5,19 +5,20 @@ use serde_json::Value;
 
 use crate::harness::Project;
 
-/// A server that says `$LATE` behind each of its answers, and after the handshake where `$GREETS` is set, and then does
-/// `$THEN`.
+/// A server that says `$LATE` behind each of its answers, in one breath, so that no time lies between; behind that of the
+/// handshake only where `$GREETS` is set. Then it does `$THEN`.
 const SERVER: &str = r#"
+NEWLINE='
+'
 while IFS= read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-  answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+  answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n%s' "$id" "$1" "${LATE:+$LATE$NEWLINE}"; }
   ask() {
     printf '{"jsonrpc":"2.0","id":"q","method":"%s","params":{"message":"m","messages":[],"maxTokens":1,"requestedSchema":{"type":"object","properties":{}}}}\n' "$1"
     read -r ignored
   }
   case "$line" in
-    *'"initialize"'*) answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"logging":{},"completions":{},"prompts":{},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}'; continue ;;
-    *'"notifications/initialized"'*) [ -n "$GREETS" ] || continue ;;
+    *'"initialize"'*) [ -n "$GREETS" ] || kept=$LATE LATE=; answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"logging":{},"completions":{},"prompts":{},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}'; LATE=${LATE:-$kept}; continue ;;
     *'"tools/list"'*) answer '{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}' ;;
     *'"resources/list"'*) answer '{"resources":[]}' ;;
     *'"resources/read"'*) answer '{"contents":[{"uri":"a://b","text":"text"}]}' ;;
@@ -29,7 +30,6 @@ while IFS= read -r line; do
     *'"id"'*) answer '{}' ;;
     *) continue ;;
   esac
-  [ -z "$LATE" ] || printf '%s\n' "$LATE"
   eval "$THEN"
 done
 "#;
@@ -181,6 +181,32 @@ fn an_end_that_is_expected_or_came_too_late_to_matter_is_none() {
     for (document, (verdict, outcome)) in documents.iter().zip(outcomes(does, &documents)) {
         assert_eq!(verdict, "PASS", "{document}: {outcome}");
     }
+}
+
+#[test]
+fn a_clean_end_is_one_that_was_asked_for() {
+    let does = Does {
+        then: "exit 0",
+        ..Does::default()
+    };
+    let documents = ["steps: [{tool: x, expect: {exit: clean}}, {wait: 2s}]".to_owned()];
+    let (verdict, outcome) = &outcomes(does, &documents)[0];
+    assert_eq!(verdict, "FAIL", "{outcome}");
+    assert!(
+        outcome.to_string().contains("before its stdin was closed"),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn a_server_is_not_blamed_for_waiting_for_an_answer_that_it_cannot_get() {
+    let asks_at_the_end = format!("{SERVER}\nprintf '%s\\n' '{ROOTS}'\nexec sleep 60\n");
+    let suite = "server: {command: sh, args: [server.sh]}\nassert: {tool: x}\n";
+    let ran = Project::with_suite(suite)
+        .file("server.sh", asks_at_the_end)
+        .run(&["run", "--json", "evals"]);
+    assert!(ran.stdout.contains("PASS"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("ignores-stdin-end"), "{}", ran.stdout);
 }
 
 #[test]
