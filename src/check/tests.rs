@@ -16,7 +16,7 @@ use crate::{
     observation::{
         Observation, TraceCall,
         answer::{Body, Reply},
-        files::{Change, FileSeen, FileState},
+        files::{Alteration, Change, FileSeen, FileState},
         finding::{FindingCode, note},
         process::{Ending, Exit, ExitStatus},
     },
@@ -195,7 +195,11 @@ fn world_expectations() -> Vec<Expectation> {
 /// The same answer amid all that can be seen beside it.
 fn amid(mut seen: Observation) -> Observation {
     let state = |text: &str| FileState::Content(text.as_bytes().to_vec());
-    let both = |before, after| FileSeen { before, after };
+    let both = |before, after| FileSeen {
+        before,
+        after,
+        inside: None,
+    };
     seen = telling(
         seen,
         &[(
@@ -207,7 +211,10 @@ fn amid(mut seen: Observation) -> Observation {
         ("a.txt".to_owned(), both(state("a"), state("b"))),
         ("gone.txt".to_owned(), both(state("a"), FileState::Absent)),
     ]);
-    seen.files.changed = Some(BTreeMap::from([("a.txt".to_owned(), Change::Modified)]));
+    seen.files.changed = Some(BTreeMap::from([(
+        "a.txt".to_owned(),
+        Change::Modified(Alteration::Content),
+    )]));
     note(
         &mut seen.findings,
         FindingCode::BlankLine,

@@ -35,6 +35,8 @@ pub(crate) struct FileSeen {
     pub(crate) before: FileState,
     /// After the subject, or after the step it is about.
     pub(crate) after: FileState,
+    /// Its path relative to the fixture, when it leads there.
+    pub(crate) inside: Option<String>,
 }
 
 /// How a path inside the fixture differs from the original.
@@ -44,8 +46,54 @@ pub(crate) enum Change {
     Added,
     /// It is gone.
     Removed,
-    /// Content, kind or mode differ.
-    Modified,
+    /// It is there, and other than it was.
+    Modified(Alteration),
+}
+
+/// What is other about a path; of several things the one named first here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Alteration {
+    /// Its kind.
+    Kind {
+        /// What it was.
+        before: PathKind,
+        /// What it is.
+        after: PathKind,
+    },
+    /// A file's content, or a link's target.
+    Content,
+    /// Its permission bits.
+    Mode {
+        /// What they were.
+        before: u32,
+        /// What they are.
+        after: u32,
+    },
+}
+
+/// What stands at a path, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PathKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link.
+    Link,
+    /// A FIFO, socket or device.
+    Special,
+}
+
+impl PathKind {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Link => "a link",
+            Self::Special => "no regular file",
+        }
+    }
 }
 
 /// The files of one attempt.
@@ -56,4 +104,6 @@ pub(crate) struct FilesSeen {
     /// Every difference between the fixture's copy and the original, by path relative to the fixture with `/`;
     /// `None` when no expectation asked, or there is no fixture.
     pub(crate) changed: Option<BTreeMap<String, Change>>,
+    /// The path of the fixture as the server sees it.
+    pub(crate) root: Option<String>,
 }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
@@ -34,17 +34,15 @@ use crate::{
 /// A job's files.
 pub(super) struct Place {
     files: Files,
+    /// The caller's directory: where relative paths start when there is no fixture, and in the Go tool always.
+    caller: PathBuf,
     before: BTreeMap<String, FileState>,
 }
 
 /// Where they are.
 enum Files {
     /// On this machine.
-    Here {
-        copy: Option<FixtureCopy>,
-        /// Where relative paths start when there is no copy.
-        directory: PathBuf,
-    },
+    Here { copy: Option<FixtureCopy> },
     /// In the server's container.
     Inside(Inside),
 }
@@ -57,8 +55,10 @@ impl Place {
         bindings: &Bindings,
         image: Option<&ReadyImage>,
     ) -> Result<Self, Disruption> {
+        let caller = bindings.environment.directory.clone();
         if let Some(image) = image {
             return Ok(Self {
+                caller,
                 files: Files::Inside(Inside::new(job, fixture, image, bindings)),
                 before: BTreeMap::new(),
             });
@@ -72,9 +72,9 @@ impl Place {
             }
             Some(_) | None => None,
         };
-        let directory = bindings.environment.directory.clone();
         Ok(Self {
-            files: Files::Here { copy, directory },
+            caller,
+            files: Files::Here { copy },
             before: BTreeMap::new(),
         })
     }
@@ -82,7 +82,7 @@ impl Place {
     /// The copy's path as the server sees it.
     pub(super) fn fixture_path(&self) -> Option<String> {
         match &self.files {
-            Files::Here { copy, .. } => copy.as_ref().map(|copy| copy.path().display().to_string()),
+            Files::Here { copy } => copy.as_ref().map(|copy| copy.path().display().to_string()),
             Files::Inside(inside) => inside.fixture_path(),
         }
     }
@@ -99,10 +99,8 @@ impl Place {
     pub(super) async fn reset(&mut self, server: &Running) -> Result<(), Disruption> {
         self.before.clear();
         match &self.files {
-            Files::Here { copy: None, .. } => Ok(()),
-            Files::Here {
-                copy: Some(copy), ..
-            } => copy.reset().await.map_err(|problem| {
+            Files::Here { copy: None } => Ok(()),
+            Files::Here { copy: Some(copy) } => copy.reset().await.map_err(|problem| {
                 disrupted(Phase::Place, "the fixture could not be reset", &problem)
             }),
             Files::Inside(inside) => inside.is_untouched(server).await,
@@ -115,10 +113,13 @@ impl Place {
         if paths.is_empty() {
             return;
         }
+        let (callers, paths) = of_caller(paths, dialect);
         self.before = match &mut self.files {
-            Files::Here { copy, directory } => files::look(&paths, copy.as_ref(), directory),
+            Files::Here { copy } => files::look(&paths, copy.as_ref(), &self.caller),
             Files::Inside(inside) => inside.look_before(&paths),
         };
+        let callers = files::look(&callers, None, &self.caller);
+        self.before.extend(callers);
     }
 
     /// Looks at what the next assertion of a running container names.
@@ -148,24 +149,32 @@ impl Place {
         server: &Running,
     ) -> Result<FilesSeen, Disruption> {
         let paths = paths(wanted.iter().copied(), bindings, dialect);
+        let (callers, paths) = of_caller(paths, dialect);
         let asked = wanted
             .iter()
-            .any(|wanted| matches!(wanted.key, "not" | "only_changed"));
-        let (after, changed) = match (&self.files, server) {
+            .any(|wanted| matches!(wanted.key, "not" | "only_changed" | "file_unchanged"));
+        let (mut after, changed) = match (&self.files, server) {
             (Files::Inside(inside), Running::Container(container)) => {
                 let asked = if asked { Compared::Yes } else { Compared::No };
                 inside.look_after(&paths, container, asked).await?
             }
-            (Files::Here { copy, directory }, Running::Process(_) | Running::Container(_)) => {
+            (Files::Here { copy }, Running::Process(_) | Running::Container(_)) => {
                 let after = if paths.is_empty() {
                     BTreeMap::new()
                 } else {
-                    files::look(&paths, copy.as_ref(), directory)
+                    files::look(&paths, copy.as_ref(), &self.caller)
                 };
                 (after, changes(copy.as_ref().filter(|_| asked)).await?)
             }
             (Files::Inside(_), Running::Process(_)) => (BTreeMap::new(), None),
         };
+        let root = self.fixture_path();
+        let inside = |path: &str| {
+            let is_callers = callers.iter().any(|own| own == path);
+            let root = root.as_deref().filter(|_| !is_callers);
+            root.and_then(|root| below(root, path))
+        };
+        after.extend(files::look(&callers, None, &self.caller));
         let paths = after
             .into_iter()
             .map(|(path, after)| {
@@ -173,16 +182,26 @@ impl Place {
                     FileState::Unknown("its name was not known before the server ran".to_owned())
                 };
                 let before = self.before.get(&path).cloned().unwrap_or_else(unseen);
-                (path, FileSeen { before, after })
+                let inside = inside(&path);
+                let seen = FileSeen {
+                    before,
+                    after,
+                    inside,
+                };
+                (path, seen)
             })
             .collect();
-        Ok(FilesSeen { paths, changed })
+        Ok(FilesSeen {
+            paths,
+            changed,
+            root,
+        })
     }
 
     /// Removes the copy, or says why it could not be.
     pub(super) async fn close(self) -> Option<String> {
         let copy = match self.files {
-            Files::Here { copy, .. } => copy?,
+            Files::Here { copy } => copy?,
             // They go with the container.
             Files::Inside(_) => return None,
         };
@@ -230,6 +249,39 @@ fn paths<'a>(
         }
     }
     paths.into_iter().collect()
+}
+
+/// The paths that start in the caller's directory although there may be a fixture, and the others.
+fn of_caller(paths: Vec<String>, dialect: Dialect) -> (Vec<String>, Vec<String>) {
+    paths
+        .into_iter()
+        .partition(|path| dialect == Dialect::Compat && Path::new(path).is_relative())
+}
+
+/// A path relative to the fixture, if it leads there; only its letters are looked at.
+fn below(root: &str, path: &str) -> Option<String> {
+    let path = Path::new(path);
+    let path = if path.is_absolute() {
+        path.strip_prefix(root).ok()?
+    } else {
+        path
+    };
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push(name.to_string_lossy()),
+            Component::ParentDir => {
+                parts.pop()?;
+            }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    let below = parts.join("/");
+    Some(if below.is_empty() {
+        ".".to_owned()
+    } else {
+        below
+    })
 }
 
 /// The expectations that may name files, those of steps included.

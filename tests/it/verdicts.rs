@@ -1,7 +1,9 @@
 //! Verdicts that are easily too green: calls that failed in a way no expectation speaks of, and answers that
 //! break what their tool declares.
 
-use crate::harness::Project;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::harness::{BINARY, Project};
 
 /// A server whose tool `refuse` is refused, and whose tool `mislead` breaks its own output schema;
 /// `keep` keeps it, and that of `remote` is elsewhere.
@@ -376,4 +378,50 @@ fn what_is_wanted_of_raw_frames_is_wanted_of_their_answers() {
             "FAIL both {error: {code: -32601}}".to_owned(),
         ]);
     assert_eq!(statuses, wanted.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_changed_in_a_fixture_is_one_rule_under_either_name() {
+    let case = |name: &str, does: &str, expect: &str| {
+        format!(
+            "name: {name}\nserver: {{command: sh, args: [-c, '{does}; exec {BINARY} serve']}}\nassert: {{tool: echo, args: {{message: '{{{{fixture}}}}'}}, expect: {expect}}}\n"
+        )
+    };
+    let write = "echo x > \"{{fixture}}/new.txt\"";
+    let mode = "chmod 755 \"{{fixture}}/a.txt\"";
+    let named = "{only_changed: ['{{fixture}}/new.txt']}";
+    let suite = [
+        case("named", write, named),
+        case("all", write, "{only_changed: ['{{fixture}}/**']}"),
+        case(
+            "not named",
+            write,
+            "{not: {only_changed: ['{{fixture}}/new.txt']}}",
+        ),
+        case("another", write, "{only_changed: ['{{fixture}}/a.txt']}"),
+        case("mode", mode, "{only_changed: []}"),
+        case(
+            "unchanged",
+            mode,
+            "{file_unchanged: ['{{fixture}}/a.txt', ./a.txt]}",
+        ),
+    ]
+    .join("---\n");
+    let project = Project::with_suite(&suite).file("data/a.txt", "a");
+    let path = project.path().join("data/a.txt");
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(path, mode).unwrap();
+    let ran = project.run(&["run", "evals", "--json", "--fixture", "data"]);
+    let outcomes = ran.json();
+    let outcomes = outcomes.as_array().unwrap();
+    let of = |key: &str| -> Vec<&str> {
+        let texts = outcomes.iter().map(|one| one[key].as_str());
+        texts.map(Option::unwrap_or_default).collect()
+    };
+    let wanted = ["PASS", "PASS", "FAIL", "FAIL", "FAIL", "FAIL"];
+    assert_eq!(of("status"), wanted, "{:?}", of("detail"));
+    let told = "its mode changed from 644 to 755";
+    for detail in &of("detail")[4..] {
+        assert!(detail.contains(told), "{detail}");
+    }
 }

@@ -11,7 +11,7 @@ use crate::{
     },
     observation::{
         Observation,
-        files::{Change, FileSeen, FileState},
+        files::{Alteration, Change, FileSeen, FileState},
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{FileTexts, PathPattern},
@@ -275,7 +275,11 @@ fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
     }])
 }
 
+/// The same rule as that of `only_changed`: content, kind and mode are as they were.
 fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+    if let Some(altered) = other_form(file, seen) {
+        return ask.missed(told(altered));
+    }
     match (&file.before, &file.after) {
         (FileState::Unknown(reason), _) | (_, FileState::Unknown(reason)) => untold(path, reason),
         (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
@@ -287,7 +291,7 @@ fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verd
         (FileState::Unreadable(reason), _) | (_, FileState::Unreadable(reason)) => {
             Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
         }
-        (FileState::Directory, FileState::Directory) => below(ask, path, seen),
+        (FileState::Directory, FileState::Directory) => below(ask, (path, file), seen),
         (FileState::Directory, _) => ask.missed("the directory is a file now"),
         (_, FileState::Directory) => ask.missed("the file is a directory now"),
         (before, after) => match same_content(before, after) {
@@ -298,20 +302,40 @@ fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verd
     }
 }
 
+/// How a path of the fixture is other than before, its content aside.
+fn other_form(file: &FileSeen, seen: &Observation) -> Option<Alteration> {
+    let inside = file.inside.as_ref()?;
+    match seen.files.changed.as_ref()?.get(inside)? {
+        Change::Modified(altered @ (Alteration::Kind { .. } | Alteration::Mode { .. })) => {
+            Some(*altered)
+        }
+        Change::Modified(Alteration::Content) | Change::Added | Change::Removed => None,
+    }
+}
+
+/// An alteration in words.
+fn told(altered: Alteration) -> String {
+    match altered {
+        Alteration::Kind { before, after } => {
+            format!("it was {} and is {} now", before.word(), after.word())
+        }
+        Alteration::Content => "its content changed".to_owned(),
+        Alteration::Mode { before, after } => {
+            format!("its mode changed from {before:o} to {after:o}")
+        }
+    }
+}
+
 /// A directory is unchanged when nothing in it changed, which only the list of changes can tell.
-fn below(ask: &Ask, path: &str, seen: &Observation) -> Verdict {
-    let known = seen
-        .files
-        .changed
-        .as_ref()
-        .filter(|_| !path.starts_with('/'));
-    let Some(changed) = known else {
+fn below(ask: &Ask, (path, file): (&str, &FileSeen), seen: &Observation) -> Verdict {
+    let (Some(changed), Some(inside)) = (&seen.files.changed, &file.inside) else {
         return Verdict::Unknowable(format!(
             "`{path}` is a directory: name its files, or use `only_changed`"
         ));
     };
-    let folder = format!("{}/", path.trim_start_matches("./").trim_end_matches('/'));
-    match changed.keys().find(|changed| changed.starts_with(&folder)) {
+    let folder = format!("{inside}/");
+    let is_below = |changed: &&String| inside == "." || changed.starts_with(&folder);
+    match changed.keys().find(is_below) {
         Some(inner) => ask.missed(format!("{} changed", phrase::quoted(inner))),
         None => Verdict::Held,
     }
@@ -383,20 +407,29 @@ pub(super) fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verd
     let mismatches = changed
         .iter()
         .filter(|(path, _)| {
-            !patterns
-                .iter()
-                .any(|pattern| pattern.glob.is_match(path.as_str()))
+            let names = names(path, seen.files.root.as_deref());
+            let mut patterns = patterns.iter();
+            !patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
         })
         .map(|(path, change)| Mismatch {
             path: Some(path.clone()),
             ..ask.miss(match change {
-                Change::Added => "it was added",
-                Change::Removed => "it was removed",
-                Change::Modified => "it was changed",
+                Change::Added => "it was added".to_owned(),
+                Change::Removed => "it was removed".to_owned(),
+                Change::Modified(altered) => told(*altered),
             })
         })
         .collect();
     Verdict::from_mismatches(mismatches)
+}
+
+/// The names of a path of the fixture: relative to it, and as the server sees it.
+fn names(path: &str, root: Option<&str>) -> Vec<String> {
+    let whole = root.map(|root| match path {
+        "." => root.to_owned(),
+        path => format!("{root}/{path}"),
+    });
+    [path.to_owned()].into_iter().chain(whole).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::{
     check::sample::{hold, report, says},
     observation::{
         Observation,
-        files::{Change, FileSeen, FileState, FilesSeen},
+        files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind},
     },
     suite::model::expectation::{Expectation, FileTexts, PathPattern},
 };
@@ -25,9 +25,29 @@ fn digest(text: &str) -> FileState {
 /// The observation of `a.txt` before and after.
 fn file(before: FileState, after: FileState) -> Observation {
     let mut seen = says("done");
-    seen.files
-        .paths
-        .insert("a.txt".to_owned(), FileSeen { before, after });
+    let file = FileSeen {
+        before,
+        after,
+        inside: Some("a.txt".to_owned()),
+    };
+    seen.files.paths.insert("a.txt".to_owned(), file);
+    seen
+}
+
+const MODE: Change = Change::Modified(Alteration::Mode {
+    before: 0o644,
+    after: 0o755,
+});
+
+const LINK: Change = Change::Modified(Alteration::Kind {
+    before: PathKind::Link,
+    after: PathKind::File,
+});
+
+/// The observation of `a.txt` with the same content, and something else about it changed.
+fn other(state: FileState, change: Change) -> Observation {
+    let mut seen = file(state.clone(), state);
+    seen.files.changed = Some(BTreeMap::from([("a.txt".to_owned(), change)]));
     seen
 }
 
@@ -55,6 +75,7 @@ fn altered(list: &[(&str, Change)]) -> Observation {
         files: FilesSeen {
             paths: BTreeMap::new(),
             changed: Some(changed),
+            root: Some("/tmp/f[x]".to_owned()),
         },
         ..says("done")
     }
@@ -178,7 +199,7 @@ fn other_states_are_explained() {
         (Expectation::FileUnchanged(paths()), after(content("x"))),
         (Expectation::FileUnchanged(paths()), after(FileState::Absent)),
         (Expectation::FileUnchanged(paths()), file(FileState::Directory, FileState::Directory)),
-        (only(&["*.txt"]), altered(&[("a.txt", Change::Added), ("b.md", Change::Removed), ("c", Change::Modified)])),
+        (only(&["*.txt"]), altered(&[("a.txt", Change::Added), ("b.md", Change::Removed), ("c", Change::Modified(Alteration::Content))])),
         (only(&[]), says("done")),
     ]), @r#"
     file_exists: expected `a.txt` to be there, nothing is there
@@ -194,7 +215,7 @@ fn other_states_are_explained() {
       hint: `file_not_exists` wants a path absent
     unknowable: `a.txt` is a directory: name its files, or use `only_changed`
     only_changed: b.md: expected nothing in the fixture but `*.txt` to change, it was removed
-    only_changed: c: expected nothing in the fixture but `*.txt` to change, it was changed
+    only_changed: c: expected nothing in the fixture but `*.txt` to change, its content changed
     unknowable: `only_changed` needs a fixture (`--fixture`) to compare with
     "#);
 }
@@ -218,4 +239,37 @@ fn nothing_is_said_of_what_nobody_could_see() {
     unknowable: it cannot be told what is at `a.txt`: it is in memory
     unknowable: it cannot be told what is at `a.txt`: not looked
     "#);
+}
+
+#[test]
+fn a_pattern_names_the_fixture_too() {
+    hold(&[
+        (
+            only(&["/tmp/f[[]x]/*.txt"]),
+            altered(&[("a.txt", Change::Added)]),
+        ),
+        (
+            only(&["/tmp/f[[]x]/**"]),
+            altered(&[("b/a.txt", Change::Added)]),
+        ),
+        (only(&["/tmp/f[[]x]"]), altered(&[(".", MODE)])),
+    ]);
+}
+
+#[test]
+fn other_kinds_and_modes_are_changes() {
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileUnchanged(paths()), other(content("x"), MODE)),
+        (Expectation::FileUnchanged(paths()), other(content("x"), LINK)),
+        (Expectation::FileUnchanged(paths()), other(FileState::Unreadable("no".into()), MODE)),
+        (Expectation::FileUnchanged(paths()), other(FileState::Directory, MODE)),
+        (only(&["/tmp/f/*"]), altered(&[("a.txt", MODE), ("b.txt", LINK)])),
+    ]), @"
+    file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
+    file_unchanged: expected `a.txt` to be as before, it was a link and is a file now
+    file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
+    file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
+    only_changed: a.txt: expected nothing in the fixture but `/tmp/f/*` to change, its mode changed from 644 to 755
+    only_changed: b.txt: expected nothing in the fixture but `/tmp/f/*` to change, it was a link and is a file now
+    ");
 }

@@ -68,9 +68,9 @@ shape! {
         file_exists = "file_exists": Texts;
         /// Paths that are not there.
         file_not_exists = "file_not_exists": Texts;
-        /// Paths that are as they were before the server started.
+        /// Paths that are as they were before the server started; in the fixture their kind and mode too.
         file_unchanged = "file_unchanged": Texts;
-        /// Nothing but these paths (globs) changed in the fixture since the server started.
+        /// Nothing but these paths (globs) changed in the fixture since the server started: content, kind or mode. A path is relative to the fixture or begins with `{{fixture}}`.
         only_changed = "only_changed": RawGlobs;
         /// At least so many progress notifications came for the call.
         min_progress = "min_progress": Count;

@@ -430,3 +430,33 @@ fn a_timeout_that_cannot_be_read_is_a_problem() {
         );
     }
 }
+
+#[test]
+fn paths_of_files_are_relative_to_the_fixture() {
+    const SUITE: &str = "
+name: there for the caller
+assert: {tool: echo, args: {message: '{{fixture}}'}, expect: {file_exists: [own.txt], file_not_exists: [kept.txt]}}
+---
+name: there in the fixture
+assert: {tool: echo, args: {message: '{{fixture}}'}, expect: {file_contains: {kept.txt: kept}, file_unchanged: [kept.txt]}}
+---
+name: by the marker
+assert: {tool: echo, args: {message: '{{fixture}}'}, expect: {file_contains: {'{{fixture}}/kept.txt': kept}}}
+";
+    let project = Project::with_suite(SUITE)
+        .file("own.txt", "own")
+        .file("data/kept.txt", "kept")
+        .file(
+            "evals/mcp-assert.yaml",
+            "defaults: {server: {builtin: conformance}}\n",
+        );
+    let case = |arguments: &[&str], wanted: &[&str]| {
+        let seen = run_in(&project, arguments);
+        assert_eq!(seen.statuses(), wanted, "{}", seen.details());
+    };
+    case(&["--fixture", "data"], &["FAIL", "PASS", "PASS"]);
+    case(
+        &["--fixture", "data", "--compat"],
+        &["PASS", "FAIL", "PASS"],
+    );
+}
