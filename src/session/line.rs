@@ -20,6 +20,8 @@ pub(super) enum Line {
     Broken(String),
     /// A message nested deeper than can be read.
     TooDeep,
+    /// Text of two bytes a letter.
+    Utf16,
 }
 
 /// A line and the deviations that were mended to read it.
@@ -77,6 +79,10 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
         let line = Line::Blank;
         return Reading { line, mended };
     }
+    if is_utf16(bytes) {
+        let line = Line::Utf16;
+        return Reading { line, mended };
+    }
     let text = String::from_utf8_lossy(bytes);
     if let std::borrow::Cow::Owned(_) = text {
         mended.push(NOT_UTF8);
@@ -106,6 +112,15 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     Reading { line, mended }
 }
 
+/// Whether a message begins in UTF-16: with its order mark or a brace, in either order of bytes.
+fn is_utf16(bytes: &[u8]) -> bool {
+    let beginnings: [&[u8]; 4] = [b"\xFF\xFE", b"\xFE\xFF", b"{\0", b"\0{"];
+    beginnings
+        .iter()
+        .any(|beginning| bytes.starts_with(beginning))
+        && bytes.contains(&0)
+}
+
 fn unreadable(text: &str, error: &serde_json::Error) -> Line {
     if is_lsp_header(text) {
         return Line::LspHeader;
@@ -116,6 +131,12 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Line {
     let reason = error.to_string();
     if reason.starts_with("recursion limit exceeded") {
         return Line::TooDeep;
+    }
+    if text.trim_start().starts_with('"') {
+        return Line::Broken(
+            "it is a part of a message that is laid out over several lines; a message is one line"
+                .into(),
+        );
     }
     if error.is_eof() {
         return Line::Broken("the line ends in the middle of the JSON text".into());
@@ -246,6 +267,7 @@ mod tests {
             Line::LspHeader => "lsp",
             Line::Broken(_) => "broken",
             Line::TooDeep => "deep",
+            Line::Utf16 => "utf16",
         }
     }
 
@@ -272,6 +294,11 @@ mod tests {
         case(b"\x1b[2Jhello \xFF", "noise", &[]);
         case(b"{", "noise", &[]);
         case(br#"  "jsonrpc": "2.0","#, "broken", &[]);
+        case(b"{\0\"\0j\0", "utf16", &[]);
+        case(b"\0{\0\"\0j", "utf16", &[]);
+        case(b"\xFF\xFE{\0\"\0", "utf16", &[]);
+        case(b"\0{x", "utf16", &[]);
+        case(b"\xFF\xFEhello", "noise", &[]);
         case(br#"{"jsonrpc":"2.0","id":1,"resu"#, "broken", &[]);
         case(br#"{"jsonrpc":"2.0","result":NaN}"#, "broken", &[]);
         case(b"Content-Length: 120\r", "lsp", &[]);
@@ -334,6 +361,14 @@ mod tests {
         };
         assert_eq!(value["result"]["tools"][1]["name"], "b");
         assert_eq!(reading.mended[0].0, FindingCode::TooDeep);
+    }
+
+    #[test]
+    fn a_message_over_several_lines_is_called_that() {
+        let Line::Broken(reason) = read(br#"  "jsonrpc": "2.0","#).line else {
+            panic!("not broken")
+        };
+        assert!(reason.ends_with("a message is one line"), "{reason}");
     }
 
     #[test]

@@ -94,6 +94,8 @@ pub(crate) struct Remainder {
     wire: Vec<Frame>,
     /// Requests of the server that came after its input was closed: nobody could answer them.
     unanswered: usize,
+    /// Whether an answer came that had been waited for in vain.
+    answered_late: bool,
 }
 
 impl Session {
@@ -178,6 +180,7 @@ impl Session {
             notifications: record.notifications,
             server_requests: record.server_requests,
             findings: record.findings,
+            answered_late: record.answered_late,
             wire: self.exchange.link().log().take().into_frames(),
             unanswered: 0,
         }
@@ -241,6 +244,13 @@ impl Remainder {
         seen.notifications.extend(self.notifications);
         seen.server_requests.extend(self.server_requests);
         seen.wire.extend(self.wire);
+        if self.answered_late
+            && let Some(disruption) = &mut seen.disruption
+            && disruption.kind == DisruptionKind::Timeout
+            && disruption.frame.is_none()
+        {
+            disruption.help = Some(BUFFERED.to_owned());
+        }
         for finding in self.findings {
             let known = seen
                 .findings
@@ -253,6 +263,9 @@ impl Remainder {
         }
     }
 }
+
+/// What a server is told whose first words came when its input was closed.
+const BUFFERED: &str = "the answer came only when stdin was closed: it stood in a buffer of the server, which has to flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)";
 
 /// Why a part of an assertion could not be observed. Boxed: it is rare and large.
 type Observed<T> = Result<T, Box<Disruption>>;

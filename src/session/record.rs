@@ -46,6 +46,8 @@ pub(super) struct Record {
     told_at: Vec<u64>,
     /// Likewise the requests.
     asked_at: Vec<u64>,
+    /// Whether an answer came that nobody waited for any more.
+    pub(super) answered_late: bool,
     kept_bytes: usize,
     /// How often a list was said to have changed.
     list_changes: u64,

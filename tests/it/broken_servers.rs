@@ -258,6 +258,12 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 &["waiting for the database"],
             ),
             red(
+                "its answer stands in a buffer until its input ends",
+                sh(r#"cat >/dev/null; echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#),
+                timeout,
+                &["came only when stdin was closed", "flush stdout"],
+            ),
+            red(
                 "it complains without end",
                 sh("yes 'no connection' >&2"),
                 timeout,
@@ -291,6 +297,42 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 &["stdout-noise"],
             )
             .with(&["stdout-noise"]),
+        ],
+    );
+}
+
+#[test]
+fn what_is_no_line_of_json_is_called_what_it_is() {
+    let violation = ("violation", "handshake");
+    let answer = r#"{"jsonrpc": "2.0", "id": 1, "result": {}}"#;
+    let wide = answer.bytes().fold(String::new(), |mut wide, byte| {
+        write!(wide, "\\{byte:03o}\\000").unwrap();
+        wide
+    });
+    check_all(
+        Project::new(),
+        &[
+            red(
+                "it sends back what it is sent",
+                "{command: cat}".to_owned(),
+                violation,
+                &["sends back what it is sent"],
+            )
+            .with(&["request-before-initialized", "capability-not-declared"]),
+            red(
+                "it lays messages out over several lines",
+                sh(r#"printf '{\n  "jsonrpc": "2.0",\n  "id": 1\n}\n'; cat >/dev/null"#),
+                violation,
+                &["a message is one line"],
+            )
+            .with(&["stdout-noise", "not-json"]),
+            red(
+                "it writes UTF-16",
+                sh(&format!("printf '{wide}\\n'; cat >/dev/null")),
+                violation,
+                &["UTF-16"],
+            )
+            .with(&["not-utf8"]),
         ],
     );
 }

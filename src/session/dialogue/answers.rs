@@ -33,12 +33,13 @@ impl Dialogue {
                     .note(FindingCode::DuplicateAnswer, message, heard.bytes);
             }
             Fit::Cancelled => {
+                self.record.answered_late = true;
                 let message = "an answer to a request that was cancelled";
                 self.record
                     .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
             }
             // It does not know that it is late.
-            Fit::GivenUp => {}
+            Fit::GivenUp => self.record.answered_late = true,
             Fit::Unknown => self.stray(&response, heard),
         }
     }

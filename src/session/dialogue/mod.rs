@@ -162,6 +162,11 @@ impl Dialogue {
                     .note(FindingCode::NotJson, message.clone(), bytes);
                 self.break_off(DisruptionKind::Violation, message, bytes);
             }
+            Line::Utf16 => {
+                let message = "a line is UTF-16; messages are UTF-8";
+                self.record.note(FindingCode::NotUtf8, message, bytes);
+                self.break_off(DisruptionKind::Violation, message.into(), bytes);
+            }
             Line::TooDeep => {
                 let message = "a frame is nested deeper than 127 levels, the bound of this tool";
                 self.record.note(FindingCode::TooDeep, message, bytes);

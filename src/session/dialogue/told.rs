@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use super::{Dialogue, Heard, Life};
 use crate::{
-    observation::{Declared, NotificationSeen, ServerRequestSeen, finding::FindingCode},
+    observation::{
+        Declared, NotificationSeen, ServerRequestSeen, disruption::DisruptionKind,
+        finding::FindingCode,
+    },
     protocol::{
         message::{self, Id},
         method::{self, LogLevel},
@@ -94,6 +97,14 @@ impl Dialogue {
             );
             self.record
                 .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
+        }
+        let mut open = self.requests.open().iter();
+        if method != "ping" && open.any(|open| open.id == *id && open.method == method) {
+            let message = format!(
+                "`{}` came back with its id: the program sends back what it is sent, and is no MCP server",
+                brief_name(&method)
+            );
+            self.break_off(DisruptionKind::Violation, message, heard.bytes);
         }
         let reply = self.client.reply(&method, &params);
         if reply.declared == Declared::No {
