@@ -26,11 +26,11 @@ const SHELL_SIGNS: &[&str] = &["&&", "||", "|", ";", ">", "<", "$(", "`"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StartFailure {
     /// There is no such program.
-    #[error("program `{program}` was not found {place}")]
+    #[error("program `{program}` was not found{place}")]
     NotFound {
         /// As the suite names it.
         program: String,
-        /// Where it was looked for.
+        /// Where it was looked for, behind a space; nothing for a whole path.
         place: String,
         /// What to do about it.
         hint: String,
@@ -206,10 +206,12 @@ fn usable(path: PathBuf, found: &fs::Metadata) -> Result<PathBuf, StartFailure> 
 }
 
 fn not_found(spec: &ProcessSpec, search: &str) -> StartFailure {
-    let place = if search.is_empty() {
-        format!("in `{}`", spec.directory.display())
+    let place = if Path::new(&spec.program).is_absolute() {
+        String::new()
+    } else if search.is_empty() {
+        format!(" in `{}`", spec.directory.display())
     } else {
-        "on the PATH".to_owned()
+        " on the PATH".to_owned()
     };
     StartFailure::NotFound {
         program: spec.program.clone(),
@@ -238,6 +240,9 @@ fn hint(spec: &ProcessSpec, search: &str) -> String {
         return format!(
             "`command` is one program; write `command: {first}` and the rest under `args`"
         );
+    }
+    if Path::new(program).is_absolute() {
+        return "check that it is installed, or was built, at this very path".to_owned();
     }
     if search.is_empty() {
         return format!(

@@ -354,6 +354,11 @@ async fn a_program_that_is_not_there_is_said_with_the_likely_mistake() {
             "a relative path starts at `DIR`; check that the server was built, and `cwd`",
         ),
         (
+            "/no/such/server",
+            "program `/no/such/server` was not found",
+            "check that it is installed, or was built, at this very path",
+        ),
+        (
             "local",
             "program `local` was not found on the PATH",
             "a file of that name is in the server's directory: write `./local`",
