@@ -36,6 +36,14 @@ fn compile(text: &str) -> Result<JsonPath, String> {
     if trimmed.is_empty() {
         return Err("it is empty".into());
     }
+    let source = ["structured:", "text:"]
+        .into_iter()
+        .find(|source| trimmed.strip_prefix(*source).is_some_and(is_path));
+    if let Some(source) = source {
+        return Err(format!(
+            "`{source}` chooses what is read for `capture` only"
+        ));
+    }
     let full = if trimmed.starts_with('$') && !is_dollar_key(trimmed) {
         trimmed.to_owned()
     } else if trimmed.starts_with('[') {
@@ -47,6 +55,11 @@ fn compile(text: &str) -> Result<JsonPath, String> {
         let short = translate(&full[1..])?;
         JsonPath::parse(&short).map_err(|_| error.to_string())
     })
+}
+
+/// Whether a text can only be a path, not a part of a key.
+fn is_path(text: &str) -> bool {
+    text.starts_with(['$', '['])
 }
 
 /// Whether a text that begins with `$` begins with a key such as `$ref`.
@@ -124,6 +137,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::compile;
+
+    #[test]
+    fn what_chooses_a_source_is_no_path() {
+        for text in ["structured:$.x", "structured:[0]", "text:$"] {
+            let reason = compile(text).unwrap_err();
+            assert!(reason.ends_with("for `capture` only"), "{text}: {reason}");
+        }
+        assert!(compile("structured:x").is_ok(), "it may be a key");
+    }
 
     #[test]
     fn both_forms_find_their_values() {
