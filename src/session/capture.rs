@@ -34,7 +34,14 @@ pub(super) fn capture(capture: &Capture, reply: &Reply) -> Result<Value, String>
         });
     };
     let found = path.0.query(&source).first();
-    found.cloned().ok_or_else(|| "nothing is there".to_owned())
+    found.cloned().ok_or_else(|| {
+        let beside = reply.structured.as_ref();
+        let beside = beside.is_some_and(|value| path.0.query(value).first().is_some());
+        if beside && capture.source != CaptureSource::Structured {
+            return "nothing is there in the text, but in `structuredContent`: write `structured:` before the path".to_owned();
+        }
+        "nothing is there".to_owned()
+    })
 }
 
 /// The text read as JSON, else its first line that is JSON.
@@ -80,7 +87,9 @@ mod tests {
         case(Text, Some("$.id"), Ok("12345678901234567890123"));
         case(Structured, Some("$.id"), Ok("\"s\""));
         case(Structured, Some("$.only[*]"), Ok("1"));
-        case(Either, Some("$.only"), Err("nothing is there"));
+        let beside = "nothing is there in the text, but in `structuredContent`: write `structured:` before the path";
+        case(Either, Some("$.only"), Err(beside));
+        case(Either, Some("$.none"), Err("nothing is there"));
         case(
             Either,
             None,

@@ -53,8 +53,13 @@ pub(in crate::check) fn document(text: &str) -> Result<Value, NoDocument> {
             Category::Eof => ", as if it were cut off",
             Category::Io | Category::Syntax | Category::Data => "",
         };
+        let is_deep = error.to_string().starts_with("recursion limit exceeded");
         NoDocument {
-            reason: format!("the text is no JSON{cut_off} ({error})"),
+            reason: if is_deep {
+                "the text is nested deeper than 127 levels, the bound of this tool".to_owned()
+            } else {
+                format!("the text is no JSON{cut_off} ({error})")
+            },
             at: offset(text, error.line(), error.column()),
         }
     })

@@ -86,10 +86,37 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
         match found {
             Ok(document) => rules
                 .iter()
-                .flat_map(|rule| look(source, rule, &document))
+                .flat_map(|rule| {
+                    let mut mismatches = look(source, rule, &document);
+                    for mismatch in &mut mismatches {
+                        mismatch.hint =
+                            in_structured(source, rule, &document, reply).or(mismatch.hint.take());
+                    }
+                    mismatches
+                })
                 .collect(),
             Err(mismatch) => vec![*mismatch],
         }
+    })
+}
+
+/// Says so when a path that leads nowhere in the text leads somewhere in the structured content.
+fn in_structured(
+    source: Source,
+    rule: &PathRule,
+    document: &Value,
+    reply: &Reply,
+) -> Option<String> {
+    let beside = reply
+        .structured
+        .as_ref()
+        .filter(|_| source == Source::Text)?;
+    let leads = |value: &Value| !rule.path.query(value).is_empty();
+    (!leads(document) && leads(beside)).then(|| {
+        format!(
+            "there is a value at {} in `structuredContent`: `structured` looks there",
+            phrase::quoted(&rule.written)
+        )
     })
 }
 

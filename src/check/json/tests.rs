@@ -285,6 +285,24 @@ fn a_missing_field_is_explained() {
 }
 
 #[test]
+fn a_value_in_the_structured_content_is_pointed_at() {
+    let seen = tool(json!({
+        "content": [{"type": "text", "text": "3"}], "structuredContent": {"r": 3}
+    }));
+    assert_eq!(
+        report(&[(equals("$.r", "3"), seen)]).trim_end(),
+        "json_path: $.r: expected `3`, nothing is there\n  hint: there is a value at `$.r` in `structuredContent`: `structured` looks there"
+    );
+}
+
+#[test]
+fn what_is_nested_too_deeply_to_be_read_is_called_that() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let told = report(&[(equals("$.r", "3"), says(&deep))]);
+    assert!(told.contains("nested deeper than 127 levels"), "{told}");
+}
+
+#[test]
 fn a_wrong_value_is_explained() {
     let case = |wanted: &str, text: &str| (equals("$.a", wanted), says(text));
     insta::assert_snapshot!(report(&[
