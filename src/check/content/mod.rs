@@ -12,7 +12,10 @@ use crate::{
         json::{self, Extent},
         phrase, view,
     },
-    observation::{Observation, answer::Reply},
+    observation::{
+        Observation,
+        answer::{Rendering, Reply},
+    },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::ContentRule,
     words::text::count,
@@ -62,22 +65,47 @@ fn bytes(number: u64) -> String {
 pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
     let whole = ask(rules);
     view::with_reply(seen, &whole, |reply| {
+        let Some(blocks) = blocks(reply) else {
+            return vec![Mismatch {
+                hint: Some("`json_path` looks into it".to_owned()),
+                ..whole.miss("an answer of this kind has no content blocks")
+            }];
+        };
         let mut mismatches: Vec<Mismatch> = rules
             .iter()
-            .zip(&reply.content)
+            .zip(&blocks)
             .enumerate()
             .filter_map(|(index, (rule, block))| unlike(rule, block, index))
             .collect();
-        if rules.len() != reply.content.len() {
-            mismatches.insert(0, miscounted(&whole, reply));
+        if rules.len() != blocks.len() {
+            mismatches.insert(0, miscounted(&whole, &blocks));
         }
         mismatches
     })
 }
 
+/// The content blocks of a tool result, the contents of a resource, or what the messages of a prompt hold; `None`
+/// where an answer has nothing of the kind.
+fn blocks(reply: &Reply) -> Option<Vec<&Value>> {
+    let list = |name| {
+        let list = reply.raw.get(name).and_then(Value::as_array);
+        list.into_iter().flatten()
+    };
+    match reply.rendering {
+        Rendering::Blocks => Some(reply.content.iter().collect()),
+        Rendering::Contents { .. } => Some(list("contents").collect()),
+        Rendering::Messages => Some(
+            list("messages")
+                .filter_map(|message| message.get("content"))
+                .collect(),
+        ),
+        Rendering::Json => None,
+    }
+}
+
 /// The mismatch when there are more or fewer blocks.
-fn miscounted(ask: &Ask, reply: &Reply) -> Mismatch {
-    let kinds: Vec<&str> = reply.content.iter().map(kind).collect();
+fn miscounted(ask: &Ask, blocks: &[&Value]) -> Mismatch {
+    let kinds: Vec<&str> = blocks.iter().map(|block| kind(block)).collect();
     let seen = match kinds.as_slice() {
         [] => "there is none".to_owned(),
         kinds => format!(
@@ -88,17 +116,17 @@ fn miscounted(ask: &Ask, reply: &Reply) -> Mismatch {
         ),
     };
     Mismatch {
-        actual: Some(phrase::laid_out(&Value::Array(reply.content.clone()))),
+        actual: Some(phrase::laid_out(&Value::Array(
+            blocks.iter().copied().cloned().collect(),
+        ))),
         ..ask.miss(seen)
     }
 }
 
-/// The type of a block, as it says.
+/// The type of a block, as it says; the contents of resources have none.
 fn kind(block: &Value) -> &str {
-    block
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or("(no type)")
+    let text = |name| block.get(name).and_then(Value::as_str);
+    text("type").or(text("uri")).unwrap_or("(no type)")
 }
 
 /// What is not as wanted about one block.

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    check::sample::{fails, hold, refuses, report, says, tool},
-    observation::Observation,
+    check::sample::{self, fails, hold, refuses, rendered, report, says, tool},
+    observation::{Observation, answer::Rendering},
     suite::model::expectation::{ContentRule, Expectation},
 };
 
@@ -42,6 +42,36 @@ fn blocks_that_are_as_given_hold() {
         ),
         (content(&[]), tool(json!({"content": []}))),
     ]);
+}
+
+#[test]
+fn resources_and_prompts_have_content_and_lists_have_none() {
+    let read = || {
+        let raw = json!({"contents": [{"uri": "a://b", "mimeType": "text/plain", "text": "hi"}]});
+        rendered(Rendering::Contents { asked: None }, "hi", raw)
+    };
+    let prompt = || {
+        let block = json!({"type": "image", "data": "QUJD", "mimeType": "image/png"});
+        let raw = json!({"messages": [{"role": "user", "content": block}]});
+        rendered(Rendering::Messages, "{}", raw)
+    };
+    hold(&[
+        (
+            content(&[(json!({"mimeType": "text/plain"}), Some(2))]),
+            read(),
+        ),
+        (content(&[(json!({"type": "image"}), Some(3))]), prompt()),
+    ]);
+    insta::assert_snapshot!(report(&[
+        (content(&[]), read()),
+        (content(&[]), prompt()),
+        (content(&[]), sample::json(json!({"tools": []}))),
+    ]), @r"
+    content: expected no content blocks, there is 1: `a://b`
+    content: expected no content blocks, there is 1: `image`
+    content: expected no content blocks, an answer of this kind has no content blocks
+      hint: `json_path` looks into it
+    ");
 }
 
 #[test]

@@ -47,7 +47,7 @@ shape! {
         /// `true`: the structured content satisfies the tool's declared `outputSchema`.
         output_schema = "output_schema": bool;
         /// The content blocks in order, each with the members that must be equal; `min_bytes` bounds its
-        /// decoded size.
+        /// decoded size. Of a resource its contents, of a prompt what its messages hold.
         content = "content": OneOrMany<Members>;
         /// An array of the answer has at least so many items: the root, one of `locations`, `items`,
         /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, `resourceTemplates`, or the

@@ -460,3 +460,26 @@ assert: {tool: echo, args: {message: '{{fixture}}'}, expect: {file_contains: {'{
         &["PASS", "FAIL", "PASS"],
     );
 }
+
+#[test]
+fn an_empty_list_is_empty_however_it_is_written() {
+    const SERVER: &str = r#"
+read -r ask; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'
+read -r noted; read -r ask; echo '{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"'"$1"'"}]}}'
+cat >/dev/null
+"#;
+    let case = |text: &str| {
+        format!(
+            "server: {{command: sh, args: [server.sh, '{text}']}}\nassert: {{tool: t, expect: {{not_empty: true}}}}\n"
+        )
+    };
+    let suite = ["[ ]", "{ }", "[ 0 ]"].map(case).join("---\n");
+    let project = Project::with_suite(&suite).file("server.sh", SERVER);
+    let seen = run_in(&project, &[]);
+    assert_eq!(
+        seen.statuses(),
+        ["FAIL", "FAIL", "PASS"],
+        "{}",
+        seen.details()
+    );
+}
