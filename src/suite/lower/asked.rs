@@ -20,6 +20,9 @@ use crate::suite::{
     yaml::{At, Key},
 };
 
+/// The request of a server that samples.
+const SAMPLING: &str = "sampling/createMessage";
+
 impl Lowering<'_> {
     /// `assert_sampling`
     pub(super) fn sampling_subject(
@@ -45,7 +48,7 @@ impl Lowering<'_> {
             }]);
         }
         let mut wanted = self.answer(expect, at);
-        wanted.extend(self.request_wanted(expect_request, "sampling/createMessage", at));
+        wanted.extend(self.request_wanted(expect_request, SAMPLING, at));
         let call = self.subject_call(tool, args, "`assert_sampling`", at)?;
         Some((Subject::Sampling(call), wanted))
     }
@@ -79,8 +82,8 @@ impl Lowering<'_> {
         Some((Subject::Elicitation(call), wanted))
     }
 
-    /// What the server must have asked: what the suite says, else that it asked at all. The Go tool does
-    /// not look.
+    /// What the server must have asked: what the suite says, else that it asked at all. The Go tool does not look at
+    /// what was sampled, and has no `assert_elicitation`.
     fn request_wanted(
         &mut self,
         field: Option<Field<Deferred<RawAsked>>>,
@@ -105,7 +108,7 @@ impl Lowering<'_> {
                 let origin = self.reading.problems.origin(place);
                 Some(Wanted { origin, ..found })
             }
-            None if self.dialect() == Dialect::Native => {
+            None if self.dialect() == Dialect::Native || method != SAMPLING => {
                 let request = ServerRequestWanted {
                     method: method.to_owned(),
                     count: None,

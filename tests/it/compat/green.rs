@@ -483,3 +483,33 @@ cat >/dev/null
         seen.details()
     );
 }
+
+#[test]
+fn a_server_that_never_asks_is_passed_over_where_the_go_tool_does() {
+    const SUITE: &str = "
+name: never samples
+assert_sampling: {tool: echo, args: {message: hi}, mock_text: x, expect: {contains: hi}}
+---
+name: never elicits
+assert_elicitation: {tool: echo, args: {message: hi}, answer: {action: accept}, expect: {contains: hi}}
+";
+    embedded(SUITE, &[], &["FAIL", "FAIL"]);
+    embedded(SUITE, &["--compat"], &["PASS", "FAIL"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_passed_over_where_the_go_tool_does() {
+    const SUITE: &str = "
+name: a time
+timeout: abc
+assert: {tool: echo, args: {message: hi}, expect: {contains: hi}}
+---
+name: no trace
+trajectory: [{type: absence, tools: [x]}]
+---
+name: no key
+assert: {tool: echo, args: {message: hi}, expect: {contains: hi, contians: x}}
+";
+    embedded(SUITE, &[], &["ERROR", "ERROR", "ERROR"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS", "PASS"]);
+}
