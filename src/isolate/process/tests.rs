@@ -32,6 +32,12 @@ const SHORT: Patience = Patience {
     terminated: Duration::from_millis(50),
 };
 
+/// For servers that listen to SIGTERM alone, however long they are not given a processor.
+const UNTIL_TERMINATED: Patience = Patience {
+    terminated: LONG,
+    ..SHORT
+};
+
 fn program(program: &str, args: &[&str]) -> ProcessSpec {
     ProcessSpec {
         program: program.to_owned(),
@@ -123,10 +129,10 @@ async fn what_a_server_writes_before_it_dies_is_heard() {
 
 #[tokio::test]
 async fn servers_are_ended_as_gently_as_they_allow() {
-    let case = async |script: &str, ending, status| {
+    let case = async |script: &str, patience, ending, status| {
         let (mut process, mut link) = shell(script).await;
         assert_eq!(line(&mut link).await, "ready");
-        let exit = close(&mut process, &mut link, SHORT).await;
+        let exit = close(&mut process, &mut link, patience).await;
         assert_eq!((exit.ending, exit.status), (ending, status), "{script}");
         assert!(is_over(process.pid()), "{script}");
     };
@@ -142,12 +148,14 @@ async fn servers_are_ended_as_gently_as_they_allow() {
     assert_eq!(link.log().last_text().as_deref(), Some("bye"));
     case(
         "echo ready; exec sleep 300",
+        UNTIL_TERMINATED,
         Ending::Terminated,
         ExitStatus::Signal(15),
     )
     .await;
     case(
         "trap '' TERM; echo ready; while :; do sleep 300; done",
+        SHORT,
         Ending::Killed,
         ExitStatus::Signal(9),
     )
@@ -165,7 +173,7 @@ async fn who_is_at_work_to_end_is_not_hurried_and_not_waited_for_without_end() {
             // Time to notice that stdin was closed, where all processors are busy.
             closed: Duration::from_millis(750),
             at_work,
-            ..SHORT
+            ..UNTIL_TERMINATED
         };
         let exit = close(&mut process, &mut link, patience).await;
         assert_eq!(exit.ending, wanted, "{script}");
@@ -259,7 +267,7 @@ async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
     let (mut process, mut link) = start(&program("sleep", &["300"])).await;
     let sent = timeout(Duration::from_millis(50), link.send(long.as_bytes())).await;
     assert!(sent.is_err(), "nobody reads");
-    let exit = close(&mut process, &mut link, SHORT).await;
+    let exit = close(&mut process, &mut link, UNTIL_TERMINATED).await;
     assert_eq!(exit.ending, Ending::Terminated);
 }
 
