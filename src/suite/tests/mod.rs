@@ -9,8 +9,8 @@ mod places;
 mod problem_texts;
 mod schema;
 mod skipping;
-mod types;
 mod unseen;
+mod wrong_types;
 
 use std::{fs, path::PathBuf, sync::Arc};
 
