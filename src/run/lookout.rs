@@ -55,21 +55,23 @@ impl Watch<'_> {
             | Subject::Http(_) => &[],
         };
         let of_steps = steps.iter().flat_map(|step| &step.wanted);
-        self.look(body.wanted.iter().chain(of_steps), bindings)
-            .await
+        let seen = self.look(body.wanted.iter().chain(of_steps), bindings);
+        seen.await.map(Option::unwrap_or_default)
     }
 
+    /// The files that are asked for; `None` when none are.
     async fn look(
         &self,
         wanted: impl Iterator<Item = &Wanted>,
         bindings: &Bindings,
-    ) -> Result<FilesSeen, Disruption> {
+    ) -> Result<Option<FilesSeen>, Disruption> {
         let wanted: Vec<&Wanted> = wanted.filter(|wanted| about_files(wanted)).collect();
         if wanted.is_empty() {
-            return Ok(FilesSeen::default());
+            return Ok(None);
         }
         let bindings = (bindings, self.dialect);
-        self.place.look_after(&wanted, bindings, self.server).await
+        let seen = self.place.look_after(&wanted, bindings, self.server);
+        seen.await.map(Some)
     }
 }
 
@@ -82,11 +84,8 @@ impl Lookout for Watch<'_> {
     ) -> Looking<'a> {
         Box::pin(async move {
             let step = self.job.body.steps(part).get(index);
-            let wanted = step.map(|step| &*step.wanted).unwrap_or_default();
-            if !wanted.iter().any(about_files) {
-                return Ok(None);
-            }
-            self.look(wanted.iter(), bindings).await.map(Some)
+            let wanted = step.into_iter().flat_map(|step| &step.wanted);
+            self.look(wanted, bindings).await
         })
     }
 
