@@ -82,9 +82,7 @@ pub(crate) fn check(wanted: &Expectation, seen: &Observation) -> Verdict {
         Expectation::MaxBytes(limit) => limits::max_bytes(*limit, seen),
         Expectation::Notifications(wanted) => notifications::notifications(wanted, seen),
         Expectation::Logging(wanted) => logging::logging(wanted, seen),
-        Expectation::ResourceUpdated { wanted, uri } => {
-            notifications::updated(*wanted, uri.as_deref(), seen)
-        }
+        Expectation::ResourceUpdated(wanted) => notifications::updated(*wanted, seen),
         Expectation::ServerRequests(wanted) => requests::server_requests(wanted, seen),
         Expectation::Stderr(wanted) => process::stderr(wanted, seen),
         Expectation::Exit(wanted) => process::exit(*wanted, seen),
@@ -136,9 +134,7 @@ fn asked(expectation: &Expectation) -> Ask {
         Expectation::MaxBytes(limit) => limits::ask_bytes(*limit),
         Expectation::Notifications(wanted) => notifications::ask(wanted),
         Expectation::Logging(wanted) => logging::ask(wanted),
-        Expectation::ResourceUpdated { wanted, uri } => {
-            notifications::ask_updated(*wanted, uri.as_deref())
-        }
+        Expectation::ResourceUpdated(wanted) => notifications::ask_updated(*wanted),
         Expectation::ServerRequests(wanted) => requests::ask(wanted),
         Expectation::Stderr(wanted) => process::ask_stderr(wanted),
         Expectation::Exit(wanted) => process::ask_exit(*wanted),

@@ -88,7 +88,7 @@ fn one_of_each() -> Vec<Expectation> {
             | Expectation::MaxBytes(_)
             | Expectation::Notifications(_)
             | Expectation::Logging(_)
-            | Expectation::ResourceUpdated { .. }
+            | Expectation::ResourceUpdated(_)
             | Expectation::ServerRequests(_)
             | Expectation::Stderr(_)
             | Expectation::Exit(_)
@@ -167,10 +167,7 @@ fn world_expectations() -> Vec<Expectation> {
             min_messages: Some(9),
             ..LoggingWanted::default()
         })),
-        Expectation::ResourceUpdated {
-            wanted: Presence::Present,
-            uri: None,
-        },
+        Expectation::ResourceUpdated(Presence::Present),
         Expectation::ServerRequests(vec![ServerRequestWanted {
             method: "roots/list".to_owned(),
             count: None,
@@ -354,7 +351,7 @@ fn a_flood_hides_notifications_that_did_not_come() {
     case(&[], &["notifications/x"], "unknowable");
     case(&[], &["notifications/message"], "missed");
     for wanted in [Presence::Present, Presence::Absent] {
-        let expectation = Expectation::ResourceUpdated { wanted, uri: None };
+        let expectation = Expectation::ResourceUpdated(wanted);
         assert_eq!(amid_flood(&expectation), "unknowable");
     }
 }

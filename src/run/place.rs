@@ -341,7 +341,7 @@ fn collect(expectation: &Expectation, paths: &mut BTreeSet<String>) {
         | Expectation::MaxBytes(_)
         | Expectation::Notifications(_)
         | Expectation::Logging(_)
-        | Expectation::ResourceUpdated { .. }
+        | Expectation::ResourceUpdated(_)
         | Expectation::ServerRequests(_)
         | Expectation::Stderr(_)
         | Expectation::Exit(_)

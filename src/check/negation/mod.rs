@@ -135,7 +135,7 @@ fn needs(expectation: &Expectation) -> Needs {
         | Expectation::MaxBytes(_)
         | Expectation::Notifications(_)
         | Expectation::Logging(_)
-        | Expectation::ResourceUpdated { .. }
+        | Expectation::ResourceUpdated(_)
         | Expectation::ServerRequests(_)
         | Expectation::Stderr(_)
         | Expectation::Exit(_)

@@ -273,32 +273,25 @@ pub(super) fn all_shown(told: &[NotificationSeen]) -> Option<String> {
 }
 
 /// `expect_notification`
-pub(super) fn ask_updated(wanted: Presence, uri: Option<&str>) -> Ask {
-    let of = uri
-        .map(|uri| format!(" of {}", phrase::quoted(uri)))
-        .unwrap_or_default();
+pub(super) fn ask_updated(wanted: Presence) -> Ask {
     let method = phrase::quoted(UPDATED);
     Ask::new(
         "expect_notification",
         match wanted {
-            Presence::Present => format!("a {method}{of}"),
-            Presence::Absent => format!("no {method}{of}"),
+            Presence::Present => format!("a {method}"),
+            Presence::Absent => format!("no {method}"),
         },
     )
 }
 
-/// `expect_notification`: whether the resource was told to have changed, from the beginning on, as the Go tool counts
+/// `expect_notification`: whether a resource was told to have changed, from the beginning on, as the Go tool counts
 /// it: a setup step may be what subscribes, and what changes it.
-pub(super) fn updated(wanted: Presence, uri: Option<&str>, seen: &Observation) -> Verdict {
-    let ask = ask_updated(wanted, uri);
+pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
+    let ask = ask_updated(wanted);
     let all = view::notifications_so_far(seen);
-    let told: Vec<&NotificationSeen> = all.iter().filter(|one| one.method == UPDATED).collect();
-    let of_it = told.iter().find(|one| {
-        let named = one.params.get("uri").and_then(Value::as_str);
-        uri.is_none() || named == uri
-    });
+    let told = all.iter().find(|one| one.method == UPDATED);
     let flooded = view::is_flooded(seen);
-    match (wanted, of_it) {
+    match (wanted, told) {
         (_, None) if flooded => ask::hidden_by_flood(),
         (Presence::Present, Some(_)) | (Presence::Absent, None) => Verdict::Held,
         (Presence::Absent, Some(found)) => Verdict::Missed(vec![Mismatch {
@@ -306,18 +299,9 @@ pub(super) fn updated(wanted: Presence, uri: Option<&str>, seen: &Observation) -
             ..ask.miss("there is one")
         }]),
         (Presence::Present, None) => Verdict::Missed(vec![Mismatch {
-            hint: told.first().map(|other| named(other)),
             actual: all_shown(all),
             ..ask.miss(summary(all))
         }]),
-    }
-}
-
-/// Which resource an update is about.
-fn named(update: &NotificationSeen) -> String {
-    match update.params.get("uri").and_then(Value::as_str) {
-        Some(uri) => format!("one came for {}", phrase::quoted(uri)),
-        None => "one came without a `uri`".to_owned(),
     }
 }
 

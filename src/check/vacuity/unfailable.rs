@@ -60,7 +60,7 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::OnlyChanged(_)
         | Expectation::MaxDuration(_)
         | Expectation::MaxBytes(_)
-        | Expectation::ResourceUpdated { .. }
+        | Expectation::ResourceUpdated(_)
         | Expectation::Exit(_)
         | Expectation::Findings(_)
         | Expectation::Snapshot(_) => None,

@@ -221,7 +221,7 @@ fn names_the_error(expectation: &Expectation) -> bool {
         | Expectation::MaxBytes(_)
         | Expectation::Notifications(_)
         | Expectation::Logging(_)
-        | Expectation::ResourceUpdated { .. }
+        | Expectation::ResourceUpdated(_)
         | Expectation::ServerRequests(_)
         | Expectation::Stderr(_)
         | Expectation::Exit(_)

@@ -117,7 +117,7 @@ fn effect(expectation: &Expectation) -> Effect {
     match expectation {
         Expectation::Notifications(wanted) => of_notifications(wanted),
         Expectation::Logging(wanted) => of_logging(wanted),
-        Expectation::ResourceUpdated { wanted, .. } => Effect {
+        Expectation::ResourceUpdated(wanted) => Effect {
             gains: *wanted == Presence::Present,
             loses: *wanted == Presence::Absent,
         },

@@ -37,7 +37,7 @@ fn request(count: Option<u64>) -> Expectation {
 }
 
 fn updated(wanted: Presence) -> Expectation {
-    Expectation::ResourceUpdated { wanted, uri: None }
+    Expectation::ResourceUpdated(wanted)
 }
 
 fn not(inner: Expectation) -> Expectation {

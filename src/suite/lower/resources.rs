@@ -89,7 +89,7 @@ impl Lowering<'_> {
         } else {
             Presence::Absent
         };
-        let expectation = Expectation::ResourceUpdated { wanted, uri: None };
+        let expectation = Expectation::ResourceUpdated(wanted);
         Some(self.wanted("expect_notification", field.place(), expectation))
     }
 }

@@ -126,13 +126,9 @@ pub(crate) enum Expectation {
     Notifications(Box<NotificationsWanted>),
     /// The `expect` of `assert_logging`: the log messages.
     Logging(Box<LoggingWanted>),
-    /// `expect_notification` of `assert_resources`: whether `notifications/resources/updated` came.
-    ResourceUpdated {
-        /// Whether it must come or must not.
-        wanted: Presence,
-        /// The resource, when known.
-        uri: Option<String>,
-    },
+    /// `expect_notification` of `assert_resources`: whether `notifications/resources/updated` must come or must not. Of
+    /// which resource is not asked: the update may be about a sub-resource of the one that was subscribed to.
+    ResourceUpdated(Presence),
     /// `server_requests`: what the server asked of the client.
     ServerRequests(Vec<ServerRequestWanted>),
     /// `stderr`: what the server wrote there.

@@ -56,8 +56,8 @@ shape! {
         subscribe = "subscribe": Text;
         /// Ends the subscription of this URI at the end.
         unsubscribe = "unsubscribe": Text;
-        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`), those that came
-        /// in the setup included.
+        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`), of whichever resource,
+        /// those that came in the setup included.
         expect_notification = "expect_notification": bool;
         /// How long that, and what `notifications` and `server_requests` speak of, is waited for after the answer.
         /// Default: 100 ms where something must not come, else 1 s at most.
