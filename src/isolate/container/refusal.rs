@@ -181,6 +181,19 @@ pub(super) fn is_no_network(message: &str) -> bool {
     lower.contains("network") && (lower.contains("not found") || lower.contains("no such network"))
 }
 
+/// Whether an engine that was asked to signal a container says that it runs no more.
+pub(super) fn is_over(error: &Error) -> bool {
+    let Error::DockerResponseServerError {
+        status_code,
+        message,
+    } = error
+    else {
+        return false;
+    };
+    // Older engines tell it by their words only.
+    matches!(status_code, 404 | 409) || message.contains("is not running")
+}
+
 /// Neither the image nor the suite says what is to be started.
 pub(super) fn nothing_to_start(about: About<'_>) -> ContainerFailure {
     ContainerFailure::Refused(format!(
@@ -403,6 +416,30 @@ mod tests {
         assert!(seen.to_string().contains("it is for linux/arm64"), "{seen}");
         let seen = super::explain_text("exec format error".to_owned(), at_home);
         assert!(seen.to_string().contains("its program is not"), "{seen}");
+    }
+
+    #[test]
+    fn a_container_that_runs_no_more_is_told_from_one_that_cannot_be_signalled() {
+        let case = |status_code, message: &str, wanted| {
+            let error = Error::DockerResponseServerError {
+                status_code,
+                message: message.to_owned(),
+            };
+            assert_eq!(super::is_over(&error), wanted, "{message}");
+        };
+        case(404, "No such container: 1", true);
+        case(409, "Container 1 is not running", true);
+        case(
+            409,
+            "can only kill running containers. 1 is in state exited: container state improper",
+            true,
+        );
+        case(
+            500,
+            "Cannot kill container: 1: Container 1 is not running",
+            true,
+        );
+        case(500, "cannot kill container: 1: permission denied", false);
     }
 
     #[test]

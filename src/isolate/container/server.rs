@@ -21,9 +21,9 @@ use super::{
     owned::Owned,
     program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
-    refusal::{About, ContainerFailure, explain_text},
+    refusal::{self, About, ContainerFailure, explain_text},
     sight,
-    steps::{State, Steps},
+    steps::{self, State, Steps},
 };
 use crate::{
     isolate::{fixture::Fixture, process::Patience, tail::Tail},
@@ -81,7 +81,10 @@ pub(crate) struct ServerContainer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heard {
     Yes,
+    /// The engine does not answer.
     No,
+    /// There was nobody left to hear it: the end had come, and the notice of it had not.
+    Over,
 }
 
 /// What messages about a container name.
@@ -234,11 +237,13 @@ impl ServerContainer {
         }
         self.ask();
         let (ending, heard) = self.descend(patience).await;
-        let status = self.status().unwrap_or(match heard {
-            Heard::Yes => ExitStatus::Signal(9),
+        let status = match (self.status(), heard) {
+            (Some(status), _) => status,
+            (None, Heard::Yes) => ExitStatus::Signal(9),
             // What the server would have done, nobody knows.
-            Heard::No => ExitStatus::Unknown,
-        });
+            (None, Heard::No) => ExitStatus::Unknown,
+            (None, Heard::Over) => steps::status_now(&self.owned.crew, &self.owned.id).await,
+        };
         self.look_back(status).await;
         self.finish(Exit {
             status,
@@ -281,20 +286,25 @@ impl ServerContainer {
         if timeout(patience.closed, self.exited()).await.is_ok() {
             return (Ending::StdinClosed, Heard::Yes);
         }
-        if self.signal("SIGTERM").await == Heard::No {
-            return (Ending::Killed, Heard::No);
+        match self.signal("SIGTERM").await {
+            Heard::Yes => {}
+            Heard::No => return (Ending::Killed, Heard::No),
+            Heard::Over => return (Ending::StdinClosed, Heard::Over),
         }
         if timeout(patience.terminated, self.exited()).await.is_ok() {
             return (Ending::Terminated, Heard::Yes);
         }
-        let heard = self.signal("SIGKILL").await;
-        if heard == Heard::Yes {
-            let _ = timeout(VANISHING, self.exited()).await;
+        match self.signal("SIGKILL").await {
+            Heard::Yes => {
+                let _ = timeout(VANISHING, self.exited()).await;
+                (Ending::Killed, Heard::Yes)
+            }
+            Heard::No => (Ending::Killed, Heard::No),
+            Heard::Over => (Ending::Terminated, Heard::Over),
         }
-        (Ending::Killed, heard)
     }
 
-    /// Sends a signal; one that has ended meanwhile needs none.
+    /// Sends a signal.
     async fn signal(&self, name: &str) -> Heard {
         let crew = &self.owned.crew;
         if crew.silent.is_cancelled() {
@@ -306,6 +316,7 @@ impl ServerContainer {
             .docker
             .kill_container(&self.owned.id, Some(options));
         match timeout(AFTERWARDS, asked).await {
+            Ok(Err(error)) if refusal::is_over(&error) => Heard::Over,
             Ok(Ok(()) | Err(Error::DockerResponseServerError { .. })) => Heard::Yes,
             Ok(Err(_)) | Err(_) => Heard::No,
         }

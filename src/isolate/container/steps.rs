@@ -261,6 +261,24 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
         Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
         Some(Err(_)) | None => return ExitStatus::Unknown,
     };
+    meaning(crew, id, code).await
+}
+
+/// How a container has ended, without waiting for the engine to tell it by itself.
+pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
+    let asked = crew.engine.docker.inspect_container(id, None);
+    let Ok(Ok(found)) = timeout(AFTERWARDS, asked).await else {
+        return ExitStatus::Unknown;
+    };
+    let state = found.state.unwrap_or_default();
+    match (state.running, state.exit_code) {
+        (Some(true), _) | (_, None) => ExitStatus::Unknown,
+        (Some(false) | None, Some(code)) => meaning(crew, id, code).await,
+    }
+}
+
+/// What the code of a container's end means.
+async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
     if code == i64::from(BY_SIGNAL) + 9 && was_out_of_memory(crew, id).await {
         return ExitStatus::OutOfMemory;
     }

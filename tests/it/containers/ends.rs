@@ -4,7 +4,10 @@ use std::{
     fmt::Write,
     path::Path,
     process::{Child, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -117,6 +120,87 @@ fn a_code_that_a_signal_leaves_too_is_taken_for_both() {
     assert_eq!(statuses, [pass, pass, pass, pass, "fail"], "{}", ran.stdout);
     let wanted = "it ended with SIGKILL (exit code 137), after its stdin was closed";
     assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+}
+
+/// Containers whose end the engine of the tests below has told.
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// When an engine tells that a container has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tells {
+    /// When it is asked to signal the container.
+    Late,
+    /// It does not.
+    Never,
+}
+
+/// Keeps the end of a container to itself, which has ended when this signal reaches it.
+fn tells(asked: &[u8], signal: &str, tells: Tells) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(asked);
+    let asked_for = |what: &str| {
+        let (_, rest) = text.split_once("/containers/")?;
+        let (id, rest) = rest.split_once('/')?;
+        rest.starts_with(what).then(|| id.to_owned())
+    };
+    if let Some(id) = asked_for(&format!("kill?signal={signal}")) {
+        docker_says(Path::new("/"), &["wait", &id]);
+        if tells == Tells::Late {
+            TOLD.lock().unwrap().push(id);
+        }
+    } else if let Some(id) = asked_for("wait") {
+        let begun = Instant::now();
+        while !TOLD.lock().unwrap().contains(&id) && begun.elapsed() < Duration::from_mins(1) {
+            thread::park_timeout(Duration::from_millis(10));
+        }
+    }
+    None
+}
+
+/// Runs one assertion behind an engine that hears like this; what was said and found.
+fn behind(hears: fn(&[u8]) -> Option<&'static str>, suite: &str) -> (String, String) {
+    let remote = Remote::with(hears);
+    let (ran, seen) = run(&project(suite), &["--docker-host", &remote.address]);
+    let findings = seen["assertions"][0]["findings"].to_string();
+    (ran.stdout, findings)
+}
+
+#[test]
+fn a_server_that_had_ended_when_it_was_signalled_ended_by_itself() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let suite = |wanted: &str| {
+        format!(
+            "assert: {{tool: echo, args: {{text: hi}}, expect: {{equals: hi, exit: {wanted}}}}}\n"
+        )
+    };
+    let late = |asked: &[u8]| tells(asked, "SIGTERM", Tells::Late);
+    let (said, findings) = behind(late, &suite("clean"));
+    assert!(said.contains("1 passed"), "{said}");
+    assert_eq!(findings, "[]");
+    let (said, _) = behind(late, &suite("7"));
+    let wanted = "it ended with exit code 0, after its stdin was closed";
+    assert!(said.contains(wanted), "{said}");
+    let never = |asked: &[u8]| tells(asked, "SIGTERM", Tells::Never);
+    let (said, _) = behind(never, &suite("clean"));
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn a_server_that_had_ended_when_it_was_killed_heard_the_signal_before() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let env = serde_json::json!({"SERVER": super::SERVER});
+    let suite = format!(
+        "server: {{command: sh, args: [-c, 'python3 -c \"$SERVER\"; while :; do sleep 1; done'], env: {env}}}\n\
+         assert: {{tool: echo, args: {{text: hi}}, expect: {{exit: 7}}}}\n"
+    );
+    let (said, findings) = behind(|asked| tells(asked, "SIGKILL", Tells::Late), &suite);
+    let wanted = "it ended with SIGTERM (exit code 143), sent by us";
+    assert!(said.contains(wanted), "{said}");
+    assert!(findings.contains("ignores-stdin-end"), "{findings}");
+    assert!(!findings.contains("ignores-termination"), "{findings}");
 }
 
 /// A run of four assertions that sleep, begun and left alone.
