@@ -124,6 +124,19 @@ impl RunReport {
         let verdict = self.judgement.as_ref().map(|judgement| judgement.verdict);
         format != Format::Badge || verdict != Some(Verdict::Incomplete)
     }
+
+    /// Whether a run that was judged so may become a baseline: its assertions decided, and there is one. A run of none
+    /// would leave a baseline that knows nothing, against which nothing gets worse.
+    pub(crate) fn may_be_baseline(&self, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Pass | Verdict::Fail => !self.records.is_empty(),
+            Verdict::Interrupted
+            | Verdict::Invalid
+            | Verdict::Incomplete
+            | Verdict::Error
+            | Verdict::Empty => false,
+        }
+    }
 }
 
 /// Judges a run that has been compared. `known` are causes that the report does not show: of the merge, of sinks.

@@ -110,6 +110,23 @@ fn a_baseline_is_not_written_by_a_run_that_is_not_whole() {
     assert!(!project.path().join("b.json").exists());
 }
 
+#[test]
+fn a_run_of_nothing_leaves_the_baseline_as_it_is() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let save = ["--save-baseline", "b.json"];
+    expect(&ci(&project, &save), 0, "pass");
+    let known = project.read("b.json");
+    let nothing = [&save[..], &["--tags", "nightly", "--allow-empty"]].concat();
+    expect(&ci(&project, &nothing), 0, "pass");
+    assert_eq!(project.read("b.json"), known);
+    let compared = [&nothing[..], &["--baseline", "b.json"]].concat();
+    expect(&ci(&project, &compared), 0, "pass");
+    assert_eq!(project.read("b.json"), known);
+    let new = ["--tags", "nightly", "--allow-empty", save[0], "new.json"];
+    expect(&ci(&project, &new), 0, "pass");
+    assert!(!project.path().join("new.json").exists());
+}
+
 /// One assertion that fails, one that never ends, one that does not begin.
 fn endless() -> Project {
     let waiting = "name: stuck\nserver: {command: sh, args: [-c, 'echo x >>started; exec sleep 600']}\n\

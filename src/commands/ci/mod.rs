@@ -221,6 +221,7 @@ fn make(
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
     shard::refuse_missing(&made.report.plan, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
+        made.report.left_out = prepared.left_out;
         return Ok(());
     }
     if prepared.needs_engine() {

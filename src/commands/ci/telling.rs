@@ -168,15 +168,7 @@ impl Telling<'_> {
             Store::Path(path) => path,
             Store::Auto | Store::Off => return Ok(()),
         };
-        let complete = match judged.verdict {
-            Verdict::Pass | Verdict::Fail => true,
-            Verdict::Interrupted
-            | Verdict::Invalid
-            | Verdict::Incomplete
-            | Verdict::Error
-            | Verdict::Empty => false,
-        };
-        if !complete {
+        if !report.may_be_baseline(judged.verdict) {
             return Ok(());
         }
         let place = Destination::Within(Bounds::of(&self.here.environment), path.clone());

@@ -20,7 +20,6 @@ use crate::{
         baselines::{self, Ages},
         compare::Scope,
         timings::Timings,
-        verdict::Verdict,
     },
 };
 
@@ -93,14 +92,8 @@ impl<'a> Data<'a> {
     pub(super) fn of(facts: &'a Facts<'a>, known: Option<&'a Baseline>) -> Option<Self> {
         let source = &facts.report.source;
         let verdict = facts.report.judgement.as_ref()?.verdict;
-        let complete = match verdict {
-            Verdict::Pass | Verdict::Fail => Scope::Whole.of(facts.report) == Scope::Whole,
-            Verdict::Interrupted
-            | Verdict::Invalid
-            | Verdict::Incomplete
-            | Verdict::Error
-            | Verdict::Empty => false,
-        };
+        let complete =
+            facts.report.may_be_baseline(verdict) && Scope::Whole.of(facts.report) == Scope::Whole;
         let data = Self {
             facts,
             known,

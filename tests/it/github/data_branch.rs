@@ -135,6 +135,24 @@ fn an_incomplete_run_leaves_a_badge_and_no_baseline() {
 }
 
 #[test]
+fn a_run_of_nothing_leaves_a_badge_and_no_baseline() {
+    let twin = Twin::start();
+    history(&twin);
+    assert_eq!(pushed(&twin, 1, 1), 0);
+    let known = twin.world().files(BRANCH);
+    let step = Step::push(&twin, &hash("c2")).numbered(2);
+    let nothing = [&WRITE[..], &["--tags", "nightly", "--allow-empty"]].concat();
+    assert_eq!(step.run(&project(1), &nothing).code, 0);
+    let mut files = twin.world().files(BRANCH);
+    let badge = files.remove("badge/evals.json").unwrap();
+    assert!(badge.contains("no data"), "{badge}");
+    let kept = known
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with("badge/"));
+    assert_eq!(files, kept.collect());
+}
+
+#[test]
 fn eight_writers_meet_on_a_branch_that_is_not_there() {
     let twin = Twin::start();
     let projects: Vec<Project> = (0..8)
