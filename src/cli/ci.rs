@@ -180,9 +180,10 @@ pub(crate) struct PlaceArgs {
 /// When a run is red.
 #[derive(Debug, Args)]
 pub(crate) struct JudgingArgs {
-    /// Percentage of the executed assertions that must pass
-    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, default_value = "100", value_parser = Percent::from_text)]
-    pub(crate) threshold: Percent,
+    /// Percentage of the executed assertions that must pass; when none is given 100, or what a stored run was asked for
+    // No default of clap's: a merge asks what is given besides what was asked before, also where it is the usual.
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = Percent::from_text)]
+    pub(crate) threshold: Option<Percent>,
     /// Compare with this baseline: of the data branch, none, or this file
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,

@@ -168,7 +168,9 @@ mod tests {
         assert_eq!(known("suite").shape, Shape::List);
         assert_eq!(known("suite").default, "evals");
         assert_eq!(known("fail-on-regression").shape, Shape::Switch);
-        assert_eq!(known("threshold").default, "100");
+        assert_eq!(known("timeout").default, "30s");
+        // So that one that is given differs from none.
+        assert_eq!(known("threshold").default, "");
         assert_eq!(known("blobs").modes, [Mode::Merge]);
         assert_eq!(known("max-shards").modes, [Mode::Plan]);
         assert_eq!(known("shard").modes, [Mode::Shard]);

@@ -57,6 +57,30 @@ fn inputs_choose_what_runs() {
 }
 
 #[test]
+fn a_threshold_that_is_given_is_asked_of_a_stored_run() {
+    let project = Project::with_suite(&format!(
+        "{SUITE}---\n{}",
+        SUITE.replace("contains: x", "contains: y")
+    ));
+    let run = [
+        ("isolation", "process"),
+        ("threshold", "50"),
+        ("report-json", "run.json"),
+    ];
+    let ran = action(&project, &run, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let case = |given: &[(&str, &str)], code| {
+        let told = [("mode", "merge"), ("blobs", "run.json")];
+        let ran = action(&project, &[&told[..], given].concat(), &[]);
+        assert_eq!(ran.code, code, "{given:?}\n{}", ran.stdout);
+    };
+    case(&[], 0);
+    case(&[("threshold", "")], 0);
+    case(&[("threshold", "40")], 0);
+    case(&[("threshold", "100")], 1);
+}
+
+#[test]
 fn what_is_not_understood_is_refused() {
     let project = Project::with_suite(SUITE);
     let case = |inputs: &[(&str, &str)], words: &[&str], wanted: &str| {

@@ -596,6 +596,8 @@ fn a_stored_run_keeps_its_verdict_and_can_only_be_told_as_worse() {
     told(&[], 0, "pass");
     told(&["--threshold", "50"], 0, "pass");
     told(&["--threshold", "51"], 1, "fail");
+    // What is usual is given all the same.
+    told(&["--threshold", "100"], 1, "fail");
     told(&["--fail-on-regression"], 1, "fail");
     run(
         &[

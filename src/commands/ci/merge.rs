@@ -53,7 +53,8 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let mut demands = options::demands(&args.judging);
     if let Some(judgement) = &merged.report.judgement {
         merged.causes.extend(judgement.causes.iter().cloned());
-        demands = asked_besides(demands, judgement);
+        let threshold = options::threshold(&args.judging);
+        demands = asked_besides(demands, threshold, judgement);
     }
     let (mut wishes, mut update_baseline) = (
         options::wishes(&args.sinks, &args.judging),
@@ -126,15 +127,10 @@ fn told_by_event(here: &Here, told: Source) -> Source {
 }
 
 /// A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make
-/// the verdict worse, and never better.
-fn asked_besides(here: Demands, stored: &Judgement) -> Demands {
-    let threshold = if here.threshold == options::USUAL_THRESHOLD {
-        stored.threshold
-    } else {
-        here.threshold.max(stored.threshold)
-    };
+/// the verdict worse, and never better. A threshold is asked for here only where it is given.
+fn asked_besides(here: Demands, threshold: Option<u32>, stored: &Judgement) -> Demands {
     Demands {
-        threshold,
+        threshold: threshold.map_or(stored.threshold, |given| given.max(stored.threshold)),
         empty: Gate::Open,
         ..here
     }

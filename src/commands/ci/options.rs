@@ -137,17 +137,22 @@ fn tag_lists(typed: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 /// The share that must pass when nothing is said, in hundredths of a percent.
-pub(super) const USUAL_THRESHOLD: u32 = 10_000;
+const USUAL_THRESHOLD: u32 = 10_000;
 
 /// What is asked of the run.
 pub(super) fn demands(args: &JudgingArgs) -> Demands {
     let closed = |closed| if closed { Gate::Closed } else { Gate::Open };
     Demands {
-        threshold: args.threshold.hundredths,
+        threshold: threshold(args).unwrap_or(USUAL_THRESHOLD),
         regression: closed(args.fail_on_regression),
         breaking: closed(args.fail_on_breaking),
         empty: closed(!args.allow_empty),
     }
+}
+
+/// The share that must pass as it was given, in hundredths of a percent.
+pub(super) fn threshold(args: &JudgingArgs) -> Option<u32> {
+    args.threshold.map(|percent| percent.hundredths)
 }
 
 /// What a shard's sinks are asked for: its result, for the merge to tell of it all.
