@@ -121,8 +121,9 @@ impl Attempted {
         self
     }
 
-    /// The place, the server, the session and the subject, in this order. A shared server that turns out to be
-    /// dead is replaced: that it ended is no verdict on this assertion.
+    /// The place, the server, the session and the subject, in this order. A shared server that turns out to have
+    /// ended before anything was sent to it is replaced: that is no verdict on this assertion. What it may have
+    /// received is never sent a second time: the server may have ended of it, and may have acted on it.
     async fn observe(
         &mut self,
         job: &RunJob,
@@ -133,9 +134,13 @@ impl Attempted {
         started.teller.phase(Phase::Place);
         if let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await {
             self.perform(live, job, shared, started).await?;
-            let crash = |seen: &Disruption| seen.kind == DisruptionKind::Crash;
-            let crashed = self.observation.disruption.as_ref().is_some_and(crash);
-            let Some(dead) = self.live.take_if(|_| crashed) else {
+            let disruption = self.observation.disruption.as_mut();
+            let Some(crash) = disruption.filter(|seen| seen.kind == DisruptionKind::Crash) else {
+                return Ok(());
+            };
+            let unspoken = |live: &mut Live| !live.session.was_spoken_to();
+            let Some(dead) = self.live.take_if(unspoken) else {
+                crash.message += &shared_by(&self.shared_server);
                 return Ok(());
             };
             Box::pin(self.end_shared(dead, shared, started)).await;
@@ -157,11 +162,13 @@ impl Attempted {
         started: Started<'_>,
     ) -> Option<Live> {
         let mut live = shared.take_live(job).await?;
-        if live.process.status().is_some() || live.place.reset(&live.process).await.is_err() {
+        live.session.set_clock(started.clock);
+        live.session.catch_up().await;
+        let ended = live.session.is_closed() || live.process.status().is_some();
+        if ended || live.place.reset(&live.process).await.is_err() {
             Box::pin(self.end_shared(live, shared, started)).await;
             return None;
         }
-        live.session.set_clock(started.clock);
         self.bindings.fixture = live.place.fixture_path();
         let dialect = shared.options.rules.dialect;
         live.place.look_before(job, &self.bindings, dialect);
@@ -171,9 +178,10 @@ impl Attempted {
 
     /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
     /// by itself is remembered: it must not be hidden by the fresh one.
-    async fn end_shared(&mut self, live: Live, shared: &Shared, started: Started<'_>) {
+    async fn end_shared(&mut self, mut live: Live, shared: &Shared, started: Started<'_>) {
         let with = live.used_by.first().cloned().unwrap_or_default();
-        self.died = live.process.status().map(|status| {
+        let status = live.status().await;
+        self.died = status.map(|status| {
             format!(
                 "the server shared with `{with}` ended while the session was open: {status}; \
                  a fresh one was started"
@@ -420,6 +428,20 @@ struct Started<'a> {
     deadline: Instant,
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
+}
+
+/// Who had used a server that ended, for the message that it did.
+fn shared_by(ids: &[String]) -> String {
+    const NAMED: usize = 3;
+    let named: Vec<String> = ids.iter().take(NAMED).map(|id| format!("`{id}`")).collect();
+    let more = match ids.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "; the server was shared (--reuse-server): before, it was used by {}{more}",
+        named.join(", ")
+    )
 }
 
 fn interrupted() -> Observation {

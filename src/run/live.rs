@@ -79,11 +79,19 @@ impl Live {
         container_of(&self.process, &self.used_by)
     }
 
+    /// How the process ended, if it did unasked. A stream that ended is most often the end of the process, seen a
+    /// moment early.
+    pub(super) async fn status(&mut self) -> Option<ExitStatus> {
+        if self.session.is_closed() {
+            let _ = timeout(STREAM_TO_END, self.process.exited()).await;
+        }
+        self.process.status()
+    }
+
     /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
     pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> Ended {
-        if self.session.is_closed() && seen.disruption.is_none() {
-            // A stream that ended unasked is most often the end of the process, seen a moment early.
-            let _ = timeout(STREAM_TO_END, self.process.exited()).await;
+        if seen.disruption.is_none() {
+            self.status().await;
         }
         self.process.ask();
         let deadline = Instant::now() + Patience::default().altogether();

@@ -80,6 +80,8 @@ pub(crate) struct Session {
     /// Where findings about answers go while what is asked belongs to no assertion.
     aside: Option<Record>,
     usable: bool,
+    /// How much had been written when the present assertion began.
+    written_before: u64,
     /// Whether a question that belongs to no assertion was cut short: its answer may still come, late and not asked
     /// for any more, and that is our doing.
     gave_up: bool,
@@ -115,6 +117,7 @@ impl Session {
             lists: list::Listed::default(),
             aside: None,
             usable: true,
+            written_before: 0,
             gave_up: false,
         }
     }
@@ -129,6 +132,7 @@ impl Session {
     ) -> Observation {
         self.exchange.dialogue.client.begin();
         self.exchange.dialogue.client.bind(bindings);
+        self.written_before = self.exchange.link().written();
         if let Err(disruption) = self.play(script, bindings, deadline).await {
             self.usable = matches!(
                 disruption.kind,
@@ -142,6 +146,16 @@ impl Session {
         self.exchange.dialogue.broken = None;
         self.exchange.dialogue.suspect = None;
         self.hand_out()
+    }
+
+    /// Takes what came while nobody listened: the end of the stream shows only then.
+    pub(crate) async fn catch_up(&mut self) {
+        self.exchange.take_arrived().await;
+    }
+
+    /// Whether the server may have received anything of the last assertion: it may have acted on it.
+    pub(crate) fn was_spoken_to(&mut self) -> bool {
+        self.exchange.link().written() > self.written_before
     }
 
     /// Whether the server closed its output, or ended.

@@ -86,6 +86,8 @@ pub(crate) struct Link {
     /// Frames with their line ends, of which the first `sent` bytes are written.
     outbox: Vec<u8>,
     sent: usize,
+    /// How many bytes the other side may have taken.
+    written: u64,
     /// When the last bytes were read.
     read_at_us: u64,
     clock: JobClock,
@@ -112,6 +114,7 @@ impl Link {
             lines: Lines::new(LONGEST_BYTES),
             outbox: Vec::new(),
             sent: 0,
+            written: 0,
             read_at_us: 0,
             clock: parts.clock,
             log: WireLog::new(),
@@ -131,6 +134,11 @@ impl Link {
     /// Counts from another moment: the next assertion on the same session.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
         self.clock = clock;
+    }
+
+    /// How many bytes were written so far. The other side may have taken them, even where it is gone now.
+    pub(crate) fn written(&self) -> u64 {
+        self.written
     }
 
     /// Sends one frame; the newline is added. When cancelled, what is left of it goes out with the next call
@@ -197,6 +205,7 @@ impl Link {
             let failure = match ready!(Pin::new(output).poll_write(context, waiting)) {
                 Ok(count) if count > 0 => {
                     self.sent += count;
+                    self.written += count as u64;
                     continue;
                 }
                 Ok(_) => SendFailure::Closed,

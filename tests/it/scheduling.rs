@@ -69,31 +69,56 @@ fn a_shared_server_is_one_process_and_results_keep_their_order() {
 }
 
 #[test]
-fn a_shared_server_that_dies_is_replaced_and_its_end_is_told() {
+fn what_killed_a_shared_server_is_an_error_and_is_not_sent_again() {
     let dies_in_third = "{builtin: conformance, args: [--fault, 'tools/call@3=exit-mid-call:9']}";
-    let project = Project::with_suite(&counting(dies_in_third, &[1, 2, 1, 2, 1]));
+    let project = Project::with_suite(&counting(dies_in_third, &[1, 2, 3, 1, 2]));
     let ended = run(&project, &["--reuse-server", "--jobs", "4"]);
-    assert_eq!(each(&ended, "kind"), ["pass"; 5], "{}", ended.stdout);
-    let findings = each(&ended, "findings");
-    for (at, findings) in findings.iter().enumerate() {
-        let codes: Vec<&str> = findings
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|finding| finding["code"].as_str().unwrap())
-            .collect();
-        let died = [2, 4].contains(&at);
-        let wanted: &[&str] = if died { &["exited-early"] } else { &[] };
-        assert_eq!(codes, wanted, "{at}: {findings:#}");
+    assert_eq!(
+        each(&ended, "kind"),
+        ["pass", "pass", "error", "pass", "pass"],
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(each(&ended, "cause")[2], "crash");
+    let detail = each(&ended, "detail")[2].to_string();
+    for wanted in [
+        "exit code 9",
+        "used by `a.yaml::number 0`, `a.yaml::number 1`",
+    ] {
+        assert!(detail.contains(wanted), "{detail}");
     }
-    let message = findings[2][0]["message"].as_str().unwrap();
-    assert!(message.contains("exit code 9"), "{message}");
 
-    // One that dies in every call is a crash, whoever shared it.
     let always = "{builtin: conformance, args: [--fault, 'tools/call=exit-mid-call:9']}";
     let project = Project::with_suite(&counting(always, &[1, 1]));
     let ended = run(&project, &["--reuse-server"]);
     assert_eq!(each(&ended, "cause"), ["crash", "crash"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shared_server_that_ended_between_assertions_is_replaced_and_its_end_is_told() {
+    let project = Project::with_suite(&format!(
+        "\
+name: before
+serial: one
+server: {{command: sh, args: [-c, 'echo $$ >pid; exec \"$0\" serve --fault tools/call@1=exit-after-reply:9', {BINARY:?}]}}
+assert: {{tool: counter, expect: {{structured: {{$.process: 1}}}}}}
+---
+name: between
+serial: one
+server: {{command: sh, args: [-c, 'while kill -0 $(cat pid); do sleep 0.02; done; exec \"$0\" serve', {BINARY:?}]}}
+assert: {{tool: counter, expect: {{structured: {{$.process: 1}}}}}}
+---
+name: after
+serial: one
+server: {{command: sh, args: [-c, 'echo $$ >pid; exec \"$0\" serve --fault tools/call@1=exit-after-reply:9', {BINARY:?}]}}
+assert: {{tool: counter, expect: {{structured: {{$.process: 1}}}}}}
+"
+    ));
+    let ended = run(&project, &["--reuse-server"]);
+    assert_eq!(each(&ended, "kind"), ["pass"; 3], "{}", ended.stdout);
+    let findings = format!("{:?}", each(&ended, "findings"));
+    assert!(findings.contains("exited-early"), "{findings}");
 }
 
 #[test]

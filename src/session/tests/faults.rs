@@ -219,6 +219,31 @@ async fn processes_that_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn it_is_known_whether_a_server_that_ended_may_have_received_something() {
+    let exit = Act::Exit(ExitStatus::Code(9));
+    let plot = move |last: usize, acts: [Act; 2]| -> Plot {
+        Box::new(move |method, before, _| match method {
+            "initialize" => vec![hands()],
+            "tools/call" if before == last => acts.to_vec(),
+            "tools/call" => vec![said("hi")],
+            _ => Vec::new(),
+        })
+    };
+    let mut stage = Stage::new(plot(0, [said("hi"), exit.clone()]));
+    assert_eq!(class(&stage.perform(&echo()).await), "result");
+    stage.gone().await;
+    assert_eq!(class(&stage.perform(&echo()).await), "crash (subject)");
+    assert!(!stage.session.was_spoken_to());
+    stage.session.catch_up().await;
+    assert!(stage.session.is_closed());
+
+    let mut stage = Stage::new(plot(1, [exit.clone(), exit]));
+    assert_eq!(class(&stage.perform(&echo()).await), "result");
+    assert_eq!(class(&stage.perform(&echo()).await), "crash (subject)");
+    assert!(stage.session.was_spoken_to());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_reads_no_more_is_not_waited_for() {
     let plot = first(vec![hands(), Act::CloseInput]);
     let (seen, end) = act(&echo(), plot).await;

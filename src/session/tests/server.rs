@@ -142,6 +142,11 @@ impl Stage {
         Box::pin(performed).await
     }
 
+    /// Waits until the server has ended by itself.
+    pub(super) async fn gone(&mut self) {
+        (&mut self.server).await.unwrap();
+    }
+
     /// Closes the session; what it still saw, and all that the server received.
     pub(super) async fn close(self) -> (Remainder, Vec<Value>) {
         let closing = self.session.close(Instant::now() + DEADLINE);
