@@ -1,5 +1,5 @@
-//! What must be known of an executable for Linux before it goes into an image: its processor, and the loader it
-//! asks for.
+//! What must be known of an executable for Linux that goes into an image or is in one: its processor, and the loader
+//! it asks for.
 
 use std::{
     fs::File,
@@ -22,6 +22,40 @@ pub(super) struct Executable {
     pub(super) loader: Option<String>,
 }
 
+/// A processor, told by the first bytes of an executable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Processor {
+    /// As engines call it.
+    Known(&'static str),
+    /// One that is not known here.
+    Other,
+}
+
+/// The processor of an executable for Linux that begins like this; `None` when it is none.
+pub(super) fn processor(head: &[u8]) -> Option<Processor> {
+    let head = head.get(..20)?;
+    if head[..4] != [0x7f, b'E', b'L', b'F'] {
+        return None;
+    }
+    let is_big = head[5] == 2;
+    let number = match (head[18], head[19]) {
+        (high, low) if is_big => u16::from_be_bytes([high, low]),
+        (low, high) => u16::from_le_bytes([low, high]),
+    };
+    Some(Processor::Known(match number {
+        3 => "386",
+        21 if is_big => "ppc64",
+        21 => "ppc64le",
+        22 => "s390x",
+        40 => "arm",
+        62 => "amd64",
+        183 => "arm64",
+        243 => "riscv64",
+        258 => "loong64",
+        _ => return Some(Processor::Other),
+    }))
+}
+
 /// Reads an executable; `None` when it is none for a Linux of 64 bits.
 pub(super) fn read(path: &Path) -> io::Result<Option<Executable>> {
     read_from(&mut File::open(path)?)
@@ -35,14 +69,9 @@ pub(super) fn read_from(file: &mut (impl Read + Seek)) -> io::Result<Option<Exec
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         Err(error) => return Err(error),
     }
-    // The magic number, 64 bits, little endian.
-    if head[..6] != [0x7f, b'E', b'L', b'F', 2, 1] {
+    let is_long_and_little = head[4..6] == [2, 1];
+    let (true, Some(Processor::Known(machine))) = (is_long_and_little, processor(&head)) else {
         return Ok(None);
-    }
-    let machine = match short(&head, 18) {
-        62 => "amd64",
-        183 => "arm64",
-        _ => return Ok(None),
     };
     let (table, size, count) = (long(&head, 32), short(&head, 54), short(&head, 56));
     let mut loader = None;
@@ -77,7 +106,24 @@ fn long(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use std::path::Path;
 
-    use super::read;
+    use super::{Processor, processor, read};
+
+    #[test]
+    fn the_first_bytes_tell_the_processor() {
+        let case = |order: u8, number: [u8; 2], wanted| {
+            let mut head = [0; 20];
+            head[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, order]);
+            head[18..].copy_from_slice(&number);
+            assert_eq!(processor(&head), Some(wanted));
+            assert_eq!(processor(&head[..19]), None);
+        };
+        case(1, [183, 0], Processor::Known("arm64"));
+        case(1, [2, 1], Processor::Known("loong64"));
+        case(2, [0, 22], Processor::Known("s390x"));
+        case(1, [21, 0], Processor::Known("ppc64le"));
+        case(1, [0xef, 0xbe], Processor::Other);
+        assert_eq!(processor(b"#!/bin/sh, and more than twenty bytes"), None);
+    }
 
     #[test]
     fn programs_are_told_from_other_files() {

@@ -29,6 +29,7 @@ mod script;
 pub(crate) mod server;
 pub(crate) mod sight;
 mod steps;
+mod unstarted;
 pub(crate) mod upload;
 pub(crate) mod warm;
 mod workshop;

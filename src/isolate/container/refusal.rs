@@ -6,7 +6,7 @@ use bollard::errors::Error;
 
 use super::{
     failure::{chain, is_gone},
-    program::Lacking,
+    program::{Lacking, WRONG_PLATFORM},
 };
 
 /// Why there is no running container.
@@ -133,10 +133,7 @@ impl ContainerFailure {
             Self::NameConflict(_) => {
                 "`mcp-assert reap` removes what killed runs left; run it again".to_owned()
             }
-            Self::WrongPlatform { .. } => {
-                "name an image for the engine's platform, or `docker: {platform: …}` with an emulator installed"
-                    .to_owned()
-            }
+            Self::WrongPlatform { .. } => WRONG_PLATFORM.to_owned(),
             Self::Lacks { lacking, .. } => lacking.help(),
             Self::NoProgram { program, reference, .. } => format!(
                 "`docker run --rm --entrypoint {program} {reference}` shows the same; \
@@ -168,11 +165,18 @@ impl ContainerFailure {
 }
 
 impl About<'_> {
-    /// Whether the image says that it is for another machine; 64 bits run programs of 32.
+    /// Whether the image says that it is for another machine.
     fn is_foreign(&self) -> bool {
-        let as_home = [("linux/386", "linux/amd64"), ("linux/arm", "linux/arm64")];
-        self.platform != self.engine && !as_home.contains(&(self.platform, self.engine))
+        let at_home = |processor| is_home(processor, self.engine);
+        self.platform != self.engine && !self.platform.strip_prefix("linux/").is_some_and(at_home)
     }
+}
+
+/// Whether an engine of this platform runs programs for this processor; 64 bits run programs of 32.
+pub(super) fn is_home(processor: &str, engine: &str) -> bool {
+    let as_home = [("386", "amd64"), ("arm", "arm64")];
+    let own = engine.split('/').nth(1).unwrap_or_default();
+    processor == own || as_home.contains(&(processor, own))
 }
 
 /// Whether an engine that was asked for a container says that it does not know its network.
@@ -210,12 +214,15 @@ pub(super) fn nothing_left(about: About<'_>) -> ContainerFailure {
     ))
 }
 
-fn wrong_platform(about: About<'_>) -> ContainerFailure {
+/// A program cannot run where it is; `program` is the platform that it is for, where that is known.
+pub(super) fn wrong_platform(about: About<'_>, program: Option<&str>) -> ContainerFailure {
     let (platform, engine) = (about.platform, about.engine);
     ContainerFailure::WrongPlatform {
         image: about.image.to_owned(),
         platform: if about.is_foreign() {
             format!("it is for {platform}, the engine runs {engine}")
+        } else if let Some(program) = program {
+            format!("it says that it is for {platform}, and its program is for {program}")
         } else {
             format!("it says that it is for {platform}, and its program is not")
         },
@@ -253,7 +260,7 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
     } else if says(&["is already in use by container", "name is already in use"]) {
         ContainerFailure::NameConflict(message)
     } else if says(&["exec format error", "does not match the specified platform"]) {
-        wrong_platform(about)
+        wrong_platform(about, None)
     } else if says(&["unable to find user", "no matching entries in passwd"]) {
         ContainerFailure::NoUser {
             image,
@@ -282,7 +289,7 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
     } else if lower.contains("exec") && says(&["no such file or directory"]) {
         // What starts a program that the machine cannot run tries a shell next, and says that this is not there.
         if about.is_foreign() {
-            wrong_platform(about)
+            wrong_platform(about, None)
         } else {
             ContainerFailure::NoProgram {
                 program,

@@ -21,9 +21,10 @@ use super::{
     owned::Owned,
     program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
-    refusal::{self, About, ContainerFailure, explain_text},
+    refusal::{self, ContainerFailure},
     sight,
     steps::{self, State, Steps},
+    unstarted::{self, OwnAbout},
 };
 use crate::{
     isolate::{fixture::Fixture, process::Patience, tail::Tail},
@@ -87,31 +88,6 @@ enum Heard {
     Over,
 }
 
-/// What messages about a container name.
-#[derive(Debug)]
-struct OwnAbout {
-    image: String,
-    platform: String,
-    engine: String,
-    program: String,
-    /// The image as a command line names it.
-    reference: String,
-    /// Where the program may be in the image.
-    places: Vec<String>,
-}
-
-impl OwnAbout {
-    fn about(&self) -> About<'_> {
-        About {
-            image: &self.image,
-            platform: &self.platform,
-            engine: &self.engine,
-            program: &self.program,
-            reference: &self.reference,
-        }
-    }
-}
-
 impl ServerContainer {
     /// Makes the container and starts the server in it. `limit` counts from the moment it was our turn.
     pub(crate) async fn start(
@@ -148,12 +124,14 @@ impl ServerContainer {
         let begun = Instant::now();
         let (link, running) = match steps.attach_and_start(&owned, clock).await {
             Ok(started) => started,
-            Err(failure @ ContainerFailure::NoProgram { .. }) => {
-                let docker = &crew.engine.docker;
-                let lacks = program::lacks(docker, &owned.id, &about.places).await;
-                return Err(refined(failure, lacks.as_ref()));
+            Err(failure) => {
+                let lacks = if unstarted::asks_to_look(Some(&failure), "", &about) {
+                    about.lacks(crew, &owned.id).await
+                } else {
+                    None
+                };
+                return Err(unstarted::refined(failure, lacks.as_ref(), &about));
             }
-            Err(failure) => return Err(failure),
         };
         seen.start = begun.elapsed();
         let container = Self {
@@ -335,40 +313,20 @@ impl ServerContainer {
             self.seen.out_of_memory = state.oom_killed == Some(true);
         }
         self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;
-        if let Some(ContainerFailure::NoProgram { .. }) = self.explain(status) {
-            let docker = &crew.engine.docker;
-            self.lacks = program::lacks(docker, &self.owned.id, &self.about.places).await;
+        let said = self.stderr().text();
+        let told = unstarted::told(&said, status, &self.about);
+        if unstarted::asks_to_look(told.as_ref(), &said, &self.about) {
+            self.lacks = self.about.lacks(crew, &self.owned.id).await;
         }
     }
 
     /// What a server that ended before its first answer died of, as far as it is no matter of its own.
     pub(crate) fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
-        let tail = self.stderr();
-        let text = tail.text();
-        // The init process tells what it could not start: Docker's, or Podman's, whose exit code tells nothing.
-        let told = text.lines().find(|line| {
-            let init = line.starts_with("[FATAL ") || line.starts_with("ERROR (catatonit");
-            // Without it, the runtime itself.
-            let runtime = line
-                .strip_prefix("exec ")
-                .and_then(|line| line.split_once(": "));
-            let ours = |(place, _): (&str, &str)| self.about.places.iter().any(|own| own == place);
-            init && line.contains("exec ") || runtime.is_some_and(ours)
-        });
-        match status {
-            ExitStatus::Code(1 | 126 | 127) if told.is_some() => {
-                let line = told?.to_lowercase();
-                let failure = explain_text(line, self.about.about());
-                Some(refined(failure, self.lacks.as_ref()))
-            }
-            ExitStatus::Code(_) if text.to_lowercase().contains("exec format error") => Some(
-                explain_text("exec format error".to_owned(), self.about.about()),
-            ),
-            ExitStatus::Code(_)
-            | ExitStatus::Signal(_)
-            | ExitStatus::LikeSignal(_)
-            | ExitStatus::OutOfMemory
-            | ExitStatus::Unknown => None,
+        let said = self.stderr().text();
+        let (about, lacks) = (&self.about, self.lacks.as_ref());
+        match unstarted::told(&said, status, about) {
+            Some(failure) => Some(unstarted::refined(failure, lacks, about)),
+            None => unstarted::misread(lacks, about),
         }
     }
 
@@ -381,20 +339,6 @@ impl ServerContainer {
 impl Drop for ServerContainer {
     fn drop(&mut self) {
         self.work.abort();
-    }
-}
-
-/// Of a program that seemed not to be there, what it lacks.
-fn refined(failure: ContainerFailure, lacks: Option<&Lacking>) -> ContainerFailure {
-    match (failure, lacks) {
-        (ContainerFailure::NoProgram { program, image, .. }, Some(lacking)) => {
-            ContainerFailure::Lacks {
-                program,
-                image,
-                lacking: lacking.clone(),
-            }
-        }
-        (failure, _) => failure,
     }
 }
 

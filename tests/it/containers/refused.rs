@@ -72,15 +72,26 @@ fn a_name_that_somebody_has_is_theirs() {
 }
 
 /// A program for a processor that there is not.
-fn foreign() -> Vec<u8> {
+const NONE: [u8; 2] = [0xef, 0xbe];
+
+/// A program for a processor that is not this one, and its name.
+const OTHER: ([u8; 2], &str) = if cfg!(target_arch = "aarch64") {
+    ([62, 0], "amd64")
+} else {
+    ([183, 0], "arm64")
+};
+
+/// A program for this processor.
+fn foreign(processor: [u8; 2]) -> Vec<u8> {
     let mut program = vec![0; 128];
     program[..16].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    program[16..20].copy_from_slice(&[2, 0, 0xef, 0xbe]);
+    program[16..18].copy_from_slice(&[2, 0]);
+    program[18..20].copy_from_slice(&processor);
     program
 }
 
 /// Gives the engine an image for this processor, whose files are that program.
-fn load(tag: &Tag, architecture: &str, files: &[&str]) {
+fn load(tag: &Tag, architecture: &str, files: &[&str], program: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let add = |tar: &mut tar::Builder<Vec<u8>>, name: &str, bytes: &[u8]| {
         let mut header = tar::Header::new_gnu();
@@ -90,7 +101,7 @@ fn load(tag: &Tag, architecture: &str, files: &[&str]) {
     };
     let mut layer = tar::Builder::new(Vec::new());
     for file in files {
-        add(&mut layer, file, &foreign());
+        add(&mut layer, file, program);
     }
     let layer = layer.into_inner().unwrap();
     let config = serde_json::json!({
@@ -122,8 +133,13 @@ fn a_program_for_another_processor_is_told_as_that() {
     };
     let whole = ["server", "bin/sh"];
     let case = |architecture: &str, files: &[&str], init: bool, wanted: &str| {
+        let processor = if wanted.contains(OTHER.1) {
+            OTHER.0
+        } else {
+            NONE
+        };
         let tag = Tag::new("foreign");
-        load(&tag, architecture, files);
+        load(&tag, architecture, files, &foreign(processor));
         let server = format!(
             "{{docker: {{image: '{}', init: {init}}}, command: /server}}",
             tag.0
@@ -163,6 +179,39 @@ fn a_program_for_another_processor_is_told_as_that() {
     );
     // An image that does not tell the truth.
     case(own, &whole, true, "and its program is not");
+    let other = format!("and its program is for linux/{}", OTHER.1);
+    case(own, &["server"], true, &other);
+    case(own, &["server"], false, &other);
+}
+
+#[test]
+fn what_a_shell_takes_for_a_script_is_told_as_what_it_is() {
+    if !ready() {
+        return;
+    }
+    let server = |rest: &str| format!("server: {{docker: {{image: '{IMAGE}'{rest}}}, command: ");
+    let call = "assert: {tool: x, expect: {file_not_exists: x}}\n";
+    let project = Project::with_suite(&format!(
+        "name: for another processor\n{}'{{{{fixture}}}}/other'}}\n{call}---\n\
+         name: without a first line\n{}'{{{{fixture}}}}/script'}}\n{call}",
+        server(""),
+        server(", init: false"),
+    ))
+    .file("fixture/script", "echo hi\n")
+    .file("fixture/other", "");
+    let file = |name: &str| project.path().join("fixture").join(name);
+    fs::write(file("other"), foreign(OTHER.0)).unwrap();
+    for name in ["script", "other"] {
+        fs::set_permissions(file(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let ran = project.run(&["run", "evals", "--fixture", "fixture"]);
+    for wanted in [
+        &format!("and its program is for linux/{})", OTHER.1),
+        "cannot be run: it is a script without a `#!` line",
+        "for example `#!/bin/sh`",
+    ] {
+        assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
+    }
 }
 
 #[test]
