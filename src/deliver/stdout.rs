@@ -1,4 +1,5 @@
-//! The one writer of standard output. A reader that went away (`| head`) is no error: what follows is dropped.
+//! The one writer of standard output. A reader that went away (`| head`) is no error: what follows is dropped. What
+//! could not be written otherwise stays an error: nothing follows a gap, and whoever asks at the end is told.
 
 use std::{
     fmt,
@@ -7,8 +8,32 @@ use std::{
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
-    /// Absent once the reader is gone.
+    /// Absent once the reader is gone, or something could not be written.
     out: Option<BufWriter<Box<dyn Write + Send>>>,
+    /// What could not be written, and why.
+    broken: Option<Broken>,
+}
+
+/// Why nothing can be written any more: an error that can be told each time.
+#[derive(Debug, Clone)]
+struct Broken {
+    kind: io::ErrorKind,
+    text: String,
+}
+
+impl From<&io::Error> for Broken {
+    fn from(error: &io::Error) -> Self {
+        Self {
+            kind: error.kind(),
+            text: error.to_string(),
+        }
+    }
+}
+
+impl From<Broken> for io::Error {
+    fn from(broken: Broken) -> Self {
+        Self::new(broken.kind, broken.text)
+    }
 }
 
 impl Stdout {
@@ -21,39 +46,49 @@ impl Stdout {
     pub(crate) fn over(stream: impl Write + Send + 'static) -> Self {
         Self {
             out: Some(BufWriter::new(Box::new(stream))),
+            broken: None,
         }
     }
 
     /// One whose reader is gone.
     #[cfg(test)]
     pub(crate) fn closed() -> Self {
-        Self { out: None }
+        Self {
+            out: None,
+            broken: None,
+        }
     }
 
     /// Whether the reader is gone.
     pub(crate) fn is_closed(&self) -> bool {
-        self.out.is_none()
+        self.out.is_none() && self.broken.is_none()
     }
 
-    /// Runs a write; the end of the reader ends the stream quietly.
+    /// Runs a write; the end of the reader ends the stream quietly, any other end is an error from then on.
     fn attempt<T>(
         &mut self,
         gone: T,
         write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone().into());
+        }
         let Some(out) = &mut self.out else {
             return Ok(gone);
         };
-        match write(out) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                if let Some(out) = self.out.take() {
-                    // Taken apart so that dropping it does not write again.
-                    let _ = out.into_parts();
-                }
-                Ok(gone)
-            }
-            other => other,
+        let error = match write(out) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => error,
+            other => return other,
+        };
+        if let Some(out) = self.out.take() {
+            // Taken apart so that dropping it does not write again.
+            let _ = out.into_parts();
         }
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Ok(gone);
+        }
+        self.broken = Some(Broken::from(&error));
+        Err(error)
     }
 }
 
@@ -123,5 +158,19 @@ mod tests {
         });
         out.write_all(b"0123456789abc").unwrap();
         assert!(out.flush().is_err());
+    }
+
+    #[test]
+    fn what_follows_a_gap_is_the_same_error() {
+        let disk = Pipe {
+            left: 0,
+            end: io::ErrorKind::StorageFull,
+        };
+        let mut out = Stdout::over(disk);
+        out.write_all(b"lost").unwrap();
+        let first = out.flush().unwrap_err().to_string();
+        assert_eq!(out.write_all(b"more").unwrap_err().to_string(), first);
+        assert_eq!(out.flush().unwrap_err().to_string(), first);
+        assert!(!out.is_closed());
     }
 }

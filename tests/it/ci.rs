@@ -184,6 +184,38 @@ fn an_interrupted_shard_leaves_a_result_that_no_merge_takes_for_whole() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_log_that_cannot_be_written_is_an_error_and_the_files_tell_the_run() {
+    let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "bye")]));
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    let mut command = project.command(&["ci", "--isolation", "process", "--baseline", "off"]);
+    command
+        .args(["--junit", "x.xml", "--report-json", "run.json"])
+        .env("GITHUB_OUTPUT", project.path().join("output"))
+        .stdout(full());
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("interrupted"), "{}", ran.stderr);
+    let junit = project.read("x.xml");
+    assert!(junit.contains("tests=\"2\""), "{junit}");
+    let run: serde_json::Value = serde_json::from_str(&project.read("run.json")).unwrap();
+    assert_eq!(run["judgement"]["verdict"], "error", "{run}");
+    assert_eq!(run["end"]["state"], "finished", "{run}");
+    let output = project.read("output");
+    assert!(output.contains("\nerror\n"), "{output}");
+    let mut command = project.command(&["run", "evals", "--junit", "y.xml"]);
+    command.stdout(full());
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("cannot write to stdout"),
+        "{}",
+        ran.stderr
+    );
+    assert!(project.read("y.xml").contains("tests=\"2\""));
+}
+
+#[test]
 fn a_strangers_files_do_not_run_with_a_workflows_rights() {
     let project = Project::with_suite(&suite(&[("a", "hello")]));
     let trusted = "1111111111111111111111111111111111111111";

@@ -85,7 +85,8 @@ impl Telling<'_> {
         if let Err(error) = self.show(&report, screen) {
             let text = format!("cannot write to stdout: {error}");
             causes.push(Cause::new(Verdict::Error, &text));
-            report.judgement = Some(judge(&report, self.demands, causes.clone()));
+            // Nothing that is told may contradict the exit code.
+            written = self.write_files(&mut report, &mut causes, screen);
         }
         let commented = if speaks(&report) {
             let facts = self.facts(&report);
@@ -95,7 +96,6 @@ impl Telling<'_> {
             Commented::Off
         };
         if note_interrupt(&mut report, screen) {
-            // Nothing that is told may contradict the exit code.
             written = self.write_files(&mut report, &mut causes, screen);
             screen.note("interrupted: the verdict is `interrupted`, and GitHub is asked and told nothing more");
         }

@@ -98,7 +98,8 @@ pub(super) fn execute(
         mut live,
         out,
     } = stage.into_inner();
-    live.finish(out).map_err(|error| unwritable(&error))?;
+    // As with each event: what cannot be shown is told by whoever writes to stdout next, and the reports have it all.
+    let _ = live.finish(out);
     tell_left(&left, screen);
     let mut report = recorder.finish(begun.elapsed());
     report.engine = interrupts.containers().map(|it| engine::record(it));
@@ -168,24 +169,14 @@ fn recorder(prepared: &Prepared, args: &RunArgs, passes: Passes) -> Recorder {
 
 /// Runs the plan, showing what happens.
 async fn conduct(plan: Plan, options: RunOptions, stage: &RefCell<Stage<'_>>) -> RunEnd {
-    let interrupt = options.interrupt.clone();
     let running = run::run(plan, options, |event| {
-        if stage.borrow_mut().show(&event).is_err() {
-            // Nobody can be shown a result any more; the reports will say the same.
-            interrupt.cancel();
-        }
+        // A stdout that cannot be written keeps its error for the end; the reports can still be made of the run.
+        let _ = stage.borrow_mut().show(&event);
     });
     tokio::select! {
         end = running => end,
         never = redraw(stage) => match never {},
     }
-}
-
-fn unwritable(error: &std::io::Error) -> Refusal {
-    Refusal::new(
-        ExitCode::CouldNotRun,
-        format!("cannot write to stdout: {error}"),
-    )
 }
 
 /// What events of a run change.
@@ -220,7 +211,7 @@ async fn redraw(stage: &RefCell<Stage<'_>>) -> Infallible {
     loop {
         ticks.tick().await;
         let stage = &mut *stage.borrow_mut();
-        // Trouble with the screen shows when the next result is written.
+        // Trouble with the screen shows at the end.
         let _ = stage.live.tick(stage.out);
     }
 }
