@@ -73,12 +73,12 @@ pub(super) struct Pending {
 impl Session {
     /// Sends a request and waits for what it brings back.
     pub(super) async fn call(&mut self, call: Call, deadline: Instant) -> Observed<Answer> {
-        let pending = self.start(call, deadline).await?;
+        let pending = self.start(call).await;
         self.finish(pending, deadline).await
     }
 
     /// Sends a request.
-    pub(super) async fn start(&mut self, call: Call, deadline: Instant) -> Observed<Pending> {
+    pub(super) async fn start(&mut self, call: Call) -> Pending {
         let what = call.what();
         let (progress, arguments) = if call.method == Method::ToolsCall {
             let arguments = call.params.get("arguments").cloned();
@@ -97,16 +97,14 @@ impl Session {
             params: call.params,
             progress,
         };
-        match self.exchange.ask(ask, deadline).await {
-            Ok(ticket) => Ok(Pending {
-                method: call.method,
-                ticket,
-                what,
-                tool: call.tool,
-                arguments,
-                uri,
-            }),
-            Err(halt) => Err(self.disrupt(halt, &what).await),
+        let ticket = self.exchange.ask(ask).await;
+        Pending {
+            method: call.method,
+            ticket,
+            what,
+            tool: call.tool,
+            arguments,
+            uri,
         }
     }
 

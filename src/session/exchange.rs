@@ -16,7 +16,7 @@ use crate::{
         frame::LineEnd,
         message::{self, Id},
     },
-    transport::link::{Link, Received},
+    transport::link::{Link, Purpose, Received, SendFailure},
 };
 
 /// How long the right answer may follow one that nobody asked for.
@@ -31,6 +31,9 @@ const LINGER: Duration = Duration::from_millis(100);
 
 /// How long no line has come when a line without its end is worth telling of.
 const QUIET: Duration = Duration::from_millis(50);
+
+/// How much of our replies a server may leave unread while it is still listened to.
+const UNREAD: usize = 8 * 1024 * 1024;
 
 /// Lines that are taken before other tasks get their turn.
 const LINES_A_TURN: usize = 256;
@@ -120,8 +123,13 @@ impl Exchange {
         self.closed
     }
 
+    /// Whether all that was said is written.
+    pub(super) fn is_idle(&self) -> bool {
+        self.link.is_idle()
+    }
+
     /// Sends a request with the next integer id.
-    pub(super) async fn ask(&mut self, ask: Ask<'_>, deadline: Instant) -> Result<Ticket, Halt> {
+    pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Ticket {
         let number = self.dialogue.requests.next_number();
         let id = Id::Number(number.to_string());
         let mut params = ask.params;
@@ -131,8 +139,8 @@ impl Exchange {
         }
         let ticket = self.open(id, ask.method);
         let request = message::request(&number.into(), ask.method, params);
-        self.send(request.to_string().as_bytes(), deadline).await?;
-        Ok(ticket)
+        self.send(request.to_string().as_bytes()).await;
+        ticket
     }
 
     /// Notes a request that is sent, whatever form it has.
@@ -146,16 +154,16 @@ impl Exchange {
         }
     }
 
-    /// Sends a frame. That the server does not read it is known at once, and told when an answer is due.
-    pub(super) async fn send(&mut self, frame: &[u8], deadline: Instant) -> Result<(), Halt> {
-        match timeout_at(deadline, self.link.send(frame)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(failure)) => {
-                self.deaf = Some((failure.to_string(), Instant::now() + GRACE));
-                Ok(())
-            }
-            Err(_) => Err(Halt::Deadline),
+    /// Sends a frame; what the server does not take at once goes out while lines are taken. That it does not read
+    /// any more is known at once, and told when an answer is due.
+    pub(super) async fn send(&mut self, frame: &[u8]) {
+        if let Err(failure) = self.link.send(frame, Purpose::Asks).await {
+            self.miss(&failure);
         }
+    }
+
+    fn miss(&mut self, failure: &SendFailure) {
+        self.deaf = Some((failure.to_string(), Instant::now() + GRACE));
     }
 
     /// Waits for the answer to a request.
@@ -174,10 +182,31 @@ impl Exchange {
         deadline: Instant,
         mut done: impl FnMut(&Dialogue) -> bool,
     ) -> Result<(), Halt> {
+        self.listen(deadline, |exchange| done(&exchange.dialogue))
+            .await
+    }
+
+    /// Takes lines until all that was said is written, or something holds.
+    pub(super) async fn until_written(
+        &mut self,
+        deadline: Instant,
+        mut done: impl FnMut(&Dialogue) -> bool,
+    ) -> Result<(), Halt> {
+        self.listen(deadline, |exchange| {
+            exchange.is_idle() || done(&exchange.dialogue)
+        })
+        .await
+    }
+
+    async fn listen(
+        &mut self,
+        deadline: Instant,
+        mut done: impl FnMut(&Self) -> bool,
+    ) -> Result<(), Halt> {
         let mut lines = 0_usize;
         loop {
             self.reply(deadline).await?;
-            if done(&self.dialogue) {
+            if done(self) {
                 return Ok(());
             }
             if let Some(broken) = self.dialogue.broken.take() {
@@ -235,13 +264,7 @@ impl Exchange {
         for request in self.dialogue.requests.cancel_all() {
             let params = json!({"requestId": id_value(&request.id), "reason": reason});
             let cancelled = message::notification("notifications/cancelled", params);
-            if self
-                .send(cancelled.to_string().as_bytes(), until)
-                .await
-                .is_err()
-            {
-                return;
-            }
+            self.send(cancelled.to_string().as_bytes()).await;
         }
         // Whatever ends this wait, the time is over already.
         let _ = self.until(until, |_| false).await;
@@ -251,8 +274,11 @@ impl Exchange {
     /// answered: a server that waits for an answer does not end. Gives back how much it asked when it was too late.
     pub(super) async fn finish(&mut self, deadline: Instant) -> usize {
         self.take_arrived().await;
+        let soon = deadline.min(Instant::now() + LINGER);
         // A server that does not take its answers is not waited for.
-        let _ = self.reply(deadline.min(Instant::now() + LINGER)).await;
+        if self.reply(soon).await.is_ok() {
+            let _ = timeout_at(soon, self.link.flush()).await;
+        }
         self.dialogue.outbox.clear();
         self.link.close();
         while !self.closed && Instant::now() < deadline {
@@ -286,11 +312,17 @@ impl Exchange {
         self.exit
     }
 
+    /// Sends the replies that are due. To a server that goes on asking and reads none of them nobody listens: they
+    /// would fill the memory.
     async fn reply(&mut self, deadline: Instant) -> Result<(), Halt> {
         while let Some(reply) = self.dialogue.outbox.pop_front() {
             // That a reply is not read does not keep the answer from coming.
-            if timeout_at(deadline, self.link.send(&reply)).await.is_err() {
-                return Err(Halt::Deadline);
+            let _ = self.link.send(&reply, Purpose::Replies).await;
+            if self.link.waiting_replies() > UNREAD {
+                let flushed = timeout_at(deadline, self.link.flush()).await;
+                if let Err(failure) = flushed.map_err(|_| Halt::Deadline)? {
+                    self.miss(&failure);
+                }
             }
         }
         Ok(())
@@ -339,6 +371,8 @@ impl Exchange {
                 head,
                 at_us,
             } => self.dialogue.hear_too_long(&head, length, at_us),
+            Received::Sent(Ok(())) => {}
+            Received::Sent(Err(failure)) => self.miss(&failure),
             Received::Closed => self.closed = true,
         }
     }

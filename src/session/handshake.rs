@@ -49,7 +49,7 @@ impl Session {
         };
         if let Some(reply) = answer.reply() {
             let result = reply.raw.clone();
-            self.agree(result, deadline).await?;
+            self.agree(result).await?;
         }
         self.seen.timings.handshake = began.elapsed();
         Ok(answer)
@@ -71,7 +71,7 @@ impl Session {
         Ok(())
     }
 
-    async fn agree(&mut self, result: Value, deadline: Instant) -> Observed<()> {
+    async fn agree(&mut self, result: Value) -> Observed<()> {
         let named = result.get("protocolVersion").and_then(Value::as_str);
         let named = named.unwrap_or_default();
         let revision = Revision::from_name(named)
@@ -113,13 +113,7 @@ impl Session {
             .is_some_and(|facts| facts.declares("logging"));
         self.exchange.dialogue.life = Life::Open;
         let initialized = message::notification("notifications/initialized", Value::Null);
-        let sent = self
-            .exchange
-            .send(initialized.to_string().as_bytes(), deadline)
-            .await;
-        match sent {
-            Ok(()) => Ok(()),
-            Err(halt) => Err(self.disrupt(halt, "`initialize`").await),
-        }
+        self.exchange.send(initialized.to_string().as_bytes()).await;
+        Ok(())
     }
 }

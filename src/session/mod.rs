@@ -163,9 +163,9 @@ impl Session {
         self.exchange.is_closed()
     }
 
-    /// Whether another assertion can be performed on this session.
+    /// Whether another assertion can be performed on this session: not behind a line that the server has not read.
     pub(crate) fn is_usable(&self) -> bool {
-        self.usable && !self.exchange.is_closed()
+        self.usable && !self.exchange.is_closed() && self.exchange.is_idle()
     }
 
     /// The next assertion counts its time from here.

@@ -128,15 +128,17 @@ impl Session {
             if let Some(transcript) = &mut self.exchange.dialogue.transcript {
                 transcript.due = owed.due();
             }
-            if let Err(halt) = self.exchange.send(frame.as_bytes(), deadline).await {
-                return Err(self.disrupt(halt, what).await);
-            }
+            self.exchange.send(frame.as_bytes()).await;
         }
         let until = began + within;
-        let waited = self
-            .exchange
-            .until(until.min(deadline), |dialogue| owed.is_paid(dialogue))
-            .await;
+        let exchange = &mut self.exchange;
+        let paid = |dialogue: &Dialogue| owed.is_paid(dialogue);
+        // What was not said cannot be answered.
+        let waited = match exchange.until_written(deadline, paid).await {
+            Err(Halt::Deadline) => return Err(self.disrupt(Halt::Deadline, what).await),
+            Err(halt) => Err(halt),
+            Ok(()) => exchange.until(until.min(deadline), paid).await,
+        };
         match waited {
             Err(Halt::Deadline) if deadline < until => {
                 return Err(self.disrupt(Halt::Deadline, what).await);

@@ -168,13 +168,13 @@ impl Session {
             self.seen.steps.push(seen);
             let call = self.step_call(&step.action, bindings);
             let sent = match call.map_err(in_step(index))? {
-                Due::Answer(call) => self.start(call, deadline).await,
+                Due::Answer(call) => self.start(call).await,
                 Due::Time(time) => {
                     waits.push((index, time));
                     continue;
                 }
             };
-            pending.push((index, sent.map_err(in_step(index))?));
+            pending.push((index, sent));
         }
         for (index, sent) in pending {
             let answered = match self.finish(sent, deadline).await {

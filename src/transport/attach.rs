@@ -93,7 +93,10 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::attach;
-    use crate::transport::{clock::JobClock, link::Received};
+    use crate::transport::{
+        clock::JobClock,
+        link::{Purpose, Received},
+    };
 
     fn out(text: &str) -> LogOutput {
         LogOutput::StdOut {
@@ -149,7 +152,7 @@ mod tests {
         };
         let (mut link, work) = attach(streams, |_: &[u8]| {}, JobClock::start());
         let work = tokio::spawn(async move { drop(work.await) });
-        link.send(b"hello").await.unwrap();
+        link.send(b"hello", Purpose::Asks).await.unwrap();
         link.close();
         let mut read = String::new();
         theirs.read_to_string(&mut read).await.unwrap();

@@ -51,6 +51,14 @@ impl Peer {
         (count > 0).then(|| line.trim_end_matches('\n').to_owned())
     }
 
+    /// Reads a part of what the client sent.
+    pub(crate) async fn part(&mut self) {
+        if let Some(input) = &mut self.input {
+            let count = input.fill_buf().await.unwrap().len();
+            input.consume(count);
+        }
+    }
+
     /// Writes bytes as they are.
     pub(crate) async fn write(&mut self, bytes: &[u8]) {
         self.output.write_all(bytes).await.unwrap();

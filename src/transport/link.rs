@@ -1,7 +1,8 @@
-//! One connection to a server as lines of bytes, whatever carries them. Reads go on while a write waits, so
+//! One connection to a server as lines of bytes, whatever carries them. Lines are received while a write waits, so
 //! that two full pipes never wait for each other; nothing is lost when a call is cancelled.
 
 use std::{
+    collections::VecDeque,
     future::poll_fn,
     io::ErrorKind,
     pin::Pin,
@@ -48,8 +49,27 @@ pub(crate) enum Received {
         /// Microseconds since the job began.
         at_us: u64,
     },
+    /// What had to wait is written, or what an answer depends on will never be.
+    Sent(Result<(), SendFailure>),
     /// Nothing more will come: the stream ended, or the process did.
     Closed,
+}
+
+/// What a frame is sent for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Something is expected of the server: that it cannot get this is told.
+    Asks,
+    /// The server asked: whether it reads this is its own affair.
+    Replies,
+}
+
+/// A frame that is to be written.
+struct Outgoing {
+    /// With its line end.
+    bytes: Vec<u8>,
+    purpose: Purpose,
+    recorded: bool,
 }
 
 /// Why a frame could not be sent.
@@ -83,9 +103,11 @@ pub(crate) struct Link {
     output: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     presence: Presence,
     lines: Lines,
-    /// Frames with their line ends, of which the first `sent` bytes are written.
-    outbox: Vec<u8>,
+    /// Frames in their order, of which the first `sent` bytes are written.
+    outbox: VecDeque<Outgoing>,
     sent: usize,
+    /// How many bytes of the outbox are replies.
+    replies: usize,
     /// How many bytes the other side may have taken.
     written: u64,
     /// When the last bytes were read.
@@ -112,8 +134,9 @@ impl Link {
             output: Some(parts.output),
             presence: parts.gone.map_or(Presence::Unknown, Presence::Watched),
             lines: Lines::new(LONGEST_BYTES),
-            outbox: Vec::new(),
+            outbox: VecDeque::new(),
             sent: 0,
+            replies: 0,
             written: 0,
             read_at_us: 0,
             clock: parts.clock,
@@ -141,18 +164,43 @@ impl Link {
         self.written
     }
 
-    /// Sends one frame; the newline is added. When cancelled, what is left of it goes out with the next call
-    /// of any kind, so that frames are never torn.
-    pub(crate) async fn send(&mut self, frame: &[u8]) -> Result<(), SendFailure> {
+    /// Sends one frame; the newline is added. Never waits: what cannot be written at once goes out, whole and in its
+    /// order, while lines are received.
+    pub(crate) async fn send(&mut self, frame: &[u8], purpose: Purpose) -> Result<(), SendFailure> {
         if self.output.is_none() {
             return Err(SendFailure::Closed);
         }
-        self.outbox.extend_from_slice(frame);
-        self.outbox.push(b'\n');
-        let at_us = self.clock.at_us();
-        let recorded = Frame::new(Direction::Sent, at_us, frame);
-        self.log.record(recorded);
-        poll_fn(|context| self.poll_send(context)).await
+        let mut bytes = Vec::with_capacity(frame.len() + 1);
+        bytes.extend_from_slice(frame);
+        bytes.push(b'\n');
+        if purpose == Purpose::Replies {
+            self.replies += bytes.len();
+        }
+        self.outbox.push_back(Outgoing {
+            bytes,
+            purpose,
+            recorded: false,
+        });
+        poll_fn(|context| match self.poll_write(context) {
+            Poll::Ready(written) => Poll::Ready(written),
+            Poll::Pending => Poll::Ready(Ok(())),
+        })
+        .await
+    }
+
+    /// Waits until all is written. Bytes are read meanwhile, and no line is handed out.
+    pub(crate) async fn flush(&mut self) -> Result<(), SendFailure> {
+        poll_fn(|context| self.poll_flush(context)).await
+    }
+
+    /// Whether all is written.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.outbox.is_empty()
+    }
+
+    /// How many bytes of replies wait to be written.
+    pub(crate) fn waiting_replies(&self) -> usize {
+        self.replies
     }
 
     /// The next line. May be cancelled at any moment without loss.
@@ -168,8 +216,9 @@ impl Link {
     /// Closes the server's input; it may still be read from.
     pub(crate) fn close(&mut self) {
         self.output = None;
-        self.outbox = Vec::new();
+        self.outbox = VecDeque::new();
         self.sent = 0;
+        self.replies = 0;
     }
 
     /// Reads and records until nothing more comes, so that a server that writes while it ends can end.
@@ -178,10 +227,10 @@ impl Link {
         while self.receive().await != Received::Closed {}
     }
 
-    fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
         loop {
-            if let Poll::Ready(sent) = self.poll_flush(context) {
-                return Poll::Ready(sent);
+            if let Poll::Ready(written) = self.poll_write(context) {
+                return Poll::Ready(written);
             }
             // The server may be unable to read before somebody reads what it writes.
             let readable = self.input.is_some() && !self.lines.room().is_empty();
@@ -196,28 +245,44 @@ impl Link {
         }
     }
 
-    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
-        while self.sent < self.outbox.len() {
-            let Some(output) = &mut self.output else {
-                return Poll::Ready(Err(SendFailure::Closed));
-            };
-            let waiting = &self.outbox[self.sent..];
+    fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
+        while let (Some(frame), Some(output)) = (self.outbox.front_mut(), &mut self.output) {
+            if !frame.recorded {
+                frame.recorded = true;
+                let text = &frame.bytes[..frame.bytes.len() - 1];
+                let recorded = Frame::new(Direction::Sent, self.clock.at_us(), text);
+                self.log.record(recorded);
+            }
+            let waiting = &frame.bytes[self.sent..];
             let failure = match ready!(Pin::new(output).poll_write(context, waiting)) {
                 Ok(count) if count > 0 => {
                     self.sent += count;
                     self.written += count as u64;
+                    self.next_frame();
                     continue;
                 }
                 Ok(_) => SendFailure::Closed,
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => SendFailure::Closed,
                 Err(error) => SendFailure::Failed(error.to_string()),
             };
+            let asks = |frame: &Outgoing| frame.purpose == Purpose::Asks;
+            let matters = self.outbox.iter().any(asks);
             self.close();
-            return Poll::Ready(Err(failure));
+            return Poll::Ready(if matters { Err(failure) } else { Ok(()) });
         }
-        self.outbox.clear();
-        self.sent = 0;
         Poll::Ready(Ok(()))
+    }
+
+    /// Takes the first frame away when it is written.
+    fn next_frame(&mut self) {
+        let sent = self.sent;
+        let Some(frame) = self.outbox.pop_front_if(|frame| frame.bytes.len() == sent) else {
+            return;
+        };
+        self.sent = 0;
+        if frame.purpose == Purpose::Replies {
+            self.replies -= frame.bytes.len();
+        }
     }
 
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Received> {
@@ -229,9 +294,10 @@ impl Link {
                 let rest = self.lines.rest();
                 return Poll::Ready(rest.map_or(Received::Closed, |piece| self.hand_out(piece)));
             }
-            if !self.outbox.is_empty() {
-                // A failed write shows in the next `send`; what the server said before is still worth reading.
-                let _ = self.poll_flush(context);
+            if !self.is_idle()
+                && let Poll::Ready(written) = self.poll_write(context)
+            {
+                return Poll::Ready(Received::Sent(written));
             }
             if matches!(self.presence, Presence::Leaving(_)) && self.poll_gone(context).is_ready() {
                 self.input = None;
@@ -303,7 +369,7 @@ impl Link {
 mod tests {
     use std::time::Duration;
 
-    use super::{Received, SendFailure};
+    use super::{Link, Purpose, Received, SendFailure};
     use crate::{
         protocol::frame::{Direction, Frame, LineEnd},
         transport::duplex::{self, duplex},
@@ -312,14 +378,20 @@ mod tests {
     fn text(received: Received) -> String {
         match received {
             Received::Line { bytes, .. } => String::from_utf8(bytes).unwrap(),
-            other @ (Received::TooLong { .. } | Received::Closed) => panic!("{other:?}"),
+            other @ (Received::TooLong { .. } | Received::Sent(_) | Received::Closed) => {
+                panic!("{other:?}")
+            }
         }
+    }
+
+    async fn ask(link: &mut Link, frame: &[u8]) -> Result<(), SendFailure> {
+        link.send(frame, Purpose::Asks).await
     }
 
     #[tokio::test]
     async fn frames_go_both_ways_and_into_the_log() {
         let (mut link, mut peer) = duplex();
-        link.send(b"{\"ask\":1}").await.unwrap();
+        ask(&mut link, b"{\"ask\":1}").await.unwrap();
         assert_eq!(peer.line().await.as_deref(), Some("{\"ask\":1}"));
         peer.write(b"{\"answer\":1}\r\n\n{\"cut").await;
         drop(peer);
@@ -358,29 +430,57 @@ mod tests {
                 peer.line().await.map(|line| line.len())
             }
         });
-        link.send(&sent).await.unwrap();
+        ask(&mut link, &sent).await.unwrap();
+        link.flush().await.unwrap();
         assert_eq!(text(link.receive().await).len(), answer.len());
         assert_eq!(server.await.unwrap(), Some(sent.len()));
     }
 
     #[tokio::test]
-    async fn a_cancelled_send_is_finished_by_the_next_call() {
+    async fn what_cannot_be_written_at_once_goes_out_while_lines_are_received() {
         let (mut link, mut peer) = duplex();
         let sent = "a".repeat(3 * duplex::CAPACITY);
-        let cancelled = tokio::time::timeout(Duration::ZERO, link.send(sent.as_bytes())).await;
-        assert!(cancelled.is_err(), "nobody reads, so it cannot be done");
+        ask(&mut link, sent.as_bytes()).await.unwrap();
+        ask(&mut link, b"second").await.unwrap();
+        assert!(!link.is_idle());
+        let flushed = tokio::time::timeout(Duration::ZERO, link.flush()).await;
+        assert!(flushed.is_err(), "nobody reads, so it cannot be done");
+        peer.write(b"early\n").await;
+        assert_eq!(text(link.receive().await), "early");
+        let frames = link.log().take().into_frames();
+        assert_eq!(frames.len(), 2, "the second is not sent yet: {frames:?}");
         let server = tokio::spawn(async move {
-            let first = peer.line().await.map(|line| line.len());
-            peer.write(b"got it\n").await;
-            (first, peer.line().await, peer)
+            let lines = (peer.line().await, peer.line().await);
+            (lines, peer)
         });
-        assert_eq!(text(link.receive().await), "got it");
-        link.send(b"second").await.unwrap();
-        let (first, second, _peer) = server.await.unwrap();
+        assert_eq!(link.receive().await, Received::Sent(Ok(())));
+        assert!(link.is_idle());
+        let ((first, second), _peer) = server.await.unwrap();
         assert_eq!(
-            (first, second.as_deref()),
-            (Some(sent.len()), Some("second"))
+            (first.as_deref(), second.as_deref()),
+            (Some(sent.as_str()), Some("second"))
         );
+    }
+
+    #[tokio::test]
+    async fn only_a_frame_that_something_depends_on_is_missed() {
+        let long = vec![b'a'; 2 * duplex::CAPACITY];
+        let broken = Received::Sent(Err(SendFailure::Closed));
+        let cases = [
+            (Purpose::Replies, Received::Sent(Ok(()))),
+            (Purpose::Asks, broken),
+        ];
+        for (purpose, wanted) in cases {
+            let (mut link, mut peer) = duplex();
+            link.send(&long, purpose).await.unwrap();
+            let replies = [0, long.len() + 1][usize::from(purpose == Purpose::Replies)];
+            assert_eq!(link.waiting_replies(), replies);
+            peer.turn_deaf();
+            assert_eq!(link.receive().await, wanted);
+            assert_eq!(link.waiting_replies(), 0);
+            peer.write(b"last words\n").await;
+            assert_eq!(text(link.receive().await), "last words");
+        }
     }
 
     #[tokio::test]
@@ -398,8 +498,8 @@ mod tests {
         let (mut link, mut peer) = duplex();
         peer.write(b"last words\n").await;
         drop(peer);
-        assert_eq!(link.send(b"x").await, Err(SendFailure::Closed));
-        assert_eq!(link.send(b"x").await, Err(SendFailure::Closed));
+        assert_eq!(ask(&mut link, b"x").await, Err(SendFailure::Closed));
+        assert_eq!(ask(&mut link, b"x").await, Err(SendFailure::Closed));
         assert_eq!(text(link.receive().await), "last words");
         assert_eq!(link.receive().await, Received::Closed);
     }

@@ -17,7 +17,7 @@ use crate::{
     observation::process::{Ending, Exit, ExitStatus},
     transport::{
         clock::JobClock,
-        link::{Link, Received},
+        link::{Link, Purpose, Received},
     },
     words::environment::Environment,
 };
@@ -68,7 +68,9 @@ async fn shell(script: &str) -> (Process, Link) {
 async fn line(link: &mut Link) -> String {
     match timeout(LONG, link.receive()).await.unwrap() {
         Received::Line { bytes, .. } => String::from_utf8(bytes).unwrap(),
-        other @ (Received::TooLong { .. } | Received::Closed) => panic!("{other:?}"),
+        other @ (Received::TooLong { .. } | Received::Sent(_) | Received::Closed) => {
+            panic!("{other:?}")
+        }
     }
 }
 
@@ -253,10 +255,8 @@ async fn lines_arrive_whole_however_they_are_written() {
 async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
     let (mut process, mut link) = start(&program("cat", &[])).await;
     let long = "x".repeat(3_000_000);
-    timeout(LONG, link.send(long.as_bytes()))
-        .await
-        .unwrap()
-        .unwrap();
+    link.send(long.as_bytes(), Purpose::Asks).await.unwrap();
+    timeout(LONG, link.flush()).await.unwrap().unwrap();
     assert_eq!(line(&mut link).await.len(), long.len());
     assert!(
         close(&mut process, &mut link, Patience::default())
@@ -265,8 +265,8 @@ async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
     );
 
     let (mut process, mut link) = start(&program("sleep", &["300"])).await;
-    let sent = timeout(Duration::from_millis(50), link.send(long.as_bytes())).await;
-    assert!(sent.is_err(), "nobody reads");
+    link.send(long.as_bytes(), Purpose::Asks).await.unwrap();
+    assert!(!link.is_idle(), "nobody reads");
     let exit = close(&mut process, &mut link, UNTIL_TERMINATED).await;
     assert_eq!(exit.ending, Ending::Terminated);
 }

@@ -3,20 +3,29 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{
     calls::{helpful, step, template, told, until},
     server::{
-        Act, Plot, Stage, Waiting, class, echo, hands, line, on_call, result, said, text, tool,
+        Act, DEADLINE, Plot, Stage, Waiting, class, echo, hands, line, on_call, result, said, text,
+        tool,
     },
 };
 use crate::{
     observation::process::ExitStatus,
-    session::OnEnd,
-    suite::model::subject::{
-        CompletionCall, ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake,
-        ResourcesAction, ResourcesCall, StepAction, StepOrder, Subject,
+    session::{OnEnd, Script, Session},
+    suite::{
+        model::{
+            server::ClientBehaviour,
+            subject::{
+                CompletionCall, ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake,
+                ResourcesAction, ResourcesCall, StepAction, StepOrder, Subject,
+            },
+        },
+        template::Bindings,
     },
+    transport::duplex,
 };
 
 /// A server that answers everything, and does this a moment later; after the handshake only where that is the subject.
@@ -229,4 +238,47 @@ async fn a_server_that_ends_in_a_step_that_waits_was_not_observed() {
     stage.on_end = OnEnd::IsObserved;
     let seen = stage.perform(&subject).await;
     assert!(seen.disruption.is_none(), "{:?}", seen.disruption);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_taken_although_the_request_cannot_be_written() {
+    let (link, mut peer) = duplex::duplex();
+    let server = tokio::spawn(async move {
+        peer.line().await;
+        let hands = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+        peer.write(format!("{hands}\n").as_bytes()).await;
+        peer.line().await;
+        peer.part().await;
+        let refusal = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"too large"}}"#;
+        peer.write(format!("{refusal}\n").as_bytes()).await;
+        peer
+    });
+    let mut session = Session::new(link, &ClientBehaviour::default(), None);
+    let subject = Subject::Tool(tool("echo", json!({"text": "a".repeat(1 << 20)})));
+    let script = Script {
+        setup: &[],
+        subject: &subject,
+        lookout: None,
+    };
+    let began = Instant::now();
+    let mut bindings = Bindings::default();
+    let performed = session.perform(script, &mut bindings, began + DEADLINE);
+    let seen = Box::pin(performed).await;
+    assert_eq!(class(&seen), "protocol error -32600: too large");
+    assert!(began.elapsed() < DEADLINE);
+    assert!(!session.is_usable(), "the line is not read to its end");
+    let _peer = server.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_behind_questions_is_taken_although_no_reply_is_read() {
+    let ping = line(r#"{"jsonrpc":"2.0","id":@id,"method":"ping"}"#);
+    let mut acts = vec![ping; 5_000];
+    acts.push(said("hi"));
+    acts.push(Act::Pause(2 * DEADLINE));
+    let mut stage = Stage::new(on_call(acts));
+    let began = Instant::now();
+    let seen = stage.perform(&echo()).await;
+    assert_eq!(class(&seen), "result", "{:?}", seen.disruption);
+    assert!(began.elapsed() < DEADLINE);
 }
