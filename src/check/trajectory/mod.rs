@@ -298,20 +298,27 @@ fn within(
 ) -> Verdict {
     let first = calls
         .iter()
-        .find(|call| from.is_none_or(|tool| call.tool == tool));
+        .position(|call| from.is_none_or(|tool| call.tool == tool));
     let last = calls
         .iter()
-        .rev()
-        .find(|call| to.is_none_or(|tool| call.tool == tool));
+        .rposition(|call| to.is_none_or(|tool| call.tool == tool));
     let (first, last) = match (first, last) {
         (Some(first), Some(last)) => (first, last),
         (None, _) => return uncalled(ask, from, calls),
         (_, None) => return uncalled(ask, to, calls),
     };
-    let (Some(start), Some(end)) = (first.at_ms, last.at_ms) else {
+    if let (true, Some(from), Some(to)) = (last < first, from, to) {
+        let (from, to) = (phrase::quoted(from), phrase::quoted(to));
+        let seen = format!("{to} was not called after {from}");
+        return missed::<&str>(ask, calls, seen, &[]);
+    }
+    let (Some(start), Some(end)) = (calls[first].at_ms, calls[last].at_ms) else {
         return Verdict::Unknowable("the log does not tell when the calls were made".to_owned());
     };
-    let took = end.abs_diff(start);
+    let Some(took) = end.checked_sub(start) else {
+        let reason = "the times of the calls do not follow their order";
+        return Verdict::Unknowable(reason.to_owned());
+    };
     if took <= limit_ms {
         return Verdict::Held;
     }

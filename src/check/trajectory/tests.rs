@@ -118,6 +118,10 @@ fn calls_as_wanted_hold() {
         (within(300, None, None), some()),
         (within(200, Some("edit"), Some("save")), some()),
     ]);
+    hold(&[
+        (within(100, Some("edit"), Some("read")), some()),
+        (within(0, Some("save"), Some("save")), some()),
+    ]);
 }
 
 #[test]
@@ -156,6 +160,7 @@ fn other_numbers_and_ends_are_explained() {
         (ended("delete", TraceOutcome::Ok), some()),
         (within(299, None, None), some()),
         (within(1, Some("delete"), None), some()),
+        (within(1000, Some("save"), Some("edit")), some()),
     ]), @r#"
     count: expected at least 3 calls of `read`, it was called 2 times
     count: expected at most 1 call of `read`, it was called 2 times
@@ -165,6 +170,7 @@ fn other_numbers_and_ends_are_explained() {
     outcome: expected every call of `delete` to end with a result, it was not called
     within_ms: expected at most 299 ms from the first call to the last call, it took 300 ms
     within_ms: expected at most 1 ms from `delete` to the last call, `delete` was not called
+    within_ms: expected at most 1000 ms from `save` to `edit`, `edit` was not called after `save`
     "#);
 }
 
@@ -176,6 +182,13 @@ fn what_the_log_hides_is_never_told() {
             ..call("login", json!({"user": "a", "token": "[hidden]"}))
         }])
     };
+    let turned_back = || {
+        let at = |at_ms| TraceCall {
+            at_ms: Some(at_ms),
+            ..call("read", Value::Null)
+        };
+        traced(vec![at(300), at(0)])
+    };
     hold(&[(args("login", json!({"user": "a"}), Among::Any), hidden())]);
     insta::assert_snapshot!(report(&[
         (args("login", json!({"token": "x"}), Among::Any), hidden()),
@@ -183,6 +196,7 @@ fn what_the_log_hides_is_never_told() {
         (args("login", json!({"token": "x", "user": "b"}), Among::Any), hidden()),
         (ended("login", TraceOutcome::Ok), hidden()),
         (within(5, None, None), hidden()),
+        (within(500, None, None), turned_back()),
         (rule(TrajectoryRule::Absence(list(&["x"]))), Observation::default()),
     ]), @r#"
     unknowable: the log hides arguments of `login` that would tell
@@ -191,6 +205,7 @@ fn what_the_log_hides_is_never_told() {
       hint: call 1: they differ at `token`: expected `"x"`, found the string `"[hidden]"`
     unknowable: the log does not tell how calls of `login` ended
     unknowable: the log does not tell when the calls were made
+    unknowable: the times of the calls do not follow their order
     unknowable: there is no trace to look at
     "#);
 }
