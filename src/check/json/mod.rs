@@ -15,7 +15,7 @@ use serde_json_path::LocatedNode;
 pub(super) use self::{
     document::{document, document_or_structured},
     near::{other_type, value as near_value},
-    same::{Extent, contains_part, difference, part_of, same},
+    same::{Difference, Extent, contains_part, difference, part_of, same},
     steps::step,
 };
 use crate::{

@@ -3,7 +3,7 @@
 use crate::{
     check::{
         ask::{self, Ask},
-        json::{self, Extent},
+        json::{self, Difference, Extent},
         phrase, view,
     },
     observation::{Observation, ServerRequestSeen},
@@ -14,6 +14,9 @@ use crate::{
 
 /// `server_requests`
 pub(super) fn ask(wanted: &[ServerRequestWanted]) -> Ask {
+    if wanted.is_empty() {
+        return Ask::new("server_requests", "no request of the server");
+    }
     let clauses: Vec<String> = wanted.iter().map(|one| ask_one(one).wanted).collect();
     Ask::new("server_requests", phrase::joined(&clauses, "and"))
 }
@@ -34,9 +37,12 @@ fn ask_one(wanted: &ServerRequestWanted) -> Ask {
     Ask::new("server_requests", format!("{requests}{params}"))
 }
 
-/// `server_requests`: what the server asked of the client during the call.
+/// `server_requests`: what the server asked of the client during the call; an empty list: nothing.
 pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation) -> Verdict {
     let asked = view::server_requests(seen);
+    if wanted.is_empty() {
+        return none(asked, seen);
+    }
     ask::all(wanted.iter().map(|one| {
         let verdict = look(one, asked, view::earlier_requests(seen));
         let certain = one.count.is_none() && verdict == Verdict::Held;
@@ -45,6 +51,18 @@ pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation
         }
         verdict
     }))
+}
+
+/// No request at all.
+fn none(asked: &[ServerRequestSeen], seen: &Observation) -> Verdict {
+    match asked.len() {
+        0 if view::is_flooded(seen) => ask::hidden_by_flood(),
+        0 => Verdict::Held,
+        number => Verdict::Missed(vec![Mismatch {
+            actual: shown(asked),
+            ..ask(&[]).miss(format!("it made {number}"))
+        }]),
+    }
 }
 
 fn look(
@@ -57,47 +75,44 @@ fn look(
         .iter()
         .filter(|one| one.method == wanted.method)
         .collect();
-    let number = of_method.len() as u64;
-    if wanted.count.is_some_and(|count| count != number) || (number == 0 && wanted.count.is_none())
-    {
-        return Verdict::Missed(vec![Mismatch {
-            actual: shown(asked),
-            hint: near(&wanted.method, asked),
-            ..ask.miss(match number {
-                0 => made_none(&wanted.method, earlier),
-                number => format!("it made {number}"),
-            })
-        }]);
-    }
-    let Some(params) = &wanted.params else {
-        return Verdict::Held;
-    };
-    let differing = of_method.iter().find_map(|one| {
-        let difference = json::difference(params, &one.params, Extent::Part)?;
-        Some((one, difference))
-    });
-    let matching = of_method
+    let differences: Vec<(&ServerRequestSeen, Difference<'_>)> = of_method
         .iter()
-        .filter(|one| json::contains_part(params, &one.params))
-        .count();
-    let enough = match wanted.count {
-        Some(_) => matching == of_method.len(),
-        None => matching > 0,
+        .filter_map(|one| {
+            let params = wanted.params.as_ref()?;
+            Some((*one, json::difference(params, &one.params, Extent::Part)?))
+        })
+        .collect();
+    let number = of_method.len() - differences.len();
+    let is_enough = match wanted.count {
+        Some(count) => count == number as u64,
+        None => number > 0,
     };
-    match differing {
-        Some((one, difference)) if !enough => Verdict::Missed(vec![Mismatch {
+    if is_enough {
+        return Verdict::Held;
+    }
+    let mismatch = match (differences.first(), &wanted.params) {
+        (Some((one, difference)), Some(params)) if number == 0 => Mismatch {
             path: Some(format!("params{}", difference.path)),
             expected: Some(phrase::laid_out(params)),
             actual: Some(phrase::laid_out(&json::part_of(params, &one.params))),
-            hint: json::near_value(&difference),
+            hint: json::near_value(difference),
             ..ask.miss(
                 difference
                     .seen
                     .map_or_else(|| "nothing is there".to_owned(), phrase::found),
             )
-        }]),
-        _ => Verdict::Held,
-    }
+        },
+        _ => Mismatch {
+            actual: shown(asked),
+            hint: near(&wanted.method, asked),
+            ..ask.miss(match (number, differences.len()) {
+                (0, _) => made_none(&wanted.method, earlier),
+                (number, 0) => format!("it made {number}"),
+                (number, others) => format!("it made {number}, and {others} with other parameters"),
+            })
+        },
+    };
+    Verdict::Missed(vec![mismatch])
 }
 
 /// That there is none, and whether there was one before.

@@ -43,6 +43,15 @@ fn requests_as_wanted_hold() {
         (wanted(SAMPLE, Some(2), None), two()),
         (wanted(SAMPLE, None, Some(json!({"maxTokens": 6.0}))), two()),
         (wanted("roots/list", Some(0), None), two()),
+        (
+            wanted(SAMPLE, Some(1), Some(json!({"maxTokens": 5}))),
+            two(),
+        ),
+        (
+            wanted(SAMPLE, Some(0), Some(json!({"maxTokens": 9}))),
+            two(),
+        ),
+        (Expectation::ServerRequests(Vec::new()), says("x")),
     ]);
 }
 
@@ -58,6 +67,10 @@ fn other_requests_are_explained() {
         (wanted(SAMPLE, Some(0), None), two()),
         (wanted(SAMPLE, Some(2), Some(json!({"maxTokens": 5}))), two()),
         (wanted(SAMPLE, None, Some(json!({"max_tokens": 5}))), two()),
+        (wanted(SAMPLE, Some(1), Some(json!({"maxTokens": 9}))), two()),
+        (wanted(SAMPLE, Some(0), Some(json!({"maxTokens": 5}))), two()),
+        (wanted(SAMPLE, Some(1), Some(json!({}))), two()),
+        (Expectation::ServerRequests(Vec::new()), two()),
     ]), @r#"
     server_requests: expected a request of the server for `sampling/createMessage`, it made none
     server_requests: expected a request of the server for `sampling/createMessage`, it made none from the call on; it had made 2 before
@@ -65,8 +78,12 @@ fn other_requests_are_explained() {
       hint: it asked `sampling/createMessage`
     server_requests: expected one request of the server for `sampling/createMessage`, it made 2
     server_requests: expected no request of the server for `sampling/createMessage`, it made 2
-    server_requests: params.maxTokens: expected 2 requests of the server for `sampling/createMessage` with `{"maxTokens":5}`, found the number `6`
+    server_requests: expected 2 requests of the server for `sampling/createMessage` with `{"maxTokens":5}`, it made 1, and 1 with other parameters
     server_requests: params.max_tokens: expected a request of the server for `sampling/createMessage` with `{"max_tokens":5}`, nothing is there
       hint: there is `maxTokens`
+    server_requests: params.maxTokens: expected one request of the server for `sampling/createMessage` with `{"maxTokens":9}`, found the number `5`
+    server_requests: expected no request of the server for `sampling/createMessage` with `{"maxTokens":5}`, it made 1, and 1 with other parameters
+    server_requests: expected one request of the server for `sampling/createMessage` with `{}`, it made 2
+    server_requests: expected no request of the server, it made 2
     "#);
 }

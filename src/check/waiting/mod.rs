@@ -121,6 +121,10 @@ fn effect(expectation: &Expectation) -> Effect {
             gains: *wanted == Presence::Present,
             loses: *wanted == Presence::Absent,
         },
+        Expectation::ServerRequests(wanted) if wanted.is_empty() => Effect {
+            gains: false,
+            loses: true,
+        },
         Expectation::ServerRequests(wanted) => wanted.iter().map(of_request).collect(),
         Expectation::Not(inner) => inner.iter().map(|(_, one)| effect(one).of_not()).collect(),
         // Progress that comes after the answer is late; the rest is about the answer, or is known only at the end.
@@ -196,7 +200,7 @@ fn of_logging(wanted: &LoggingWanted) -> Effect {
     }
 }
 
-/// So many requests are no more, and with a count each must have the parameters.
+/// So many requests are no more.
 fn of_request(wanted: &ServerRequestWanted) -> Effect {
     Effect {
         gains: wanted.count != Some(0),

@@ -91,6 +91,7 @@ fn what_must_not_come_is_waited_for_and_what_must_come_ends_the_wait() {
         logging(|wanted| wanted.not_below = Some(LogLevel::Info)),
         updated(Presence::Absent),
         request(Some(0)),
+        Expectation::ServerRequests(Vec::new()),
     ] {
         case(losing.clone(), SHORT, SHORT);
         case(not(losing), none, LONG);

@@ -129,7 +129,7 @@ pub(crate) enum Expectation {
     /// `expect_notification` of `assert_resources`: whether `notifications/resources/updated` must come or must not. Of
     /// which resource is not asked: the update may be about a sub-resource of the one that was subscribed to.
     ResourceUpdated(Presence),
-    /// `server_requests`: what the server asked of the client.
+    /// `server_requests`: what the server asked of the client; an empty list: nothing.
     ServerRequests(Vec<ServerRequestWanted>),
     /// `stderr`: what the server wrote there.
     Stderr(Box<StderrWanted>),
@@ -385,7 +385,7 @@ pub(crate) struct ServerRequestWanted {
     pub(crate) method: String,
     /// How often; `None`: at least once.
     pub(crate) count: Option<u64>,
-    /// Part of the parameters of at least one of them (of each, when `count` is given).
+    /// Part of the parameters of those that count.
     pub(crate) params: Option<Value>,
 }
 

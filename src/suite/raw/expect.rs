@@ -83,7 +83,7 @@ shape! {
         /// What the server told during the call and after its answer: what must come is waited for, 1 s at most,
         /// and what must not come for 100 ms.
         notifications = "notifications": RawNotificationsExpect;
-        /// What the server asked of the client.
+        /// What the server asked of the client; `[]`: nothing.
         server_requests = "server_requests": OneOrMany<Placed<RawServerRequest>>;
         /// What the server wrote to stderr.
         stderr = "stderr": RawStderr;
@@ -173,7 +173,7 @@ shape! {
     RawServerRequest, "`server_requests`" {
         /// The method, such as `sampling/createMessage`.
         method = "method": Text;
-        /// How often. Default: at least once.
+        /// How often, with these parameters. Default: at least once.
         count = "count": Count;
         /// Members of its parameters.
         params = "params": Anything;
