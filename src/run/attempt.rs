@@ -85,7 +85,7 @@ pub(super) async fn attempt(
         waited: Duration::ZERO,
     };
     if let Subject::Trajectory(source) = &job.body.subject {
-        trajectory::observe(source, job, &mut attempted);
+        trajectory::observe(source, job, shared, &mut attempted);
         return attempted.since(begun);
     }
     let image = match image::of(&job.planned, shared, teller).await {

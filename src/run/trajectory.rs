@@ -2,23 +2,39 @@
 
 use std::{fs::File, io::Read, path::Path};
 
-use super::attempt::Attempted;
+use super::{attempt::Attempted, job::Shared};
 use crate::{
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::{
+        TraceCall,
+        disruption::{Disruption, DisruptionKind, Phase},
+    },
     plan::job::RunJob,
     session::trajectory,
-    suite::model::subject::TraceSource,
+    suite::{
+        model::subject::TraceSource,
+        template::{Bindings, UnknownNames, ValueTemplate},
+    },
 };
 
 /// The longest log that is read, in bytes.
 const LONGEST_LOG: u64 = 256 * 1024 * 1024;
 
-/// Fills in the calls, or why there are none.
-pub(super) fn observe(source: &TraceSource, job: &RunJob, attempted: &mut Attempted) {
+/// Fills in the calls, or why there are none. Nothing runs that could write to the fixture, so that the original
+/// stands for it.
+pub(super) fn observe(
+    source: &TraceSource,
+    job: &RunJob,
+    shared: &Shared,
+    attempted: &mut Attempted,
+) {
+    let fixture = shared.options.fixture.as_ref();
+    attempted.bindings.fixture = fixture.map(|fixture| fixture.root().display().to_string());
     let observation = &mut attempted.observation;
     observation.reached = Phase::Subject;
     match source {
-        TraceSource::Inline(calls) => observation.trace = Some(calls.clone()),
+        TraceSource::Inline(calls) => {
+            observation.trace = Some(filled(calls, &attempted.bindings));
+        }
         TraceSource::Missing => {
             let message = "there are no calls to look at: give `trace` or `audit_log`";
             observation.disruption = Some(Disruption::new(
@@ -48,6 +64,23 @@ pub(super) fn observe(source: &TraceSource, job: &RunJob, attempted: &mut Attemp
             }
         }
     }
+}
+
+/// The calls with the names in their arguments that have a value replaced, as in the rules about them. What an agent
+/// sent may have braces that name nothing.
+fn filled(calls: &[TraceCall], bindings: &Bindings) -> Vec<TraceCall> {
+    let lenient = Bindings {
+        unknown: UnknownNames::Keep,
+        ..bindings.clone()
+    };
+    let fill = |call: &TraceCall| {
+        let template = ValueTemplate::new(call.args.clone());
+        TraceCall {
+            args: template.render(&lenient).unwrap_or(template.value),
+            ..call.clone()
+        }
+    };
+    calls.iter().map(fill).collect()
 }
 
 /// The log, looked for from the caller's directory, as the Go tool does, then beside the suite's file.

@@ -425,3 +425,37 @@ fn what_changed_in_a_fixture_is_one_rule_under_either_name() {
         assert!(detail.contains(told), "{detail}");
     }
 }
+
+#[test]
+fn the_fixture_of_a_trajectory_is_the_one_that_was_given() {
+    let suite = r#"
+name: the log is in it
+audit_log: "{{fixture}}/log.jsonl"
+trajectory:
+  - {type: presence, tools: [edit]}
+---
+name: a rule names it
+trace: [{tool: edit, args: {file: "{{fixture}}/x.go", text: "{{ other }} {{id}}"}}]
+trajectory:
+  - {type: args_contain, tool: edit, args: {file: "{{fixture}}/x.go"}}
+---
+name: the paths differ
+trace: [{tool: edit, args: {file: "{{fixture}}/x.go"}}]
+trajectory:
+  - {type: args_contain, tool: edit, args: {file: "{{fixture}}/y.go"}}
+"#;
+    let project = Project::with_suite(suite).file("data/log.jsonl", "{\"tool\": \"edit\"}\n");
+    for more in [&[][..], &["--compat"]] {
+        let arguments = [&["run", "evals", "--fixture", "data"], more].concat();
+        let ran = project.run(&arguments);
+        assert!(ran.stdout.contains("2 passed, 1 failed"), "{}", ran.stdout);
+    }
+    let settled = project
+        .file("evals/mcp-assert.yaml", "fixture: ../data\n")
+        .run(&["run", "evals"]);
+    assert!(
+        settled.stdout.contains("2 passed, 1 failed"),
+        "{}",
+        settled.stdout
+    );
+}
