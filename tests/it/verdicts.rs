@@ -14,6 +14,7 @@ while IFS= read -r line; do
   case "$line" in
     *'"initialize"'*) answer '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
     *'"tools/list"'*) answer '"result":{"tools":[{"name":"refuse","inputSchema":{"type":"object"}},{"name":"mislead","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["n"]}},{"name":"keep","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},{"name":"remote","inputSchema":{"type":"object"},"outputSchema":{"$ref":"https://example.com/x.json"}}]}' ;;
+    *'"fail"'*) answer '"result":{"isError":true,"content":[{"type":"text","text":"boom"}]}' ;;
     *'"refuse"'*) answer '"error":{"code":-32603,"message":"boom"}' ;;
     *'"tools/call"'*) answer '"result":{"content":[{"type":"text","text":"{}"}],"structuredContent":{}}' ;;
   esac
@@ -458,4 +459,34 @@ trajectory:
         "{}",
         settled.stdout
     );
+}
+
+#[test]
+fn what_asks_for_nothing_does_not_stand_for_no_error() {
+    for expect in [
+        "{output_schema: false}",
+        "{min_progress: 0}",
+        "{file_exists: []}",
+    ] {
+        let (code, output) = run(&["run", "evals"], "fail", expect);
+        assert_eq!(code, 1, "{expect}: {output}");
+        assert!(output.contains("not_error"), "{expect}: {output}");
+    }
+}
+
+#[test]
+fn a_server_that_never_asks_fails_unless_the_suite_says_how_often() {
+    let case = |request: &str, wanted: i32| {
+        for subject in ["assert_sampling", "assert_elicitation"] {
+            let suite = format!(
+                "server: {{command: sh, args: [server.sh]}}\n{subject}: {{tool: keep, expect_request: {request}}}\n"
+            );
+            let project = Project::with_suite(&suite).file("server.sh", SERVER);
+            let ran = project.run(&["run", "evals"]);
+            assert_eq!(ran.code, wanted, "{subject} {request}: {}", ran.stdout);
+        }
+    };
+    case("[]", 1);
+    case("{method: roots/list, count: 0}", 1);
+    case("{count: 0}", 0);
 }

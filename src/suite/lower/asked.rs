@@ -12,7 +12,7 @@ use crate::suite::{
     },
     raw::{
         Field,
-        asked::RawAsked,
+        asked::{self, RawAsked},
         subject::{RawElicitation, RawSampling},
         value::Deferred,
     },
@@ -82,42 +82,51 @@ impl Lowering<'_> {
         Some((Subject::Elicitation(call), wanted))
     }
 
-    /// What the server must have asked: what the suite says, else that it asked at all. The Go tool does not look at
-    /// what was sampled, and has no `assert_elicitation`.
+    /// What the server must have asked: what the suite says, and that it asked this at all where the suite does not
+    /// say how often. The Go tool does not look at what was sampled, and has no `assert_elicitation`.
     fn request_wanted(
         &mut self,
         field: Option<Field<Deferred<RawAsked>>>,
         method: &'static str,
         at: At,
+    ) -> Vec<Wanted> {
+        let mut all = Vec::new();
+        let named = field.as_ref().map(|field| &field.value.node);
+        let is_named = named.is_some_and(|node| asked::names(node, method));
+        if !is_named && (self.dialect() == Dialect::Native || method != SAMPLING) {
+            let request = ServerRequestWanted {
+                method: method.to_owned(),
+                count: None,
+                params: None,
+            };
+            let expectation = Expectation::ServerRequests(vec![request]);
+            all.push(self.wanted("server_requests", at, expectation));
+        }
+        if let Some(field) = field.filter(|field| !asked::is_empty(&field.value.node)) {
+            all.extend(self.requests(field, method));
+        }
+        all
+    }
+
+    /// `expect_request`
+    fn requests(
+        &mut self,
+        field: Field<Deferred<RawAsked>>,
+        method: &'static str,
     ) -> Option<Wanted> {
         let key = "expect_request";
         let family = Family::Request(method);
-        match field {
-            Some(field) => {
-                let node = field.value.node;
-                let text = key.to_owned();
-                let name = Key {
-                    text,
-                    at: field.key,
-                };
-                if super::expectation::has_markers(&node) {
-                    return Some(self.later(family, key, &name, node));
-                }
-                let place = field.key.until(field.at);
-                let found = self.family(family, key, node).into_iter().next()?;
-                let origin = self.reading.problems.origin(place);
-                Some(Wanted { origin, ..found })
-            }
-            None if self.dialect() == Dialect::Native || method != SAMPLING => {
-                let request = ServerRequestWanted {
-                    method: method.to_owned(),
-                    count: None,
-                    params: None,
-                };
-                let expectation = Expectation::ServerRequests(vec![request]);
-                Some(self.wanted("server_requests", at, expectation))
-            }
-            None => None,
+        let node = field.value.node;
+        let name = Key {
+            text: key.to_owned(),
+            at: field.key,
+        };
+        if super::expectation::has_markers(&node) {
+            return Some(self.later(family, key, &name, node));
         }
+        let place = field.key.until(field.at);
+        let found = self.family(family, key, node).into_iter().next()?;
+        let origin = self.reading.problems.origin(place);
+        Some(Wanted { origin, ..found })
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod container;
 pub(crate) mod expectation;
+mod nothing;
 pub(crate) mod pattern;
 pub(crate) mod server;
 pub(crate) mod subject;

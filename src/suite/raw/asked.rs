@@ -8,7 +8,10 @@ use super::{
     shape::ShapeDoc,
     value::{OneOrMany, Placed},
 };
-use crate::suite::yaml::{Entry, Key, Kind, Node};
+use crate::suite::{
+    template::text_has_markers,
+    yaml::{Entry, Key, Kind, Node},
+};
 
 /// The words of an entry of `server_requests`. A map with other members is the parameters themselves, which is
 /// what one wants to say of the only request there is.
@@ -50,15 +53,40 @@ impl Readable for RawAsked {
     }
 }
 
+/// Whether a list of requests has none.
+pub(crate) fn is_empty(node: &Node) -> bool {
+    matches!(&node.kind, Kind::List(items) if items.is_empty())
+}
+
+/// Whether one of the requests is of this method, which is the one of an entry without a method.
+pub(crate) fn names(node: &Node, method: &str) -> bool {
+    match &node.kind {
+        Kind::List(items) => items.iter().any(|item| names(item, method)),
+        Kind::Map(entries) if has_words(entries) => {
+            let own = entries.iter().find(|entry| entry.key.text == "method");
+            own.is_none_or(|entry| match &entry.value.kind {
+                Kind::Text(text, _) => text == method || text_has_markers(text),
+                Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::List(_) | Kind::Map(_) => {
+                    true
+                }
+            })
+        }
+        Kind::Map(_) | Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => true,
+    }
+}
+
+/// Whether an entry is spelled out with its words.
+fn has_words(entries: &[Entry]) -> bool {
+    let is_word = |entry: &Entry| WORDS.contains(&entry.key.text.as_str());
+    entries.iter().all(is_word)
+}
+
 /// The entry with its words, if it was given by its parameters alone.
 fn spelled_out(node: Node) -> Node {
     let Kind::Map(entries) = &node.kind else {
         return node;
     };
-    let has_words = entries
-        .iter()
-        .all(|entry| WORDS.contains(&entry.key.text.as_str()));
-    if has_words {
+    if has_words(entries) {
         return node;
     }
     let at = node.at;

@@ -1,0 +1,106 @@
+//! Expectations that ask for nothing: they say as little of an answer as one that is not there.
+
+use super::expectation::{
+    Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted,
+};
+
+impl Expectation {
+    /// Whether nothing is asked for, whatever the server does. An empty list of what may come asks for something.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        match self {
+            Self::Contains(texts)
+            | Self::ContainsAny(texts)
+            | Self::NotContains(texts)
+            | Self::InOrder(texts) => texts.is_empty(),
+            Self::MatchesRegex(patterns) => patterns.is_empty(),
+            Self::OutputSchema(wanted) => !wanted,
+            Self::FileContains(files) | Self::FileNotContains(files) | Self::FileEquals(files) => {
+                files.is_empty()
+            }
+            Self::FileExists(paths) | Self::FileNotExists(paths) | Self::FileUnchanged(paths) => {
+                paths.is_empty()
+            }
+            Self::MinProgress(least) => *least == 0,
+            Self::Progress(wanted) => of_progress(wanted),
+            Self::Notifications(wanted) => of_notifications(wanted),
+            Self::Logging(wanted) => of_logging(wanted),
+            Self::Stderr(wanted) => of_stderr(wanted),
+            Self::Not(inner) => inner.is_empty(),
+            Self::NotError(_)
+            | Self::IsError(_)
+            | Self::Error(_)
+            | Self::NotEmpty(_)
+            | Self::Equals(_)
+            | Self::JsonPath(_)
+            | Self::Structured(_)
+            | Self::JsonSchema(_)
+            | Self::Content(_)
+            | Self::MinResults(_)
+            | Self::MaxResults(_)
+            | Self::NetDelta { .. }
+            | Self::OnlyChanged(_)
+            | Self::MaxDuration(_)
+            | Self::MaxBytes(_)
+            | Self::ResourceUpdated(_)
+            | Self::ServerRequests(_)
+            | Self::Exit(_)
+            | Self::Findings(_)
+            | Self::Snapshot(_)
+            | Self::Trajectory(_) => false,
+        }
+    }
+}
+
+fn of_progress(wanted: &ProgressWanted) -> bool {
+    let ProgressWanted {
+        min,
+        monotonic,
+        last_equals_total,
+    } = wanted;
+    min.unwrap_or(0) == 0 && monotonic.is_none() && last_equals_total.is_none()
+}
+
+fn of_notifications(wanted: &NotificationsWanted) -> bool {
+    let NotificationsWanted {
+        since: _,
+        min_count,
+        max_count,
+        methods,
+        not_methods,
+        in_order,
+        contains_data,
+        not_contains_data,
+    } = wanted;
+    let lists = [
+        methods,
+        not_methods,
+        in_order,
+        contains_data,
+        not_contains_data,
+    ];
+    min_count.unwrap_or(0) == 0 && max_count.is_none() && lists.iter().all(|list| list.is_empty())
+}
+
+fn of_logging(wanted: &LoggingWanted) -> bool {
+    let LoggingWanted {
+        min_messages,
+        max_messages,
+        contains_level,
+        contains_data,
+        not_below,
+    } = wanted;
+    min_messages.unwrap_or(0) == 0
+        && max_messages.is_none()
+        && contains_level.is_empty()
+        && contains_data.is_empty()
+        && not_below.is_none()
+}
+
+fn of_stderr(wanted: &StderrWanted) -> bool {
+    let StderrWanted {
+        contains,
+        not_contains,
+        matches,
+    } = wanted;
+    contains.is_empty() && not_contains.is_empty() && matches.is_empty()
+}
