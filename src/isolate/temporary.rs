@@ -3,15 +3,17 @@
 
 use std::{
     fs, io,
-    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 use super::{
+    folder::Folder,
     inside::is_absent,
     owner::{Life, Owner},
+    removal,
 };
 
 /// How the name of every folder of ours begins.
@@ -36,13 +38,14 @@ pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
 
 /// Removes a folder with all that is in it, closed directories included. Nothing there is no error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    // Links on the way to it are the machine's; it is none itself, and nothing in it is followed.
+    match fs::canonicalize(parent).and_then(|parent| Folder::open(&parent)) {
+        Ok(parent) => removal::remove(&parent, name),
         Err(error) if is_absent(&error) => Ok(()),
-        Err(_) => {
-            open_up(path);
-            fs::remove_dir_all(path)
-        }
+        Err(error) => Err(error),
     }
 }
 
@@ -94,21 +97,6 @@ fn owner_of(file_name: &str) -> Option<Owner> {
         place: parts.next()?.to_owned(),
     };
     (name(&owner, number) == file_name).then_some(owner)
-}
-
-/// Makes every directory below enterable and writable for us, as far as that is ours to do.
-fn open_up(path: &Path) {
-    let mut waiting = vec![path.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        // What cannot be opened shows as the error of the removal that follows.
-        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        waiting.extend(
-            entries
-                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-                .map(|entry| entry.path()),
-        );
-    }
 }
 
 #[cfg(test)]

@@ -22,9 +22,9 @@ pub(crate) enum FileState {
     },
     /// A directory.
     Directory,
-    /// Something else, or a path that must not be read; with the reason.
+    /// Something is there that is no regular file, or one that cannot be read; with the reason.
     Unreadable(String),
-    /// Nobody can tell whether anything is there; with the reason.
+    /// Nobody can tell whether anything is there, or it must not be looked at; with the reason.
     Unknown(String),
 }
 
@@ -96,6 +96,15 @@ impl PathKind {
     }
 }
 
+/// Something in the fixture that nobody could look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    /// A file, or a directory with all that is in it.
+    pub(crate) kind: PathKind,
+    /// Why not.
+    pub(crate) reason: String,
+}
+
 /// The files of one attempt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FilesSeen {
@@ -104,6 +113,8 @@ pub(crate) struct FilesSeen {
     /// Every difference between the fixture's copy and the original, by path relative to the fixture with `/`;
     /// `None` when no expectation asked, or there is no fixture.
     pub(crate) changed: Option<BTreeMap<String, Change>>,
+    /// What could not be compared, by path relative to the fixture.
+    pub(crate) unseen: BTreeMap<String, Unseen>,
     /// The path of the fixture as the server sees it.
     pub(crate) root: Option<String>,
 }

@@ -20,7 +20,7 @@ use crate::{
             server::ServerContainer,
             sight, upload,
         },
-        fixture::Fixture,
+        fixture::{Comparison, Fixture},
         running::Running,
     },
     observation::{
@@ -44,10 +44,7 @@ pub(super) enum Compared {
 }
 
 /// Files by the paths that expectations name, and what changed.
-type Seen = (
-    BTreeMap<String, FileState>,
-    Option<BTreeMap<String, Change>>,
-);
+type Seen = (BTreeMap<String, FileState>, Option<Comparison>);
 
 /// The files of a container.
 pub(super) struct Inside {
@@ -200,7 +197,7 @@ impl Inside {
             return Ok((after, None));
         }
         let mut changes = compare(fixture, tree).await?;
-        changes.extend(unlisted);
+        changes.changes.extend(unlisted);
         Ok((after, Some(changes)))
     }
 
@@ -253,10 +250,7 @@ async fn tree(container: &ServerContainer, root: &str) -> Result<Tree, Disruptio
     }
 }
 
-async fn compare(
-    fixture: &Arc<Fixture>,
-    tree: Tree,
-) -> Result<BTreeMap<String, Change>, Disruption> {
+async fn compare(fixture: &Arc<Fixture>, tree: Tree) -> Result<Comparison, Disruption> {
     let fixture = Arc::clone(fixture);
     let compared =
         tokio::task::spawn_blocking(move || fixture.compare(&tree.into_returned())).await;

@@ -12,12 +12,12 @@ use crate::{
     isolate::{
         container::image::ReadyImage,
         files,
-        fixture::{Fixture, FixtureCopy, FixtureProblem},
+        fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
         running::Running,
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        files::{Change, FileSeen, FileState, FilesSeen},
+        files::{FileSeen, FileState, FilesSeen},
     },
     plan::job::RunJob,
     suite::{
@@ -191,9 +191,12 @@ impl Place {
                 (path, seen)
             })
             .collect();
+        let compared = changed.map(|compared| (compared.changes, compared.unseen));
+        let (changed, unseen) = compared.unzip();
         Ok(FilesSeen {
             paths,
             changed,
+            unseen: unseen.unwrap_or_default(),
             root,
         })
     }
@@ -213,9 +216,7 @@ impl Place {
 }
 
 /// Everything that changed in a copy.
-async fn changes(
-    copy: Option<&FixtureCopy>,
-) -> Result<Option<BTreeMap<String, Change>>, Disruption> {
+async fn changes(copy: Option<&FixtureCopy>) -> Result<Option<Comparison>, Disruption> {
     let Some(copy) = copy else {
         return Ok(None);
     };
