@@ -3,16 +3,21 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
-    io::{self, Read},
+    fs::{self, File},
+    io::{self, Read, Seek},
     os::unix::fs::{FileTypeExt, OpenOptionsExt},
     path::Path,
 };
 
 use rustix::fs::OFlags;
 
-use super::{digest, fixture::FixtureCopy, inside};
-use crate::observation::files::{FileState, LONGEST_BYTES};
+use super::{
+    digest,
+    fixture::{FixtureCopy, Standing},
+    folder::Folder,
+    inside,
+};
+use crate::observation::files::{FileState, LONGEST_BYTES, PathKind};
 
 /// What each path is now. Relative paths start in the copy when there is one, else in `directory`.
 pub(crate) fn look(
@@ -20,36 +25,77 @@ pub(crate) fn look(
     copy: Option<&FixtureCopy>,
     directory: &Path,
 ) -> BTreeMap<String, FileState> {
-    let root = copy.map(FixtureCopy::path);
+    let fixture = copy.map(|copy| (copy.path(), copy.standing()));
+    let look = |path: &Path| match &fixture {
+        Some((root, standing)) if path.is_relative() || path.starts_with(root) => {
+            in_fixture(path, root, standing)
+        }
+        Some(_) | None => read(&directory.join(path)),
+    };
     paths
         .iter()
-        .map(|path| (path.clone(), look_at(Path::new(path), root, directory)))
+        .map(|path| (path.clone(), look(Path::new(path))))
         .collect()
 }
 
 /// What paths relative to a folder are now; none is followed out of it.
 pub(super) fn look_below(paths: &[String], root: &Path) -> BTreeMap<String, FileState> {
+    let standing = match Folder::open(root) {
+        Ok(folder) => Standing::There(folder),
+        Err(error) if inside::is_absent(&error) => Standing::Gone,
+        Err(error) => Standing::Closed(error, None),
+    };
     paths
         .iter()
-        .map(|path| (path.clone(), look_at(Path::new(path), Some(root), root)))
+        .map(|path| (path.clone(), in_fixture(Path::new(path), root, &standing)))
         .collect()
 }
 
-fn look_at(path: &Path, root: Option<&Path>, directory: &Path) -> FileState {
-    let Some(root) = root.filter(|root| path.is_relative() || path.starts_with(root)) else {
-        return read(&directory.join(path));
+/// What is at a path of the fixture.
+fn in_fixture(path: &Path, root: &Path, standing: &Standing) -> FileState {
+    let folder = match standing {
+        Standing::There(folder) => folder,
+        Standing::Gone => return FileState::Absent,
+        Standing::Replaced(kind) => {
+            return FileState::Unknown(format!("the fixture's folder is {} now", kind.word()));
+        }
+        Standing::Closed(error, _) => {
+            return FileState::Unknown(format!("the fixture's folder cannot be opened: {error}"));
+        }
     };
     match inside::resolve(root, path) {
-        Ok(place) => read(&place),
-        Err(stray) => FileState::Unreadable(stray.to_string()),
+        Ok(place) => below(folder, place.strip_prefix(root).unwrap_or(&place)),
+        Err(stray) => FileState::Unknown(stray.to_string()),
     }
 }
 
-/// What is at a path, its last links followed by the system.
+/// What is at a path below a folder that leads over no link: what is one by now is not followed.
+fn below(folder: &Folder, path: &Path) -> FileState {
+    let Some(name) = path.file_name() else {
+        return FileState::Directory;
+    };
+    let parent = folder.below(path.parent().unwrap_or(Path::new("")));
+    let met = parent.and_then(|parent| Ok((parent.meet(name)?, parent)));
+    let (met, parent) = match met {
+        Ok(met) => met,
+        Err(error) => return not_met(&error),
+    };
+    match met.kind() {
+        PathKind::Directory => FileState::Directory,
+        PathKind::Link => FileState::Unknown("it became a link while it was looked at".to_owned()),
+        PathKind::Special => FileState::Unreadable(format!("it is {}", met.word())),
+        PathKind::File => parent
+            .file(name)
+            .and_then(content)
+            .unwrap_or_else(|error| failed(&error)),
+    }
+}
+
+/// What is at a path, its links followed by the system.
 fn read(path: &Path) -> FileState {
     let found = match fs::metadata(path) {
         Ok(found) => found,
-        Err(error) => return failed(&error),
+        Err(error) => return not_met(&error),
     };
     let kind = found.file_type();
     if kind.is_dir() {
@@ -65,9 +111,26 @@ fn read(path: &Path) -> FileState {
         };
         return FileState::Unreadable(format!("it is {kind}"));
     }
-    content(path).unwrap_or_else(|error| failed(&error))
+    // Should it have become a FIFO by now, opening it does not wait for a writer.
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path);
+    opened
+        .and_then(content)
+        .unwrap_or_else(|error| failed(&error))
 }
 
+/// Why it is not known what is at a path, if anything is.
+fn not_met(error: &io::Error) -> FileState {
+    if inside::is_absent(error) {
+        FileState::Absent
+    } else {
+        FileState::Unknown(error.to_string())
+    }
+}
+
+/// Why a file that is there cannot be read.
 fn failed(error: &io::Error) -> FileState {
     if inside::is_absent(error) {
         FileState::Absent
@@ -77,12 +140,7 @@ fn failed(error: &io::Error) -> FileState {
 }
 
 /// The content of a regular file, or its digest when it is too long.
-fn content(path: &Path) -> io::Result<FileState> {
-    // Should it have become a FIFO by now, opening it does not wait for a writer.
-    let mut file = fs::OpenOptions::new()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)?;
+fn content(mut file: File) -> io::Result<FileState> {
     let length = file.metadata()?.len();
     if length <= LONGEST_BYTES {
         let mut bytes = Vec::new();
@@ -92,7 +150,7 @@ fn content(path: &Path) -> io::Result<FileState> {
         if bytes.len() as u64 <= LONGEST_BYTES {
             return Ok(FileState::Content(bytes));
         }
-        file = fs::File::open(path)?;
+        file.rewind()?;
     }
     // A file that grows while it is read is read no further than it was.
     let (sha256, length) = digest::of(file.take(length.max(LONGEST_BYTES + 1)))?;
@@ -121,6 +179,10 @@ mod tests {
 
     fn unreadable(reason: &str) -> FileState {
         FileState::Unreadable(reason.to_owned())
+    }
+
+    fn unknown(reason: &str) -> FileState {
+        FileState::Unknown(reason.to_owned())
     }
 
     #[tokio::test]
@@ -153,20 +215,46 @@ mod tests {
         case("none", FileState::Absent);
         case("a.txt/below", FileState::Absent);
         case("dangling", FileState::Absent);
-        case("../escaped.txt", unreadable("it leads out of the fixture"));
+        case("../escaped.txt", unknown("it leads out of the fixture"));
         case(
             &format!("{}/../escaped.txt", place.display()),
-            unreadable("it leads out of the fixture"),
+            unknown("it leads out of the fixture"),
         );
         case(
             "outside",
-            unreadable("the link `outside` leads out of the fixture, to `../escaped.txt`"),
+            unknown("the link `outside` leads out of the fixture, to `../escaped.txt`"),
         );
         case(
             "passwd",
-            unreadable("the link `passwd` leads out of the fixture, to `/etc/passwd`"),
+            unknown("the link `passwd` leads out of the fixture, to `/etc/passwd`"),
         );
         case(&elsewhere.display().to_string(), text("written by name"));
+        copy.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_stands_in_place_of_the_copy_is_not_looked_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        for root in ["fixture", "elsewhere"] {
+            fs::create_dir(at(root)).unwrap();
+            fs::write(at(root).join("a.txt"), "secret").unwrap();
+        }
+        let copy = Fixture::open(&at("fixture")).unwrap().copy().await.unwrap();
+        let place = copy.path().to_owned();
+        let case = |wanted: &FileState| {
+            for path in [".", "a.txt", "none", place.join("a.txt").to_str().unwrap()] {
+                let seen = state(path, Some(&copy), folder.path());
+                assert_eq!(seen, *wanted, "{path}");
+            }
+        };
+        fs::remove_dir_all(&place).unwrap();
+        case(&FileState::Absent);
+        symlink(at("elsewhere"), &place).unwrap();
+        case(&unknown("the fixture's folder is a link now"));
+        fs::remove_file(&place).unwrap();
+        fs::write(&place, "a file").unwrap();
+        case(&unknown("the fixture's folder is a file now"));
         copy.close().await.unwrap();
     }
 

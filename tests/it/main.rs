@@ -22,6 +22,7 @@ mod docs;
 mod engine;
 mod faults;
 mod faults_matrix;
+mod fixtures;
 mod github;
 mod harness;
 mod images;

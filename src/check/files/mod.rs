@@ -11,7 +11,7 @@ use crate::{
     },
     observation::{
         Observation,
-        files::{Alteration, Change, FileSeen, FileState},
+        files::{Alteration, Change, FileSeen, FileState, PathKind, Unseen},
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{FileTexts, PathPattern},
@@ -194,6 +194,17 @@ fn untold(path: &str, reason: &str) -> Verdict {
     Verdict::Unknowable(format!("it cannot be told what is at `{path}`: {reason}"))
 }
 
+/// Nothing is known of a part of the fixture.
+fn unlooked(path: &str, unseen: &Unseen) -> Verdict {
+    let reason = &unseen.reason;
+    Verdict::Unknowable(match unseen.kind {
+        PathKind::Directory => format!("it cannot be told what is in `{path}`: {reason}"),
+        PathKind::File | PathKind::Link | PathKind::Special => {
+            format!("it cannot be told whether `{path}` changed: {reason}")
+        }
+    })
+}
+
 /// A changed path that looks like the one that is missing.
 fn near_path(path: &str, seen: &Observation) -> Option<String> {
     let changed = seen.files.changed.as_ref()?;
@@ -244,17 +255,18 @@ pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict
 
 fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
     match (&file.after, &file.before) {
-        (FileState::Content(_) | FileState::Digest { .. } | FileState::Directory, _) => {
-            Verdict::Held
-        }
+        (
+            FileState::Content(_)
+            | FileState::Digest { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_),
+            _,
+        ) => Verdict::Held,
         (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
             hint: near_path(path, seen),
             ..ask.miss("nothing is there")
         }]),
         (FileState::Absent, _) => ask.missed("it is gone"),
-        (FileState::Unreadable(reason), _) => {
-            Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
-        }
         (FileState::Unknown(reason), _) => untold(path, reason),
     }
 }
@@ -335,8 +347,15 @@ fn below(ask: &Ask, (path, file): (&str, &FileSeen), seen: &Observation) -> Verd
     };
     let folder = format!("{inside}/");
     let is_below = |changed: &&String| inside == "." || changed.starts_with(&folder);
-    match changed.keys().find(is_below) {
-        Some(inner) => ask.missed(format!("{} changed", phrase::quoted(inner))),
+    if let Some(inner) = changed.keys().find(is_below) {
+        return ask.missed(format!("{} changed", phrase::quoted(inner)));
+    }
+    let hides = |unseen: &&String| {
+        let outer = format!("{unseen}/");
+        is_below(unseen) || *unseen == "." || *unseen == inside || folder.starts_with(&outer)
+    };
+    match seen.files.unseen.iter().find(|(path, _)| hides(path)) {
+        Some((path, unseen)) => unlooked(path, unseen),
         None => Verdict::Held,
     }
 }
@@ -399,18 +418,16 @@ pub(super) fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
 /// `only_changed`: nothing but these paths changed in the fixture.
 pub(super) fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
     let ask = ask_only_changed(patterns);
-    let Some(changed) = &seen.files.changed else {
+    let files = &seen.files;
+    let Some(changed) = &files.changed else {
         return Verdict::Unknowable(
             "`only_changed` needs a fixture (`--fixture`) to compare with".to_owned(),
         );
     };
-    let mismatches = changed
+    let root = files.root.as_deref();
+    let mismatches: Vec<Mismatch> = changed
         .iter()
-        .filter(|(path, _)| {
-            let names = names(path, seen.files.root.as_deref());
-            let mut patterns = patterns.iter();
-            !patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
-        })
+        .filter(|(path, _)| !may_change(patterns, path, root))
         .map(|(path, change)| Mismatch {
             path: Some(path.clone()),
             ..ask.miss(match change {
@@ -420,7 +437,42 @@ pub(super) fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verd
             })
         })
         .collect();
-    Verdict::from_mismatches(mismatches)
+    let mut unseen = files.unseen.iter();
+    match unseen.find(|(path, unseen)| !whatever_it_is(patterns, path, unseen.kind, root)) {
+        Some((path, unseen)) if mismatches.is_empty() => unlooked(path, unseen),
+        Some(_) | None => Verdict::from_mismatches(mismatches),
+    }
+}
+
+/// Whether one of the patterns names a path.
+fn may_change(patterns: &[PathPattern], path: &str, root: Option<&str>) -> bool {
+    let names = names(path, root);
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
+}
+
+/// Whether the patterns name a path that nobody could look at, and if it is a directory all that may be in it.
+fn whatever_it_is(
+    patterns: &[PathPattern],
+    path: &str,
+    kind: PathKind,
+    root: Option<&str>,
+) -> bool {
+    match kind {
+        PathKind::File | PathKind::Link | PathKind::Special => may_change(patterns, path, root),
+        PathKind::Directory => {
+            // `**` at the end stands for any path: one that names something in the directory names all in it.
+            let inner = if path == "." {
+                "any".to_owned()
+            } else {
+                format!("{path}/any")
+            };
+            patterns
+                .iter()
+                .filter(|pattern| pattern.written == "**" || pattern.written.ends_with("/**"))
+                .any(|pattern| may_change(std::slice::from_ref(pattern), &inner, root))
+        }
+    }
 }
 
 /// The names of a path of the fixture: relative to it, and as the server sees it.

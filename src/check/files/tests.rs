@@ -6,7 +6,7 @@ use crate::{
     check::sample::{hold, report, says},
     observation::{
         Observation,
-        files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind},
+        files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind, Unseen},
     },
     suite::model::expectation::{Expectation, FileTexts, PathPattern},
 };
@@ -75,6 +75,7 @@ fn altered(list: &[(&str, Change)]) -> Observation {
         files: FilesSeen {
             paths: BTreeMap::new(),
             changed: Some(changed),
+            unseen: BTreeMap::new(),
             root: Some("/tmp/f[x]".to_owned()),
         },
         ..says("done")
@@ -121,6 +122,10 @@ fn files_that_are_as_wanted_hold() {
         (
             Expectation::FileExists(paths()),
             after(FileState::Directory),
+        ),
+        (
+            Expectation::FileExists(paths()),
+            after(FileState::Unreadable("Permission denied".into())),
         ),
         (
             Expectation::FileNotExists(paths()),
@@ -191,7 +196,6 @@ fn other_states_are_explained() {
     insta::assert_snapshot!(report(&[
         (Expectation::FileExists(paths()), after(FileState::Absent)),
         (Expectation::FileExists(paths()), gone()),
-        (Expectation::FileExists(paths()), after(FileState::Unreadable("a socket".into()))),
         (Expectation::FileNotExists(paths()), file(content("x"), content("x"))),
         (Expectation::FileNotExists(paths()), after(FileState::Directory)),
         (Expectation::FileUnchanged(paths()), file(content("x"), content("y"))),
@@ -204,7 +208,6 @@ fn other_states_are_explained() {
     ]), @r#"
     file_exists: expected `a.txt` to be there, nothing is there
     file_exists: expected `a.txt` to be there, it is gone
-    unknowable: `a.txt` cannot be looked at: a socket
     file_not_exists: expected `a.txt` not to be there, a file of 1 byte is there
       hint: it was there before the call
     file_not_exists: expected `a.txt` not to be there, a directory is there
@@ -271,5 +274,71 @@ fn other_kinds_and_modes_are_changes() {
     file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
     only_changed: a.txt: expected nothing in the fixture but `/tmp/f/*` to change, its mode changed from 644 to 755
     only_changed: b.txt: expected nothing in the fixture but `/tmp/f/*` to change, it was a link and is a file now
+    ");
+}
+
+/// An observation in which these could not be looked at.
+fn hidden(changed: &[(&str, Change)], unseen: &[(&str, PathKind)]) -> Observation {
+    let mut seen = altered(changed);
+    let unseen = unseen.iter().map(|(path, kind)| {
+        let unseen = Unseen {
+            kind: *kind,
+            reason: "Permission denied".to_owned(),
+        };
+        ((*path).to_owned(), unseen)
+    });
+    seen.files.unseen = unseen.collect();
+    seen
+}
+
+#[test]
+fn what_is_hidden_may_be_anything() {
+    let shut = || hidden(&[("sub", MODE)], &[("sub", PathKind::Directory)]);
+    let root = || hidden(&[(".", MODE)], &[(".", PathKind::Directory)]);
+    let file = || hidden(&[], &[("a.txt", PathKind::File)]);
+    hold(&[
+        (only(&["sub", "sub/**"]), shut()),
+        (only(&["**"]), shut()),
+        (only(&["/tmp/f[[]x]/**"]), shut()),
+        (only(&["**"]), root()),
+        (only(&["*.txt"]), file()),
+    ]);
+    let unchanged = |path: &str| Expectation::FileUnchanged(vec![path.to_owned()]);
+    let folder = |path: &str, unseen: &[(&str, PathKind)]| {
+        let mut seen = hidden(&[], unseen);
+        let file = FileSeen {
+            before: FileState::Directory,
+            after: FileState::Directory,
+            inside: Some(path.to_owned()),
+        };
+        seen.files.paths.insert(path.to_owned(), file);
+        seen
+    };
+    let inner = [("sub/inner", PathKind::Directory)];
+    hold(&[(unchanged("other"), folder("other", &inner))]);
+    insta::assert_snapshot!(report(&[
+        (only(&["sub"]), shut()),
+        (only(&["sub", "sub/*"]), shut()),
+        (only(&["sub", "sub/a*/**"]), shut()),
+        (only(&["sub/inner/**", "sub"]), shut()),
+        (only(&[]), shut()),
+        (only(&["."]), root()),
+        (only(&["b.txt"]), file()),
+        (unchanged("sub"), folder("sub", &inner)),
+        (unchanged("sub/inner/deep"), folder("sub/inner/deep", &inner)),
+        (unchanged("."), folder(".", &inner)),
+        (unchanged("sub"), folder("sub", &[(".", PathKind::Directory)])),
+    ]), @"
+    unknowable: it cannot be told what is in `sub`: Permission denied
+    unknowable: it cannot be told what is in `sub`: Permission denied
+    unknowable: it cannot be told what is in `sub`: Permission denied
+    unknowable: it cannot be told what is in `sub`: Permission denied
+    only_changed: sub: expected nothing in the fixture to change, its mode changed from 644 to 755
+    unknowable: it cannot be told what is in `.`: Permission denied
+    unknowable: it cannot be told whether `a.txt` changed: Permission denied
+    unknowable: it cannot be told what is in `sub/inner`: Permission denied
+    unknowable: it cannot be told what is in `sub/inner`: Permission denied
+    unknowable: it cannot be told what is in `sub/inner`: Permission denied
+    unknowable: it cannot be told what is in `.`: Permission denied
     ");
 }

@@ -165,7 +165,7 @@ impl Tree {
                 seen.and_then(|seen| seen.state.clone())
                     .unwrap_or(FileState::Absent)
             }
-            Err(stray) => FileState::Unreadable(stray.to_string()),
+            Err(stray) => FileState::Unknown(stray.to_string()),
         }
     }
 
@@ -322,13 +322,11 @@ mod tests {
         case("pipe", FileState::Unreadable("it is a FIFO".into()));
         case(
             "out",
-            FileState::Unreadable(
-                "the link `out` leads out of the fixture, to `/etc/passwd`".into(),
-            ),
+            FileState::Unknown("the link `out` leads out of the fixture, to `/etc/passwd`".into()),
         );
         case(
             "../x",
-            FileState::Unreadable("it leads out of the fixture".into()),
+            FileState::Unknown("it leads out of the fixture".into()),
         );
         let paths: Vec<_> = tree.into_returned().into_keys().collect();
         assert_eq!(paths[0], Path::new(""), "the place itself comes first");

@@ -154,7 +154,7 @@ pub(super) async fn look(docker: &Docker, id: &str, path: &str, overlaid: &Overl
                 format!("it leads to `{}`,", place.display())
             }
         )),
-        Found::Circle => FileState::Unreadable(Stray::Circle.to_string()),
+        Found::Circle => FileState::Unknown(Stray::Circle.to_string()),
         Found::Failed(reason) => FileState::Unknown(reason),
     }
 }

@@ -1,0 +1,220 @@
+//! What a server may do to its fixture: nothing of it is green that was not seen, and nothing of the user's is touched.
+
+use std::{
+    fmt::Write,
+    fs,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+};
+
+use serde_json::Value;
+
+use crate::{
+    harness::{BINARY, Project},
+    running::Running,
+};
+
+/// A server that does what it is told in Python: `F` is its fixture, `text` what it answers.
+const SERVER: &str = r"
+import json, os, shutil, sys
+F = sys.argv[1]
+def answer(asked, value):
+    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': value}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked['method'] == 'initialize':
+        answer(asked, {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
+                       'serverInfo': {'name': 'x', 'version': '1'}})
+    elif asked['method'] == 'tools/list':
+        answer(asked, {'tools': [{'name': 'do', 'inputSchema': {'type': 'object'}}]})
+    elif asked['method'] == 'tools/call':
+        seen = {'F': F, 'os': os, 'shutil': shutil, 'text': 'done'}
+        exec(asked['params']['arguments']['what'], seen)
+        answer(asked, {'content': [{'type': 'text', 'text': seen['text']}]})
+";
+
+/// A folder of the user's beside the project's fixture.
+const PRECIOUS: &str = "precious/a.txt";
+
+/// A project that does one thing after the other, with a fixture.
+fn project(cases: &[(&str, &str)]) -> Project {
+    let mut suite = String::new();
+    for (at, (what, expect)) in cases.iter().enumerate() {
+        let what = Value::from(*what);
+        write!(
+            suite,
+            "---\nname: number {at}\nserver: {{command: python3, args: [server.py, '{{{{fixture}}}}']}}\n\
+             assert: {{tool: do, args: {{what: {what}}}, expect: {expect}}}\n"
+        )
+        .unwrap();
+    }
+    Project::with_suite(suite.trim_start_matches("---\n"))
+        .file("server.py", SERVER)
+        .file("fixture/a.txt", "hello")
+        .file("fixture/sub/b.txt", "below")
+        .file(PRECIOUS, "hello")
+        .file("precious/sub/b.txt", "below")
+}
+
+/// Runs it; what became of each assertion.
+fn kinds(project: &Project, more: &[&str]) -> Vec<String> {
+    let mut arguments = vec!["run", "evals", "--json", "--fixture", "fixture"];
+    arguments.extend(more);
+    let ended = Running::start(project, &arguments).end();
+    ended.left_nothing();
+    of(&ended.json())
+}
+
+fn of(outcomes: &Value) -> Vec<String> {
+    let outcomes = outcomes.as_array().unwrap().iter();
+    outcomes
+        .map(|outcome| outcome["kind"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Compares what became of each with what is wanted.
+fn judge(cases: &[(&str, &str, &str)], run: impl Fn(&Project) -> Vec<String>) {
+    let plain: Vec<_> = cases
+        .iter()
+        .map(|(what, expect, _)| (*what, *expect))
+        .collect();
+    let seen = run(&project(&plain));
+    assert_eq!(seen.len(), cases.len());
+    for (seen, case) in seen.iter().zip(cases) {
+        assert_eq!(seen, case.2, "{case:?}");
+    }
+}
+
+/// Puts a link to a folder of the user's where the fixture was.
+const LINK: &str = "here = os.getcwd(); shutil.rmtree(F); os.symlink(here + '/precious', F)";
+
+/// Reads the fixture.
+const READ: &str = "text = ' '.join([open(F + '/a.txt').read(), *sorted(os.listdir(F))])";
+
+const WHOLE: &str = "{equals: hello a.txt sub}";
+
+#[test]
+fn what_is_put_in_place_of_the_fixture_is_neither_written_nor_kept() {
+    let spoils = [
+        LINK,
+        "shutil.rmtree(F)",
+        "os.rename(F, F + '.moved')",
+        "shutil.rmtree(F); open(F, 'w').write('x')",
+        "os.rename(F, F + '.moved'); os.mkdir(F)",
+        "holder = os.path.dirname(F); here = os.getcwd(); shutil.rmtree(holder); os.symlink(here, holder)",
+        "os.symlink(os.getcwd() + '/precious', F + '/out'); open(F + '/a.txt', 'w').write('x')",
+        "shutil.rmtree(F + '/sub'); os.symlink(os.getcwd() + '/precious/sub', F + '/sub')",
+        "os.unlink(F + '/a.txt'); os.link(os.getcwd() + '/precious/a.txt', F + '/a.txt'); os.chmod(F + '/sub', 0)",
+    ];
+    for spoil in spoils {
+        let project = project(&[(spoil, "{equals: done}"), (READ, WHOLE), (READ, WHOLE)]);
+        let precious = project.path().join(PRECIOUS);
+        fs::set_permissions(&precious, fs::Permissions::from_mode(0o604)).unwrap();
+        for more in [&["--reuse-server"][..], &[]] {
+            assert_eq!(kinds(&project, more), ["pass"; 3], "{spoil}");
+            assert_eq!(project.read(PRECIOUS), "hello", "{spoil}");
+            assert_eq!(project.read("precious/sub/b.txt"), "below", "{spoil}");
+            assert_eq!(project.read("fixture/a.txt"), "hello", "{spoil}");
+            let mode = fs::metadata(&precious).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o604, "{spoil}");
+            assert_eq!(
+                fs::read_dir(project.path().join("precious"))
+                    .unwrap()
+                    .count(),
+                2
+            );
+        }
+    }
+}
+
+#[test]
+fn no_expectation_looks_through_what_stands_in_place_of_the_fixture() {
+    let gone = "shutil.rmtree(F)";
+    let cases = [
+        (gone, "{only_changed: []}", "fail"),
+        (
+            "os.rename(F, F + '.moved')",
+            "{only_changed: [sub/**]}",
+            "fail",
+        ),
+        (gone, "{only_changed: ['**']}", "pass"),
+        (gone, "{file_not_exists: [a.txt, sub/b.txt]}", "pass"),
+        (gone, "{file_unchanged: a.txt}", "fail"),
+        (LINK, "{only_changed: []}", "fail"),
+        (LINK, "{only_changed: ['.']}", "fail"),
+        (LINK, "{file_unchanged: a.txt}", "error"),
+        (LINK, "{file_contains: {a.txt: hello}}", "error"),
+        (LINK, "{file_not_contains: {a.txt: x}}", "error"),
+        (LINK, "{file_exists: ['{{fixture}}/a.txt']}", "error"),
+        (LINK, "{file_not_exists: none}", "error"),
+        (LINK, "{not: {file_contains: {a.txt: x}}}", "error"),
+    ];
+    judge(&cases, |project| kinds(project, &[]));
+}
+
+/// Somebody to whom a closed folder is closed.
+const NOBODY: u32 = 65534;
+
+/// The same as a user who is not `root`.
+fn kinds_of_nobody(project: &Project) -> Vec<String> {
+    let arguments = ["run", "evals", "--json", "--fixture", "fixture"];
+    let mut command = project.command(&arguments);
+    if rustix::process::geteuid().is_root() {
+        let place = project.path().join("mcp-assert");
+        fs::copy(BINARY, &place).unwrap();
+        own(project.path());
+        let mut unprivileged = std::process::Command::new(place);
+        unprivileged
+            .args(arguments)
+            .current_dir(project.path())
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .uid(NOBODY)
+            .gid(NOBODY);
+        command = unprivileged;
+    }
+    of(&project.finish(command).json())
+}
+
+fn own(path: &Path) {
+    std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            own(&entry.unwrap().path());
+        }
+    }
+}
+
+#[test]
+fn what_is_in_a_closed_folder_cannot_be_told() {
+    let shut = "open(F + '/sub/b.txt', 'w').write('x'); open(F + '/sub/new', 'w'); os.chmod(F + '/sub', 0)";
+    let listed = "open(F + '/sub/new', 'w'); os.chmod(F + '/sub', 0o444)";
+    let file = "os.chmod(F + '/a.txt', 0)";
+    let cases = [
+        (shut, "{only_changed: [sub]}", "error"),
+        (shut, "{only_changed: [sub, 'sub/**']}", "pass"),
+        (shut, "{only_changed: [a.txt]}", "fail"),
+        (shut, "{file_not_exists: sub/new}", "error"),
+        (shut, "{file_exists: sub/b.txt}", "error"),
+        (shut, "{file_contains: {sub/b.txt: below}}", "error"),
+        (shut, "{file_exists: sub}", "pass"),
+        (listed, "{only_changed: [sub, sub/new]}", "error"),
+        ("os.chmod(F, 0)", "{only_changed: ['.']}", "error"),
+        ("os.chmod(F, 0)", "{file_not_exists: new}", "error"),
+        (
+            "os.chmod(os.path.dirname(F), 0)",
+            "{only_changed: []}",
+            "error",
+        ),
+        (file, "{file_exists: a.txt}", "pass"),
+        (file, "{file_not_exists: a.txt}", "fail"),
+        (file, "{only_changed: [a.txt]}", "pass"),
+        (file, "{only_changed: []}", "fail"),
+        (file, "{file_contains: {a.txt: hello}}", "fail"),
+    ];
+    judge(&cases, kinds_of_nobody);
+}
