@@ -1,6 +1,8 @@
 //! Why a server never spoke although its container was made: read from the last words of whoever was to start it, and
 //! from its program in the image.
 
+use std::path::Path;
+
 use super::{
     Containers,
     program::{self, Lacking},
@@ -76,15 +78,16 @@ pub(super) fn asks_to_look(told: Option<&ContainerFailure>, said: &str, about: &
 
 /// Whether a shell says this of a line of the program: what cannot be run is handed to one, which takes it for a script.
 fn is_of_shell(line: &str, about: &OwnAbout) -> bool {
-    about.places.iter().any(|place| {
-        let said = line.strip_prefix(place.as_str());
-        let Some(said) = said.and_then(|said| said.strip_prefix(": ")) else {
-            return false;
-        };
-        let said = said.strip_prefix("line ").unwrap_or(said);
-        let number = said.split_once(':').map_or("", |(number, _)| number);
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    let Some((place, said)) = line.split_once(": ") else {
+        return false;
+    };
+    let said = said.strip_prefix("line ").unwrap_or(said);
+    let number = said.split_once(':').map_or("", |(number, _)| number);
+    // Whoever looks along `PATH` may write a place with one `/` more.
+    let is_own = |own: &String| Path::new(own) == Path::new(place);
+    about.places.iter().any(is_own)
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What was said, with what the program lacks.
@@ -137,6 +140,7 @@ mod tests {
         let case = |said: &str| asks_to_look(None, said, &about());
         assert!(case("/srv: line 1: syntax error: unexpected \")\"\n"));
         assert!(case("noise\n/bin/srv: 3: \u{7f}ELF: not found"));
+        assert!(case("//srv: 1: Syntax error: \")\" unexpected"));
         assert!(!case("/srv: configuration not found"));
         assert!(!case("/srv: : 3: no"));
         assert!(!case("/other: line 1: syntax error"));
