@@ -17,7 +17,7 @@ use super::{
     image_failure::{ImageError, image_error},
     labels::RunName,
     own, prepare, pull,
-    warm::{FirstStart, warmed},
+    warm::{FirstStart, StartKind, warmed},
 };
 use crate::{
     suite::model::container::{ImageBase, ImageSource},
@@ -96,7 +96,8 @@ pub(crate) enum Rebuild {
 #[derive(Debug)]
 pub(crate) struct Images {
     known: Mutex<HashMap<ImageSource, Provided>>,
-    started: Mutex<HashMap<(ImageSource, FirstStart), Provided>>,
+    started: Mutex<HashMap<(ImageSource, StartKind), Provided>>,
+    made: Made,
     environment: Arc<Environment>,
     rebuild: Rebuild,
     run: Arc<RunName>,
@@ -111,9 +112,24 @@ pub(super) struct Maker<'a> {
     pub(super) run: &'a RunName,
     rebuild: Rebuild,
     progress: Progress<'a>,
+    made: &'a Made,
 }
 
 impl Maker<'_> {
+    /// The image of this name: made by whoever asks first, awaited by all others of this run, however each of them
+    /// came to ask for it. `None`: it could not be made, and its maker has told why.
+    pub(super) async fn once(
+        &self,
+        name: &str,
+        work: impl Future<Output = Result<Option<ReadyImage>, ImageError>>,
+    ) -> Result<Option<ReadyImage>, ImageError> {
+        let image = {
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(made.entry(name.to_owned()).or_default())
+        };
+        image.get_or_init(|| Box::pin(work)).await.clone()
+    }
+
     /// Tells what has begun.
     pub(super) fn tell(&self, what: String) {
         (self.progress)(Told::Begun(what));
@@ -143,12 +159,16 @@ impl Maker<'_> {
 
 type Provided = Arc<OnceCell<Result<Arc<ReadyImage>, ImageError>>>;
 
+/// The images that were made in a run, by the names that say what they are made of.
+type Made = Mutex<HashMap<String, Arc<OnceCell<Result<Option<ReadyImage>, ImageError>>>>>;
+
 impl Images {
     /// No image yet.
     pub(crate) fn new(environment: Arc<Environment>, rebuild: Rebuild, run: RunName) -> Self {
         Self {
             known: Mutex::default(),
             started: Mutex::default(),
+            made: Made::default(),
             environment,
             rebuild,
             run: Arc::new(run),
@@ -177,12 +197,13 @@ impl Images {
             run: &self.run,
             rebuild: self.rebuild,
             progress,
+            made: &self.made,
         };
         let image = self.provided(&maker, source).await?;
         let Some(start) = start else {
             return Ok(image);
         };
-        let Some(started) = self.started(source, start.clone()) else {
+        let Some(started) = self.started(source, start.kind()) else {
             return Ok(image);
         };
         let image = started.get_or_init(|| async {
@@ -231,15 +252,16 @@ impl Images {
             return true;
         };
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = start.kind();
         let mut of_source = started.iter().filter(|((known, _), _)| known == source);
-        match of_source.clone().find(|((_, known), _)| known == start) {
+        match of_source.clone().find(|((_, known), _)| *known == kind) {
             Some((_, provided)) => made(provided),
             None => of_source.nth(MOST_STARTS - 1).is_some(),
         }
     }
 
     /// The place of the image after this first start; `None` where a source has too many of them.
-    fn started(&self, source: &ImageSource, start: FirstStart) -> Option<Provided> {
+    fn started(&self, source: &ImageSource, start: StartKind) -> Option<Provided> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         let of_source = started.keys().filter(|(known, _)| known == source).count();
         let key = (source.clone(), start);

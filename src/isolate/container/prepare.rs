@@ -72,11 +72,6 @@ pub(super) async fn prepared(
     let sealed = packed.map_err(|error| ImageError::Own(error.to_string()))??;
     let digest = digest(&base, prepare, wanted, &sealed.digest);
     let name = format!("{REPOSITORY}:{digest}");
-    if !maker.rebuilds()
-        && let Some(found) = inspect(maker.engine, &name).await?
-    {
-        return Ok(of_base(found, &base));
-    }
     let work = Work {
         maker,
         base: &base,
@@ -86,18 +81,8 @@ pub(super) async fn prepared(
         lock: format!("mcp-assert-prepare-{}", &digest[..16]),
         deadline: Instant::now() + prepare.timeout.unwrap_or(PATIENCE),
     };
-    let Some(shop) = work.open().await? else {
-        // Another run made it meanwhile.
-        let found = inspect(maker.engine, &name).await?;
-        return found
-            .map(|found| of_base(found, &base))
-            .ok_or_else(|| work.gone());
-    };
-    work.make(shop, sealed).await?;
-    let made = inspect(maker.engine, &name)
-        .await?
-        .ok_or_else(|| work.gone())?;
-    Ok(of_base(made, &base))
+    let made = Box::pin(maker.once(&name, work.made(sealed))).await?;
+    Ok(of_base(made.ok_or_else(|| work.gone())?, &base))
 }
 
 /// The image, called as the one it was made from.
@@ -158,6 +143,21 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
+    /// The image, found or made; `None`: it was made, and is gone.
+    async fn made(&self, sealed: Sealed) -> Result<Option<ReadyImage>, ImageError> {
+        let (maker, name) = (self.maker, self.name);
+        if !maker.rebuilds()
+            && let Some(found) = inspect(maker.engine, name).await?
+        {
+            return Ok(Some(found));
+        }
+        // Else another run made it meanwhile.
+        if let Some(shop) = self.open().await? {
+            self.make(shop, sealed).await?;
+        }
+        inspect(maker.engine, name).await
+    }
+
     /// Makes the container. `None`: another run did the work while we waited for the name.
     async fn open(&self) -> Result<Option<Workshop<'a>>, ImageError> {
         let mut told = false;

@@ -41,7 +41,7 @@ const LONGEST_SHOWN: usize = 80;
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
 /// How a server is started.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub(crate) struct FirstStart {
     /// What stands in front of the program; `None`: the image's entry point.
     pub(crate) front: Option<Vec<String>>,
@@ -57,6 +57,42 @@ pub(crate) struct FirstStart {
     pub(crate) user: Option<String>,
     /// The folder of the fixture.
     pub(crate) fixture: Option<String>,
+}
+
+/// What tells one first start from another: an image is started once for all values of variables, and whether or not
+/// there is a fixture.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct StartKind {
+    front: Option<Vec<String>>,
+    program: Option<String>,
+    args: Vec<String>,
+    /// The names of the variables.
+    variables: Vec<String>,
+    directory: Option<String>,
+    user: Option<String>,
+}
+
+impl FirstStart {
+    /// Its kind.
+    pub(super) fn kind(&self) -> StartKind {
+        let Self {
+            front,
+            program,
+            args,
+            env,
+            directory,
+            user,
+            fixture: _,
+        } = self.clone();
+        StartKind {
+            front,
+            program,
+            args,
+            variables: env.into_iter().map(|(name, _)| name).collect(),
+            directory,
+            user,
+        }
+    }
 }
 
 /// The image after a first start. Where that does not work, the image as it was: the assertions will tell why.
@@ -75,27 +111,16 @@ pub(super) async fn warmed(
     let user = user.map_or(NOBODY, String::as_str);
     let digest = digest(image, start, &words, user);
     let name = format!("{REPOSITORY}:{digest}");
-    if !maker.rebuilds()
-        && let Some(found) = inspect(maker.engine, &name).await?
-    {
-        return Ok(called(found, image));
-    }
-    let shown = words.join(" ");
-    let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
-    maker.tell(format!("starting `{shown}` once in `{}`", image.name));
     let first = First {
         maker,
         image,
         start,
-        words,
         user,
-        name: &name,
         lock: format!("mcp-assert-warm-{}", &digest[..16]),
+        name: &name,
+        words,
     };
-    if let Err(why) = first.keep_caches().await? {
-        return Ok(cold(maker, image, &why));
-    }
-    let made = inspect(maker.engine, &name).await?;
+    let made = Box::pin(maker.once(&name, first.made())).await?;
     Ok(made.map_or_else(|| image.clone(), |made| called(made, image)))
 }
 
@@ -114,6 +139,24 @@ struct First<'a> {
 }
 
 impl First<'_> {
+    /// The image that comes out, or was there already; `None`: it did not work.
+    async fn made(&self) -> Result<Option<ReadyImage>, ImageError> {
+        let (maker, image) = (self.maker, self.image);
+        if !maker.rebuilds()
+            && let Some(found) = inspect(maker.engine, self.name).await?
+        {
+            return Ok(Some(found));
+        }
+        let shown = self.words.join(" ");
+        let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
+        maker.tell(format!("starting `{shown}` once in `{}`", image.name));
+        if let Err(why) = self.keep_caches().await? {
+            tell_cold(maker, image, &why);
+            return Ok(None);
+        }
+        inspect(maker.engine, self.name).await
+    }
+
     /// Starts the server in one container, and keeps another one with the caches of that start.
     async fn keep_caches(&self) -> Result<Result<(), Closed>, ImageError> {
         let tried = match self.open(&self.lock).await {
@@ -207,8 +250,8 @@ fn called(made: ReadyImage, of: &ReadyImage) -> ReadyImage {
     }
 }
 
-/// The image as it was.
-fn cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) -> ReadyImage {
+/// Tells why the image is used as it was.
+fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
     let why = match closed {
         Closed::Taken => "another run is at it".to_owned(),
         Closed::NoShell => format!("there is no {SHELL}"),
@@ -220,13 +263,19 @@ fn cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) -> ReadyImage {
         "`{}` is used without a first start: {why}",
         image.name
     ));
-    image.clone()
 }
 
 /// Everything that decides what comes out; of variables only their names, because values may be secrets.
 fn digest(image: &ReadyImage, start: &FirstStart, words: &[String], user: &str) -> String {
-    let names: Vec<&String> = start.env.iter().map(|(name, _)| name).collect();
-    let what = serde_json::json!([FORMAT, image.id, words, names, start.directory, user]);
+    let StartKind {
+        front: _,
+        program: _,
+        args: _,
+        variables,
+        directory,
+        user: _,
+    } = start.kind();
+    let what = serde_json::json!([FORMAT, image.id, words, variables, directory, user]);
     hex(&Sha256::digest(what.to_string().as_bytes()))
 }
 

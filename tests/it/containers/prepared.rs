@@ -117,6 +117,42 @@ fn a_first_start_leaves_its_caches_and_nothing_else() {
 }
 
 #[test]
+fn one_first_start_is_for_all_groups_of_a_run() {
+    if !ready() {
+        return;
+    }
+    let word = format!("shared-{}", std::process::id());
+    let server = |image: &str, value: &str| {
+        serde_json::json!({
+            "command": "python3", "args": ["-c", SERVER], "env": {"VALUE": value},
+            "docker": {"image": image, "prepare": [format!("touch /{word}")]},
+        })
+    };
+    let echo = "tool: echo, args: {text: hi}, expect: {equals: hi}";
+    let with_fixture = "tool: echo, args: {text: hi}, expect: {file_exists: keep.txt}";
+    let untagged = IMAGE.trim_end_matches(":latest");
+    let project = suite(&[
+        (server(IMAGE, "a"), echo),
+        (server(IMAGE, "a"), with_fixture),
+        (server(IMAGE, "b"), echo),
+        (server(untagged, "a"), echo),
+    ])
+    .file("fixture/keep.txt", "keep");
+    let (ran, seen) = run(&project, &["--fixture", "fixture", "--jobs", "4"]);
+    forget_prepared(&format!("/{word}"));
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let begun = |what: &str| ran.stderr.matches(what).count();
+    assert_eq!(begun("note: preparing `"), 1, "{}", ran.stderr);
+    assert_eq!(begun("note: starting `python3"), 1, "{}", ran.stderr);
+    assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
+    let records = seen["assertions"].as_array().unwrap();
+    let image = |index: usize| &records[index]["container"]["image_id"];
+    for index in 1..records.len() {
+        assert_eq!(image(index), image(0), "{index}");
+    }
+}
+
+#[test]
 fn what_is_written_to_a_volume_of_the_image_is_told_to_be_lost() {
     if !ready() {
         return;
