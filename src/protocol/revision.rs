@@ -73,6 +73,11 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
+    /// Whether `elicitation` has modes: a form, and a URL that the user is sent to.
+    pub(crate) fn has_elicitation_modes(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
     /// Whether servers of this revision declare this capability when they serve its methods.
     pub(crate) fn has_server_capability(self, capability: &str) -> bool {
         match capability {

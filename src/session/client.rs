@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     observation::Declared,
+    protocol::revision::Revision,
     suite::{
         model::server::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
@@ -81,8 +82,10 @@ impl Client {
         }
     }
 
-    /// What the handshake declares: exactly what the suite gives.
-    pub(super) fn capabilities(&self) -> Value {
+    /// What the handshake declares: exactly what the suite gives, in the words of the revision that is offered. An
+    /// elicitation without modes means forms alone where there are modes. `sampling.tools` is not declared: a reply is
+    /// a text, and cannot call a tool where the server says that it must.
+    pub(super) fn capabilities(&self, offered: Revision) -> Value {
         let mut declared = Map::new();
         if self.behaviour.roots.is_some() {
             declared.insert("roots".into(), json!({"listChanged": true}));
@@ -91,7 +94,12 @@ impl Client {
             declared.insert("sampling".into(), json!({}));
         }
         if self.behaviour.elicitation.is_some() {
-            declared.insert("elicitation".into(), json!({}));
+            let modes = if offered.has_elicitation_modes() {
+                json!({"form": {}, "url": {}})
+            } else {
+                json!({})
+            };
+            declared.insert("elicitation".into(), modes);
         }
         if let Some(tasks) = &self.behaviour.tasks {
             declared.insert("tasks".into(), tasks.clone());
@@ -182,15 +190,17 @@ impl Client {
         };
         self.elicitations += 1;
         Some(match reply {
-            Some(reply) => self.elicited(reply),
+            Some(reply) => self.elicited(reply, params),
             None => Err(Refusal::internal("no elicitation reply fits this message")),
         })
     }
 
-    fn elicited(&self, reply: &ElicitationReply) -> Result<Value, Refusal> {
+    fn elicited(&self, reply: &ElicitationReply, params: &Value) -> Result<Value, Refusal> {
         let mut answer = Map::new();
         answer.insert("action".into(), reply.action.word().into());
-        if let Some(content) = &reply.content {
+        // What the user does behind a URL is not told to the client: only a form has content.
+        let is_url = params.get("mode").and_then(Value::as_str) == Some("url");
+        if let Some(content) = reply.content.as_ref().filter(|_| !is_url) {
             let content = content
                 .render(&self.bindings)
                 .map_err(|unknown| Refusal::internal(unknown.to_string()))?;
@@ -247,6 +257,7 @@ mod tests {
     use super::{Client, root};
     use crate::{
         observation::Declared,
+        protocol::revision::Revision,
         suite::{
             model::{
                 pattern::Pattern,
@@ -255,7 +266,7 @@ mod tests {
                     SamplingReply,
                 },
             },
-            template::Template,
+            template::{Template, ValueTemplate},
         },
     };
 
@@ -270,7 +281,7 @@ mod tests {
     #[test]
     fn what_was_not_declared_is_refused() {
         let mut client = Client::new(&ClientBehaviour::default());
-        assert_eq!(client.capabilities(), json!({}));
+        assert_eq!(client.capabilities(Revision::V2025_11_25), json!({}));
         let case = |client: &mut Client, method: &str| {
             let reply = client.reply(method, &json!({}));
             (reply.declared, reply.body.err().map(|refusal| refusal.code))
@@ -329,6 +340,38 @@ mod tests {
         assert_eq!(ask("your age?").unwrap(), json!({"action": "decline"}));
         assert_eq!(ask("your name?").unwrap(), json!({"action": "accept"}));
         assert_eq!(ask("your shoes?").unwrap_err().code, -32603);
+    }
+
+    #[test]
+    fn an_elicitation_is_a_form_or_a_url_where_there_are_modes() {
+        let behaviour = ClientBehaviour {
+            elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+                action: ElicitationAction::Accept,
+                content: Some(ValueTemplate {
+                    value: json!({"name": "Ada"}),
+                }),
+            }])),
+            ..ClientBehaviour::default()
+        };
+        let mut client = Client::new(&behaviour);
+        for (offered, modes) in [
+            (Revision::V2025_06_18, json!({})),
+            (Revision::V2025_11_25, json!({"form": {}, "url": {}})),
+        ] {
+            assert_eq!(client.capabilities(offered), json!({"elicitation": modes}));
+        }
+        let form = json!({"action": "accept", "content": {"name": "Ada"}});
+        for (params, wanted) in [
+            (json!({"message": "who?"}), form.clone()),
+            (json!({"message": "who?", "mode": "form"}), form),
+            (
+                json!({"message": "go", "mode": "url", "url": "https://a.test", "elicitationId": "1"}),
+                json!({"action": "accept"}),
+            ),
+        ] {
+            let reply = client.reply("elicitation/create", &params);
+            assert_eq!((reply.declared, reply.body), (Declared::Yes, Ok(wanted)));
+        }
     }
 
     #[test]

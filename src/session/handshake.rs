@@ -34,7 +34,7 @@ impl Session {
         }
         let params = json!({
             "protocolVersion": asked.name(),
-            "capabilities": self.exchange.dialogue.client.capabilities(),
+            "capabilities": self.exchange.dialogue.client.capabilities(asked),
             "clientInfo": {"name": "mcp-assert", "version": env!("CARGO_PKG_VERSION")},
         });
         let answer = self

@@ -31,7 +31,8 @@ shape! {
         roots = "roots": Texts;
         /// The reply to `sampling/createMessage`, or several in order.
         sampling = "sampling": RawSamplings;
-        /// The answer to `elicitation/create`, several in order, or answers by message.
+        /// The answer to `elicitation/create`, several in order, or answers by message. From 2025-11-25 on forms and
+        /// URLs are declared; a URL gets the action alone.
         elicitation = "elicitation": RawElicitations;
         /// The `tasks` capability as it is declared.
         tasks = "tasks": FlagOr<Members>;
