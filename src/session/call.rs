@@ -10,7 +10,6 @@ use super::{
     correlation::Settled,
     exchange::{Ask, ProgressWish, Ticket},
     inspect::{self, Inspected},
-    record::brief,
     reply::reply,
 };
 use crate::{
@@ -25,8 +24,6 @@ use crate::{
         revision::Revision,
     },
 };
-
-const METHOD_NOT_FOUND: i64 = -32601;
 
 /// A request.
 #[derive(Debug)]
@@ -124,7 +121,8 @@ impl Session {
         ) {
             (Some(error), _) => {
                 let error = RpcError::from_value(&error);
-                self.refused(method, &error, &settled.frame);
+                let meanwhile = pending.ticket.server_requests..settled.server_requests;
+                self.refused(method, meanwhile, (&error, &settled.frame));
                 Body::ProtocolError(error)
             }
             (None, result) => {
@@ -181,37 +179,5 @@ impl Session {
         record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
         let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
         disruption.with_frame(frame)
-    }
-
-    /// A method was refused: was its capability declared?
-    fn refused(&mut self, method: Method, error: &RpcError, frame: &str) {
-        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
-            return;
-        };
-        if error.code == Some(METHOD_NOT_FOUND) && facts.declares(capability) {
-            let message = format!(
-                "`{capability}` is declared, and `{}` is refused: {}",
-                method.name(),
-                brief(&error.raw)
-            );
-            let record = self.notes();
-            record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
-        }
-    }
-
-    /// A method was served: was its capability declared?
-    fn served(&mut self, method: Method, frame: &str) {
-        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
-            return;
-        };
-        if !facts.revision.has_server_capability(capability) || facts.declares(capability) {
-            return;
-        }
-        let message = format!(
-            "`{}` is served, and `{capability}` is not declared",
-            method.name()
-        );
-        let record = self.notes();
-        record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
     }
 }

@@ -107,6 +107,17 @@ impl Client {
         Value::Object(declared)
     }
 
+    /// Whether requests of this method are answered, with a result or as the suite says.
+    pub(super) fn serves(&self, method: &str) -> bool {
+        match method {
+            "ping" => true,
+            "roots/list" => self.behaviour.roots.is_some(),
+            "sampling/createMessage" => self.behaviour.sampling.is_some(),
+            "elicitation/create" => self.behaviour.elicitation.is_some(),
+            _ => false,
+        }
+    }
+
     /// Answers a request of the server.
     pub(super) fn reply(&mut self, method: &str, params: &Value) -> ClientReply {
         let body = match method {
@@ -284,6 +295,7 @@ mod tests {
         assert_eq!(client.capabilities(Revision::V2025_11_25), json!({}));
         let case = |client: &mut Client, method: &str| {
             let reply = client.reply(method, &json!({}));
+            assert_eq!(client.serves(method), reply.declared == Declared::Yes);
             (reply.declared, reply.body.err().map(|refusal| refusal.code))
         };
         assert_eq!(case(&mut client, "ping"), (Declared::Yes, None));

@@ -3,6 +3,7 @@
 //! `isolate`'s, the bytes are `transport`'s.
 
 mod call;
+mod capability;
 mod capture;
 mod catalog;
 mod client;

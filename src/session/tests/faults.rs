@@ -542,6 +542,23 @@ async fn capabilities_that_are_not_true() {
     let (seen, _) = act(&prompts, on_call(vec![line(missing)])).await;
     assert_eq!(class(&seen), "protocol error -32601: no");
     assert_eq!(codes(&seen), [F::CapabilityNotServed]);
+    // The server has no prompts without a model, and we had none.
+    let asks = r#"{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#;
+    let mut asked = Value::Null;
+    let passes_on = Box::new(
+        move |method: &str, _: usize, message: &Value| match method {
+            "initialize" => vec![hands()],
+            "prompts/list" => {
+                asked = message["id"].clone();
+                vec![line(asks)]
+            }
+            "" => vec![line(&missing.replace("@id", &asked.to_string()))],
+            _ => Vec::new(),
+        },
+    );
+    let (seen, _) = act(&prompts, passes_on).await;
+    assert_eq!(class(&seen), "protocol error -32601: no");
+    assert_eq!(codes(&seen), [F::CapabilityNotDeclared]);
     let extra = Box::new(|method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands_with(&json!({}))],
         "prompts/list" => vec![result(&json!({"prompts": []}))],

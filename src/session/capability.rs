@@ -1,0 +1,179 @@
+//! Whether what a server serves and refuses is what it declared in the handshake.
+
+use std::ops::Range;
+
+use super::{Session, record::brief};
+use crate::{
+    observation::{SessionFacts, finding::FindingCode},
+    protocol::{message::RpcError, method::Method},
+};
+
+const METHOD_NOT_FOUND: i64 = -32601;
+
+impl Session {
+    /// A request was answered with an error: is it the method that is refused, although its capability was declared?
+    /// `meanwhile` are the requests that the server made before it answered.
+    pub(super) fn refused(
+        &mut self,
+        method: Method,
+        meanwhile: Range<usize>,
+        (error, frame): (&RpcError, &str),
+    ) {
+        let Some(capability) = self.facts.as_ref().and_then(|facts| owes(facts, method)) else {
+            return;
+        };
+        if error.code != Some(METHOD_NOT_FOUND)
+            || !is_about_the_method(method, &error.message)
+            || self.refused_something(meanwhile)
+        {
+            return;
+        }
+        let message = format!(
+            "`{capability}` is declared, and `{}` is refused: {}",
+            method.name(),
+            brief(&error.raw)
+        );
+        let record = self.notes();
+        record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
+    }
+
+    /// Whether one of these requests got this same error from us: the server may have passed it on.
+    fn refused_something(&self, requests: Range<usize>) -> bool {
+        let dialogue = &self.exchange.dialogue;
+        let asked = dialogue.record.server_requests.get(requests);
+        let mut asked = asked.into_iter().flatten();
+        asked.any(|request| !dialogue.client.serves(&request.method))
+    }
+
+    /// A method was served: was its capability declared?
+    pub(super) fn served(&mut self, method: Method, frame: &str) {
+        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
+            return;
+        };
+        if !facts.revision.has_server_capability(capability) || facts.declares(capability) {
+            return;
+        }
+        let message = format!(
+            "`{}` is served, and `{capability}` is not declared",
+            method.name()
+        );
+        let record = self.notes();
+        record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
+    }
+}
+
+/// The capability that a server declared and that promises this method.
+fn owes(facts: &SessionFacts, method: Method) -> Option<&'static str> {
+    match method {
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
+            let subscribe = facts
+                .initialize
+                .pointer("/capabilities/resources/subscribe");
+            (subscribe? == true).then_some("resources.subscribe")
+        }
+        // No capability tells whether there are templates: many servers have resources and none.
+        Method::ResourceTemplatesList => None,
+        Method::Initialize
+        | Method::Ping
+        | Method::ToolsList
+        | Method::ToolsCall
+        | Method::ResourcesList
+        | Method::ResourcesRead
+        | Method::PromptsList
+        | Method::PromptsGet
+        | Method::CompletionComplete
+        | Method::LoggingSetLevel => method
+            .capability()
+            .filter(|capability| facts.declares(capability)),
+    }
+}
+
+/// Whether an error says that the method does not exist. Where a request names something (a tool, a prompt, a URI), many
+/// servers say with the same code that this does not exist.
+fn is_about_the_method(method: Method, message: &str) -> bool {
+    match method {
+        Method::ToolsCall
+        | Method::ResourcesRead
+        | Method::ResourcesSubscribe
+        | Method::ResourcesUnsubscribe
+        | Method::PromptsGet
+        | Method::CompletionComplete => {
+            message.contains(method.name()) || says_only_method_not_found(message)
+        }
+        Method::Initialize
+        | Method::Ping
+        | Method::ToolsList
+        | Method::ResourcesList
+        | Method::ResourceTemplatesList
+        | Method::PromptsList
+        | Method::LoggingSetLevel => true,
+    }
+}
+
+/// What JSON-RPC calls this error, behind whatever an SDK puts before it ("MCP error -32601: …").
+fn says_only_method_not_found(message: &str) -> bool {
+    let said = message.rsplit(':').next().unwrap_or_default();
+    let said = said.trim().trim_end_matches(['.', '!']);
+    said.eq_ignore_ascii_case("method not found")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{is_about_the_method, owes};
+    use crate::{
+        observation::SessionFacts,
+        protocol::{method::Method, revision::Revision},
+    };
+
+    #[test]
+    fn a_capability_promises_its_methods() {
+        let case = |capabilities: Value, method: Method, wanted: Option<&str>| {
+            let facts = SessionFacts {
+                revision: Revision::V2025_11_25,
+                initialize: json!({ "capabilities": capabilities }),
+            };
+            assert_eq!(owes(&facts, method), wanted, "{method:?}");
+        };
+        case(json!({"tools": {}}), Method::ToolsList, Some("tools"));
+        case(json!({}), Method::ToolsList, None);
+        let plain = json!({"resources": {}});
+        case(plain.clone(), Method::ResourcesList, Some("resources"));
+        case(plain.clone(), Method::ResourceTemplatesList, None);
+        case(plain, Method::ResourcesSubscribe, None);
+        for (says, wanted) in [(false, None), (true, Some("resources.subscribe"))] {
+            let declared = json!({"resources": {"subscribe": says}});
+            case(declared.clone(), Method::ResourcesSubscribe, wanted);
+            case(declared, Method::ResourcesUnsubscribe, wanted);
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_may_be_what_was_named() {
+        let case = |method: Method, message: &str, wanted: bool| {
+            assert_eq!(is_about_the_method(method, message), wanted, "{message}");
+        };
+        for message in [
+            "Method not found",
+            "method not found.",
+            "MCP error -32601: Method not found",
+            "Method not found: tools/call",
+            "tools/call",
+            "Unknown method 'tools/call'",
+        ] {
+            case(Method::ToolsCall, message, true);
+        }
+        for message in [
+            "Unknown tool: x",
+            "MCP error -32601: Unknown tool: x",
+            "Method not found: x",
+            "Tool x not found",
+            "this client does not serve sampling/createMessage",
+            "",
+        ] {
+            case(Method::ToolsCall, message, false);
+            case(Method::ToolsList, message, true);
+        }
+    }
+}
