@@ -184,6 +184,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         .filter(|flag| *flag != is_total)
         .map(|flag| {
             ask_total(flag).missed(match total {
+                None if own.is_empty() => listed(),
                 Some(total) => format!(
                     "{}, the total is {}",
                     listed(),

@@ -86,13 +86,13 @@ fn other_progress_is_explained() {
     min_progress: expected at least 2 progress notifications for this call, 1 came before the answer; 1 came after it
     min_progress: expected at least 1 progress notification for this call, none came before the answer; 2 came after it
     progress: expected at least 1 progress notification for this call, none came before the answer; 2 came after it
-    progress: expected the last progress value to be the total, no progress came before the answer; 2 came after it, without a total
+    progress: expected the last progress value to be the total, no progress came before the answer; 2 came after it
     progress: expected at least 3 progress notifications for this call, 2 came
     progress: expected each progress value to be greater than the one before, the values are `2` and `1`
     progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
     progress: expected each progress value to be greater than the one before, the values are `(no number)`
     progress: expected some progress value not to be greater than the one before, the values are `1` and `2`
     progress: expected the last progress value to be the total, the values are `1`, without a total
-    progress: expected the last progress value to be the total, no progress came, without a total
+    progress: expected the last progress value to be the total, no progress came
     "#);
 }
