@@ -188,7 +188,15 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
         }
         Ending::Terminated if waits == Waits::ForAnAnswer => {}
         Ending::Terminated => {
-            let message = "the server lived on after its stdin was closed; SIGTERM ended it";
+            // One that ends with a code of its own may have been about to.
+            let how = match exit.status {
+                ExitStatus::Code(_) => "it ended after SIGTERM",
+                ExitStatus::Signal(_)
+                | ExitStatus::LikeSignal(_)
+                | ExitStatus::OutOfMemory
+                | ExitStatus::Unknown => "SIGTERM ended it",
+            };
+            let message = format!("the server lived on after its stdin was closed; {how}");
             note(findings, FindingCode::IgnoresStdinEnd, message, None);
         }
         // The engine was not there to say what the server did.
