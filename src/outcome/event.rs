@@ -72,6 +72,11 @@ pub(crate) enum Event {
         /// What became of the question.
         why: Arc<str>,
     },
+    /// Something of ours stays on the machine. These come last.
+    LeftBehind {
+        /// What, and why it could not be removed.
+        what: String,
+    },
     /// The run was interrupted; what finished follows.
     Interrupted,
     /// Nothing more follows.

@@ -131,6 +131,11 @@ impl Recorder {
                 ));
                 None
             }
+            Event::LeftBehind { what } => {
+                let what = self.cleaner.line(what);
+                self.report.notes.push(what);
+                None
+            }
             Event::Interrupted => {
                 self.report.end = End::Interrupted;
                 None

@@ -352,7 +352,7 @@ impl Attempted {
             }
         }
         if let Some(place) = self.place.take() {
-            self.notes.extend(place.close().await);
+            place.close(shared).await;
         }
         if survey::is_needed(job, shared, &self.observation) {
             survey::in_own_session(&job.planned, shared).await;
@@ -364,13 +364,12 @@ impl Attempted {
     }
 
     /// Ends what is still there of an attempt that nobody wants any more.
-    pub(super) async fn call_off(self) {
+    pub(super) async fn call_off(self, shared: &Shared) {
         if let Some(live) = self.live {
-            live.abandon().await;
+            live.abandon(shared).await;
         }
         if let Some(place) = self.place {
-            // There is no outcome that could tell of what could not be removed.
-            let _ = place.close().await;
+            place.close(shared).await;
         }
     }
 

@@ -1,7 +1,12 @@
 //! One job from its first attempt to its outcome: attempts until one is not red, closing beside the next job
 //! where no further attempt depends on it, and the outcome that every report is made of.
 
-use std::{collections::HashMap, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use tokio::{
     sync::{Mutex, mpsc},
@@ -41,6 +46,8 @@ pub(super) struct Shared {
     pub(super) catalogs: Catalogs,
     /// Servers that wait for the next assertion of their lane.
     pub(super) live: Mutex<HashMap<String, Live>>,
+    /// What stays on the machine because it could not be removed.
+    left: std::sync::Mutex<Vec<String>>,
     messages: mpsc::UnboundedSender<Message>,
 }
 
@@ -51,6 +58,7 @@ impl Shared {
             options,
             catalogs: Catalogs::default(),
             live: Mutex::default(),
+            left: std::sync::Mutex::default(),
             messages,
         }
     }
@@ -70,6 +78,20 @@ impl Shared {
             closing.spawn(async move { live.close(&shared).await });
         }
         while closing.join_next().await.is_some() {}
+    }
+
+    /// Notes what could not be removed.
+    pub(super) fn leave(&self, what: String) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push(what);
+    }
+
+    /// What could not be removed until now, in the order of words.
+    pub(super) fn left(&self) -> Vec<String> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = std::mem::take(&mut *left);
+        left.sort_unstable();
+        left
     }
 
     /// A server of the job's lane that waits for its next assertion.
@@ -168,7 +190,7 @@ pub(super) async fn carry_out(
         match teller.turn(&mut slot).await {
             Turn::Ours => {}
             Turn::CalledOff => {
-                Box::pin(attempted.call_off()).await;
+                Box::pin(attempted.call_off(shared)).await;
                 return None;
             }
         }

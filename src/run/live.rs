@@ -109,7 +109,8 @@ impl Live {
         if let Some(remainder) = remainder {
             remainder.add_to(seen);
         }
-        let mut notes = Vec::from_iter(self.place.close().await);
+        self.place.close(shared).await;
+        let mut notes = Vec::new();
         if let Some(container) = self.process.container() {
             contained::explain(container, exit.status, seen);
             notes.extend(contained::ran_out(container, exit.status));
@@ -128,7 +129,7 @@ impl Live {
     }
 
     /// Ends a server that nobody has talked to, without waiting for it to end by itself.
-    pub(super) async fn abandon(self) {
+    pub(super) async fn abandon(self, shared: &Shared) {
         let Self {
             session,
             mut process,
@@ -137,8 +138,7 @@ impl Live {
         } = self;
         drop(session);
         Box::pin(process.end_now(HURRY)).await;
-        // There is no outcome that could tell of what could not be removed.
-        let _ = place.close().await;
+        place.close(shared).await;
     }
 
     /// Ends a server that nobody waits for any more.

@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use super::inside::{Compared, Inside};
+use super::{
+    inside::{Compared, Inside},
+    job::Shared,
+};
 use crate::{
     isolate::{
         container::image::ReadyImage,
@@ -201,17 +204,17 @@ impl Place {
         })
     }
 
-    /// Removes the copy, or says why it could not be.
-    pub(super) async fn close(self) -> Option<String> {
-        let copy = match self.files {
-            Files::Here { copy } => copy?,
+    /// Removes the copy; why it could not be is the run's to tell, for it stays whatever becomes of the job.
+    pub(super) async fn close(self, shared: &Shared) {
+        match self.files {
+            Files::Here { copy: Some(copy) } => {
+                if let Err(problem) = copy.close().await {
+                    shared.leave(problem.to_string());
+                }
+            }
             // They go with the container.
-            Files::Inside(_) => return None,
-        };
-        let problem = copy.close().await.err()?;
-        Some(format!(
-            "the fixture's copy could not be removed: {problem}"
-        ))
+            Files::Here { copy: None } | Files::Inside(_) => {}
+        }
     }
 }
 

@@ -77,6 +77,9 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
     for (target, why) in surface::missing(&scheduler.plan, &scheduler.shared).await {
         (scheduler.emit)(Event::CatalogMissing { target, why });
     }
+    for what in scheduler.shared.left() {
+        (scheduler.emit)(Event::LeftBehind { what });
+    }
     (scheduler.emit)(Event::RunFinished);
     match scheduler.stopped {
         Some(Stop::Interrupted) => RunEnd::Interrupted,

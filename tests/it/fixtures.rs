@@ -5,6 +5,7 @@ use std::{
     fs,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
@@ -158,26 +159,34 @@ const NOBODY: u32 = 65534;
 /// The same as a user who is not `root`.
 fn kinds_of_nobody(project: &Project) -> Vec<String> {
     let arguments = ["run", "evals", "--json", "--fixture", "fixture"];
-    let mut command = project.command(&arguments);
-    if rustix::process::geteuid().is_root() {
-        let place = project.path().join("mcp-assert");
-        fs::copy(BINARY, &place).unwrap();
-        own(project.path());
-        let mut unprivileged = std::process::Command::new(place);
-        unprivileged
-            .args(arguments)
-            .current_dir(project.path())
-            .env_clear()
-            .envs(
-                command
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .uid(NOBODY)
-            .gid(NOBODY);
-        command = unprivileged;
+    of(&project.finish(of_nobody(project, &arguments)).json())
+}
+
+/// The command of a user who is not `root`, whose project it is then.
+fn of_nobody(project: &Project, arguments: &[&str]) -> Command {
+    let command = project.command(arguments);
+    if !rustix::process::geteuid().is_root() {
+        return command;
     }
-    of(&project.finish(command).json())
+    let place = project.path().join("mcp-assert");
+    if !place.exists() {
+        fs::copy(BINARY, &place).unwrap();
+    }
+    own(project.path());
+    let mut unprivileged = Command::new(place);
+    unprivileged
+        .args(arguments)
+        .current_dir(project.path())
+        .env_clear()
+        .stdin(Stdio::null())
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .uid(NOBODY)
+        .gid(NOBODY);
+    unprivileged
 }
 
 fn own(path: &Path) {
@@ -217,4 +226,28 @@ fn what_is_in_a_closed_folder_cannot_be_told() {
         (file, "{file_contains: {a.txt: hello}}", "fail"),
     ];
     judge(&cases, kinds_of_nobody);
+}
+
+#[test]
+fn a_copy_that_cannot_be_removed_is_told_on_green_too() {
+    let shut = "os.chmod(os.path.dirname(os.path.dirname(F)), 0o500)";
+    let project = project(&[(shut, "{equals: done}")]);
+    let tmp = project.path().join("tmp");
+    fs::create_dir(&tmp).unwrap();
+    for more in [&[][..], &["--reuse-server"]] {
+        let mut arguments = vec!["run", "evals", "--fixture", "fixture"];
+        arguments.extend(["--report-json", "run.json"]);
+        arguments.extend(more);
+        let mut command = of_nobody(&project, &arguments);
+        command.env("TMPDIR", &tmp);
+        let ran = project.finish(command);
+        fs::set_permissions(&tmp, fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        let said = "the copy of the fixture cannot be removed: `";
+        assert_eq!(ran.stdout.matches(said).count(), 1, "{}", ran.stdout);
+        let told: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+        let note = told["notes"][0].as_str().unwrap();
+        assert!(note.starts_with(said), "{note}");
+        assert!(note.contains("Permission denied"), "{note}");
+    }
 }

@@ -149,7 +149,9 @@ impl Live {
                     self.show_result(record, out)?;
                 }
             }
-            Event::CatalogKnown { .. } | Event::CatalogMissing { .. } => {}
+            Event::CatalogKnown { .. }
+            | Event::CatalogMissing { .. }
+            | Event::LeftBehind { .. } => {}
             Event::Interrupted => self.running.clear(),
             Event::RunFinished => return self.finish(out),
         }
