@@ -34,7 +34,15 @@ pub(crate) struct Here {
     pub(crate) event: Value,
 }
 
+/// The event whose workflow tells of a run that has its own verdict elsewhere.
+const TELLING_EVENT: &str = "workflow_run";
+
 impl Here {
+    /// Whether this workflow tells of a run of another one.
+    pub(crate) fn tells_of_another(&self) -> bool {
+        self.source.event.as_deref() == Some(TELLING_EVENT)
+    }
+
     /// The token for the API, which comes from the environment and never from the command line.
     pub(crate) fn token(&self) -> Option<&str> {
         let token = self.environment.variable("GITHUB_TOKEN");

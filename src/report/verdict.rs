@@ -76,6 +76,16 @@ pub(crate) struct Judgement {
     pub(crate) threshold: u32,
 }
 
+impl Judgement {
+    /// Whether assertions did not decide it: of a run without any, nobody knows what there would have been.
+    pub(crate) fn is_of_no_run(&self) -> bool {
+        match self.verdict {
+            Verdict::Interrupted | Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
+            Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
+        }
+    }
+}
+
 /// Something that keeps a run from its pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,6 +14,7 @@ use crate::{
         failure::{self, Detail},
         surface::{Surface, Weight},
         tally::{Reliability, Tally},
+        verdict::Judgement,
     },
     terminal::theme::{Paint, Theme},
     words::text::count,
@@ -69,18 +70,23 @@ pub(crate) fn write(
             count(report.not_run(), "job")
         );
         writeln!(out, "{}", theme.paint(Paint::Warning, &text))?;
-    } else if tally.executed() == 0 {
-        writeln!(out, "{}", theme.paint(Paint::Warning, nothing_run(&tally)))?;
+    } else if let Some(text) = nothing_run(&tally, report.judgement.as_ref()) {
+        writeln!(out, "{}", theme.paint(Paint::Warning, text))?;
     }
     Ok(())
 }
 
-/// Why there is no verdict.
-fn nothing_run(tally: &Tally) -> &'static str {
-    if tally.skipped > 0 {
-        "nothing was run: every assertion was skipped"
+/// Why nothing was run, as far as it is not a cause of the verdict that keeps a run from having assertions at all.
+fn nothing_run(tally: &Tally, judgement: Option<&Judgement>) -> Option<&'static str> {
+    let hindered = judgement.is_some_and(Judgement::is_of_no_run);
+    if tally.executed() > 0 {
+        None
+    } else if tally.skipped > 0 {
+        Some("nothing was run: every assertion was skipped")
+    } else if hindered {
+        None
     } else {
-        "nothing was run: no assertion was selected"
+        Some("nothing was run: no assertion was selected")
     }
 }
 

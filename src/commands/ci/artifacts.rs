@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io::Read,
+    io::{ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
@@ -54,6 +54,13 @@ pub(super) fn plan(path: &Path) -> Result<PlanFile, Cause> {
 /// Reads one whole run.
 pub(super) fn run(path: &Path) -> Result<RunReport, Cause> {
     let shown = path.display();
+    let found = fs::symlink_metadata(path);
+    if found.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        let text = format!(
+            "`{shown}` is not there: its run ended before it was written, or it was not kept"
+        );
+        return Err(Cause::new(Verdict::Incomplete, &text));
+    }
     let text = bounded(path, run_json::LONGEST_FILE).map_err(|problem| {
         let text = format!("`{shown}` cannot be used: {problem}");
         Cause::new(Verdict::Incomplete, &text)

@@ -1,6 +1,6 @@
 //! `mcp-assert ci merge`: the shards' results, or one whole run, judged and told again. Starts no server.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use super::{
     artifacts, cause_of, here, masks, options,
@@ -22,9 +22,6 @@ use crate::{
     words::exit::ExitCode,
 };
 
-/// The event whose workflow tells of a run that has its own verdict elsewhere.
-const TELLING_EVENT: &str = "workflow_run";
-
 /// Reads, proves, judges, tells.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let typed = options::merge_args();
@@ -36,7 +33,8 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     for note in &notes {
         screen.note(note);
     }
-    let one_run = args.blobs.is_file();
+    let of_another = here.tells_of_another();
+    let one_run = is_one_run(&args.blobs, of_another);
     let mut merged = if one_run {
         whole_run(&args.blobs)
     } else {
@@ -45,17 +43,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     if merged.report.tool.version.is_empty() {
         merged.report.tool = tool::read(&context.environment);
     }
-    let of_another = here.source.event.as_deref() == Some(TELLING_EVENT);
     if of_another {
         merged.report.source = told_by_event(&here, merged.report.source);
     }
     let only_tells = one_run && merged.causes.is_empty() && of_another;
-    let mut demands = options::demands(&args.judging);
-    if let Some(judgement) = &merged.report.judgement {
-        merged.causes.extend(judgement.causes.iter().cloned());
-        let threshold = options::threshold(&args.judging);
-        demands = asked_besides(demands, threshold, judgement);
-    }
+    let demands = demands(args, one_run, &mut merged);
     let (mut wishes, mut update_baseline) = (
         options::wishes(&args.sinks, &args.judging),
         &args.judging.update_baseline,
@@ -87,6 +79,15 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         },
     };
     telling.tell(merged.report, merged.causes, &mut screen)
+}
+
+/// Whether one stored run is meant and not the folder of the shards' results. Of what is not there the name says so, or
+/// that this workflow tells of another one, whose plan is a stranger's and has no say.
+fn is_one_run(path: &Path, of_another: bool) -> bool {
+    match fs::metadata(path) {
+        Ok(found) => !found.is_dir(),
+        Err(_) => of_another || path.extension().is_some_and(|it| it == "json"),
+    }
 }
 
 /// One run as it was stored.
@@ -124,6 +125,20 @@ fn told_by_event(here: &Here, told: Source) -> Source {
         attempt: number("run_attempt"),
         suite: told.suite,
     }
+}
+
+/// What is asked of the run, beside the causes that it was stored with.
+fn demands(args: &MergeArgs, one_run: bool, merged: &mut Merged) -> Demands {
+    let mut demands = options::demands(&args.judging);
+    if one_run && !merged.causes.is_empty() {
+        // Whether it executed anything, nobody knows.
+        demands.empty = Gate::Open;
+    }
+    let Some(judgement) = &merged.report.judgement else {
+        return demands;
+    };
+    merged.causes.extend(judgement.causes.iter().cloned());
+    asked_besides(demands, options::threshold(&args.judging), judgement)
 }
 
 /// A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make

@@ -2,7 +2,7 @@
 
 use super::parts::Page;
 use crate::{
-    report::{End, RunReport},
+    report::{End, RunReport, verdict::Verdict},
     words::text::count,
 };
 
@@ -45,6 +45,12 @@ pub(super) fn reds(report: &RunReport) -> String {
     report.reds.iter().map(line).collect::<Vec<_>>().concat()
 }
 
+/// Whether it is not even known what was run: a stored run that cannot be read may have had everything.
+fn is_unknown(report: &RunReport) -> bool {
+    let verdict = report.judgement.as_ref().map(|it| it.verdict);
+    report.records.is_empty() && verdict == Some(Verdict::Incomplete)
+}
+
 /// Why the totals may mean less than they seem to.
 pub(super) fn circumstances(report: &RunReport) -> String {
     let missing = report.missing();
@@ -53,6 +59,7 @@ pub(super) fn circumstances(report: &RunReport) -> String {
             "\nInterrupted: {} did not run.\n",
             count(report.not_run(), "job")
         ),
+        End::Finished if is_unknown(report) => String::new(),
         End::Finished if report.tally().executed() == 0 => "\nNothing was run.\n".to_owned(),
         End::Finished if missing > 0 => {
             format!("\nEnded early: {} did not run.\n", count(missing, "job"))

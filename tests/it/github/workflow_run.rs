@@ -238,6 +238,78 @@ fn a_report_that_could_not_be_read_leaves_no_comment_beside_the_next_one() {
 }
 
 #[test]
+fn a_report_that_was_never_kept_is_named() {
+    let twin = Twin::start();
+    twin.world().pulls = vec![pull(8, FORK)];
+    let step = telling(&twin, &hash("head"), FORK);
+    // What else a stranger's artifact may hold.
+    let project = Project::new().file("mcp-assert-plan.json", "{}");
+    let arguments = ["ci", "merge", "--blobs", "reports/run.json"];
+    let mut command = step.dressed(&project, &arguments);
+    command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+    let ran = step.finish(&project, command);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert_eq!(step.output(&project, "verdict"), "incomplete");
+    let body = twin.world().comments[0].body.clone();
+    for text in [ran.stdout, project.read("summary"), body] {
+        let text = text.replace("&#46;", ".").replace("&#32;", " ");
+        assert!(text.contains("run.json"), "{text}");
+        assert!(text.contains("is not there"), "{text}");
+        for wrong in [
+            "mcp-assert-plan.json",
+            "no assertion was selected",
+            "nothing was executed",
+        ] {
+            assert!(!text.contains(wrong), "{wrong}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_comment_that_nobody_could_make_fails_with_the_reason() {
+    let case = |spoil: &dyn Fn(&mut Value), token, more: &[&str], code, why: &str| {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(8, FORK)];
+        let step = telling(&twin, &hash("head"), FORK)
+            .event("workflow_run", |event| spoil(event))
+            .token(token);
+        let arguments = [&["ci", "merge", "--blobs", "run.json"], more].concat();
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert_eq!(ran.code, code, "{why}: {}", ran.stdout);
+        assert_eq!(step.output(&project, "comment"), "off");
+        let notices: Vec<&str> = ran
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("::notice") && line.contains("could not be brought"))
+            .collect();
+        assert_eq!(notices.len(), usize::from(code == 3), "{}", ran.stdout);
+        assert!(notices.iter().all(|it| it.contains(why)), "{notices:?}");
+    };
+    let nothing = |_: &mut Value| {};
+    let off = ["--comment", "off"];
+    case(&nothing, Some(""), &[], 3, "there is no token");
+    case(&nothing, None, &[], 3, "there is no token");
+    case(&nothing, None, &off, 0, "");
+    let gone = |event: &mut Value| *event = Value::Null;
+    case(&gone, Some(TOKEN), &[], 3, "head_sha");
+    for part in [
+        "head_sha",
+        "head_branch",
+        "head_repository",
+        "id",
+        "run_attempt",
+    ] {
+        let silent = |event: &mut Value| event["workflow_run"][part] = Value::Null;
+        case(&silent, Some(TOKEN), &[], 3, part);
+        case(&silent, Some(TOKEN), &off, 0, "");
+    }
+    let nowhere =
+        |event: &mut Value| event["workflow_run"]["head_repository"]["full_name"] = "..".into();
+    case(&nowhere, Some(TOKEN), &[], 3, "head_repository");
+}
+
+#[test]
 fn a_head_that_nobody_proposes_gets_no_comment() {
     let twin = Twin::start();
     let project = report(&twin);
