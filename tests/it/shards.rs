@@ -627,8 +627,14 @@ fn telling_of_a_foreign_run_exits_by_whether_it_could_be_told() {
         command.args(more).env("GITHUB_EVENT_NAME", "workflow_run");
         project.finish(command)
     };
-    expect(&tell(&[]), 0, "fail", &[]);
-    expect(&tell(&["--junit", "run.json/x.xml"]), 3, "error", &[]);
+    let off = ["--comment", "off"];
+    expect(&tell(&off), 0, "fail", &[]);
+    let unwritable = [&off[..], &["--junit", "run.json/x.xml"]].concat();
+    expect(&tell(&unwritable), 3, "error", &[]);
+    // Nothing here to comment with.
+    let ran = tell(&[]);
+    expect(&ran, 3, "fail", &[]);
+    assert!(ran.stderr.contains("there is no token"), "{}", ran.stderr);
     fs::write(project.path().join("run.json"), "{}").unwrap();
     expect(&tell(&[]), 2, "invalid", &[]);
 }

@@ -37,7 +37,7 @@ pub(super) fn compare(
         baseline: None,
         reason: Some(reason.to_owned()),
     };
-    let Some(github) = GitHub::new(here) else {
+    let Ok(github) = GitHub::new(here) else {
         return none("no token, so the data branch cannot be read");
     };
     let suite = report.source.suite.clone().unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn durations(
     suite: &str,
     screen: &Screen,
 ) -> BTreeMap<String, u64> {
-    let Some(github) = GitHub::new(here) else {
+    let Ok(github) = GitHub::new(here) else {
         return BTreeMap::new();
     };
     match asked(screen, github.timings(branch, suite)) {
@@ -95,7 +95,7 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     if !wishes.contains(&Wanted::Yes) {
         return;
     }
-    let Some(github) = GitHub::new(facts.here) else {
+    let Ok(github) = GitHub::new(facts.here) else {
         screen.note("the data branch was not written: there is no token");
         return;
     };
@@ -119,15 +119,22 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
     if facts.wishes.comment == CommentWhen::Off {
         return Commented::Off;
     }
-    let Some(github) = GitHub::new(facts.here) else {
-        return Commented::Off;
+    let unchanged = |failure: &Failure| {
+        format!("the comment on the pull request could not be brought up to date: {failure}")
+    };
+    let github = match GitHub::new(facts.here) {
+        Ok(github) => github,
+        // Nothing else is what that workflow is there for.
+        Err(failure) if facts.here.tells_of_another() => {
+            say(facts.here, screen, unchanged(&failure));
+            return Commented::Failed;
+        }
+        Err(_) => return Commented::Off,
     };
     match asked(screen, github.comment(facts, known.reason.as_deref())) {
         Ok(commented) => commented,
         Err(failure) => {
-            let what = format!(
-                "the comment on the pull request could not be brought up to date: {failure}"
-            );
+            let what = unchanged(&failure);
             let way_out = if github.is_fork() {
                 "a fork's token cannot write; the workflow comment.yml comments for it"
             } else {

@@ -9,6 +9,12 @@ pub(crate) enum Failure {
     /// There is no token to ask with.
     #[error("there is no token; give the step `token`, or the variable GITHUB_TOKEN")]
     NoToken,
+    /// There is no repository to ask about.
+    #[error("there is no repository; GITHUB_REPOSITORY names it")]
+    NoRepository,
+    /// The event does not say what is to be asked about.
+    #[error("the event's payload does not tell `{0}`")]
+    Untold(&'static str),
     /// The client could not be made.
     #[error("no connection can be made: {0}")]
     Setup(String),
@@ -53,6 +59,8 @@ impl Failure {
             } => OVERTAKEN.iter().any(|words| message.contains(words)),
             Self::Refused { .. }
             | Self::NoToken
+            | Self::NoRepository
+            | Self::Untold(_)
             | Self::Setup(_)
             | Self::Limited
             | Self::Unclear(_)

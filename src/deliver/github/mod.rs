@@ -60,11 +60,12 @@ pub(crate) enum Published {
 
 impl<'a> GitHub<'a> {
     /// GitHub, where there is a token and a repository.
-    pub(crate) fn new(here: &'a Here) -> Option<Self> {
-        here.token()?;
-        let name = here.source.repository.as_deref()?;
-        let repository = Repository::from_name(name)?;
-        Some(Self { here, repository })
+    pub(crate) fn new(here: &'a Here) -> Result<Self, Failure> {
+        here.token().ok_or(Failure::NoToken)?;
+        let name = here.source.repository.as_deref();
+        let repository = name.and_then(Repository::from_name);
+        let repository = repository.ok_or(Failure::NoRepository)?;
+        Ok(Self { here, repository })
     }
 
     /// The baseline of a suite on the data branch.
@@ -132,7 +133,7 @@ impl<'a> GitHub<'a> {
         let Some(pull_request) = found else {
             return Ok(Commented::Off);
         };
-        let Some(marker) = self.marker(&pull_request, facts.report) else {
+        let Some(marker) = self.marker(&pull_request, facts.report)? else {
             return Ok(Commented::Off);
         };
         let around = Surroundings {
@@ -153,22 +154,32 @@ impl<'a> GitHub<'a> {
     }
 
     /// Whose comment it is. Under `workflow_run` the report comes from an artifact, and only the event is believed.
-    fn marker(&self, pull_request: &PullRequest, report: &RunReport) -> Option<Marker> {
+    fn marker(
+        &self,
+        pull_request: &PullRequest,
+        report: &RunReport,
+    ) -> Result<Option<Marker>, Failure> {
         let source = &self.here.source;
-        let number = |name: &str| self.other()?.get(name)?.as_u64();
-        let (run, attempt) = match self.other() {
-            Some(_) => (number("id")?, number("run_attempt")?),
-            None => (source.run?, source.attempt?),
+        let age = match self.other() {
+            Some(other) => {
+                let number = |name| {
+                    let told = other.get(name).and_then(Value::as_u64);
+                    told.ok_or(Failure::Untold(name))
+                };
+                Some((number("id")?, number("run_attempt")?))
+            }
+            None => source.run.zip(source.attempt),
         };
         let sha = pull_request.head_sha.as_deref();
         let sha = sha.or(source.head_sha.as_deref());
+        let sha = sha.filter(|sha| is_revision(sha));
         let (job, suite) = (&report.source.job, &report.source.suite);
-        Some(Marker {
+        Ok(age.zip(sha).map(|((run, attempt), sha)| Marker {
             key: self.key(job.as_deref(), suite.as_deref()),
             run,
             attempt,
-            sha: sha.filter(|sha| is_revision(sha))?.to_owned(),
-        })
+            sha: sha.to_owned(),
+        }))
     }
 
     /// The run of another workflow that this one tells of.

@@ -108,13 +108,12 @@ async fn of_workflow_run(
     event: &Value,
 ) -> Result<Option<PullRequest>, Failure> {
     let told = |name: &str| text(event, &format!("/workflow_run/{name}"));
-    let (Some(sha), Some(branch), Some(from)) = (
-        told("head_sha").filter(|sha| is_revision(sha)),
-        told("head_branch"),
-        told("head_repository/full_name").and_then(Repository::from_name),
-    ) else {
-        return Ok(None);
-    };
+    let sha = told("head_sha").filter(|sha| is_revision(sha));
+    let sha = sha.ok_or(Failure::Untold("workflow_run.head_sha"))?;
+    let branch = told("head_branch").ok_or(Failure::Untold("workflow_run.head_branch"))?;
+    // None is told of a fork that was deleted.
+    let from = told("head_repository/full_name").and_then(Repository::from_name);
+    let from = from.ok_or(Failure::Untold("workflow_run.head_repository.full_name"))?;
     let owner = from.name().split('/').next().unwrap_or_default();
     let path = format!(
         "/pulls?state=open&per_page=100&head={}%3A{}",
