@@ -1,10 +1,13 @@
-//! The one writer of standard output. A reader that went away (`| head`) is no error: what follows is dropped. What
-//! could not be written otherwise stays an error: nothing follows a gap, and whoever asks at the end is told.
+//! The one writer of standard output. A reader that went away (`| head`, a closed terminal) is no error: what follows is
+//! dropped. What could not be written otherwise stays an error: nothing follows a gap, and whoever asks at the end is
+//! told.
 
 use std::{
     fmt,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, IsTerminal, Write},
 };
+
+use rustix::io::Errno;
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
@@ -12,6 +15,24 @@ pub(crate) struct Stdout {
     out: Option<BufWriter<Box<dyn Write + Send>>>,
     /// What could not be written, and why.
     broken: Option<Broken>,
+    leads: Leads,
+}
+
+/// Where the stream leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leads {
+    /// To a terminal, which may be closed while we write.
+    ToTerminal,
+    /// To a file, a pipe, a log.
+    Elsewhere,
+}
+
+impl Leads {
+    /// Whether this error says that nobody reads any more. A terminal that is gone has an error of devices for it.
+    fn is_gone(self, error: &io::Error) -> bool {
+        let closed = || Errno::from_io_error(error) == Some(Errno::IO);
+        error.kind() == io::ErrorKind::BrokenPipe || (self == Self::ToTerminal && closed())
+    }
 }
 
 /// Why nothing can be written any more: an error that can be told each time.
@@ -39,14 +60,25 @@ impl From<Broken> for io::Error {
 impl Stdout {
     /// The process's standard output.
     pub(crate) fn new() -> Self {
-        Self::over(io::stdout())
+        let stdout = io::stdout();
+        let leads = if stdout.is_terminal() {
+            Leads::ToTerminal
+        } else {
+            Leads::Elsewhere
+        };
+        Self::of(stdout, leads)
     }
 
     /// The same over another stream, e.g. one that strips colours.
     pub(crate) fn over(stream: impl Write + Send + 'static) -> Self {
+        Self::of(stream, Leads::Elsewhere)
+    }
+
+    fn of(stream: impl Write + Send + 'static, leads: Leads) -> Self {
         Self {
             out: Some(BufWriter::new(Box::new(stream))),
             broken: None,
+            leads,
         }
     }
 
@@ -56,6 +88,7 @@ impl Stdout {
         Self {
             out: None,
             broken: None,
+            leads: Leads::Elsewhere,
         }
     }
 
@@ -84,7 +117,7 @@ impl Stdout {
             // Taken apart so that dropping it does not write again.
             let _ = out.into_parts();
         }
-        if error.kind() == io::ErrorKind::BrokenPipe {
+        if self.leads.is_gone(&error) {
             return Ok(gone);
         }
         self.broken = Some(Broken::from(&error));
@@ -115,7 +148,9 @@ impl fmt::Debug for Stdout {
 mod tests {
     use std::io::{self, Write};
 
-    use super::Stdout;
+    use rustix::io::Errno;
+
+    use super::{Leads, Stdout};
 
     /// A pipe whose reader takes so many bytes and then goes away.
     struct Pipe {
@@ -148,6 +183,28 @@ mod tests {
         out.flush().unwrap();
         assert!(out.is_closed());
         out.write_all(b"more").unwrap();
+    }
+
+    #[test]
+    fn a_terminal_that_is_closed_is_no_error_and_a_broken_disk_is_one() {
+        struct Lost;
+
+        impl Write for Lost {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(Errno::IO.into())
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let written = |leads: Leads| {
+            let mut out = Stdout::of(Lost, leads);
+            out.write_all(b"lost").and_then(|()| out.flush())
+        };
+        written(Leads::ToTerminal).unwrap();
+        written(Leads::Elsewhere).unwrap_err();
     }
 
     #[test]

@@ -111,6 +111,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("serde_saphyr", &["src/suite/", "src/serve/faults/"]),
     ("quick_junit", &["src/report/junit"]),
     ("indicatif", &["src/terminal/"]),
+    ("console", &["src/terminal/"]),
     ("octocrab", &["src/deliver/github/"]),
     ("clap", &["src/cli/", "src/commands/"]),
     (

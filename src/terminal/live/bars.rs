@@ -4,7 +4,10 @@ use std::io;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Counts;
+use super::{Counts, canvas::Canvas};
+
+/// How often something is drawn in a second, at most.
+const DRAWINGS: u8 = 20;
 
 /// A line for each running job and the bar below them.
 pub(super) struct Bars {
@@ -16,7 +19,11 @@ pub(super) struct Bars {
 impl Bars {
     /// Bars on stderr; nothing is drawn until there is something to say.
     pub(super) fn new() -> Self {
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(20));
+        let target = match Canvas::of_stderr() {
+            Some(canvas) => ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS),
+            None => ProgressDrawTarget::hidden(),
+        };
+        let all = MultiProgress::with_draw_target(target);
         let bar = all.add(
             ProgressBar::new(0)
                 .with_style(style("{elapsed:>6}  [{bar:30}] {pos}/{len}  {wide_msg}")),

@@ -2,6 +2,7 @@
 //! terminal a line for each running job and a bar of counts stand below them, on stderr, and are gone at the end.
 
 mod bars;
+mod canvas;
 
 use std::{
     collections::BTreeMap,
@@ -167,17 +168,18 @@ impl Live {
             return Ok(());
         };
         self.drawn = Instant::now();
-        if !self.waiting.is_empty() {
-            let lines = &self.waiting;
-            bars.beside(|| out.write_all(lines.as_bytes()).and_then(|()| out.flush()))?;
-            self.waiting.clear();
-        }
+        let results = std::mem::take(&mut self.waiting);
+        let written = if results.is_empty() {
+            Ok(())
+        } else {
+            bars.beside(|| out.write_all(results.as_bytes()).and_then(|()| out.flush()))
+        };
         let mut shown = lines(&self.running, self.drawn);
         if !self.preparing.is_empty() {
             shown.insert(0, format!("  {}", self.preparing));
         }
         bars.draw(&shown, &self.counts);
-        Ok(())
+        written
     }
 
     /// Takes the bars away and prints what waits; also after a run that broke off.

@@ -1,0 +1,178 @@
+//! What becomes of a run whose terminal goes away or whose output cannot be written: nothing is left, and what can be
+//! written is written.
+
+use std::{
+    fs::File,
+    io::{ErrorKind, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    process::{Child, Command},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    fcntl::OFlag,
+    pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt},
+};
+use rustix::fs::{OFlags, fcntl_setfl};
+use serde_json::Value;
+
+use crate::{
+    harness::{BINARY, Project},
+    running::processes_of,
+};
+
+/// Longer than anything that is waited for here may take on a busy machine.
+const LONG: Duration = Duration::from_mins(1);
+
+/// Makes the terminal that of a new session, which is told when it hangs up. Whoever runs the tests may have them ignore
+/// that.
+const SESSION: [&str; 4] = ["env", "--default-signal=HUP", "setsid", "--ctty"];
+
+/// A server that is there, and answers when somebody opens `go`.
+fn suite() -> String {
+    let waits = "mkfifo go; echo $$ >>started; read go <go; exec \"$0\" serve";
+    format!(
+        "name: waits\nserver: {{command: sh, args: [-c, {waits:?}, {BINARY:?}]}}\n\
+         assert: {{tool: test_simple_text}}\n\
+         ---\nname: next\nserver: {{builtin: conformance}}\n\
+         assert: {{tool: test_simple_text, expect: {{equals: something else}}}}\n"
+    )
+}
+
+/// A run on a terminal.
+struct OnTerminal {
+    child: Child,
+    screen: PtyMaster,
+}
+
+impl OnTerminal {
+    /// Starts it, the words before the binary first, and waits until its first server is there.
+    fn start(project: &Project, before: &[&str]) -> Self {
+        // Nobody else who is started meanwhile may hold an end of it.
+        let screen = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&screen).unwrap();
+        unlockpt(&screen).unwrap();
+        let terminal = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(ptsname_r(&screen).unwrap())
+            .unwrap();
+        fcntl_setfl(&screen, OFlags::NONBLOCK).unwrap();
+        let arguments =
+            "run evals --fixture fixture --jobs 1 --junit junit.xml --report-json run.json";
+        let plain = project.command(&[]);
+        let words = before.iter().copied().chain([BINARY]);
+        let words: Vec<&str> = words.chain(arguments.split(' ')).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).env_clear();
+        for (name, value) in plain.get_envs() {
+            command.env(name, value.unwrap());
+        }
+        let temporary = project.path().join("tmp");
+        std::fs::create_dir_all(&temporary).unwrap();
+        command
+            .env("TMPDIR", temporary)
+            .env("TERM", "xterm")
+            .current_dir(project.path());
+        command
+            .stdin(terminal.try_clone().unwrap())
+            .stdout(terminal.try_clone().unwrap())
+            .stderr(terminal);
+        let child = command.spawn().unwrap();
+        let mut running = Self { child, screen };
+        running.until(|| {
+            let started = std::fs::read_to_string(project.path().join("started"));
+            started.is_ok_and(|text| text.ends_with('\n'))
+        });
+        running
+    }
+
+    /// Looks at the screen until something has come about.
+    fn until(&mut self, is_so: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            self.look();
+            assert!(self.child.try_wait().unwrap().is_none(), "it ended early");
+            assert!(begun.elapsed() < LONG, "it never came");
+            std::thread::yield_now();
+        }
+    }
+
+    fn look(&mut self) {
+        match self.screen.read(&mut [0; 4096]) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Takes the terminal away, and gives back what goes on.
+    fn close(self) -> Child {
+        self.child
+    }
+}
+
+/// The exit code, when nothing is left.
+fn end(project: &Project, mut child: Child) -> Option<i32> {
+    let begun = Instant::now();
+    let code = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status.code();
+        }
+        if begun.elapsed() > LONG {
+            child.kill().unwrap();
+            panic!("it never ended");
+        }
+        std::thread::yield_now();
+    };
+    assert_eq!(processes_of(child.id()), [""; 0]);
+    let left = std::fs::read_dir(project.path().join("tmp")).unwrap();
+    assert_eq!(left.count(), 0);
+    code
+}
+
+fn run_json(project: &Project) -> Value {
+    serde_json::from_str(&project.read("run.json")).unwrap()
+}
+
+fn project() -> Project {
+    Project::with_suite(&suite()).file("fixture/note.txt", "a note")
+}
+
+/// Lets the server that waits go on, as long as this is kept.
+fn go(folder: &Path) -> File {
+    // To open a pipe for writing alone waits for its reader.
+    let mut pipe = File::options()
+        .read(true)
+        .write(true)
+        .open(folder.join("go"))
+        .unwrap();
+    pipe.write_all(b"go\n").unwrap();
+    pipe
+}
+
+#[test]
+fn a_terminal_that_hangs_up_ends_the_run_and_the_reports_are_written() {
+    let project = project();
+    let child = OnTerminal::start(&project, &SESSION).close();
+    assert_eq!(end(&project, child), Some(130));
+    let run = run_json(&project);
+    assert_eq!(run["end"]["state"], "interrupted");
+    assert_eq!(run["assertions"][0]["status"], "error");
+    assert!(project.read("junit.xml").contains("interrupted"));
+}
+
+#[test]
+fn a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
+    let project = project();
+    let child = OnTerminal::start(&project, &[]).close();
+    let _going = go(project.path());
+    assert_eq!(end(&project, child), Some(1));
+    let run = run_json(&project);
+    assert_eq!(run["end"]["state"], "finished");
+    assert_eq!(run["assertions"][0]["status"], "pass");
+    assert_eq!(run["assertions"][1]["status"], "fail");
+    assert!(project.read("junit.xml").contains("name=\"next\""));
+}
