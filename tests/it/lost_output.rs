@@ -176,3 +176,33 @@ fn a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
     assert_eq!(run["assertions"][1]["status"], "fail");
     assert!(project.read("junit.xml").contains("name=\"next\""));
 }
+
+#[test]
+fn an_output_that_cannot_be_written_keeps_no_report_from_being_written() {
+    let full = |arguments: &[&str]| {
+        let project = Project::with_suite(
+            "name: a\nserver: {builtin: conformance}\nassert: {tool: test_simple_text}\n\
+             ---\nname: b\nserver: {builtin: conformance}\nassert: {tool: test_simple_text}\n",
+        );
+        let mut command = project.command(&["run", "evals", "--report-json", "run.json"]);
+        command.args(["--junit", "junit.xml", "--save-baseline", "baseline.json"]);
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        command.args(arguments).stdout(full);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {said}");
+        assert_eq!(said.matches("cannot write").count(), 1, "{said}");
+        assert!(said.contains("stdout"), "{arguments:?}: {said}");
+        let run = run_json(&project);
+        assert_eq!(run["end"]["state"], "finished", "{arguments:?}");
+        for at in 0..2 {
+            assert_eq!(run["assertions"][at]["status"], "pass", "{arguments:?}");
+        }
+        assert!(project.read("junit.xml").contains("name=\"b\""));
+        assert!(project.read("baseline.json").contains("PASS"));
+    };
+    full(&["--jobs", "1"]);
+    full(&["--trace"]);
+    full(&["--json"]);
+    full(&["--report", "markdown=-"]);
+}

@@ -105,24 +105,21 @@ impl Reports {
                 text = format.harmless(text);
             }
             if let Err(error) = deliver::write(destination, &text, screen.stdout()) {
-                trouble.get_or_insert(error);
+                trouble.get_or_insert(error.to_string());
             }
         }
         if screen.is_for_people()
             && let Err(error) = self.close(&report, screen)
         {
-            return Err(Refusal::new(
-                ExitCode::CouldNotRun,
-                format!("cannot write to stdout: {error}"),
-            ));
+            trouble.get_or_insert(format!("cannot write to stdout: {error}"));
         }
         if let Some((path, place)) = &self.save_baseline
             && let Err(error) = self.save((path, place), &report, screen)
         {
-            trouble.get_or_insert(error);
+            trouble.get_or_insert(error.to_string());
         }
         match trouble {
-            Some(error) => Err(Refusal::new(ExitCode::CouldNotRun, error.to_string())),
+            Some(trouble) => Err(Refusal::new(ExitCode::CouldNotRun, trouble)),
             None => Ok((
                 report,
                 if regressed {
