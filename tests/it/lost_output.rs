@@ -206,3 +206,30 @@ fn an_output_that_cannot_be_written_keeps_no_report_from_being_written() {
     full(&["--json"]);
     full(&["--report", "markdown=-"]);
 }
+
+#[test]
+fn a_report_larger_than_files_may_be_is_named_and_leaves_nothing_beside_it() {
+    let tries = "head -c 9999 /dev/zero >big; echo $? >status; exec \"$0\" serve";
+    let project = Project::with_suite(&format!(
+        "name: a\nserver: {{command: sh, args: [-c, {tries:?}, {BINARY:?}]}}\n\
+         assert: {{tool: test_simple_text}}\n"
+    ));
+    let mut command = Command::new("env");
+    let plain = project.command(&[]);
+    for (name, value) in plain.get_envs() {
+        command.env(name, value.unwrap());
+    }
+    let limited = "ulimit -f 1; exec \"$0\" run evals --report-json run.json";
+    command.args(["--default-signal=XFSZ", "sh", "-c", limited, BINARY]);
+    command.current_dir(project.path());
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("`run.json`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
+    let left = std::fs::read_dir(project.path()).unwrap();
+    let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["big", "evals", "status"]);
+    // 128 and the number of the signal, which a server dies of as it would without us.
+    assert_eq!(project.read("status"), "153\n");
+}

@@ -32,6 +32,9 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// How long the log may take to be ended then.
 const LAST_LINE: Duration = Duration::from_millis(200);
 
+/// The signal that says that a file would be larger than the limit (`ulimit -f`).
+const FILE_TOO_LARGE: i32 = rustix::process::Signal::XFSZ.as_raw();
+
 /// The signals of this process; all handles are of one listener.
 #[derive(Debug, Clone, Default)]
 pub(in crate::commands) struct Interrupts(Arc<Heard>);
@@ -140,6 +143,9 @@ struct Signals {
 impl Signals {
     /// From here on they are heard.
     fn new() -> io::Result<Self> {
+        // From here on a file that may not grow is an error of who writes it, and can be told. Programs that we start
+        // are spared this: they inherit what is ignored, not what is listened for.
+        drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
         Ok(Self {
             interrupted: signal(SignalKind::interrupt())?,
             terminated: signal(SignalKind::terminate())?,
