@@ -13,7 +13,7 @@ pub(crate) enum ExitCode {
     CouldNotRun,
     /// 4: nothing was selected; an empty suite is never green.
     NothingSelected,
-    /// 130: interrupted by Ctrl-C or SIGTERM.
+    /// 130: interrupted by Ctrl-C, SIGTERM, SIGQUIT or the end of the terminal.
     Interrupted,
 }
 

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGKILL in the middle of a run: what is reported, how soon it is over, what is left.
+//! Ctrl-C, SIGTERM, SIGQUIT and SIGKILL in the middle of a run: what is reported, how soon it is over, what is left.
 
 use std::{
     fmt::Write,
@@ -67,7 +67,7 @@ fn stuck(project: &Project) -> Running {
 
 #[test]
 fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
-    for signal in ["-INT", "-TERM", "-INT"] {
+    for signal in ["-INT", "-TERM", "-QUIT"] {
         let project = project();
         let running = stuck(&project);
         let begun = Instant::now();

@@ -1,6 +1,6 @@
-//! Ctrl-C, SIGTERM and the end of the terminal: the first ends the run and still writes the reports, the second ends the process. They are
-//! heard from the moment a verb asks for it, also while nothing else is awaited: a process that is the first of its
-//! container does not even die of a signal that it does not listen for.
+//! Ctrl-C, SIGTERM, SIGQUIT and the end of the terminal: the first ends the run and still writes the reports, the second
+//! ends the process. They are heard from the moment a verb asks for it, also while nothing else is awaited: a process
+//! that is the first of its container does not even die of a signal that it does not listen for.
 
 use std::{
     fs,
@@ -136,7 +136,8 @@ impl Interrupts {
 struct Signals {
     interrupted: Signal,
     terminated: Signal,
-    /// The terminal is gone; not listened for where somebody said that this does not matter.
+    quit: Option<Signal>,
+    /// The terminal is gone.
     hung_up: Option<Signal>,
 }
 
@@ -149,38 +150,44 @@ impl Signals {
         Ok(Self {
             interrupted: signal(SignalKind::interrupt())?,
             terminated: signal(SignalKind::terminate())?,
-            hung_up: if ignores_hangups() {
-                None
-            } else {
-                Some(signal(SignalKind::hangup())?)
-            },
+            quit: unless_ignored(SignalKind::quit())?,
+            hung_up: unless_ignored(SignalKind::hangup())?,
         })
     }
 
     /// Waits for any of them.
     async fn next(&mut self) {
-        let hung_up = async {
-            match &mut self.hung_up {
-                Some(hung_up) => {
-                    hung_up.recv().await;
-                }
-                None => pending().await,
-            }
-        };
         tokio::select! {
             _ = self.interrupted.recv() => {}
             _ = self.terminated.recv() => {}
-            () = hung_up => {}
+            () = comes(&mut self.quit) => {}
+            () = comes(&mut self.hung_up) => {}
         }
     }
 }
 
-/// Whether this process was started to outlive its terminal, as `nohup` does: listening would undo that.
-fn ignores_hangups() -> bool {
+/// Waits for a signal; for ever if it is not listened for.
+async fn comes(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => pending().await,
+    }
+}
+
+/// Listens for a signal, unless this process was started to ignore it, as `nohup` does: listening would undo that.
+fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A bit for each signal, the first for SIGHUP (proc(5)).
-    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
+    // A bit for each signal, the first for the first (proc(5)).
+    let bit = 1_u64 << (kind.as_raw_value() - 1);
+    let is_ignored = ignored
+        .is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & bit != 0));
+    if is_ignored {
+        return Ok(None);
+    }
+    signal(kind).map(Some)
 }
 
 impl Heard {
