@@ -12,17 +12,27 @@ pub(crate) struct Filter {
     not_tags: Vec<String>,
 }
 
-/// A pattern: with `*`, `?`, `[` or `{` a glob, else a text to be contained. As typed, and as ids show what was typed.
+/// A pattern: a text to be contained and, with `*`, `?`, `[` or `{`, a glob too. As typed, and as ids show what was
+/// typed.
 #[derive(Debug)]
-enum Pattern {
-    Contains {
-        typed: String,
-        shown: String,
-    },
-    Glob {
+struct Pattern {
+    typed: String,
+    shown: String,
+    glob: Globs,
+}
+
+/// A pattern as a glob.
+#[derive(Debug)]
+enum Globs {
+    /// It has no sign of one.
+    None,
+    /// Readable as typed and as shown.
+    Some {
         typed: GlobMatcher,
         shown: GlobMatcher,
     },
+    /// Signs of a glob that is none; it may be a text.
+    Bad(BadPattern),
 }
 
 /// A glob that cannot be read.
@@ -37,20 +47,25 @@ pub(crate) struct BadPattern {
 
 impl Filter {
     /// Makes a filter: any pattern may match, all of `tags` need one match, none of `not_tags` may.
-    pub(crate) fn new(
-        patterns: &[String],
-        tags: &[String],
-        not_tags: &[String],
-    ) -> Result<Self, BadPattern> {
-        let patterns = patterns
-            .iter()
-            .map(|pattern| Pattern::new(pattern))
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            patterns,
+    pub(crate) fn new(patterns: &[String], tags: &[String], not_tags: &[String]) -> Self {
+        Self {
+            patterns: patterns.iter().map(|text| Pattern::new(text)).collect(),
             tags: tags.to_vec(),
             not_tags: not_tags.to_vec(),
-        })
+        }
+    }
+
+    /// A pattern that is no valid glob, and no text of any of these either.
+    pub(crate) fn bad_pattern<'c>(
+        &self,
+        cases: &(impl Iterator<Item = &'c Case> + Clone),
+    ) -> Option<&BadPattern> {
+        self.patterns
+            .iter()
+            .find_map(|pattern| match &pattern.glob {
+                Globs::Bad(bad) if !cases.clone().any(|case| pattern.matches(case)) => Some(bad),
+                Globs::Bad(_) | Globs::None | Globs::Some { .. } => None,
+            })
     }
 
     /// Whether the assertion is selected.
@@ -64,33 +79,42 @@ impl Filter {
 }
 
 impl Pattern {
-    fn new(text: &str) -> Result<Self, BadPattern> {
-        if !text.contains(['*', '?', '[', '{']) {
-            return Ok(Self::Contains {
-                typed: text.to_owned(),
-                shown: as_shown(text),
-            });
+    fn new(text: &str) -> Self {
+        Self {
+            typed: text.to_owned(),
+            shown: as_shown(text),
+            glob: Globs::new(text),
         }
-        let glob = |pattern: &str| {
-            let glob = Glob::new(pattern).map_err(|error| BadPattern {
+    }
+
+    fn matches(&self, case: &Case) -> bool {
+        let is_part = |text: &String| case.id.contains(text.as_str());
+        is_part(&self.typed)
+            || is_part(&self.shown)
+            || case.name.contains(&self.typed)
+            || self.glob.matches(case)
+    }
+}
+
+impl Globs {
+    fn new(text: &str) -> Self {
+        if !text.contains(['*', '?', '[', '{']) {
+            return Self::None;
+        }
+        let glob = |pattern: &str| Glob::new(pattern).map(|glob| glob.compile_matcher());
+        match (glob(text), glob(&glob_as_shown(text))) {
+            (Ok(typed), Ok(shown)) => Self::Some { typed, shown },
+            (Err(error), _) | (_, Err(error)) => Self::Bad(BadPattern {
                 pattern: text.to_owned(),
                 reason: error.kind().to_string(),
-            })?;
-            Ok(glob.compile_matcher())
-        };
-        Ok(Self::Glob {
-            typed: glob(text)?,
-            shown: glob(&glob_as_shown(text))?,
-        })
+            }),
+        }
     }
 
     fn matches(&self, case: &Case) -> bool {
         match self {
-            Self::Contains { typed, shown } => {
-                let found = |text: &String| case.id.contains(text.as_str());
-                found(typed) || found(shown) || case.name.contains(typed.as_str())
-            }
-            Self::Glob { typed, shown } => {
+            Self::None | Self::Bad(_) => false,
+            Self::Some { typed, shown } => {
                 typed.is_match(&case.id) || shown.is_match(&case.id) || typed.is_match(&case.name)
             }
         }
@@ -116,4 +140,65 @@ fn glob_as_shown(pattern: &str) -> String {
         }
     }
     glob
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Filter;
+    use crate::{
+        suite::model::Case,
+        words::source::{Origin, SourceFile, Span},
+    };
+
+    fn case(id: &str) -> Case {
+        Case {
+            id: id.to_owned(),
+            name: id.rsplit("::").next().unwrap_or_default().to_owned(),
+            origin: Origin {
+                file: Arc::new(SourceFile::new(String::new(), String::new())),
+                span: Span::default(),
+            },
+            subject: "",
+            tags: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_text_of_the_id_selects_whatever_its_signs_mean_in_a_glob() {
+        let selects = |pattern: &str, id: &str| {
+            Filter::new(&[pattern.to_owned()], &[], &[]).selects(&case(id))
+        };
+        for (pattern, id) in [
+            ("items[0]", "a.yaml::has items[0] of it"),
+            ("a.yaml::what?", "a.yaml::what?"),
+            ("{{id", "a.yaml::keeps {{id}}"),
+            ("[", "a.yaml::an open ["),
+            ("a.*::log*", "a.yaml::login"),
+            ("log{in,out}", "a.yaml::logout"),
+            ("items[0]", "a.yaml::items0"),
+        ] {
+            assert!(selects(pattern, id), "{pattern} {id}");
+        }
+        assert!(!selects("items[0]", "a.yaml::has items0 of it"));
+        assert!(!selects("in*", "a.yaml::login"));
+    }
+
+    #[test]
+    fn what_is_no_glob_is_told_unless_it_is_a_text() {
+        let bad = |pattern: &str| {
+            let cases = [case("a.yaml::open ["), case("b.yaml::{x")];
+            let filter = Filter::new(&[pattern.to_owned()], &[], &[]);
+            filter.bad_pattern(&cases.iter()).map(ToString::to_string)
+        };
+        assert_eq!(bad("open ["), None);
+        assert_eq!(bad("{x"), None);
+        assert_eq!(bad("none*"), None);
+        let told = bad("shut [").unwrap();
+        assert!(
+            told.starts_with("`--filter shut [` is no valid glob: "),
+            "{told}"
+        );
+    }
 }

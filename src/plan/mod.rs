@@ -165,10 +165,7 @@ fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>,
     let mut left_out = 0;
     let mut position = 0;
     for entry in &suite.entries {
-        let case = match entry {
-            Entry::Assertion(assertion) => &assertion.case,
-            Entry::Invalid { case, .. } => case,
-        };
+        let case = entry.case();
         if !options.filter.selects(case) {
             left_out += 1;
             continue;

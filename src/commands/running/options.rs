@@ -28,6 +28,7 @@ use crate::{
         discover::{self, Files, LoadOptions, Loaded},
         lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, duration},
         model::{
+            Entry, Suite,
             container::{ImageBase, Prepare},
             server::Target,
         },
@@ -207,7 +208,7 @@ pub(in crate::commands) fn prepare(
     let (loaded, dialect) = load(&suites, (args, fixture_from), &environment)?;
     let targets = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
-        Chosen::ByOptions | Chosen::ToDivide => (filter(args)?, part(args)?),
+        Chosen::ByOptions | Chosen::ToDivide => (filter(args, &loaded.suite)?, part(args)?),
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
     };
     let options = PlanOptions {
@@ -397,8 +398,12 @@ fn usage(error: &impl std::fmt::Display) -> Refusal {
     Refusal::invalid(error.to_string())
 }
 
-fn filter(args: &RunArgs) -> Result<Filter, Refusal> {
-    Filter::new(&args.filter, &args.tags, &args.not_tags).map_err(|error| usage(&error))
+fn filter(args: &RunArgs, suite: &Suite) -> Result<Filter, Refusal> {
+    let filter = Filter::new(&args.filter, &args.tags, &args.not_tags);
+    match filter.bad_pattern(&suite.entries.iter().map(Entry::case)) {
+        Some(bad) => Err(usage(bad)),
+        None => Ok(filter),
+    }
 }
 
 fn part(args: &RunArgs) -> Result<Part, Refusal> {

@@ -47,6 +47,16 @@ pub(crate) enum Entry {
     },
 }
 
+impl Entry {
+    /// What it is called, and where it stands.
+    pub(crate) fn case(&self) -> &Case {
+        match self {
+            Self::Assertion(assertion) => &assertion.case,
+            Self::Invalid { case, .. } => case,
+        }
+    }
+}
+
 /// What is known of an assertion before it runs; shared by its trials, targets and reports.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
