@@ -17,15 +17,15 @@ pub(super) fn reply(method: Method, result: Value) -> Reply {
             (resource_text(&result), rendering)
         }
         Method::PromptsGet => (prompt_text(&result), Rendering::Messages),
+        Method::ResourcesList | Method::PromptsList | Method::CompletionComplete => {
+            (in_order(&result), Rendering::Json)
+        }
         Method::Initialize
         | Method::Ping
         | Method::ToolsList
-        | Method::ResourcesList
         | Method::ResourceTemplatesList
         | Method::ResourcesSubscribe
         | Method::ResourcesUnsubscribe
-        | Method::PromptsList
-        | Method::CompletionComplete
         | Method::LoggingSetLevel => (result.to_string(), Rendering::Json),
     };
     Reply {
@@ -75,6 +75,65 @@ fn tool(result: Value) -> Reply {
         raw: result,
         pages: Vec::new(),
         frames: None,
+    }
+}
+
+/// The members in the order in which the Go tool writes those of lists and completions, from the outside to the inside;
+/// none occurs in two places of different order.
+const MEMBERS: [&str; 20] = [
+    "annotations",
+    "_meta",
+    "nextCursor",
+    "uri",
+    "name",
+    "title",
+    "description",
+    "mimeType",
+    "size",
+    "arguments",
+    "required",
+    "icons",
+    "resources",
+    "prompts",
+    "completion",
+    "values",
+    "total",
+    "hasMore",
+    "audience",
+    "priority",
+];
+
+/// A result as JSON, its members in the Go tool's order, whatever the server's is; others after them.
+fn in_order(result: &Value) -> String {
+    sorted(result, Depth::Known).to_string()
+}
+
+/// Whether the members of an object are those of the protocol.
+#[derive(Clone, Copy)]
+enum Depth {
+    /// They are.
+    Known,
+    /// They are whatever the server likes, sorted as the Go tool sorts maps.
+    Free,
+}
+
+fn sorted(value: &Value, depth: Depth) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(|item| sorted(item, depth)).collect(),
+        Value::Object(members) => {
+            let place = |key: &str| match depth {
+                Depth::Known => MEMBERS.iter().position(|known| *known == key),
+                Depth::Free => None,
+            };
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_by_key(|(key, _)| (place(key).unwrap_or(MEMBERS.len()), key.as_str()));
+            let inner = |key: &str| if key == "_meta" { Depth::Free } else { depth };
+            let members = members
+                .into_iter()
+                .map(|(key, member)| (key.clone(), sorted(member, inner(key))));
+            Value::Object(members.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
 
@@ -169,6 +228,27 @@ mod tests {
             Method::CompletionComplete,
             json!({"completion": {"values": ["a"], "hasMore": false}}),
             "{\"completion\":{\"values\":[\"a\"],\"hasMore\":false}}",
+        );
+    }
+
+    #[test]
+    fn lists_are_written_in_one_order_whatever_the_servers_is() {
+        let case = |method, result, wanted: &str| assert_eq!(reply(method, result).text, wanted);
+        case(
+            Method::ResourcesList,
+            json!({"resources": [{"x": 1, "mimeType": "text/plain", "name": "a", "uri": "a:1",
+                "_meta": {"uri": 1, "b": {"d": 1, "c": 2}, "a": 3}}], "_meta": {}}),
+            r#"{"_meta":{},"resources":[{"_meta":{"a":3,"b":{"c":2,"d":1},"uri":1},"uri":"a:1","name":"a","mimeType":"text/plain","x":1}]}"#,
+        );
+        case(
+            Method::PromptsList,
+            json!({"prompts": [{"arguments": [{"required": true, "name": "n"}], "description": "d", "name": "p"}]}),
+            r#"{"prompts":[{"name":"p","description":"d","arguments":[{"name":"n","required":true}]}]}"#,
+        );
+        case(
+            Method::CompletionComplete,
+            json!({"completion": {"total": 2, "values": ["b", "a"]}}),
+            r#"{"completion":{"values":["b","a"],"total":2}}"#,
         );
     }
 

@@ -290,14 +290,19 @@ impl Bindings {
 }
 
 /// A captured value as text, as the Go tool renders it: a string as it is, a whole number by its digits, another one
-/// shortly, everything else as JSON.
+/// shortly, everything else as JSON with sorted keys.
 pub(crate) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => digits(number)
             .or_else(|| shortly(number))
             .unwrap_or_else(|| number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+        Value::Null | Value::Bool(_) => value.to_string(),
+        Value::Array(_) | Value::Object(_) => {
+            let mut sorted = value.clone();
+            sorted.sort_all_objects();
+            sorted.to_string()
+        }
     }
 }
 
