@@ -44,7 +44,7 @@ impl Lowering<'_> {
             client.sampling = Some(vec![SamplingReply::Message {
                 text,
                 model: mock_model.map_or_else(|| "mock".into(), |model| model.value.text),
-                stop_reason: "endTurn".into(),
+                stop_reason: self.usual_stop().into(),
             }]);
         }
         let mut wanted = self.answer(expect, at);

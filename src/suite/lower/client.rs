@@ -123,7 +123,16 @@ impl Lowering<'_> {
         SamplingReply::Message {
             text: text.map_or_else(|| Template::new(""), |text| self.template(text.value)),
             model: model.map_or_else(|| "mock".into(), |model| model.value.text),
-            stop_reason: stop_reason.map_or_else(|| "endTurn".into(), |reason| reason.value.text),
+            stop_reason: stop_reason
+                .map_or_else(|| self.usual_stop().into(), |reason| reason.value.text),
+        }
+    }
+
+    /// Why a reply stopped unless the suite says so. The Go tool has a word of its own for it.
+    pub(super) fn usual_stop(&self) -> &'static str {
+        match self.dialect() {
+            Dialect::Native => "endTurn",
+            Dialect::Compat => "end_turn",
         }
     }
 

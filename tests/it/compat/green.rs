@@ -526,3 +526,21 @@ assert: {tool: echo, args: {message: "got {{o}}"}, expect: {contains: ['got {"a"
         &["PASS"],
     );
 }
+
+#[test]
+fn a_sampled_reply_stops_as_the_go_tool_says() {
+    let suite = |reason: &str| {
+        format!(
+            "
+name: sampled
+assert_sampling: {{tool: test_sampling, args: {{prompt: hi}}, mock_text: x, expect: {{structured: {{stopReason: {reason}}}}}}}
+---
+name: by capability
+client: {{client_capabilities: {{sampling: {{text: x}}}}}}
+assert: {{tool: test_sampling, args: {{prompt: hi}}, expect: {{structured: {{stopReason: {reason}}}}}}}
+"
+        )
+    };
+    embedded(&suite("endTurn"), &[], &["PASS", "PASS"]);
+    embedded(&suite("end_turn"), &["--compat"], &["PASS", "PASS"]);
+}
