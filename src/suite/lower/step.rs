@@ -240,7 +240,7 @@ impl Lowering<'_> {
         args: Option<Field<Members>>,
     ) -> ToolCall {
         if tool.value.is_blank() && self.dialect() == Dialect::Native {
-            self.problem(tool.at, |origin| problems::empty_value(origin, "tool"));
+            self.problem(tool.at, |origin| problems::nameless(origin, "tool"));
         }
         ToolCall {
             tool: self.template(tool.value),

@@ -70,6 +70,12 @@ pub(crate) fn missing_one_of(origin: Origin, keys: &[&str], owner: &str) -> Diag
 
 /// A list that must not be empty.
 pub(crate) fn at_least_one(origin: Origin, key: &str) -> Diagnostic {
+/// A name that must not be empty.
+pub(crate) fn nameless(origin: Origin, key: &str) -> Diagnostic {
+    let problem = error(code::MISSING_KEY, origin, format!("`{key}` is empty"));
+    helped(problem, "name the one that is meant")
+}
+
     error(
         code::MISSING_KEY,
         origin,

@@ -21,6 +21,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x, expect: {contains: {a: 1}, not_error: 'true', min_results: many}}\n",
     "S\nassert: {tool: x, expect: {contains: , equals: x, in_order: []}}\n",
     "S\nassert: {expect: {contains: x}}\n",
+    "S\nassert: {tool: ''}\n---\nname: b\nS\nsetup: [{tool: ' '}]\nassert_logging: {tool: ''}\n",
     "S\nassert_prompts: {expect: {contains: x}}\n",
     "S\nassert_resources: {list: {}, read: a}\n",
     "server: {command: s, url: 'http://x'}\nassert: {tool: x}\ntrace: [{tool: a}]\n",

@@ -544,3 +544,13 @@ assert: {{tool: test_sampling, args: {{prompt: hi}}, expect: {{structured: {{sto
     embedded(&suite("endTurn"), &[], &["PASS", "PASS"]);
     embedded(&suite("end_turn"), &["--compat"], &["PASS", "PASS"]);
 }
+
+#[test]
+fn a_tool_without_a_name_is_called_where_the_go_tool_does() {
+    const SUITE: &str = r#"
+name: no name
+assert: {tool: "", expect: {error: {code: -32602}}}
+"#;
+    embedded(SUITE, &[], &["ERROR"]);
+    embedded(SUITE, &["--compat"], &["PASS"]);
+}
