@@ -100,13 +100,18 @@ impl Part {
 
 /// The pieces of a text, in order.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
+    pieces_with(text, &is_name)
+}
+
+/// The pieces of a text in which `is_name` says what is a name.
+fn pieces_with<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Vec<Piece<'t>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut kept = 0;
     while let Some(at) = rest[kept..].find("{{").map(|at| at + kept) {
         let (piece, length) = if rest[at..].starts_with("{{{{") {
             (Piece::Escape, 4)
-        } else if let Some((piece, length)) = marker(&rest[at..]) {
+        } else if let Some((piece, length)) = marker(&rest[at..], is_name) {
             (piece, length)
         } else {
             kept = at + 1;
@@ -126,7 +131,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// The marker a text begins with, and its length.
-fn marker(text: &str) -> Option<(Piece<'_>, usize)> {
+fn marker<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Option<(Piece<'t>, usize)> {
     let inner = text.strip_prefix("{{")?;
     let end = inner.find("}}")?;
     let (name, form) = match inner[..end].strip_suffix('!') {
@@ -243,7 +248,9 @@ impl Bindings {
                 },
             })
         };
-        pieces(text).into_iter().map(part).collect()
+        // Under the Go tool's rules what was captured has any name.
+        let known = |name: &str| is_name(name) || self.captured.contains_key(name);
+        pieces_with(text, &known).into_iter().map(part).collect()
     }
 
     /// A value with the markers in its string leaves replaced.
@@ -275,7 +282,7 @@ impl Bindings {
         if !text.ends_with("!}}") {
             return None;
         }
-        match marker(text)? {
+        match marker(text, &is_name)? {
             (
                 Piece::Name {
                     name,

@@ -78,6 +78,18 @@ fn braced(inner: &str) -> (Piece<'_>, usize) {
     (piece, end + 1)
 }
 
+/// What the Go tool makes of `${` and what follows: a variable of any name, or without the closing brace the text.
+fn as_the_go_tool(written: &str) -> EnvPart {
+    match written.strip_suffix('}') {
+        Some("") => EnvPart::Text(Template::new("")),
+        Some(name) => EnvPart::Variable {
+            name: name.to_owned(),
+            default: None,
+        },
+        None => EnvPart::Text(Template::new(written)),
+    }
+}
+
 /// Whether a variable can be called so: the system takes all but an equals sign, and nobody means a sign of the shell
 /// or a blank.
 fn is_name(name: &str) -> bool {
@@ -140,6 +152,9 @@ impl Lowering<'_> {
                         name: name.to_owned(),
                         default: default.map(str::to_owned),
                     })
+                }
+                Piece::Broken(written) if self.dialect() == Dialect::Compat => {
+                    Some(as_the_go_tool(written))
                 }
                 Piece::Broken(written) => {
                     let written = format!("${{{written}");

@@ -165,9 +165,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds the name of a capture to those that are known from here on.
+    /// Adds the name of a capture to those that are known from here on. The Go tool takes any.
     pub(super) fn define(&mut self, name: &str, at: At) {
-        if !is_name(name) || RESERVED.contains(&name) || name.starts_with("env.") {
+        let is_free = is_name(name) && !RESERVED.contains(&name) && !name.starts_with("env.");
+        if !is_free && self.dialect() == Dialect::Native {
             self.problem(at, |origin| problems::bad_capture(origin, name));
         }
         self.captured.insert(name.to_owned());

@@ -554,3 +554,22 @@ assert: {tool: "", expect: {error: {code: -32602}}}
     embedded(SUITE, &[], &["ERROR"]);
     embedded(SUITE, &["--compat"], &["PASS"]);
 }
+
+#[test]
+fn names_that_can_be_none_are_taken_where_the_go_tool_does() {
+    const SUITE: &str = r#"
+name: captures
+setup:
+  - {tool: reply, args: {text: '{"n": 7}'}, capture: {my id: $.n, 1st: $.n, a/b: $.n, fixture: $.n}}
+assert:
+  tool: echo
+  args: {message: "{{my id}} {{1st}} {{a/b}} {{fixture}} {{other name}}"}
+  expect: {contains: ["7 7 7 7 {{other name}}"]}
+---
+name: variables
+server: {builtin: conformance, env: {Y: "${HOME", W: "${X-1}"}}
+assert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}
+"#;
+    embedded(SUITE, &[], &["ERROR", "ERROR"]);
+    embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
+}
