@@ -109,7 +109,12 @@ pub(super) fn read(
 /// The one document of the file; none where its YAML is broken.
 fn root_of(file: &Arc<SourceFile>, problems: &mut Problems) -> Option<Node> {
     let mut root = None;
-    for document in yaml::parse(&file.text, Source::Settings, problems.empty()) {
+    for document in yaml::parse(
+        &file.text,
+        Source::Settings,
+        problems.empty(),
+        Dialect::Native,
+    ) {
         document
             .problems
             .into_iter()

@@ -317,7 +317,7 @@ pub(crate) fn as_text(value: &Value) -> String {
 const MOST_DIGITS: i64 = 400;
 
 /// The digits of a number that is whole, however it is written: `1e3` is `1000`, `2.0` is `2`.
-fn digits(number: &Number) -> Option<String> {
+pub(crate) fn digits(number: &Number) -> Option<String> {
     let text = number.to_string();
     if !text.contains(['.', 'e', 'E']) {
         return Some(if text == "-0" { "0".to_owned() } else { text });

@@ -101,7 +101,7 @@ impl Folder {
     pub(super) fn body(&self, case: &Case) -> Option<Body> {
         let file = &case.origin.file;
         let problems = Problems::new(Arc::clone(file), self.settings.file.clone());
-        let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty());
+        let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty(), self.dialect);
         let reading = Reading {
             problems,
             dialect: self.dialect,
@@ -169,7 +169,8 @@ mod tests {
         let folder = folder(Path::new("evals"));
         let file = Arc::new(SourceFile::new("a.yaml".to_owned(), text.to_owned()));
         let problems = Problems::new(Arc::clone(&file), None);
-        let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty());
+        let mut documents =
+            yaml::parse(&file.text, Source::Suite, problems.empty(), folder.dialect);
         let Some(root) = documents.next().and_then(|document| document.root) else {
             return false;
         };

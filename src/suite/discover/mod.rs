@@ -283,7 +283,9 @@ impl Loading<'_> {
             return;
         }
         let problems = Problems::new(Arc::clone(&file), settings.file.clone());
-        let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty()).peekable();
+        let dialect = found.folder.dialect;
+        let mut documents =
+            yaml::parse(&file.text, Source::Suite, problems.empty(), dialect).peekable();
         if documents.peek().is_none() {
             self.suite
                 .notes
@@ -294,7 +296,7 @@ impl Loading<'_> {
             let alone = std::mem::take(&mut first) && documents.peek().is_none();
             let reading = Reading {
                 problems: problems.empty(),
-                dialect: found.folder.dialect,
+                dialect,
             };
             let many = self.suite.entries.len() >= KEPT_BODIES;
             let again = (alone && many).then_some(found.again);
@@ -467,7 +469,8 @@ fn tags_of(root: &Node, defaults: Option<&Node>) -> Vec<String> {
 /// Whether a file with the settings' name is an assertion after all.
 fn is_assertion(text: &str) -> bool {
     let file = Arc::new(SourceFile::new(String::new(), String::new()));
-    yaml::parse(text, Source::Suite, Problems::new(file, None))
+    let problems = Problems::new(file, None);
+    yaml::parse(text, Source::Suite, problems, Dialect::Native)
         .filter_map(|document| document.root)
         .any(|root| !assertion::subjects_of(&root).is_empty())
 }

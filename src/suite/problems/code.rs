@@ -30,6 +30,8 @@ codes! {
     BAD_ALIAS = "bad-alias";
     /// A YAML tag that means nothing here.
     UNKNOWN_TAG = "unknown-tag";
+    /// A number that the Go tool reads as another one.
+    AMBIGUOUS_NUMBER = "ambiguous-number";
     /// A number that JSON does not have.
     NO_JSON_NUMBER = "no-json-number";
     /// A key that is no text.

@@ -1,5 +1,7 @@
 //! Problems of keys and types: what stands where.
 
+use serde_json::Number;
+
 use super::{choices, code, error, helped, labelled, listed, warning};
 use crate::words::{
     diagnostic::{Diagnostic, Severity},
@@ -68,14 +70,14 @@ pub(crate) fn missing_one_of(origin: Origin, keys: &[&str], owner: &str) -> Diag
     labelled(problem, "none of them is here")
 }
 
-/// A list that must not be empty.
-pub(crate) fn at_least_one(origin: Origin, key: &str) -> Diagnostic {
 /// A name that must not be empty.
 pub(crate) fn nameless(origin: Origin, key: &str) -> Diagnostic {
     let problem = error(code::MISSING_KEY, origin, format!("`{key}` is empty"));
     helped(problem, "name the one that is meant")
 }
 
+/// A list that must not be empty.
+pub(crate) fn at_least_one(origin: Origin, key: &str) -> Diagnostic {
     error(
         code::MISSING_KEY,
         origin,
@@ -166,6 +168,19 @@ pub(crate) fn bad_number(origin: Origin, found: &str, expected: &str) -> Diagnos
         code::BAD_NUMBER,
         origin,
         format!("expected {expected}, found `{found}`"),
+    )
+}
+
+/// A scalar without quotes that the Go tool reads as another number than `here`.
+pub(crate) fn ambiguous_number(origin: Origin, here: &str, there: &Number) -> Diagnostic {
+    let problem = warning(
+        code::AMBIGUOUS_NUMBER,
+        origin,
+        format!("{here} here is the number `{there}` for the Go tool"),
+    );
+    helped(
+        problem,
+        format!("write `{there}` if that is meant, or quotes around a text"),
     )
 }
 

@@ -7,7 +7,7 @@ use crate::{
         Dialect,
         problems::{self, Problems},
         raw::ShapeDoc,
-        yaml::{At, Entry, Key, Kind, Node},
+        yaml::{At, Entry, Key, Kind, Node, Style, go},
     },
     words::{diagnostic::Severity, text::nearest},
 };
@@ -112,6 +112,26 @@ impl Reading {
             }
         }
         self.problems.add(problem);
+    }
+
+    /// Notes the numbers in a value that the Go tool reads otherwise. Under its rules they were read so.
+    pub(crate) fn check_numbers(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Number(_, written) | Kind::Text(written, Style::Plain)
+                if self.dialect == Dialect::Native =>
+            {
+                if let Some(there) = go::other_number(written) {
+                    let origin = self.problems.origin(node.at);
+                    let problem = problems::ambiguous_number(origin, &node.what(), &there);
+                    self.problems.add(problem);
+                }
+            }
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
+            Kind::List(items) => items.iter().for_each(|item| self.check_numbers(item)),
+            Kind::Map(entries) => entries
+                .iter()
+                .for_each(|entry| self.check_numbers(&entry.value)),
+        }
     }
 
     /// Notes a value of another type, unless it is none because the YAML of it is broken.

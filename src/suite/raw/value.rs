@@ -1,6 +1,6 @@
 //! The simple values that keys take: texts, switches, numbers, lists and tables of them.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, str::FromStr};
 
 use serde_json::{Number, Value, json};
 
@@ -9,8 +9,9 @@ use super::{
     shape::ShapeDoc,
 };
 use crate::suite::{
-    problems,
-    yaml::{At, Key, Kind, Node, Style},
+    Dialect, problems,
+    template::digits,
+    yaml::{At, Key, Kind, Node, Style, go},
 };
 
 /// A text at its place. Numbers and booleans are taken as they were written.
@@ -145,27 +146,33 @@ fn whole(number: &Number) -> Option<String> {
         Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => {
             Some(whole.to_owned())
         }
-        Some(_) => None,
+        Kind::Text(text, Style::Plain) => go::other_number(text),
+        Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => None,
+    };
+    let Some(number) = number else {
+        reading.wrong_type(node, "a whole number");
+        return None;
+    };
+    let found = digits(&number).and_then(|digits| digits.parse().ok());
+    if found.is_none() {
+        let origin = reading.problems.origin(node.at);
+        let problem = problems::bad_number(origin, &written(node), expected);
+        reading.problems.add(problem);
+    }
+    found
+}
+
+/// A scalar as it was written.
+fn written(node: &Node) -> String {
+    match &node.kind {
+        Kind::Flag(_, text) | Kind::Number(_, text) | Kind::Text(text, _) => text.clone(),
+        Kind::Null | Kind::List(_) | Kind::Map(_) => String::new(),
     }
 }
 
 impl Readable for Count {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Number(number, written) => {
-                let found = whole(number).and_then(|digits| digits.parse().ok());
-                if found.is_none() {
-                    let origin = reading.problems.origin(node.at);
-                    let problem = problems::bad_number(origin, written, "a whole number from 0");
-                    reading.problems.add(problem);
-                }
-                found.map(Self)
-            }
-            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                reading.wrong_type(&node, "a whole number");
-                None
-            }
-        }
+        whole(&node, reading, "a whole number from 0").map(Self)
     }
 
     fn words() -> String {
@@ -179,21 +186,7 @@ impl Readable for Count {
 
 impl Readable for Integer {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        match &node.kind {
-            Kind::Number(number, written) => {
-                let found = whole(number).and_then(|digits| digits.parse().ok());
-                if found.is_none() {
-                    let origin = reading.problems.origin(node.at);
-                    let problem = problems::bad_number(origin, written, "a whole number");
-                    reading.problems.add(problem);
-                }
-                found.map(Self)
-            }
-            Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                reading.wrong_type(&node, &Self::words());
-                None
-            }
-        }
+        whole(&node, reading, "a whole number").map(Self)
     }
 
     fn words() -> String {
@@ -206,6 +199,7 @@ impl Readable for Integer {
 }
 
 impl Readable for Number {
+        reading.check_numbers(&node);
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match node.kind {
             Kind::Number(number, _) => Some(number),
@@ -387,7 +381,10 @@ impl<T: Readable> Readable for Box<T> {
 impl Readable for Members {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match &node.kind {
-            Kind::Map(_) => Some(Self(node)),
+            Kind::Map(_) => {
+                reading.check_numbers(&node);
+                Some(Self(node))
+            }
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
                 reading.wrong_type(&node, &Self::words());
                 None
@@ -407,7 +404,8 @@ impl Readable for Members {
 impl Readable for Anything {
     const TAKES_NOTHING: bool = true;
 
-    fn read(node: Node, _reading: &mut Reading) -> Option<Self> {
+    fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        reading.check_numbers(&node);
         Some(Self(node))
     }
 

@@ -22,6 +22,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x, expect: {contains: , equals: x, in_order: []}}\n",
     "S\nassert: {expect: {contains: x}}\n",
     "S\nassert: {tool: ''}\n---\nname: b\nS\nsetup: [{tool: ' '}]\nassert_logging: {tool: ''}\n",
+    "S\nassert: {tool: x, args: {mode: 0644, limits: [1_000, 0x10]}, expect: {max_results: 010, min_results: 1_0}}\n",
     "S\nassert_prompts: {expect: {contains: x}}\n",
     "S\nassert_resources: {list: {}, read: a}\n",
     "server: {command: s, url: 'http://x'}\nassert: {tool: x}\ntrace: [{tool: a}]\n",

@@ -9,10 +9,15 @@ use crate::{
 /// The documents of a text as JSON.
 fn documents(text: &str) -> Vec<serde_json::Value> {
     let problems = Sample::problems(text);
-    crate::suite::yaml::parse(text, crate::suite::yaml::Source::Suite, problems)
-        .filter_map(|document| document.root)
-        .map(crate::suite::yaml::Node::into_value)
-        .collect()
+    crate::suite::yaml::parse(
+        text,
+        crate::suite::yaml::Source::Suite,
+        problems,
+        crate::suite::Dialect::Native,
+    )
+    .filter_map(|document| document.root)
+    .map(crate::suite::yaml::Node::into_value)
+    .collect()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! YAML text to a tree of nodes with their places. Owns the YAML parser: nothing else sees its types. What is
 //! wrong with the YAML itself is collected here; what the tree means is read by `suite::raw`.
 
+pub(crate) mod go;
 pub(crate) mod node;
 mod scalar;
 mod tree;

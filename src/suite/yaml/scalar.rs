@@ -3,14 +3,18 @@
 
 use serde_json::Number;
 
-use super::node::{Kind, Style};
+use super::{
+    go,
+    node::{Kind, Style},
+};
+use crate::suite::Dialect;
 
 /// A plain scalar that is a number in YAML and none in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NotJson;
 
 /// What a scalar without quotes and without a tag means.
-pub(super) fn plain(text: &str) -> Result<Kind, NotJson> {
+pub(super) fn plain(text: &str, dialect: Dialect) -> Result<Kind, NotJson> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Kind::Null),
         "true" | "True" | "TRUE" => return Ok(Kind::Flag(true, text.to_owned())),
@@ -24,7 +28,7 @@ pub(super) fn plain(text: &str) -> Result<Kind, NotJson> {
     if is_not_finite(text) {
         return Err(NotJson);
     }
-    Ok(match number(text) {
+    Ok(match number_of(text, dialect) {
         Some(number) => Kind::Number(number, text.to_owned()),
         None => Kind::Text(text.to_owned(), Style::Plain),
     })
@@ -36,20 +40,31 @@ fn is_not_finite(text: &str) -> bool {
     matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
 }
 
+/// The number a text stands for by these rules.
+pub(super) fn number_of(text: &str, dialect: Dialect) -> Option<Number> {
+    match dialect {
+        Dialect::Native => number(text),
+        Dialect::Compat => go::number(text),
+    }
+}
+
 /// The number a text stands for, with all its digits.
 pub(super) fn number(text: &str) -> Option<Number> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        return radix(digits, 16);
+    }
+    if let Some(digits) = text.strip_prefix("0o") {
+        return radix(digits, 8);
+    }
+    decimal_number(text)
+}
+
+/// The number a text of decimal digits stands for.
+pub(super) fn decimal_number(text: &str) -> Option<Number> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
-    if unsigned.len() == text.len() {
-        if let Some(digits) = text.strip_prefix("0x") {
-            return radix(digits, 16);
-        }
-        if let Some(digits) = text.strip_prefix("0o") {
-            return radix(digits, 8);
-        }
-    }
     let json = decimal(unsigned)?;
     format!("{sign}{json}").parse().ok()
 }
@@ -117,10 +132,10 @@ fn decimal(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, NotJson, plain};
+    use super::{Dialect, Kind, NotJson, plain};
 
     fn case(text: &str, expected: &str) {
-        let shown = match plain(text) {
+        let shown = match plain(text, Dialect::Native) {
             Ok(Kind::Null) => "null".to_owned(),
             Ok(Kind::Flag(flag, _)) => format!("flag {flag}"),
             Ok(Kind::Number(number, _)) => format!("number {number}"),

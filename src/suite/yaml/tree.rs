@@ -13,7 +13,10 @@ use super::{
     scalar,
 };
 use crate::{
-    suite::problems::{self, Problems},
+    suite::{
+        Dialect,
+        problems::{self, Problems},
+    },
     words::{
         diagnostic::Diagnostic,
         source::{Origin, Span},
@@ -66,6 +69,7 @@ struct Stop;
 struct Builder<'a> {
     text: &'a str,
     source: Source,
+    dialect: Dialect,
     problems: Problems,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
@@ -74,8 +78,13 @@ struct Builder<'a> {
 }
 
 /// Reads the documents of a text one by one. A document that is broken does not hide the ones after it. `problems`
-/// says whose places are told; what it holds already comes with the first document.
-pub(crate) fn parse(text: &str, source: Source, problems: Problems) -> Documents<'_> {
+/// says whose places are told; what it holds already comes with the first document. `dialect` says what is a number.
+pub(crate) fn parse(
+    text: &str,
+    source: Source,
+    problems: Problems,
+    dialect: Dialect,
+) -> Documents<'_> {
     let mut options = parser_options! {
         emit_unresolved_aliases: true,
         flow_nesting_limit: DEEPEST,
@@ -85,7 +94,7 @@ pub(crate) fn parse(text: &str, source: Source, problems: Problems) -> Documents
     options.set_emit_comments(false);
     Documents {
         parser: Parser::new_from_str_with_options(text, options),
-        builder: Builder::new(text, source, problems),
+        builder: Builder::new(text, source, problems, dialect),
         start: None,
         over: false,
     }
@@ -138,10 +147,11 @@ impl Iterator for Documents<'_> {
 
 impl<'a> Builder<'a> {
     /// Nothing read yet.
-    fn new(text: &'a str, source: Source, problems: Problems) -> Self {
+    fn new(text: &'a str, source: Source, problems: Problems, dialect: Dialect) -> Self {
         Self {
             text,
             source,
+            dialect,
             problems,
             open: Vec::new(),
             anchors: HashMap::new(),
@@ -423,15 +433,15 @@ impl<'a> Builder<'a> {
         let at = self.place(span);
         let quoted = || Ok(Kind::Text(text.to_owned(), Style::Quoted));
         let kind = match tag.map(tag_name) {
-            None if style == ScalarStyle::Plain => scalar::plain(text),
+            None if style == ScalarStyle::Plain => scalar::plain(text, self.dialect),
             None => quoted(),
             Some(name) => match name.as_str() {
                 "str" | "!" | "binary" | "timestamp" => quoted(),
-                "int" | "float" => match scalar::number(text) {
+                "int" | "float" => match scalar::number_of(text, self.dialect) {
                     Some(number) => Ok(Kind::Number(number, text.to_owned())),
-                    None => scalar::plain(text),
+                    None => scalar::plain(text, self.dialect),
                 },
-                "bool" | "null" => scalar::plain(text),
+                "bool" | "null" => scalar::plain(text, self.dialect),
                 _ => {
                     self.fault(at, |origin| problems::unknown_tag(origin, &name));
                     quoted()

@@ -573,3 +573,27 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}
     embedded(SUITE, &[], &["ERROR", "ERROR"]);
     embedded(SUITE, &["--compat"], &["PASS", "PASS"]);
 }
+
+#[test]
+fn numbers_are_those_of_the_go_tool() {
+    const SUITE: &str = r#"
+name: octal and digits apart
+assert:
+  tool: reply
+  args: {text: '{"mode": 420, "limit": 1000000, "bits": 3, "low": -16}'}
+  expect: {json_path: {mode: 0644, limit: 1_000_000, bits: 0b11, low: -0x10}}
+---
+name: a count
+assert: {tool: reply, args: {text: '[1,2,3,4,5,6,7,8,9]'}, expect: {max_results: 010}}
+---
+name: texts stay as they are
+assert: {tool: echo, args: {message: "0644 1_0"}, expect: {contains: [0644, 1_0]}}
+"#;
+    embedded(SUITE, &[], &["FAIL", "PASS", "PASS"]);
+    let seen = embedded(SUITE, &["--compat"], &["PASS", "FAIL", "PASS"]);
+    assert!(
+        !seen.ran.stderr.contains("ambiguous-number"),
+        "{}",
+        seen.ran.stderr
+    );
+}
