@@ -21,7 +21,7 @@ use crate::suite::{
         value::{Deferred, Placed},
     },
     settings::add_defaults,
-    yaml::{At, Kind, Node, Source},
+    yaml::{At, Entry, Kind, Node, Source},
 };
 
 /// What a document turned out to be.
@@ -186,6 +186,7 @@ impl Lowering<'_> {
         if let Some(defaults) = self.around.defaults {
             add_defaults(&mut root, defaults);
         }
+        self.pass_over_description(&mut root);
         let raw = Box::<RawAssertion>::read(root, &mut self.reading);
         let subject = subjects.first().copied();
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
@@ -196,6 +197,24 @@ impl Lowering<'_> {
                 Found::Assertion(Box::new(parts))
             }
             None => Found::Unusable,
+        }
+    }
+
+    /// The Go tool has no `description` that could be of the wrong type.
+    fn pass_over_description(&mut self, root: &mut Node) {
+        let Kind::Map(entries) = &mut root.kind else {
+            return;
+        };
+        if self.dialect() == Dialect::Native {
+            return;
+        }
+        let is_other = |entry: &Entry| {
+            let is_text = !matches!(entry.value.kind, Kind::List(_) | Kind::Map(_));
+            entry.key.text == "description" && !is_text
+        };
+        if let Some(at) = entries.iter().position(is_other) {
+            let entry = entries.remove(at);
+            self.not_looked_at("description", entry.key.at, "it is no text");
         }
     }
 

@@ -138,13 +138,12 @@ pub(super) fn flag_word(text: &str) -> Option<bool> {
     }
 }
 
-/// The digits of a whole number, written with a fraction of zeros or not.
-fn whole(number: &Number) -> Option<String> {
-    let text = number.to_string();
-    match text.split_once('.') {
-        None => Some(text),
-        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => {
-            Some(whole.to_owned())
+/// A whole number. One that only the Go tool takes for a number can mean nothing else.
+fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Option<N> {
+    let number = match &node.kind {
+        Kind::Number(number, _) => {
+            reading.check_numbers(node);
+            Some(number.clone())
         }
         Kind::Text(text, Style::Plain) => go::other_number(text),
         Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => None,
@@ -199,8 +198,8 @@ impl Readable for Integer {
 }
 
 impl Readable for Number {
-        reading.check_numbers(&node);
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
+        reading.check_numbers(&node);
         match node.kind {
             Kind::Number(number, _) => Some(number),
             Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
@@ -222,13 +221,7 @@ impl Readable for Number {
 impl Readable for Texts {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match node.kind {
-            Kind::List(items) => {
-                let found: Vec<Option<Text>> = items
-                    .into_iter()
-                    .map(|item| Text::read(item, reading))
-                    .collect();
-                found.into_iter().collect::<Option<Vec<Text>>>().map(Self)
-            }
+            Kind::List(_) => Vec::read(node, reading).map(Self),
             Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => {
                 Text::read(node, reading).map(|text| Self(vec![text]))
             }
@@ -260,6 +253,11 @@ impl<T: Readable> Readable for Vec<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match node.kind {
             Kind::List(items) => {
+                // The Go tool passes over items that are nothing.
+                let dropped = |item: &Node| {
+                    item.is_null() && !T::TAKES_NOTHING && reading.dialect == Dialect::Compat
+                };
+                let items: Vec<Node> = items.into_iter().filter(|item| !dropped(item)).collect();
                 let found: Vec<Option<T>> = items
                     .into_iter()
                     .map(|item| T::read(item, reading))

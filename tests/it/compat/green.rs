@@ -515,44 +515,27 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: hi, contians: x}}
 }
 
 #[test]
-fn what_was_captured_is_written_with_sorted_keys() {
-    embedded(
-        r#"
-name: an object in a text
-setup: [{tool: reply, args: {text: '{"o": {"b": 1, "a": [{"d": 1, "c": 2}]}}'}, capture: {o: $.o}}]
-assert: {tool: echo, args: {message: "got {{o}}"}, expect: {contains: ['got {"a":[{"c":2,"d":1}],"b":1}']}}
-"#,
-        &[],
-        &["PASS"],
-    );
-}
-
-#[test]
-fn a_sampled_reply_stops_as_the_go_tool_says() {
-    let suite = |reason: &str| {
-        format!(
-            "
-name: sampled
-assert_sampling: {{tool: test_sampling, args: {{prompt: hi}}, mock_text: x, expect: {{structured: {{stopReason: {reason}}}}}}}
----
-name: by capability
-client: {{client_capabilities: {{sampling: {{text: x}}}}}}
-assert: {{tool: test_sampling, args: {{prompt: hi}}, expect: {{structured: {{stopReason: {reason}}}}}}}
-"
-        )
-    };
-    embedded(&suite("endTurn"), &[], &["PASS", "PASS"]);
-    embedded(&suite("end_turn"), &["--compat"], &["PASS", "PASS"]);
-}
-
-#[test]
-fn a_tool_without_a_name_is_called_where_the_go_tool_does() {
+fn numbers_are_those_of_the_go_tool() {
     const SUITE: &str = r#"
-name: no name
-assert: {tool: "", expect: {error: {code: -32602}}}
+name: octal and digits apart
+assert:
+  tool: reply
+  args: {text: '{"mode": 420, "limit": 1000000, "bits": 3, "low": -16}'}
+  expect: {json_path: {mode: 0644, limit: 1_000_000, bits: 0b11, low: -0x10}}
+---
+name: a count
+assert: {tool: reply, args: {text: '[1,2,3,4,5,6,7,8,9]'}, expect: {max_results: 010}}
+---
+name: texts stay as they are
+assert: {tool: echo, args: {message: "0644 1_0"}, expect: {contains: [0644, 1_0]}}
 "#;
-    embedded(SUITE, &[], &["ERROR"]);
-    embedded(SUITE, &["--compat"], &["PASS"]);
+    embedded(SUITE, &[], &["FAIL", "PASS", "PASS"]);
+    let seen = embedded(SUITE, &["--compat"], &["PASS", "FAIL", "PASS"]);
+    assert!(
+        !seen.ran.stderr.contains("ambiguous-number"),
+        "{}",
+        seen.ran.stderr
+    );
 }
 
 #[test]
@@ -575,25 +558,54 @@ assert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}
 }
 
 #[test]
-fn numbers_are_those_of_the_go_tool() {
+fn items_that_are_nothing_are_passed_over_where_the_go_tool_does() {
+    const SUITE: &str = "
+name: nothing in lists
+description: [1, 2]
+setup: [~]
+assert: {tool: echo, args: {message: hi}, expect: {contains: [~, hi]}}
+";
+    embedded(SUITE, &[], &["ERROR"]);
+    embedded(SUITE, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn a_tool_without_a_name_is_called_where_the_go_tool_does() {
     const SUITE: &str = r#"
-name: octal and digits apart
-assert:
-  tool: reply
-  args: {text: '{"mode": 420, "limit": 1000000, "bits": 3, "low": -16}'}
-  expect: {json_path: {mode: 0644, limit: 1_000_000, bits: 0b11, low: -0x10}}
----
-name: a count
-assert: {tool: reply, args: {text: '[1,2,3,4,5,6,7,8,9]'}, expect: {max_results: 010}}
----
-name: texts stay as they are
-assert: {tool: echo, args: {message: "0644 1_0"}, expect: {contains: [0644, 1_0]}}
+name: no name
+assert: {tool: "", expect: {error: {code: -32602}}}
 "#;
-    embedded(SUITE, &[], &["FAIL", "PASS", "PASS"]);
-    let seen = embedded(SUITE, &["--compat"], &["PASS", "FAIL", "PASS"]);
-    assert!(
-        !seen.ran.stderr.contains("ambiguous-number"),
-        "{}",
-        seen.ran.stderr
+    embedded(SUITE, &[], &["ERROR"]);
+    embedded(SUITE, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn a_sampled_reply_stops_as_the_go_tool_says() {
+    let suite = |reason: &str| {
+        format!(
+            "
+name: sampled
+assert_sampling: {{tool: test_sampling, args: {{prompt: hi}}, mock_text: x, expect: {{structured: {{stopReason: {reason}}}}}}}
+---
+name: by capability
+client: {{client_capabilities: {{sampling: {{text: x}}}}}}
+assert: {{tool: test_sampling, args: {{prompt: hi}}, expect: {{structured: {{stopReason: {reason}}}}}}}
+"
+        )
+    };
+    embedded(&suite("endTurn"), &[], &["PASS", "PASS"]);
+    embedded(&suite("end_turn"), &["--compat"], &["PASS", "PASS"]);
+}
+
+#[test]
+fn what_was_captured_is_written_with_sorted_keys() {
+    embedded(
+        r#"
+name: an object in a text
+setup: [{tool: reply, args: {text: '{"o": {"b": 1, "a": [{"d": 1, "c": 2}]}}'}, capture: {o: $.o}}]
+assert: {tool: echo, args: {message: "got {{o}}"}, expect: {contains: ['got {"a":[{"c":2,"d":1}],"b":1}']}}
+"#,
+        &[],
+        &["PASS"],
     );
 }
