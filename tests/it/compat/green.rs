@@ -603,7 +603,7 @@ fn what_was_captured_is_written_with_sorted_keys() {
         r#"
 name: an object in a text
 setup: [{tool: reply, args: {text: '{"o": {"b": 1, "a": [{"d": 1, "c": 2}]}}'}, capture: {o: $.o}}]
-assert: {tool: echo, args: {message: "got {{o}}"}, expect: {contains: ['got {"a":[{"c":2,"d":1}],"b":1}']}}
+assert: {tool: reply, args: {text: "got {{o}}"}, expect: {equals: 'got {"a":[{"c":2,"d":1}],"b":1}'}}
 "#,
         &[],
         &["PASS"],
