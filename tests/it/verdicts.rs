@@ -471,6 +471,12 @@ fn what_asks_for_nothing_does_not_stand_for_no_error() {
         let (code, output) = run(&["run", "evals"], "fail", expect);
         assert_eq!(code, 1, "{expect}: {output}");
         assert!(output.contains("not_error"), "{expect}: {output}");
+        let steps = format!(
+            "server: {{command: sh, args: [server.sh]}}\nsteps: [{{tool: fail, expect: {expect}}}]\n"
+        );
+        let project = Project::with_suite(&steps).file("server.sh", SERVER);
+        let ran = project.run(&["run", "evals"]);
+        assert_eq!(ran.code, 1, "{expect}: {}", ran.stdout);
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Lowering, step::Part};
 use crate::suite::{
     Dialect,
     model::{
-        expectation::{Expectation, Family, Wanted, WantedState},
+        expectation::{Expectation, Family, Wanted},
         subject::{
             ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake, StepOrder, Subject,
             ToolCall,
@@ -47,13 +47,10 @@ impl Lowering<'_> {
         self.or_not_error(wanted, at)
     }
 
-    /// An answer of which nothing is said, or nothing is asked for, must be no error; under the Go tool's rules it may be anything.
+    /// An answer of which nothing is said, or nothing is asked for, must be no error; under the Go tool's rules it may
+    /// be anything.
     pub(super) fn or_not_error(&self, mut wanted: Vec<Wanted>, at: At) -> Vec<Wanted> {
-        let says_nothing = wanted.iter().all(|wanted| match &wanted.state {
-            WantedState::Ready(expectation) => expectation.asks_nothing(),
-            WantedState::Templated(_) => false,
-        });
-        if says_nothing && self.dialect() == Dialect::Native {
+        if wanted.iter().all(Wanted::asks_nothing) && self.dialect() == Dialect::Native {
             wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
         }
         wanted

@@ -1,8 +1,19 @@
 //! Expectations that ask for nothing: they say as little of an answer as one that is not there.
 
 use super::expectation::{
-    Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted,
+    Expectation, LoggingWanted, NotificationsWanted, ProgressWanted, StderrWanted, Wanted,
+    WantedState,
 };
+
+impl Wanted {
+    /// Whether nothing is asked for, as far as it is known.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        match &self.state {
+            WantedState::Ready(expectation) => expectation.asks_nothing(),
+            WantedState::Templated(_) => false,
+        }
+    }
+}
 
 impl Expectation {
     /// Whether nothing is asked for, whatever the server does. An empty list of what may come asks for something.
