@@ -609,3 +609,14 @@ assert: {tool: reply, args: {text: "got {{o}}"}, expect: {equals: 'got {"a":[{"c
         &["PASS"],
     );
 }
+
+#[test]
+fn what_is_skipped_needs_no_server_where_the_go_tool_needs_none() {
+    const SUITE: &str = "
+name: later
+skip: true
+assert: {tool: echo}
+";
+    case(SUITE, &[], &["ERROR"]);
+    case(SUITE, &["--compat"], &["SKIP"]);
+}
