@@ -16,7 +16,7 @@ pub(crate) struct Swept {
 pub(crate) async fn before_run() -> Swept {
     Swept {
         processes: orphans::end_of_dead_runs().await,
-        folders: temporary::sweep(&std::env::temp_dir()),
+        folders: temporary::sweep(&temporary::folder()),
     }
 }
 

@@ -22,6 +22,21 @@ const PREFIX: &str = "mcp-assert-";
 /// A folder whose owner cannot be judged from here is removed when it is as old as this.
 const ABANDONED: Duration = Duration::from_hours(24);
 
+/// The folder for temporary files. A TMPDIR that is empty names none, as everywhere.
+pub(super) fn folder() -> PathBuf {
+    let named = std::env::temp_dir();
+    if named.as_os_str().is_empty() {
+        PathBuf::from("/tmp")
+    } else {
+        named
+    }
+}
+
+/// Whether folders can be made in `parent`.
+pub(super) fn check(parent: &Path) -> io::Result<()> {
+    create(parent).and_then(fs::remove_dir)
+}
+
 /// Makes a new, empty folder in `parent` that only we may enter.
 pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(1);

@@ -154,17 +154,24 @@ fn a_run_keeps_the_baseline_that_it_reads_and_may_renew_it() {
 }
 
 #[test]
-fn a_missing_folder_for_temporary_files_is_not_blamed_on_the_fixture() {
+fn a_useless_folder_for_temporary_files_is_not_blamed_on_the_fixture() {
     let project = green().file("fx/keep.txt", "keep");
-    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+    let with = |verb: &[&str], folder: &str| {
         let mut command = project.command(&[verb, &["--fixture", "fx"]].concat());
-        command.env("TMPDIR", "/nonexistent");
-        let ran = project.finish(command);
-        assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-        let wanted = "the folder for temporary files, `/nonexistent`, cannot be used";
-        assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
-        assert!(ran.stderr.contains("set TMPDIR"), "{}", ran.stderr);
-        assert!(!ran.stderr.contains("take it out"), "{}", ran.stderr);
+        command.env("TMPDIR", folder);
+        project.finish(command)
+    };
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        for folder in ["/nonexistent", "/dev/null", "/proc"] {
+            let ran = with(verb, folder);
+            assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+            let wanted = format!("the folder for temporary files, `{folder}`, cannot be used");
+            assert_eq!(ran.stderr.matches(&wanted).count(), 1, "{}", ran.stderr);
+            assert!(ran.stderr.contains("set TMPDIR"), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("take it out"), "{}", ran.stderr);
+        }
+        let ran = with(verb, "");
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     }
 }
 
