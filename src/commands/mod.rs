@@ -11,6 +11,7 @@ mod post;
 mod reap;
 mod run;
 mod running;
+mod runtime;
 mod schema;
 mod serve;
 mod validate;
@@ -19,6 +20,7 @@ mod version;
 use std::{
     ffi::{OsStr, OsString},
     io::Write,
+    panic::{self, AssertUnwindSafe},
     path::Path,
     sync::Arc,
 };
@@ -124,7 +126,7 @@ impl Context {
     /// Lets the words of a panic reach the log as harmless as all others.
     fn catch_panics(&self) {
         if let Some(log) = self.log.clone() {
-            std::panic::set_hook(Box::new(move |panic| log.panicked(&panic.to_string())));
+            panic::set_hook(Box::new(move |panic| log.panicked(&panic.to_string())));
         }
     }
 
@@ -155,7 +157,8 @@ pub(crate) fn main() -> u8 {
     }
     let name = Path::new(&program).file_name();
     if name == Some(OsStr::new(action::NAME)) {
-        let code = action::action(&words.collect::<Vec<_>>(), &context);
+        let words: Vec<_> = words.collect();
+        let code = unless_panicked(|| action::action(&words, &context));
         context.close();
         return code;
     }
@@ -188,9 +191,15 @@ pub(crate) fn main() -> u8 {
         return ExitCode::Passed.number();
     };
     context.colour = cli.color;
-    let code = dispatch(verb, &context);
+    let code = unless_panicked(|| dispatch(verb, &context));
     context.close();
     code
+}
+
+/// The code of a verb. One that broke off in a panic, which has told of itself, could not do what it was asked for.
+fn unless_panicked(verb: impl FnOnce() -> u8) -> u8 {
+    let ended = panic::catch_unwind(AssertUnwindSafe(verb));
+    ended.unwrap_or_else(|_| ExitCode::CouldNotRun.number())
 }
 
 /// The code that the process exits with. `serve` alone chooses codes that are none of ours.
@@ -234,5 +243,16 @@ fn usage(error: &clap::Error, context: &Context) -> ExitCode {
         ExitCode::Invalid
     } else {
         ExitCode::Passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unless_panicked;
+
+    #[test]
+    fn a_verb_that_panics_could_not_be_carried_out() {
+        assert_eq!(unless_panicked(|| 4), 4);
+        assert_eq!(unless_panicked(|| panic!("for the test")), 3);
     }
 }

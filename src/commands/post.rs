@@ -5,7 +5,7 @@ use std::{fmt::Write, time::Duration};
 
 use tokio::time::timeout;
 
-use super::{Context, running::engine};
+use super::{Context, running::engine, runtime};
 use crate::{
     isolate::container::{
         engine::{Asker, Engine, Wanted},
@@ -60,10 +60,7 @@ fn tidy(context: &Context) -> Tidied {
         host: set("INPUT_DOCKER-HOST").map(str::to_owned),
         asker: Asker::Action,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime::of_this_thread() {
         Ok(runtime) => runtime,
         Err(error) => return Tidied::NoEngine(error.to_string()),
     };

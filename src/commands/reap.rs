@@ -3,6 +3,7 @@
 use super::{
     Context,
     running::{Refusal, engine},
+    runtime,
 };
 use crate::{
     cli::reap::ReapArgs,
@@ -40,9 +41,7 @@ pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &ReapArgs, context: &Context) -> Result<Reaped, Refusal> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
+    let runtime = runtime::of_this_thread()
         .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
     runtime.block_on(async {
         sweep::before_run().await;

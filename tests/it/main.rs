@@ -27,6 +27,7 @@ mod github;
 mod harness;
 mod images;
 mod interrupts;
+mod limits;
 mod lost_output;
 mod promises;
 mod published_servers;

@@ -10,8 +10,11 @@ mod signals;
 use std::{
     cell::RefCell,
     convert::Infallible,
+    panic::{self, AssertUnwindSafe},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
+
+use tokio::runtime::Runtime;
 
 pub(super) use self::{
     options::{Chosen, Prepared, prepare},
@@ -19,7 +22,7 @@ pub(super) use self::{
     screen::Screen,
     signals::Interrupts,
 };
-use super::Context;
+use super::{Context, runtime};
 use crate::{
     cli::run::RunArgs,
     deliver::stdout::Stdout,
@@ -60,7 +63,7 @@ pub(super) fn execute(
     if screen.has_bars() {
         options.narration = Narration::Phases;
     }
-    let runtime = runtime(options.jobs, prepared.cores()).map_err(|error| {
+    let runtime = runtime_for(options.jobs, prepared.cores()).map_err(|error| {
         Refusal::new(
             ExitCode::CouldNotRun,
             format!("the run could not be started: {error}"),
@@ -73,7 +76,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
-    let ran = runtime.block_on(async {
+    let ran = unless_panicked((&runtime, &context), async {
         isolate::sweep::before_run().await;
         if needs_engine {
             let interrupt = interrupts.token();
@@ -107,6 +110,19 @@ pub(super) fn execute(
         report.end = End::Interrupted;
     }
     Ok(report)
+}
+
+/// Carries out a run. If it breaks off in a panic, which has told of itself, what it started is ended as after any run.
+fn unless_panicked<T>(
+    (runtime, context): (&Runtime, &Context),
+    run: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let ran = panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(run)));
+    ran.unwrap_or_else(|_| {
+        runtime.block_on(leave_nothing(context));
+        let message = "a defect of mcp-assert itself ended the run";
+        Err(Refusal::new(ExitCode::CouldNotRun, message))
+    })
 }
 
 /// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the
@@ -240,18 +256,14 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
 
 /// A thread for every two jobs: work that stays on one thread costs no wake-ups. Beyond two threads, no more than leaves
 /// half of the cores to the servers.
-fn runtime(jobs: usize, cores: usize) -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime_for(jobs: usize, cores: usize) -> std::io::Result<Runtime> {
     let most = cores.div_ceil(2).max(2).min(cores);
     let threads = jobs.div_ceil(2).min(most);
     if threads <= 1 {
-        return tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        runtime::of_this_thread()
+    } else {
+        runtime::of_threads(threads)
     }
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
-        .enable_all()
-        .build()
 }
 
 /// Waits for what talks to others when the run is over; `None` when the process is or was told to end.
@@ -262,9 +274,7 @@ pub(super) fn unless_interrupted<T>(
     if interrupts.came() {
         return Ok(None);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime::of_this_thread()?;
     let interrupt = interrupts.token();
     let ended = runtime.block_on(async {
         tokio::select! {

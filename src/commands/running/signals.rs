@@ -13,6 +13,7 @@ use std::{
 
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
+    sync::oneshot,
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -234,8 +235,14 @@ impl Heard {
         let rest = async { tokio::join!(isolate::sweep::after_run(), containers) };
         let _ = timeout(LAST_WORD, rest).await;
         if let Some(log) = self.log.clone() {
-            let closing = tokio::task::spawn_blocking(move || log.close());
-            let _ = timeout(LAST_LINE, closing).await;
+            let (tell, closed) = oneshot::channel::<()>();
+            let closing = move || {
+                log.close();
+                drop(tell);
+            };
+            // Where no thread is to be had, the log stays as it is.
+            let _ = thread::Builder::new().spawn(closing);
+            let _ = timeout(LAST_LINE, closed).await;
         }
         // A second Ctrl-C must end the process whatever it is doing.
         std::process::exit(i32::from(ExitCode::Interrupted.number()));

@@ -158,6 +158,10 @@ pub(super) fn explain(spec: &ProcessSpec, path: &Path, error: &io::Error) -> Sta
             hint: "the file system may be mounted `noexec`, or a folder above is closed to us"
                 .to_owned(),
         },
+        Some(rustix::io::Errno::AGAIN) => StartFailure::Refused {
+            program: spec.program.clone(),
+            reason: format!("the limit of processes is reached: {error}"),
+        },
         Some(_) | None => StartFailure::Refused {
             program: spec.program.clone(),
             reason: error.to_string(),
