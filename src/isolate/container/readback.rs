@@ -20,7 +20,7 @@ use crate::{
         fixture::{Returned, ReturnedKind},
         inside::resolve_with,
     },
-    observation::files::{FileState, LONGEST_BYTES},
+    observation::files::{FileState, LONGEST_BYTES, PathKind},
 };
 
 /// How long reading back may take.
@@ -143,6 +143,9 @@ fn is_absent(error: &io::Error) -> bool {
 impl Tree {
     /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container.
     pub(crate) fn look(&self, path: &str, root: &str) -> FileState {
+        if let Some(other) = self.instead() {
+            return FileState::Unknown(format!("the fixture's folder is {} now", other.word()));
+        }
         let root = Path::new(root);
         let link = |full: &Path| {
             let below = full.strip_prefix(root).unwrap_or(full);
@@ -167,6 +170,12 @@ impl Tree {
             }
             Err(stray) => FileState::Unknown(stray.to_string()),
         }
+    }
+
+    /// What stands at the place, if it is no directory.
+    fn instead(&self) -> Option<PathKind> {
+        let kind = self.entries.get(Path::new(""))?.returned.kind.of_path();
+        (kind != PathKind::Directory).then_some(kind)
     }
 
     /// What is at the place itself.
@@ -331,6 +340,23 @@ mod tests {
         let paths: Vec<_> = tree.into_returned().into_keys().collect();
         assert_eq!(paths[0], Path::new(""), "the place itself comes first");
         assert_eq!(paths.len(), 8);
+    }
+
+    #[test]
+    fn what_stands_in_place_of_the_fixture_is_not_looked_through() {
+        use tar::EntryType::{Regular, Symlink};
+        let case = |kind: tar::EntryType, wanted: &str| {
+            let tree = unpack(&tar(&[("fixture", kind, "/etc")])[..]).unwrap();
+            for path in [".", "a.txt", "/mcp-assert/fixture/a.txt"] {
+                let seen = tree.look(path, "/mcp-assert/fixture");
+                assert_eq!(seen, FileState::Unknown(wanted.into()), "{path}");
+            }
+        };
+        case(Symlink, "the fixture's folder is a link now");
+        case(Regular, "the fixture's folder is a file now");
+        let gone = unpack(&tar(&[])[..]).unwrap();
+        let seen = gone.look("a.txt", "/mcp-assert/fixture");
+        assert_eq!(seen, FileState::Absent);
     }
 
     #[test]
