@@ -216,10 +216,13 @@ fn kind(record: &Record) -> &str {
 
 /// An earlier attempt: a flaky one of a pass, a rerun of what stayed red.
 fn rerun(attempt: &AttemptRecord) -> TestRerun {
-    let mut rerun = TestRerun::new(match attempt.status {
-        Status::Fail => NonSuccessKind::Failure,
-        Status::Error | Status::Pass | Status::Skip => NonSuccessKind::Error,
-    });
+    let (kind, word) = match attempt.status {
+        Status::Fail => (NonSuccessKind::Failure, "failure"),
+        Status::Error | Status::Pass | Status::Skip => (NonSuccessKind::Error, "error"),
+    };
+    let mut rerun = TestRerun::new(kind);
+    // Readers that go by a schema refuse one without.
+    rerun.set_type(word);
     rerun.set_time(Duration::from_micros(attempt.duration_us));
     rerun.set_message(message(&attempt.detail));
     rerun.set_description(attempt.detail.as_str());
