@@ -165,10 +165,23 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
             .map(|report| reports(report.value, lowering))
             .unwrap_or_default(),
         baseline: baseline.map(path),
-        threshold: threshold.map(|threshold| threshold.value),
+        threshold: threshold.and_then(|threshold| percentage(threshold, lowering)),
         compat: compat.is_some_and(|compat| compat.value),
         file: None,
     }
+}
+
+/// A percentage, which is one even where it is not applied.
+fn percentage(field: Field<Number>, lowering: &mut Lowering<'_>) -> Option<Number> {
+    let is_one = |it: f64| (0.0..=100.0).contains(&it);
+    if field.value.as_f64().is_some_and(is_one) {
+        return Some(field.value);
+    }
+    let origin = lowering.reading.problems.origin(field.at);
+    let wanted = "a percentage from 0 to 100";
+    let problem = problems::bad_number(origin, &field.value.to_string(), wanted);
+    lowering.reading.problems.add(problem);
+    None
 }
 
 /// The reports that can be written.

@@ -261,6 +261,21 @@ fn what_the_settings_say_to_run_is_told_not_to_hold_here() {
 }
 
 #[test]
+fn a_threshold_of_the_settings_is_a_percentage() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    for (threshold, code) in [("0", 0), ("99.5", 0), ("100", 0), ("101", 2), ("-1", 2)] {
+        let settings = project.path().join("evals/mcp-assert.yaml");
+        std::fs::write(settings, format!("threshold: {threshold}\n")).unwrap();
+        let ran = project.run(&["validate", "evals"]);
+        assert_eq!(ran.code, code, "{threshold}: {}{}", ran.stdout, ran.stderr);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let told = said.contains("expected a percentage from 0 to 100")
+            && said.contains("mcp-assert.yaml:1:12");
+        assert_eq!(told, code == 2, "{said}");
+    }
+}
+
+#[test]
 fn a_payload_that_is_not_there_is_noted_once() {
     let project = Project::with_suite(&suite(&[("a", "hello")]));
     let mut command = project.command(&["ci", "--isolation", "process"]);
