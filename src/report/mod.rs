@@ -116,6 +116,14 @@ impl RunReport {
         self.surface.as_ref().and_then(Surface::breaking)
     }
 
+    /// Keeps no more than what the run is stored in keeps, if it is stored: all that is told of a run can be told of its
+    /// file again.
+    pub(crate) fn fit_to(&mut self, mut formats: impl Iterator<Item = Format>) {
+        if formats.any(|format| format == Format::RunJson) {
+            run_json::fit(self);
+        }
+    }
+
     /// Jobs that were planned and have no outcome.
     pub(crate) fn missing(&self) -> usize {
         self.planned

@@ -188,6 +188,7 @@ impl Telling<'_> {
         let mut broken: BTreeSet<&Path> = BTreeSet::new();
         loop {
             report.judgement = Some(judge(report, self.demands, causes.clone()));
+            report.fit_to(self.wishes.files.iter().map(|(format, _)| *format));
             let known = broken.len();
             for (format, path) in &self.wishes.files {
                 if broken.contains(path.as_path()) || !report.may_be_written_as(*format) {

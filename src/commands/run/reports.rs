@@ -98,6 +98,7 @@ impl Reports {
             .comparison
             .as_ref()
             .is_some_and(Comparison::has_regressions);
+        report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
         for (format, destination) in &self.wanted {
             let mut text = format.render(&report);

@@ -96,13 +96,33 @@ pub(crate) fn render(report: &RunReport) -> String {
     within(report, LONGEST_FILE)
 }
 
+/// Leaves no more of the records than the file keeps, so that every report of a run that is stored says the same as one
+/// that is made of the file.
+pub(crate) fn fit(report: &mut RunReport) {
+    fit_within(report, LONGEST_FILE);
+}
+
+fn fit_within(report: &mut RunReport, longest: usize) {
+    let (room, _) = fitting(report, longest);
+    if room != Room::ALL {
+        for record in &mut report.records {
+            *record = room.fit(record);
+        }
+    }
+}
+
 fn within(report: &RunReport, longest: usize) -> String {
+    fitting(report, longest).1
+}
+
+/// The most that fits of each record, and the file with it.
+fn fitting(report: &RunReport, longest: usize) -> (Room, String) {
     let mut room = Room::ALL;
     loop {
         let text = rendered(report, room, longest);
         match room.smaller() {
             Some(smaller) if text.len() > longest => room = smaller,
-            Some(_) | None => return text,
+            Some(_) | None => return (room, text),
         }
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{LONGEST_FILE, Unreadable, parse, render, within};
+use super::{LONGEST_FILE, Unreadable, fit_within, parse, render, within};
 use crate::{
     observation::catalog::Catalog,
     report::{
@@ -131,6 +131,20 @@ fn thousands_of_long_failures_fit_however_little_room_there_is() {
     assert_eq!(read.records.len(), 20);
     assert!(text.contains("(cut, "), "{}", &text[..3_000]);
     assert_eq!(within(&read, longest), text);
+}
+
+#[test]
+fn a_run_that_had_to_be_cut_gives_every_report_again() {
+    let long = UGLY.repeat(60);
+    let outcomes = (0..10).map(|index| failure_with("a.yaml", &index.to_string(), &long));
+    let mut run = report(outcomes.collect(), 1);
+    let read = parse(&within(&run, 150_000)).unwrap();
+    assert_ne!(Format::Junit.render(&run), Format::Junit.render(&read));
+    fit_within(&mut run, 150_000);
+    for format in Format::ALL {
+        let word = format.word();
+        assert_eq!(format.render(&run), format.render(&read), "{word}");
+    }
 }
 
 #[test]
