@@ -301,9 +301,22 @@ impl Answer {
     fn is_limit(&self) -> bool {
         match self.status {
             429 => true,
-            403 => self.retry_after.is_some() || self.remaining == Some(0),
+            // Of its secondary limits GitHub may tell in words alone.
+            403 => {
+                let said = self.message().to_lowercase();
+                self.retry_after.is_some()
+                    || self.remaining == Some(0)
+                    || said.contains("rate limit")
+            }
             _ => false,
         }
+    }
+
+    /// What it says, for people.
+    fn message(&self) -> String {
+        let said: Value = serde_json::from_str(&self.text).unwrap_or_default();
+        let message = said.get("message").and_then(Value::as_str);
+        message.unwrap_or_default().to_owned()
     }
 
     /// How long later.
@@ -319,11 +332,9 @@ impl Answer {
     }
 
     fn refusal(&self) -> Failure {
-        let said: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        let message = said.get("message").and_then(Value::as_str);
         Failure::Refused {
             status: self.status,
-            message: head(&clean(message.unwrap_or_default()).replace('\n', " "), 200),
+            message: head(&clean(&self.message()).replace('\n', " "), 200),
         }
     }
 }

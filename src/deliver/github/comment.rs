@@ -126,9 +126,7 @@ impl Sticky<'_> {
                 Ok(Commented::Updated)
             }
             (Found::None, Some(outdated)) => self.renew(&outdated).await,
-            (Found::Unknown, _) => Err(Failure::Odd(
-                "more than 1,000 comments, too many to find ours among".to_owned(),
-            )),
+            (Found::Unknown, _) => Err(Failure::TooMany),
             (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off),
             (Found::None, None) => self.create(own).await,
         }

@@ -38,6 +38,9 @@ pub(crate) enum Failure {
     /// The answer is none that GitHub describes.
     #[error("an answer that cannot be read: {0}")]
     Odd(String),
+    /// There is more than is looked through.
+    #[error("there are 1,000 comments or more, too many to find ours among")]
+    TooMany,
     /// Somebody else was faster each time.
     #[error("others changed it at the same time, {0} times in a row")]
     Contended(u32),
@@ -66,6 +69,7 @@ impl Failure {
             | Self::Unclear(_)
             | Self::Unreachable(_)
             | Self::Odd(_)
+            | Self::TooMany
             | Self::Contended(_) => false,
         }
     }

@@ -344,20 +344,19 @@ fn pages_are_looked_through_up_to_the_tenth() {
     assert_eq!(twin.world().count("GET", "/issues/5/comments"), 11);
 
     // Beyond that it cannot be known whether there is one, and a second one would stay for ever.
-    fill(&twin, 1_150, 0);
-    let step = Step::pull_request(&twin, 5).numbered(3);
-    let ran = step.run(&red, &[]);
-    assert_eq!(
-        (ran.code, step.output(&red, "comment").as_str()),
-        (1, "off")
-    );
-    assert!(
-        ran.stdout.contains("more than 1,000 comments"),
-        "{}",
-        ran.stdout
-    );
-    assert_eq!(twin.world().count("POST", "/issues/5/comments"), 0);
-    assert_eq!(twin.world().count("GET", "/issues/5/comments"), 10);
+    for before in [1_000, 1_150] {
+        fill(&twin, before, 0);
+        let step = Step::pull_request(&twin, 5).numbered(3);
+        let ran = step.run(&red, &[]);
+        assert_eq!(
+            (ran.code, step.output(&red, "comment").as_str()),
+            (1, "off")
+        );
+        let why = "brought up to date: there are 1,000 comments or more";
+        assert!(ran.stdout.contains(why), "{}", ran.stdout);
+        assert_eq!(twin.world().count("POST", "/issues/5/comments"), 0);
+        assert_eq!(twin.world().count("GET", "/issues/5/comments"), 10);
+    }
 }
 
 #[test]
@@ -427,6 +426,32 @@ fn a_limit_is_waited_for_once_and_briefly() {
     case(2, limit(429, "0"), "denied", 2);
     case(1, limit(403, "3600"), "denied", 1);
     case(1, Fault::Status(403, Vec::new()), "denied", 1);
+}
+
+#[test]
+fn a_limit_that_is_told_in_words_alone_is_no_missing_right() {
+    let twin = Twin::start();
+    let words =
+        "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
+    let fault = Fault::Says(403, words);
+    twin.world().fault("POST", "/issues/5/comments", 9, fault);
+    let red = Project::with_suite(&suite(99));
+    let step = Step::pull_request(&twin, 5);
+    let ran = step.run(&red, &["--baseline", "off"]);
+    assert_eq!(
+        (ran.code, step.output(&red, "comment").as_str()),
+        (1, "denied")
+    );
+    assert!(
+        ran.stdout.contains("rate limit is reached"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        !ran.stdout.contains("pull-requests: write"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

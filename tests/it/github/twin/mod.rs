@@ -61,6 +61,8 @@ impl Pull {
 pub(crate) enum Fault {
     /// This status with these headers, and nothing happens.
     Status(u16, Vec<(&'static str, String)>),
+    /// This status with these words, and nothing happens.
+    Says(u16, &'static str),
     /// The connection ends before anything happens.
     CutBefore,
     /// It happens, and the connection ends without an answer.
@@ -345,6 +347,7 @@ fn serve(mut stream: TcpStream, world: &Mutex<World>) {
         Some(Fault::Status(status, headers)) => {
             (*status, headers.clone(), Answer::Json(refusal("a fault")))
         }
+        Some(Fault::Says(status, words)) => (*status, Vec::new(), Answer::Json(refusal(words))),
         Some(Fault::Meanwhile(change)) => {
             change(&mut world);
             let (status, answer) = world.answer(&question);
