@@ -307,6 +307,27 @@ fn a_build_that_fails_names_its_line_and_shows_its_output() {
         project("{build: ../app/Dockerfile}").file("app/Dockerfile", "FROM scratch\nRUNN x\n");
     let shown = said(&nonsense);
     assert!(shown.contains("unknown instruction: RUNN"), "{shown}");
+    assert!(
+        shown.contains("`DOCKER_BUILDKIT=0 docker build`"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_the_engines_builder_does_not_understand_is_told_with_another_way() {
+    if !python() {
+        return;
+    }
+    let case = |line: &str, what: &str| {
+        let dockerfile = format!("FROM mcp-assert-test/python\n{line}\n");
+        let project = project("{build: ../app}").file("app/Dockerfile", dockerfile);
+        let shown = said(&project);
+        let wanted = format!("does not understand `{what}` in line 2: build it yourself");
+        assert!(shown.contains(&wanted), "{line}: {shown}");
+    };
+    case("RUN --mount=type=cache,target=/x true", "RUN --mount");
+    case("COPY --chmod=755 Dockerfile /x", "COPY --chmod");
+    case("RUN <<END\necho hi\nEND", "RUN <<");
 }
 
 #[test]

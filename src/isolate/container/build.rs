@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use super::{
     bundle::{Bundle, Sealed, hex},
     dockerfile::{self, Step},
+    engine::{Engine, EngineKind},
     ignore::Ignored,
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, Words, is_full, words},
@@ -86,7 +87,7 @@ pub(super) async fn built(
         if let Some(replaced) = replaced {
             scaffold::delete_nameless(maker.engine, &replaced).await;
         }
-        return Err(failure.of(&path, &text));
+        return Err(failure.of(maker.engine, &path, &text));
     }
     scaffold.finish(REPOSITORY, &tag).await;
     let image = held(maker, &name)
@@ -240,8 +241,8 @@ enum Failure {
 }
 
 impl Failure {
-    /// The same with the place in the Dockerfile.
-    fn of(self, path: &Path, text: &str) -> ImageError {
+    /// The same with the place in the Dockerfile, and with what the engine's builder does not understand of it.
+    fn of(self, engine: &Engine, path: &Path, text: &str) -> ImageError {
         match self {
             Self::Step {
                 step,
@@ -251,6 +252,12 @@ impl Failure {
                 place: place(path, dockerfile::line(text, step)),
                 reason,
                 output,
+                newer: match engine.facts.kind {
+                    EngineKind::Docker => dockerfile::newer(text)
+                        .map(|(line, what)| format!("`{what}` in line {line}")),
+                    // Its one builder understands these.
+                    EngineKind::Podman => None,
+                },
             },
             Self::Other(error) => error,
         }

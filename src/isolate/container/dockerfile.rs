@@ -27,33 +27,97 @@ pub(super) fn step(line: &str) -> Option<Step> {
     Some(Step { stage, number })
 }
 
+/// One instruction.
+struct Instruction {
+    /// Its first line, from 1.
+    line: usize,
+    /// What stands there.
+    first: String,
+    /// All of it in one line.
+    whole: String,
+}
+
+impl Instruction {
+    fn word(&self) -> &str {
+        self.first.split_whitespace().next().unwrap_or_default()
+    }
+}
+
 /// The line of a step, from 1, and what stands there; steps are counted as engines do, every instruction one.
 pub(super) fn line(dockerfile: &str, step: Option<Step>) -> Option<(usize, String)> {
     let Step { stage, number } = step?;
-    let escape = escape(dockerfile);
-    let (mut count, mut stages, mut inside) = (0, 0, false);
-    for (index, line) in dockerfile.lines().enumerate() {
-        let text = line.trim();
-        if text.starts_with('#') || (text.is_empty() && !inside) {
-            continue;
+    let (mut count, mut stages) = (0, 0);
+    for instruction in instructions(dockerfile) {
+        if stage.is_some() && instruction.word().eq_ignore_ascii_case("from") {
+            (count, stages) = (0, stages + 1);
         }
-        if !inside {
-            let word = text.split_whitespace().next().unwrap_or_default();
-            if stage.is_some() && word.eq_ignore_ascii_case("from") {
-                (count, stages) = (0, stages + 1);
-            }
-            count += 1;
-            if count == number && stage.is_none_or(|stage| stage == stages) {
-                return Some((index + 1, text.to_owned()));
-            }
+        count += 1;
+        if count == number && stage.is_none_or(|stage| stage == stages) {
+            return Some((instruction.line, instruction.first));
         }
-        inside = if text.is_empty() {
-            inside
-        } else {
-            text.ends_with(escape)
-        };
     }
     None
+}
+
+/// What only `BuildKit` understands, the first of it: its line, from 1, and what it is.
+pub(super) fn newer(dockerfile: &str) -> Option<(usize, String)> {
+    let mut all = instructions(dockerfile).into_iter();
+    all.find_map(|instruction| Some((instruction.line, newer_part(&instruction)?)))
+}
+
+/// What of an instruction the classic builder does not understand.
+fn newer_part(instruction: &Instruction) -> Option<String> {
+    let name = instruction.word().to_ascii_uppercase();
+    let known: &[&str] = match name.as_str() {
+        "RUN" => &[],
+        "COPY" | "ADD" => &["--from", "--chown"],
+        _ => return None,
+    };
+    let words = || instruction.whole.split_whitespace().skip(1);
+    let mut flags = words()
+        .take_while(|word| word.starts_with("--"))
+        .map(|word| word.split_once('=').map_or(word, |(flag, _)| flag));
+    if let Some(flag) = flags.find(|flag| !known.contains(flag)) {
+        return Some(format!("{name} {flag}"));
+    }
+    words().any(is_heredoc).then(|| format!("{name} <<"))
+}
+
+/// Whether a word begins a text in the lines below: `<<END`, `<<-'END'`, `3<<END`.
+fn is_heredoc(word: &str) -> bool {
+    let word = word.trim_start_matches(|character: char| character.is_ascii_digit());
+    let Some(end) = word.strip_prefix("<<") else {
+        return false;
+    };
+    let end = end.strip_prefix('-').unwrap_or(end);
+    let end = end.trim_start_matches(['"', '\'']);
+    end.starts_with(|character: char| character.is_alphabetic() || character == '_')
+}
+
+fn instructions(dockerfile: &str) -> Vec<Instruction> {
+    let escape = escape(dockerfile);
+    let mut all: Vec<Instruction> = Vec::new();
+    let mut inside = false;
+    for (index, line) in dockerfile.lines().enumerate() {
+        let text = line.trim();
+        if text.starts_with('#') || text.is_empty() {
+            continue;
+        }
+        let part = text.trim_end_matches(escape);
+        match all.last_mut() {
+            Some(instruction) if inside => {
+                instruction.whole.push(' ');
+                instruction.whole.push_str(part);
+            }
+            Some(_) | None => all.push(Instruction {
+                line: index + 1,
+                first: text.to_owned(),
+                whole: part.to_owned(),
+            }),
+        }
+        inside = text.ends_with(escape);
+    }
+    all
 }
 
 /// The character that continues a line; a comment at the top may name another one.
@@ -71,7 +135,7 @@ fn escape(dockerfile: &str) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, line, step};
+    use super::{Step, line, newer, step};
 
     fn global(number: usize) -> Step {
         Step {
@@ -122,5 +186,32 @@ mod tests {
         assert_eq!(staged(1, 2), Some((3, "RUN a".to_owned())));
         assert_eq!(staged(2, 2), Some((5, "RUN b".to_owned())));
         assert_eq!(staged(2, 3), None);
+    }
+
+    #[test]
+    fn what_the_classic_builder_does_not_understand_is_found() {
+        let case = |file: &str, wanted: Option<(usize, &str)>| {
+            let wanted = wanted.map(|(line, what)| (line, what.to_owned()));
+            assert_eq!(newer(file), wanted, "{file}");
+        };
+        case(
+            "FROM x\nRUN --mount=type=cache,target=/x a\n",
+            Some((2, "RUN --mount")),
+        );
+        case(
+            "FROM x\nRUN \\\n  --network=none a\n",
+            Some((2, "RUN --network")),
+        );
+        case(
+            "FROM x\n\ncopy --from=a --chmod=755 b c\n",
+            Some((3, "COPY --chmod")),
+        );
+        case("FROM x\nADD --link b c\n", Some((2, "ADD --link")));
+        case("FROM x\nRUN <<EOT\necho hi\nEOT\n", Some((2, "RUN <<")));
+        case("FROM x\nCOPY <<-'END' /a\nhi\nEND\n", Some((2, "COPY <<")));
+        case(
+            "FROM --platform=a x\nCOPY --chown=1 --from=b c d\nRUN ls --mount; echo $((1 << 2)) <<< word\n",
+            None,
+        );
     }
 }

@@ -107,6 +107,8 @@ pub(crate) enum ImageError {
         reason: String,
         /// The last lines of the output.
         output: String,
+        /// What of the Dockerfile only another builder understands.
+        newer: Option<String>,
     },
     /// A line of `prepare` did not work.
     #[error("`prepare` in `{image}`: `{line}` {end}{}", below(output))]
@@ -188,8 +190,16 @@ impl ImageError {
             Self::Silent { .. } => "the engine may be overloaded; run it again".to_owned(),
             Self::Gone(_) => "start it again".to_owned(),
             Self::Files { .. } => "paths are relative to the YAML file".to_owned(),
-            Self::Build { .. } => {
-                "`docker build` on the same folder shows all of the output".to_owned()
+            Self::Build {
+                newer: Some(what), ..
+            } => format!(
+                "`build:` uses the engine's classic builder, which does not understand {what}: \
+                 build it yourself, `docker build -t NAME FOLDER`, and name it, `image: NAME`"
+            ),
+            Self::Build { newer: None, .. } => {
+                "`DOCKER_BUILDKIT=0 docker build` on the same folder, with the same classic builder, \
+                 shows all of the output"
+                    .to_owned()
             }
             Self::Prepare { end, .. } => return end.help(),
             Self::Own(_) => "name an image with --docker or `docker: {image: …}`, or run the \
