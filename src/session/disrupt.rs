@@ -56,7 +56,16 @@ impl Session {
         }
         let now = self.exchange.link().clock().at_us();
         let sent = self.exchange.dialogue.requests.open().first();
-        let waited = sent.map_or(0, |open| now.saturating_sub(open.sent_us));
+        // What is no request has no time of its own.
+        let waited = sent.map_or_else(
+            || "in time".to_owned(),
+            |open| format!("within {}", seconds(now.saturating_sub(open.sent_us))),
+        );
+        let missing = if self.exchange.link().is_unheard() {
+            format!("the server did not read all of {what}")
+        } else {
+            format!("no answer to {what}")
+        };
         let heard = match self.exchange.dialogue.record.last_heard() {
             Some((_, at_us)) => format!(
                 "the last frame came {} before that",
@@ -67,7 +76,7 @@ impl Session {
         let disruption = Disruption::new(
             DisruptionKind::Timeout,
             self.seen.reached,
-            format!("no answer to {what} within {}; {heard}", seconds(waited)),
+            format!("{missing} {waited}; {heard}"),
         );
         let disruption = self.with_context(disruption);
         self.exchange.cancel("the deadline has passed").await;

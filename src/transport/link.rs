@@ -198,6 +198,12 @@ impl Link {
         self.outbox.is_empty()
     }
 
+    /// Whether something that is expected of the server is not all written.
+    pub(crate) fn is_unheard(&self) -> bool {
+        let mut waiting = self.outbox.iter();
+        waiting.any(|frame| frame.purpose == Purpose::Asks)
+    }
+
     /// How many bytes of replies wait to be written.
     pub(crate) fn waiting_replies(&self) -> usize {
         self.replies

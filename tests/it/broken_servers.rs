@@ -397,6 +397,41 @@ fn a_server_that_answers_has_answered_however_it_behaves_besides() {
 }
 
 #[test]
+fn what_a_server_does_not_read_is_said() {
+    let long = "x".repeat(4_000_000);
+    let deaf = sh("exec sleep 600");
+    let raw = |frame: &str| {
+        format!(
+            "server: {deaf}\nraw: {{handshake: false, send: [{frame}], expect: {{not_empty: true}}}}\n"
+        )
+    };
+    let suite = [
+        format!("name: text\n{}", raw(&long)),
+        format!(
+            "name: request\n{}",
+            raw(&format!("{{jsonrpc: '2.0', id: 1, method: {long}}}"))
+        ),
+        format!(
+            "name: call\nserver: {}\nassert: {{tool: any, args: {{text: {long}}}}}\n",
+            sh(&ANSWERS.replace("read -r ask; hi 2", "exec sleep 600; hi 2"))
+        ),
+    ];
+    let project = Project::with_suite(&suite.join("---\n"));
+    let ran = project.run(&["run", "evals", "--json", "--timeout", "1s"]);
+    let outcomes: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let wanted = [
+        "the server did not read all of the raw frames in time; nothing was heard at all",
+        "the server did not read all of the raw frames within ",
+        "the server did not read all of `tools/call` of `any` within ",
+    ];
+    for (outcome, wanted) in outcomes.as_array().unwrap().iter().zip(wanted) {
+        assert_eq!(outcome["cause"], "timeout", "{outcome:#}");
+        let detail = outcome["detail"].as_str().unwrap();
+        assert!(detail.contains(wanted), "{wanted}: {outcome:#}");
+    }
+}
+
+#[test]
 fn a_killed_client_of_an_engine_is_said_to_leave_its_container() {
     let stubborn = "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 600; done\n";
     let suite = |name: &str| {
