@@ -1,6 +1,6 @@
 //! `docker`: the container a server is started in, merged over the settings' one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{ImageFrom, Lowering};
 use crate::suite::{
@@ -288,33 +288,6 @@ impl Lowering<'_> {
             });
         }
         nano
-    }
-
-    /// The variables of a file with a `NAME=value` on each line. A name alone takes the caller's value.
-    fn env_file(&mut self, path: &Text) -> Vec<(String, String)> {
-        let text = match (self.around.read_file)(Path::new(&path.text)) {
-            Ok(text) => text,
-            Err(reason) => {
-                self.problem(path.at, |origin| {
-                    problems::unreadable_beside(origin, &path.text, &reason)
-                });
-                return Vec::new();
-            }
-        };
-        let mut variables = Vec::new();
-        for line in text.lines() {
-            let line = line.trim_start();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let own = || {
-                let value = self.around.environment.variable(line.trim_end());
-                value.unwrap_or_default()
-            };
-            let (name, value) = line.split_once('=').unwrap_or_else(|| (line, own()));
-            variables.push((name.trim_end().to_owned(), value.to_owned()));
-        }
-        variables
     }
 
     /// `PATH` or `PATH:OPTIONS`.

@@ -10,6 +10,7 @@ mod control;
 mod docker;
 pub(crate) mod duration;
 mod env;
+mod env_file;
 pub(crate) mod expectation;
 mod files;
 mod filling;

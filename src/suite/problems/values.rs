@@ -192,6 +192,34 @@ pub(crate) fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
     }
 }
 
+/// A line of an `env_file` that names no environment variable; `place` is the file and the line. Nothing of the line
+/// is shown that may be a secret.
+pub(crate) fn bad_line_of_variables(origin: Origin, place: &str, found: &str) -> Diagnostic {
+    let bad = |message: String| error(code::BAD_VARIABLE, origin, message);
+    match found.split_once(char::is_whitespace) {
+        Some(("export", name)) => {
+            let name = name.trim_start();
+            let problem = bad(format!(
+                "`{place}`: `export` is no part of a variable's name"
+            ));
+            helped(
+                problem,
+                format!("leave it out, no shell reads the file: `{name}=…`"),
+            )
+        }
+        Some(_) => helped(
+            bad(format!(
+                "`{place}`: the name of its variable has a space in it"
+            )),
+            "each line is `NAME=value` or a name alone",
+        ),
+        None => helped(
+            bad(format!("`{place}`: it has no name in front of the `=`")),
+            "each line is `NAME=value` or a name alone",
+        ),
+    }
+}
+
 /// Two assertions with one name.
 pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
     let problem = warning(

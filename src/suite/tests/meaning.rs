@@ -301,6 +301,21 @@ fn a_key_without_value_is_absent_beside_another_one() {
 }
 
 #[test]
+fn lines_of_an_env_file_that_name_no_variable_are_told() {
+    let sample = Sample::new(&[
+        (
+            "a.yaml",
+            "server: {command: s, docker: {image: i, env_file: env.list}}\nassert: {tool: x}\n",
+        ),
+        (
+            "env.list",
+            "A=1\n# c\n\nexport B=2\n C = 3\n=4\nD E\nF=a b\n",
+        ),
+    ]);
+    insta::assert_snapshot!(sample.shown());
+}
+
+#[test]
 fn an_empty_docker_is_none() {
     let sample = Sample::one("server: {command: s, docker: ''}\nassert: {tool: x}\n");
     insta::assert_snapshot!(sample.shown(), @r"
