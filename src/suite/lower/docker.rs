@@ -34,6 +34,18 @@ const UNITS: [(&str, u64); 5] = [
 /// Less memory than this no engine takes.
 const LEAST_MEMORY: u64 = 6 * 1024 * 1024;
 
+/// Where the image is named, or said to be built.
+fn image_at(field: &Field<TextOr<RawDocker>>) -> At {
+    match &field.value {
+        TextOr::Text(_) => field.key,
+        TextOr::Map(docker) => {
+            let build = docker.build.as_ref().map(|build| build.key);
+            let image = docker.image.as_ref().map(|image| image.key);
+            image.or(build).unwrap_or(field.key)
+        }
+    }
+}
+
 impl Lowering<'_> {
     /// The container of a server: its own words over those of the settings.
     pub(super) fn server_container(
@@ -45,9 +57,19 @@ impl Lowering<'_> {
             TextOr::Text(_) => false,
             TextOr::Map(docker) => docker.build.is_some(),
         };
-        let own = self.docker(field.value);
+        let image_at = image_at(&field);
+        let mut own = self.docker(field.value);
         if builtin.is_some() && own.entrypoint.is_some() {
             self.no_entrypoint(field.key);
+        }
+        if let Some(builtin) = builtin
+            && matches!(own.image, Some(ImageBase::Named(_) | ImageBase::Built(_)))
+        {
+            if builtin.key.source == image_at.source {
+                self.problem(image_at, problems::image_of_builtin);
+            }
+            // What the settings say of all servers is not meant for this one.
+            (own.image, own.prepare) = (None, None);
         }
         let mut container = match self.around.docker {
             Some(base) if builtin.is_some() => own.over(&Container {

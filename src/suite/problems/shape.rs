@@ -105,6 +105,19 @@ pub(crate) fn conflicting_keys(origin: Origin, keys: &[&str], owner: &str) -> Di
     helped(problem, "keep one of them")
 }
 
+/// The embedded server in an image of somebody else.
+pub(crate) fn image_of_builtin(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::CONFLICTING_KEYS,
+        origin,
+        "`builtin` is this program, which has an image of its own".into(),
+    );
+    helped(
+        problem,
+        "leave the image out (`docker: {}`), or start what is in it with `command` instead of `builtin`",
+    )
+}
+
 /// A key that does nothing here.
 pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     warning(

@@ -301,6 +301,39 @@ fn a_key_without_value_is_absent_beside_another_one() {
 }
 
 #[test]
+fn the_embedded_server_has_an_image_of_its_own() {
+    let case = |docker: &str| {
+        let text = format!("server: {{builtin: minimal, docker: {docker}}}\nassert: {{tool: x}}\n");
+        Sample::one(&text).shown()
+    };
+    for docker in ["{}", "self", "{image: self, memory: 1g}"] {
+        assert_eq!(case(docker), "", "{docker}");
+    }
+    for docker in ["other", "{memory: 1g, image: other}", "{build: .}"] {
+        let shown = case(docker);
+        assert!(
+            shown.contains("error[conflicting-keys]"),
+            "{docker}: {shown}"
+        );
+    }
+    insta::assert_snapshot!(case("{memory: 1g, image: other}"));
+    // What the settings say of servers that are started otherwise is not meant for it.
+    let sample = Sample::new(&[
+        (
+            "mcp-assert.yaml",
+            "defaults: {server: {command: s, docker: {image: i, user: u}}}\ntargets: {own: {builtin: minimal}}\n",
+        ),
+        ("a.yaml", "server: {builtin: minimal}\nassert: {tool: x}\n"),
+    ]);
+    assert_eq!(sample.shown(), "");
+    let Target::Container { container, .. } = &sample.assertions()[0].server.target else {
+        panic!("a container");
+    };
+    assert_eq!(container.image, Some(ImageBase::Own));
+    assert_eq!(container.user.as_deref(), Some("u"));
+}
+
+#[test]
 fn lines_of_an_env_file_that_name_no_variable_are_told() {
     let sample = Sample::new(&[
         (
