@@ -79,6 +79,28 @@ fn an_interrupt_while_the_comment_is_made_is_the_verdict_everywhere() {
     assert_eq!(step.output(&project, "verdict"), "interrupted");
 }
 
+/// Waits until the thread that hears signals rests; how often it has.
+fn rest_of_signals_thread(pid: u32) -> u64 {
+    let tasks = format!("/proc/{pid}/task");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_mins(1) {
+        let rests = std::fs::read_dir(&tasks).unwrap().find_map(|task| {
+            let status = std::fs::read_to_string(task.unwrap().path().join("status")).ok()?;
+            let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
+            let rests = value("Name:\tsignals").is_some() && value("State:\tS").is_some();
+            value("voluntary_ctxt_switches:\t")
+                .filter(|_| rests)?
+                .parse()
+                .ok()
+        });
+        if let Some(rests) = rests {
+            return rests;
+        }
+        std::thread::yield_now();
+    }
+    panic!("nobody hears signals");
+}
+
 #[test]
 fn a_signal_before_the_first_server_is_not_lost() {
     let twin = Twin::start();
@@ -96,7 +118,11 @@ fn a_signal_before_the_first_server_is_not_lost() {
     let child = command.spawn().unwrap();
     // Waits until it is opened for reading.
     let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let before = rest_of_signals_thread(child.id());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    while rest_of_signals_thread(child.id()) == before {
+        std::thread::yield_now();
+    }
     std::io::Write::write_all(&mut writer, b"{}").unwrap();
     drop(writer);
     let output = child.wait_with_output().unwrap();
