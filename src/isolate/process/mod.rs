@@ -317,13 +317,18 @@ impl Process {
             if timeout(next, self.exited()).await.is_ok() {
                 return true;
             }
-            let now = Work::of_group(self.pid);
+            let mut now = Work::of_group(self.pid);
             if !now.goes_on_since(before) {
-                return false;
+                // One of them may have ended, and another be about to go on: between the two it looks like rest.
+                now = Work::of_group(self.pid);
+            }
+            if !now.goes_on_since(before) {
+                break;
             }
             before = now;
         }
-        false
+        // Who ended while the table was read is at work no more.
+        self.status().is_some()
     }
 
     /// Kills what is left of the group and takes the exit status away. A process that still does not vanish is
