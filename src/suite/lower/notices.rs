@@ -116,7 +116,8 @@ impl Lowering<'_> {
             contains_data: texts(contains_data),
             not_contains_data: texts(not_contains_data),
         };
-        if wanted.asks_nothing() {
+        // A least count of none is somebody's word, and is judged with the answer.
+        if wanted.min_count.is_none() && wanted.asks_nothing() {
             self.asks_nothing("notifications", field.key, field.at);
             return None;
         }
@@ -337,32 +338,5 @@ impl Lowering<'_> {
                 Some(Value::Object(members))
             }
         }
-    }
-}
-
-impl NotificationsWanted {
-    /// Whether no key says anything.
-    fn asks_nothing(&self) -> bool {
-        let Self {
-            since: _,
-            min_count,
-            max_count,
-            methods,
-            not_methods,
-            in_order,
-            contains_data,
-            not_contains_data,
-        } = self;
-        min_count.is_none()
-            && max_count.is_none()
-            && [
-                methods,
-                not_methods,
-                in_order,
-                contains_data,
-                not_contains_data,
-            ]
-            .iter()
-            .all(|list| list.is_empty())
     }
 }

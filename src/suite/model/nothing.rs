@@ -33,7 +33,7 @@ impl Expectation {
             }
             Self::MinProgress(least) => *least == 0,
             Self::Progress(wanted) => of_progress(wanted),
-            Self::Notifications(wanted) => of_notifications(wanted),
+            Self::Notifications(wanted) => wanted.asks_nothing(),
             Self::Logging(wanted) => of_logging(wanted),
             Self::Stderr(wanted) => of_stderr(wanted),
             Self::Not(inner) => inner.is_empty(),
@@ -71,25 +71,30 @@ fn of_progress(wanted: &ProgressWanted) -> bool {
     min.unwrap_or(0) == 0 && monotonic.is_none() && last_equals_total.is_none()
 }
 
-fn of_notifications(wanted: &NotificationsWanted) -> bool {
-    let NotificationsWanted {
-        since: _,
-        min_count,
-        max_count,
-        methods,
-        not_methods,
-        in_order,
-        contains_data,
-        not_contains_data,
-    } = wanted;
-    let lists = [
-        methods,
-        not_methods,
-        in_order,
-        contains_data,
-        not_contains_data,
-    ];
-    min_count.unwrap_or(0) == 0 && max_count.is_none() && lists.iter().all(|list| list.is_empty())
+impl NotificationsWanted {
+    /// Whether nothing is asked for.
+    pub(crate) fn asks_nothing(&self) -> bool {
+        let Self {
+            since: _,
+            min_count,
+            max_count,
+            methods,
+            not_methods,
+            in_order,
+            contains_data,
+            not_contains_data,
+        } = self;
+        let lists = [
+            methods,
+            not_methods,
+            in_order,
+            contains_data,
+            not_contains_data,
+        ];
+        min_count.unwrap_or(0) == 0
+            && max_count.is_none()
+            && lists.iter().all(|list| list.is_empty())
+    }
 }
 
 fn of_logging(wanted: &LoggingWanted) -> bool {
