@@ -12,7 +12,6 @@ mod limits;
 mod logging;
 mod negation;
 mod notifications;
-mod number;
 mod phrase;
 mod process;
 mod progress;

@@ -121,7 +121,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) if super::number::is_integer(number) => "an integer",
+        Value::Number(number) if crate::words::number::is_integer(number) => "an integer",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "an array",

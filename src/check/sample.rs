@@ -112,6 +112,7 @@ pub(super) fn telling(mut seen: Observation, notifications: &[(&str, Value)]) ->
         .map(|(method, params)| NotificationSeen {
             method: (*method).to_owned(),
             params: params.clone(),
+            provoked: false,
         })
         .collect();
     seen

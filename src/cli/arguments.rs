@@ -12,66 +12,100 @@ enum Kind {
     Value,
 }
 
+/// The verbs whose options are not given when their value is empty, as the Go tool's and the action's are not.
+const EMPTY_IS_NONE: [&str; 3] = ["run", "ci", "validate"];
+
 /// Rewrites the arguments after the program's name; everything behind `--` and every word that is no known
 /// option stays as it is.
 pub(crate) fn normalise(
-    arguments: impl Iterator<Item = OsString>,
+    mut arguments: impl Iterator<Item = OsString>,
     command: &Command,
 ) -> Vec<OsString> {
-    let known = long_options(command);
+    let mut known = own_options(command);
     let mut out = Vec::new();
-    let mut literal = false;
-    let mut value_follows = false;
-    for argument in arguments {
-        let Some(text) = argument.to_str().filter(|_| !literal && !value_follows) else {
-            value_follows = false;
+    let mut verb: Option<String> = None;
+    while let Some(argument) = arguments.next() {
+        let Some(text) = argument.to_str() else {
             out.push(argument);
             continue;
         };
         if text == "--" {
-            literal = true;
             out.push(argument);
-            continue;
+            out.extend(arguments);
+            break;
         }
         let Some((name, value)) = option_name(text) else {
+            if verb.is_none() {
+                verb = Some(text.to_owned());
+                // A switch of one verb may take a value as an option of another.
+                if let Some(chosen) = command.find_subcommand(text) {
+                    add_options(chosen, &mut known);
+                }
+            }
             out.push(argument);
             continue;
         };
+        let drops = verb
+            .as_ref()
+            .is_some_and(|verb| EMPTY_IS_NONE.contains(&verb.as_str()));
+        let is_none = |value: &str| drops && value.is_empty();
         match (known.get(name), value) {
             (None, _) => out.push(argument),
             (Some(Kind::Switch), Some("false" | "0" | "f" | "F" | "FALSE" | "False")) => {}
             (Some(Kind::Switch), Some("true" | "1" | "t" | "T" | "TRUE" | "True") | None) => {
-                out.push(format!("--{name}").into());
+                out.push(usual(name).into());
             }
+            (Some(Kind::Value), Some(value)) if is_none(value) => {}
             (Some(Kind::Switch | Kind::Value), Some(value)) => {
-                out.push(format!("--{name}={value}").into());
+                out.push(format!("{}={value}", usual(name)).into());
             }
             (Some(Kind::Value), None) => {
-                value_follows = true;
-                out.push(format!("--{name}").into());
+                let value = arguments.next();
+                let text = value.as_ref().and_then(|value| value.to_str());
+                if text.is_some_and(is_none) {
+                    continue;
+                }
+                out.push(usual(name).into());
+                out.extend(value);
             }
         }
     }
     out
 }
 
-/// The name and value of `-name`, `--name`, `-name=value`; one-letter options are clap's.
+/// The form that clap reads.
+fn usual(name: &str) -> String {
+    let dashes = if name.len() > 1 { "--" } else { "-" };
+    format!("{dashes}{name}")
+}
+
+/// The name and value of `-name`, `--name`, `-name=value`; a name of one letter has one dash.
 fn option_name(text: &str) -> Option<(&str, Option<&str>)> {
-    let bare = text.strip_prefix("--").or_else(|| text.strip_prefix('-'))?;
+    let long = text.strip_prefix("--");
+    let bare = long.or_else(|| text.strip_prefix('-'))?;
     let (name, value) = match bare.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (bare, None),
     };
-    (name.len() > 1).then_some((name, value))
+    let least = if long.is_some() { 2 } else { 1 };
+    (name.len() >= least).then_some((name, value))
 }
 
-fn long_options(command: &Command) -> BTreeMap<String, Kind> {
+fn own_options(command: &Command) -> BTreeMap<String, Kind> {
     let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
-    add_long_options(command, &mut known);
+    add_own_options(command, &mut known);
     known
 }
 
-fn add_long_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
+/// The options of a verb, and of those below it.
+fn add_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
+    add_own_options(command, known);
+    for below in command.get_subcommands() {
+        add_options(below, known);
+    }
+}
+
+fn add_own_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
     for argument in command.get_arguments() {
         let takes_none = matches!(
             argument.get_action(),
@@ -85,9 +119,9 @@ fn add_long_options(command: &Command, known: &mut BTreeMap<String, Kind>) {
         for name in argument.get_long_and_visible_aliases().unwrap_or_default() {
             known.insert(name.to_owned(), kind);
         }
-    }
-    for subcommand in command.get_subcommands() {
-        add_long_options(subcommand, known);
+        // Switches of one letter are put together, which is clap's to read.
+        let letter = argument.get_short().filter(|_| kind == Kind::Value);
+        known.extend(letter.map(|letter| (letter.to_string(), kind)));
     }
 }
 
@@ -119,5 +153,42 @@ mod tests {
             &["run", "-h", "--", "-suite"],
         );
         case(&["run", "-nonsense", "x"], &["run", "-nonsense", "x"]);
+        case(
+            &["run", "-j", "4", "-j=4", "-j4"],
+            &["run", "-j", "4", "-j=4", "-j4"],
+        );
+        case(&["run", "--server"], &["run", "--server"]);
+        case(&["-V"], &["-V"]);
+    }
+
+    #[test]
+    fn an_option_with_an_empty_value_is_none() {
+        let case = |typed: &[&str], wanted: &[&str]| {
+            let seen = normalise(typed.iter().map(Into::into), &Cli::command());
+            assert_eq!(seen, wanted, "{typed:?}");
+        };
+        case(&["run", "--fixture", "", "--trace"], &["run", "--trace"]);
+        case(
+            &["run", "--markdown=", "-suite", "", "-server=", "x"],
+            &["run", "x"],
+        );
+        case(&["run", "-j", "", "-j="], &["run"]);
+        case(&["ci", "merge", "--needs", "", "--plan="], &["ci", "merge"]);
+        case(
+            &["--color", "never", "validate", "--suite", ""],
+            &["--color", "never", "validate"],
+        );
+        // A word of its own, what belongs to another option, and what only looks like one.
+        case(&["run", "", "--"], &["run", "", "--"]);
+        case(
+            &["run", "--server", "--junit", ""],
+            &["run", "--server", "--junit", ""],
+        );
+        case(&["run", "--", "--junit", ""], &["run", "--", "--junit", ""]);
+        case(&["run", "--trace", ""], &["run", "--trace", ""]);
+        case(
+            &["serve", "--suffix", "", "--files", ""],
+            &["serve", "--suffix", "", "--files", ""],
+        );
     }
 }

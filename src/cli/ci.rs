@@ -1,5 +1,5 @@
 //! `mcp-assert ci`, `ci plan` and `ci merge`. Every option is an input of the action of the same name, with the same
-//! default; `ci plan --shards` alone has no input.
+//! default; `--reuse-server`, `--compat` and `ci plan --shards` alone have no input.
 
 use std::path::PathBuf;
 
@@ -135,6 +135,9 @@ pub(crate) struct SelectionArgs {
     /// Only assertions with one of these tags, and none with a tag written as `!tag`
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tags: Vec<String>,
+    /// Give the verdicts of the Go tool where ours differ on purpose
+    #[arg(long)]
+    pub(crate) compat: bool,
 }
 
 /// Where and how assertions run.
@@ -169,6 +172,9 @@ pub(crate) struct PlaceArgs {
         allow_negative_numbers = true
     )]
     pub(crate) retries: u32,
+    /// Let assertions of one server share a process and a session
+    #[arg(long)]
+    pub(crate) reuse_server: bool,
     /// Run what a stranger's pull request holds, with the rights of this workflow
     #[arg(long)]
     pub(crate) dangerously_run_untrusted_head: bool,

@@ -44,6 +44,10 @@ pub(crate) struct Input {
     pub(crate) modes: Vec<Mode>,
 }
 
+/// Options of the command line alone. How many shards there are is decided by their duration; the rest is for those
+/// who come from the Go tool's `ci`, and `compat: true` of the settings holds in the action.
+const NO_INPUTS: [&str; 3] = ["shards", "reuse-server", "compat"];
+
 /// Options of `ci` that a shard has no use for.
 const OF_NO_SHARD: [&str; 9] = [
     "filter",
@@ -82,14 +86,15 @@ impl Mode {
 
     /// Whether the mode has a use for an option of its verb.
     fn uses(self, option: &str) -> bool {
+        if NO_INPUTS.contains(&option) {
+            return false;
+        }
         match self {
             // A shard is known by its option, and only a shard reads the plan.
             Self::Run => option != "shard" && option != "plan",
-            // How many shards there are is decided by their duration.
-            Self::Plan => option != "shards",
             // What runs is in the plan; what judges and tells of the whole is for the merge.
             Self::Shard => !OF_NO_SHARD.contains(&option),
-            Self::Merge => true,
+            Self::Plan | Self::Merge => true,
         }
     }
 }
@@ -181,7 +186,14 @@ mod tests {
             [Mode::Run, Mode::Shard, Mode::Merge]
         );
         assert_eq!(known("plan").modes, [Mode::Plan, Mode::Shard, Mode::Merge]);
-        for absent in ["help", "color", "shards", "version"] {
+        for absent in [
+            "help",
+            "color",
+            "shards",
+            "version",
+            "compat",
+            "reuse-server",
+        ] {
             assert!(!all.iter().any(|it| it.name == absent), "{absent}");
         }
     }

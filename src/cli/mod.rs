@@ -21,6 +21,7 @@ use crate::words::diagnostic::Colour;
 #[command(
     name = "mcp-assert",
     disable_version_flag = true,
+    args_override_self = true,
     propagate_version = false
 )]
 #[command(after_help = "\

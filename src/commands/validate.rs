@@ -4,7 +4,10 @@ use std::{io::Write, path::PathBuf};
 
 use crate::{
     cli::validate::ValidateArgs,
-    commands::Context,
+    commands::{
+        Context,
+        running::{self, Refusal},
+    },
     suite::{
         Dialect,
         discover::{LoadOptions, load},
@@ -52,7 +55,14 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         environment: &context.environment,
     };
     let suite = match load(&paths, &options) {
-        Ok(loaded) => loaded.suite,
+        Ok(loaded) => {
+            let mut suite = loaded.suite;
+            let fixture = running::of_settings(&loaded.settings);
+            suite
+                .problems
+                .extend(fixture.err().map(Refusal::into_diagnostic));
+            suite
+        }
         Err(error) => {
             context.say(&format!("{}\n", error.problem.render(colour)));
             return ExitCode::Invalid;
@@ -88,9 +98,13 @@ fn conclude(suite: &Suite) -> ExitCode {
         count(warnings, "warning"),
     );
     // A closed stdout is nobody to tell; the exit code says it too.
-    let _ = std::io::stdout().write_all(totals.as_bytes());
+    let lost = std::io::stdout()
+        .write_all(totals.as_bytes())
+        .is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     if errors > 0 {
         ExitCode::Invalid
+    } else if lost {
+        ExitCode::CouldNotRun
     } else if suite.entries.is_empty() {
         ExitCode::NothingSelected
     } else {

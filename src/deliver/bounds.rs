@@ -79,12 +79,19 @@ impl Bounds {
     /// The path from the workspace, for the steps that follow.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let path = self.base.join(path);
-        let from_workspace = self
-            .roots
-            .first()
-            .and_then(|root| path.strip_prefix(root).ok());
-        from_workspace.unwrap_or(&path).display().to_string()
+        let from_workspace = self.roots.first().and_then(|root| below(root, &path));
+        from_workspace.unwrap_or(path).display().to_string()
     }
+}
+
+/// The path from a folder on, if it lies there: as both are written, else where they lead. A variable may name a folder
+/// by a link that the folder we are in does not know of.
+pub(crate) fn below(folder: &Path, path: &Path) -> Option<PathBuf> {
+    if let Ok(below) = path.strip_prefix(folder) {
+        return Some(below.to_owned());
+    }
+    let (folder, path) = (fs::canonicalize(folder).ok()?, follow(path).ok()?);
+    path.strip_prefix(folder).ok().map(Path::to_owned)
 }
 
 /// The path without links. What does not exist yet can be no link, and must not lead upwards.
@@ -193,6 +200,28 @@ mod tests {
             machine.bounds.shown("a/report.xml".as_ref()),
             "a/report.xml"
         );
+    }
+
+    #[test]
+    fn a_workspace_that_is_a_link_is_the_folder_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::create_dir_all(real.join("sub")).unwrap();
+        symlink(&real, &link).unwrap();
+        let case = |workspace: &Path, directory: &Path, path: &str, wanted: &str| {
+            let bounds = Bounds {
+                base: directory.to_owned(),
+                roots: vec![workspace.to_owned()],
+                owner: None,
+            };
+            assert_eq!(bounds.shown(Path::new(path)), wanted);
+        };
+        for (workspace, directory) in [(&link, &real), (&real, &link), (&link, &link)] {
+            let sub = directory.join("sub");
+            case(workspace, &sub, "out/report.xml", "sub/out/report.xml");
+            case(workspace, directory, "report.xml", "report.xml");
+        }
+        case(&link, &real, "/etc/x", "/etc/x");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) mod workflow_log;
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -34,12 +34,10 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// The destination of a path as typed: stdout has several names, and the workflow's own file is only appended to.
-    pub(crate) fn from_path(path: &Path, step_summary: Option<&str>) -> Self {
+    /// The destination of a path as typed: stdout has several names.
+    pub(crate) fn from_path(path: &Path) -> Self {
         if stream::stream(path) == Some(Stream::Out) {
             Self::Stdout
-        } else if step_summary.is_some_and(|own| path == Path::new(own)) {
-            Self::StepSummary(path.to_owned())
         } else {
             Self::File(path.to_owned())
         }
@@ -90,13 +88,35 @@ pub(crate) fn write(
     }
 }
 
+/// The most that is read of a file, in bytes: whatever its name leads to, reading it ends.
+const LARGEST_READ: u64 = 1 << 30;
+
 /// The text of a file; `None` when there is none of that name.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, DeliverError> {
-    match fs::read_to_string(path) {
+    match bounded(path) {
         Ok(text) => Ok(Some(text)),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(DeliverError::new("read", path, cause)),
     }
+}
+
+/// What stands where a text will be written; `None` too where nothing can stand: whoever reads from a pipe or a device
+/// takes what somebody else wrote, or waits for it for ever.
+pub(crate) fn read_replaced(path: &Path) -> Result<Option<String>, DeliverError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(None);
+    }
+    read(path)
+}
+
+fn bounded(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let mut file = fs::File::open(path)?.take(LARGEST_READ + 1);
+    file.read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_READ {
+        return Err(io::Error::other("it is larger than 1 GiB"));
+    }
+    Ok(text)
 }
 
 /// The bytes of a file; none of one that is not there.
@@ -169,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("summary.md");
         fs::write(&path, "theirs\n").unwrap();
-        let destination = Destination::from_path(&path, path.to_str());
+        let destination = Destination::StepSummary(path.clone());
         deliver(&destination, "ours\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\nours\n");
         fs::write(&path, "theirs").unwrap();
@@ -179,10 +199,7 @@ mod tests {
 
     #[test]
     fn a_hyphen_is_stdout_and_a_closed_pipe_is_success() {
-        assert_eq!(
-            Destination::from_path("-".as_ref(), None),
-            Destination::Stdout
-        );
+        assert_eq!(Destination::from_path("-".as_ref()), Destination::Stdout);
         deliver(&Destination::Stdout, "nobody reads this").unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::{
     collections::VecDeque,
     ffi::{OsStr, OsString},
     fs::{self, File},
-    io,
+    io::{self, Read},
     os::unix::{
         ffi::OsStrExt,
         fs::{MetadataExt, PermissionsExt},
@@ -15,6 +15,7 @@ use std::{
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
+use super::pace::Pace;
 use crate::observation::files::PathKind;
 
 /// How every folder is opened.
@@ -22,6 +23,9 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
+
+/// Bytes of a file that are copied before the time is looked at.
+const PIECE: u64 = 64 * 1024 * 1024;
 
 /// A folder, wherever it is moved to.
 #[derive(Debug)]
@@ -100,9 +104,10 @@ impl Folder {
     }
 
     /// The names in it, in no order.
-    pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
+    pub(super) fn names(&self, pace: &Pace) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.0)? {
+            pace.entry()?;
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
@@ -154,8 +159,15 @@ impl Folder {
         Ok(rustix::fs::symlinkat(target, &self.0, name)?)
     }
 
-    /// Makes a copy of a file in it, where nothing is yet. Shares the blocks where the file system can.
-    pub(super) fn create_copy(&self, name: &OsStr, source: &mut File, mode: u32) -> io::Result<()> {
+    /// Makes a copy of a file in it, where nothing is yet. Shares the blocks where the file system can. What is long is
+    /// not copied on when `may_go_on` is an error.
+    pub(super) fn create_copy(
+        &self,
+        name: &OsStr,
+        source: &mut File,
+        mode: u32,
+        may_go_on: impl Fn() -> io::Result<()>,
+    ) -> io::Result<()> {
         #[cfg(target_vendor = "apple")]
         if rustix::fs::fclonefileat(&*source, &self.0, name, rustix::fs::CloneFlags::empty())
             .is_ok()
@@ -166,7 +178,9 @@ impl Folder {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?;
         let mut copy = File::from(opened);
-        io::copy(source, &mut copy)?;
+        while io::copy(&mut source.by_ref().take(PIECE), &mut copy)? == PIECE {
+            may_go_on()?;
+        }
         Self::set_mode_of(&copy, mode)
     }
 

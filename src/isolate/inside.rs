@@ -49,6 +49,16 @@ pub(super) fn resolve_with(
     path: &Path,
     link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
 ) -> Result<PathBuf, Stray> {
+    follow(root, path, link, &mut Vec::new())
+}
+
+/// The same, and what the path leads over: each folder and link that was met, relative to the root.
+pub(super) fn follow(
+    root: &Path,
+    path: &Path,
+    link: impl Fn(&Path) -> io::Result<Option<PathBuf>>,
+    over: &mut Vec<PathBuf>,
+) -> Result<PathBuf, Stray> {
     let relative = path.strip_prefix(root).unwrap_or(path);
     let mut steps = split(relative).ok_or(Stray::Above)?;
     let mut place = PathBuf::new();
@@ -61,6 +71,7 @@ pub(super) fn resolve_with(
             continue;
         };
         place.push(name);
+        over.push(place.clone());
         let full = root.join(&place);
         let Some(target) = link(&full).map_err(Stray::Refused)? else {
             continue;

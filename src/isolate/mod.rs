@@ -8,6 +8,7 @@ pub(crate) mod fixture;
 mod folder;
 mod inside;
 mod owner;
+pub(crate) mod pace;
 pub(crate) mod process;
 mod removal;
 pub(crate) mod running;

@@ -7,21 +7,24 @@ use std::{
     io,
 };
 
-use super::{folder::Folder, inside::is_absent};
+use super::{folder::Folder, inside::is_absent, pace::Pace};
 use crate::observation::files::PathKind;
 
 /// Folders that are held open at once. What lies deeper is moved up first.
 const DEEPEST: usize = 64;
 
-/// Removes what is under a name. Nothing there is no error. What can be removed is, and of the rest the first is told.
-pub(super) fn remove(parent: &Folder, name: &OsStr) -> io::Result<()> {
+/// Removes what is under a name. Nothing there is no error. What can be removed is, and of the rest the first is told. What is
+/// broken off can be gone on with later.
+pub(super) fn remove(parent: &Folder, name: &OsStr, pace: &Pace) -> io::Result<()> {
     let mut removal = Removal {
+        pace,
         levels: Vec::new(),
         moved: 0,
         failed: None,
     };
     removal.one(parent, name.to_owned());
     while let Some(level) = removal.levels.last_mut() {
+        pace.entry()?;
         if let Some(name) = level.names.pop() {
             removal.next(name);
         } else {
@@ -39,7 +42,8 @@ struct Level {
     names: Vec<OsString>,
 }
 
-struct Removal {
+struct Removal<'a> {
+    pace: &'a Pace,
     /// Each in the one before.
     levels: Vec<Level>,
     /// How many folders were moved up.
@@ -53,7 +57,7 @@ enum Step {
     Into(Folder),
 }
 
-impl Removal {
+impl Removal<'_> {
     /// Removes something in the innermost folder, or goes into it.
     fn next(&mut self, name: OsString) {
         if self.levels.len() >= DEEPEST {
@@ -72,7 +76,7 @@ impl Removal {
     fn take(&mut self, step: io::Result<Step>, name: OsString) {
         let entered = step.and_then(|step| match step {
             Step::Gone => Ok(None),
-            Step::Into(folder) => Ok(Some((folder.names()?, folder))),
+            Step::Into(folder) => Ok(Some((folder.names(self.pace)?, folder))),
         });
         match entered {
             Ok(None) => {}

@@ -1,7 +1,7 @@
 //! Leaves the machine as it was found: what killed runs left behind is ended and removed when the next run
 //! begins, and nothing of this one outlives it. Whatever names no dead owner is never touched.
 
-use super::{process::orphans, temporary};
+use super::{fixture::FixtureProblem, process::orphans, temporary};
 
 /// What was found of runs that are no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,10 +20,26 @@ pub(crate) async fn before_run() -> Swept {
     }
 }
 
-/// Ends every process that came of this run and still lives, those included that hid from their own job; how
-/// many there were. To be called when every job has closed.
-pub(crate) async fn after_run() -> usize {
-    orphans::end_of_run().await
+/// What was found of this run when every job had closed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Rest {
+    /// Processes that were ended: those that had hidden from their own job.
+    pub(crate) processes: usize,
+    /// What stays on the machine, and why it could not be removed.
+    pub(crate) left: Vec<String>,
+}
+
+/// Ends every process that came of this run and still lives, those included that hid from their own job, and removes
+/// what they wrote where a fixture's copy had been. To be called when every job has closed.
+pub(crate) async fn after_run() -> Rest {
+    let processes = orphans::end_of_run().await;
+    let left = temporary::remove_own(&temporary::folder()).await;
+    let mut left: Vec<String> = left
+        .iter()
+        .map(|(path, error)| FixtureProblem::not_removed(path, error).to_string())
+        .collect();
+    left.sort_unstable();
+    Rest { processes, left }
 }
 
 #[cfg(test)]
@@ -158,7 +174,7 @@ mod tests {
         let ((), exit) = tokio::join!(link.drain(), process.end(Patience::default()));
         assert_eq!(exit.orphans, 0, "nothing tells whose it is");
         assert!(lives(daemon));
-        assert_eq!(after_run().await, 1);
+        assert_eq!(after_run().await.processes, 1);
         assert!(ends(daemon));
     }
 

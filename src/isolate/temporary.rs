@@ -9,10 +9,13 @@ use std::{
     time::Duration,
 };
 
+use tokio::task;
+
 use super::{
     folder::Folder,
     inside::is_absent,
     owner::{Life, Owner},
+    pace::{Moment, Pace},
     removal,
 };
 
@@ -53,15 +56,47 @@ pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
 
 /// Removes a folder with all that is in it, closed directories included. Nothing there is no error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
+    remove_at(path, &Pace::endless())
+}
+
+/// The same where others wait meanwhile: on another thread when it takes long.
+pub(super) async fn remove_beside(path: PathBuf) -> io::Result<()> {
+    if let Some(removed) = Moment::new().spend(|pace| remove_at(&path, pace)) {
+        return removed;
+    }
+    let removing = task::spawn_blocking(move || remove(&path));
+    removing.await.map_err(io::Error::other)?
+}
+
+fn remove_at(path: &Path, pace: &Pace) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     // Links on the way to it are the machine's; it is none itself, and nothing in it is followed.
     match fs::canonicalize(parent).and_then(|parent| Folder::open(&parent)) {
-        Ok(parent) => removal::remove(&parent, name),
+        Ok(parent) => removal::remove(&parent, name, pace),
         Err(error) if is_absent(&error) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Removes the folders in `parent` that this process made and that are there still, or again; what stays, and why.
+pub(super) async fn remove_own(parent: &Path) -> Vec<(PathBuf, io::Error)> {
+    let mut left = Vec::new();
+    let Ok(entries) = fs::read_dir(parent) else {
+        return left;
+    };
+    for entry in entries.flatten() {
+        let owner = entry.file_name().to_str().and_then(owner_of);
+        let ours = entry.metadata().is_ok_and(|found| found.is_dir());
+        if ours
+            && owner.as_ref() == Some(Owner::this())
+            && let Err(error) = remove_beside(entry.path()).await
+        {
+            left.push((entry.path(), error));
+        }
+    }
+    left
 }
 
 /// Removes the folders in `parent` that runs left that are no more.

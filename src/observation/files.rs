@@ -13,10 +13,15 @@ pub(crate) enum FileState {
     /// A regular file with this content.
     Content(Vec<u8>),
     /// A regular file known only by the SHA-256 of its content and its length: longer than
-    /// [`LONGEST_BYTES`], or asked for only to compare.
+    /// [`LONGEST_BYTES`] and to be compared, or one that there was no room for.
     Digest {
         /// SHA-256 of the content.
         sha256: [u8; 32],
+        /// Length in bytes.
+        length: u64,
+    },
+    /// A regular file longer than [`LONGEST_BYTES`], which was not read: nobody compares it.
+    TooLong {
         /// Length in bytes.
         length: u64,
     },
@@ -33,10 +38,21 @@ pub(crate) enum FileState {
 pub(crate) struct FileSeen {
     /// Before the server started.
     pub(crate) before: FileState,
+    /// After the last step of the setup, where it matters whether that or the subject made a change.
+    pub(crate) prepared: Option<FileState>,
     /// After the subject, or after the step it is about.
     pub(crate) after: FileState,
-    /// Its path relative to the fixture, when it leads there.
-    pub(crate) inside: Option<String>,
+    /// Where it leads in the fixture, as that was before.
+    pub(crate) inside: Option<Way>,
+}
+
+/// Where a path leads in the fixture, its links followed. Paths are relative to the fixture, with `/`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// The links and folders on the way, and its end.
+    pub(crate) over: Vec<String>,
+    /// The place at its end; `.` is the fixture itself.
+    pub(crate) place: String,
 }
 
 /// How a path inside the fixture differs from the original.

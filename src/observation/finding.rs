@@ -69,7 +69,7 @@ finding_codes! {
     NotUtf8 = "not-utf8", Error;
     /// The stream ended in the middle of a line; the unfinished line was read as a frame.
     NoFinalNewline = "no-final-newline", Error;
-    /// A line longer than 64 MiB.
+    /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
     LineTooLong = "line-too-long", Error;
     /// A line that was meant as a JSON-RPC message, and is no JSON.
     NotJson = "not-json", Error;

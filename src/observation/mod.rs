@@ -170,6 +170,8 @@ pub(crate) struct NotificationSeen {
     pub(crate) method: String,
     /// Its parameters, null when absent.
     pub(crate) params: Value,
+    /// Whether it is progress of a request of ours, which came because we asked for it.
+    pub(crate) provoked: bool,
 }
 
 /// Whether the client had declared the capability a server request needs.

@@ -72,9 +72,10 @@ pub(crate) enum Event {
         /// What became of the question.
         why: Arc<str>,
     },
-    /// Something of ours stays on the machine. These come last.
+    /// Servers left something behind that is no assertion's: it stays on the machine, or was found only at the end.
+    /// These come last.
     LeftBehind {
-        /// What, and why it could not be removed.
+        /// What, and why it could not be removed, or was not found before.
         what: String,
     },
     /// The run was interrupted; what finished follows.

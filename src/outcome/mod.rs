@@ -79,6 +79,8 @@ pub(crate) struct EarlierAttempt {
     pub(crate) status: Status,
     /// Its headline.
     pub(crate) detail: String,
+    /// Every expectation that did not hold.
+    pub(crate) failures: Vec<Failure>,
     /// How long it took.
     pub(crate) duration: Duration,
     /// The end of its stderr.

@@ -32,6 +32,25 @@ pub(crate) enum Work {
     Invalid(Vec<String>),
 }
 
+/// Whether a job gets a copy of the fixture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum OwnFixture {
+    /// Its assertion, its server or its client speaks of it.
+    Copied,
+    /// Nothing of it does.
+    None,
+}
+
+impl OwnFixture {
+    /// The fixture, where the job gets a copy of it.
+    pub(crate) fn of<T>(self, fixture: Option<T>) -> Option<T> {
+        match self {
+            Self::Copied => fixture,
+            Self::None => None,
+        }
+    }
+}
+
 /// An assertion that is to run, with everything decided.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
@@ -41,8 +60,12 @@ pub(crate) struct Planned {
     pub(crate) server: Arc<Server>,
     /// How the client behaves: as the assertion says, and the target where it says nothing.
     pub(crate) client: Arc<ClientBehaviour>,
+    /// Whether it gets a copy of the fixture.
+    pub(crate) fixture: OwnFixture,
     /// Equal for jobs that talk to the same server in the same way; none where that is never known.
     pub(crate) target_key: Option<TargetKey>,
+    /// Its server among those of the plan whose lists are kept.
+    pub(crate) listed: Option<usize>,
     /// The deadline of an attempt.
     pub(crate) timeout: Duration,
     /// Attempts after a failure.

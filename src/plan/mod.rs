@@ -4,6 +4,7 @@ pub(crate) mod division;
 pub(crate) mod filter;
 pub(crate) mod job;
 pub(crate) mod place;
+pub(crate) mod servers;
 pub(crate) mod shard;
 pub(crate) mod target_key;
 
@@ -11,10 +12,11 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
-    job::{Job, Planned, Work},
+    job::{Job, OwnFixture, Planned, Work},
     place::{Placed, Places},
+    servers::{Gathering, Servers},
     shard::Part,
-    target_key::{OwnFixture, TargetKeys},
+    target_key::{TargetKey, TargetKeys},
 };
 use crate::{
     suite::model::{
@@ -54,6 +56,8 @@ pub(crate) struct PlanOptions<'a> {
     pub(crate) places: Places,
     /// The targets each assertion is repeated on; empty: each on its own server.
     pub(crate) targets: Vec<NamedTarget>,
+    /// Targets that were not chosen where others were.
+    pub(crate) other_targets: Vec<NamedTarget>,
     /// For `skip_unless_env`.
     pub(crate) environment: &'a Environment,
 }
@@ -107,6 +111,14 @@ pub(crate) struct Plan {
     pub(crate) jobs: Vec<Job>,
     /// Assertions that the filter or the shard left out.
     pub(crate) left_out: usize,
+    /// Those of them that another shard has.
+    pub(crate) of_other_shards: usize,
+    /// Assertions, once for each target that was not chosen.
+    pub(crate) of_other_targets: usize,
+    /// Assertions that would talk to a url, and to a command of `--server` instead.
+    pub(crate) urls_replaced: usize,
+    /// The servers of the whole suite.
+    pub(crate) servers: Servers,
 }
 
 /// What was selected is too much for one run.
@@ -123,7 +135,7 @@ pub(crate) struct TooManyJobs {
 
 /// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
 pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJobs> {
-    let (selected, left_out) = selected(suite, options);
+    let (selected, of_other_shards) = selected(suite, options);
     let of_each = (options.trials as usize).saturating_mul(options.targets.len().max(1));
     let jobs = selected.iter().fold(0_usize, |jobs, entry| match entry {
         Entry::Assertion(_) => jobs.saturating_add(of_each),
@@ -139,90 +151,172 @@ pub(crate) fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, Too
     }
     let mut plan = Plan {
         jobs: Vec::with_capacity(jobs),
-        left_out,
+        left_out: suite.entries.len() - selected.len(),
+        of_other_shards,
+        of_other_targets: selected.len().saturating_mul(options.other_targets.len()),
+        ..Plan::default()
     };
-    let mut placed = Placed::new(&options.places);
-    let mut keys = TargetKeys::default();
-    for entry in selected {
+    let mut talks = Talks::new(options);
+    let mut selected = selected.into_iter().peekable();
+    for entry in &suite.entries {
+        let is_selected = selected.next_if(|it| std::ptr::eq(*it, entry)).is_some();
         match entry {
-            Entry::Invalid { case, reasons } => plan.jobs.push(Job {
+            Entry::Invalid { case, reasons } if is_selected => plan.jobs.push(Job {
                 case: Arc::clone(case),
                 target: None,
                 trial: 1,
                 work: Work::Invalid(reasons.clone()),
             }),
+            Entry::Invalid { .. } => {}
             Entry::Assertion(assertion) => {
-                add_jobs(&mut plan, assertion, options, &mut placed, &mut keys);
+                let all = talks.of(assertion);
+                if is_selected {
+                    add_jobs(&mut plan, assertion, all, options);
+                }
             }
         }
     }
+    plan.servers = talks.gathering.into_servers();
     Ok(plan)
 }
 
-/// What the filter and the shard select, and how much they leave out.
+/// What the filter and the shard select, and how much of the filter's other shards have.
 fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>, usize) {
     let mut selected = Vec::with_capacity(suite.entries.len());
-    let mut left_out = 0;
+    let mut of_other_shards = 0;
     let mut position = 0;
     for entry in &suite.entries {
         let case = entry.case();
         if !options.filter.selects(case) {
-            left_out += 1;
             continue;
         }
         if options.part.holds(position, &case.id) {
             selected.push(entry);
         } else {
-            left_out += 1;
+            of_other_shards += 1;
         }
         position += 1;
     }
-    (selected, left_out)
+    (selected, of_other_shards)
+}
+
+/// How an assertion talks to a server.
+struct Talk<'a> {
+    /// The target, when the run has several.
+    target: Option<&'a NamedTarget>,
+    client: Arc<ClientBehaviour>,
+    fixture: OwnFixture,
+    /// The server in its place, or why it cannot be there.
+    server: Result<Spoken, String>,
+}
+
+/// A server in its place.
+struct Spoken {
+    server: Arc<Server>,
+    key: Option<TargetKey>,
+    /// Its place among those whose lists are kept.
+    listed: Option<usize>,
+}
+
+/// Finds out how assertions talk to servers. All of a suite are asked, whichever part of it runs.
+struct Talks<'a> {
+    options: &'a PlanOptions<'a>,
+    placed: Placed<'a>,
+    keys: TargetKeys,
+    gathering: Gathering,
+}
+
+impl<'a> Talks<'a> {
+    fn new(options: &'a PlanOptions<'a>) -> Self {
+        Self {
+            options,
+            placed: Placed::new(&options.places),
+            keys: TargetKeys::default(),
+            gathering: Gathering::default(),
+        }
+    }
+
+    /// How an assertion talks to its server, or to that of each target.
+    fn of(&mut self, assertion: &Assertion) -> Vec<Talk<'a>> {
+        let options = self.options;
+        for target in &options.other_targets {
+            let server = self.server(assertion, Some(target));
+            let placed = self.placed.server(&server).unwrap_or(server);
+            self.gathering.meet(&placed);
+        }
+        if options.targets.is_empty() {
+            return vec![self.on(assertion, None)];
+        }
+        let targets = options.targets.iter();
+        targets
+            .map(|target| self.on(assertion, Some(target)))
+            .collect()
+    }
+
+    fn on(&mut self, assertion: &Assertion, target: Option<&'a NamedTarget>) -> Talk<'a> {
+        let server = self.server(assertion, target);
+        let client = match target {
+            Some(target) => Arc::new(assertion.client.or(&target.client)),
+            None => Arc::clone(&assertion.client),
+        };
+        let fixture = own_fixture(assertion, &server, &client);
+        let placed = self.placed.server(&server);
+        self.gathering.meet(placed.as_ref().unwrap_or(&server));
+        let server = placed.map(|server| {
+            let key = self.keys.key(&server, &client, fixture);
+            let name = target.map(|target| target.name.as_str());
+            let id = &assertion.case.id;
+            let listed = key.map(|_| self.gathering.talks(id, name, &server));
+            Spoken {
+                server,
+                key,
+                listed,
+            }
+        });
+        Talk {
+            target,
+            client,
+            fixture,
+            server,
+        }
+    }
+
+    fn server(&self, assertion: &Assertion, target: Option<&NamedTarget>) -> Arc<Server> {
+        let target = target.map(|target| &target.server);
+        server_for(assertion, target, self.options.server.as_ref())
+    }
 }
 
 fn add_jobs(
     plan: &mut Plan,
     assertion: &Arc<Assertion>,
+    talks: Vec<Talk<'_>>,
     options: &PlanOptions<'_>,
-    placed: &mut Placed<'_>,
-    keys: &mut TargetKeys,
 ) {
     let control = assertion.control.as_deref();
     let reason = control.and_then(|control| control.skip_reason(options.environment));
-    let fixture = if assertion.uses_fixture {
-        OwnFixture::Copied
-    } else {
-        OwnFixture::None
+    let has_url = |talk: &Talk<'_>| {
+        let own = &assertion.server.target;
+        let own = talk.target.map_or(own, |it| &it.server.target);
+        matches!(own, Target::Url { .. })
     };
-    let targets: Vec<Option<&NamedTarget>> = if options.targets.is_empty() {
-        vec![None]
-    } else {
-        options.targets.iter().map(Some).collect()
-    };
-    for target in targets {
-        let server = server_for(
-            assertion,
-            target.map(|target| &target.server),
-            options.server.as_ref(),
-        );
-        let server = placed.server(&server);
-        let client = match target {
-            Some(target) => Arc::new(assertion.client.or(&target.client)),
-            None => Arc::clone(&assertion.client),
-        };
+    if matches!(options.server, Some(ServerOverride::Command { .. }))
+        && reason.is_none()
+        && assertion.needs != Needs::Nothing
+        && talks.iter().any(has_url)
+    {
+        plan.urls_replaced += 1;
+    }
+    for talk in talks {
         for trial in 1..=options.trials {
-            let work = match (&reason, &server) {
+            let work = match (&reason, &talk.server) {
                 (Some(reason), _) => Work::Skip(reason.clone()),
                 (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
-                (None, Ok(server)) => {
-                    let mut work = planned(assertion, server, &client, options);
-                    work.target_key = keys.key(server, &client, fixture);
-                    Work::Run(work)
-                }
+                (None, Ok(spoken)) => Work::Run(planned(assertion, &talk, spoken, options)),
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
-                target: target.map(|target| target.name.clone()),
+                target: talk.target.map(|target| target.name.clone()),
                 trial,
                 work,
             });
@@ -230,7 +324,25 @@ fn add_jobs(
     }
 }
 
-/// The server of a job: the target's if there is one, else the assertion's, with `--server` laid over it.
+/// Whether a job gets a copy: what its assertion says of the fixture was looked for when it was loaded, what another
+/// server or another client says was not.
+fn own_fixture(
+    assertion: &Assertion,
+    server: &Arc<Server>,
+    client: &Arc<ClientBehaviour>,
+) -> OwnFixture {
+    let other = assertion.needs != Needs::Nothing
+        && (!Arc::ptr_eq(server, &assertion.server) && server.target.names_fixture()
+            || !Arc::ptr_eq(client, &assertion.client) && client.names_fixture());
+    if assertion.uses_fixture || other {
+        OwnFixture::Copied
+    } else {
+        OwnFixture::None
+    }
+}
+
+/// The server of a job: the target's with the variables of the assertion's own file if there is one, else the
+/// assertion's, with `--server` laid over it.
 fn server_for(
     assertion: &Assertion,
     target: Option<&Server>,
@@ -239,14 +351,25 @@ fn server_for(
     if let (None, None) = (target, over) {
         return Arc::clone(&assertion.server);
     }
-    let mut server = target.unwrap_or(&assertion.server).clone();
-    if assertion.needs == Needs::Nothing {
-        return Arc::new(server);
+    let own = &assertion.server.target;
+    let mut server = match target {
+        Some(target) => Server {
+            target: target.target.clone().with_own_variables_of(own),
+        },
+        None => Server::clone(&assertion.server),
+    };
+    if assertion.needs != Needs::Nothing {
+        lay_over(&mut server, over);
     }
+    Arc::new(server)
+}
+
+/// Puts what `--server` says into the place of what is started or reached.
+fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
     match over {
         None => {}
         Some(ServerOverride::Command { program, args }) => {
-            let (launch, container) = match server.target {
+            let (launch, container) = match std::mem::replace(&mut server.target, Target::None) {
                 Target::Process(launch) | Target::Builtin { launch, .. } => (launch, None),
                 Target::Container { container, program } => {
                     (program.launch().clone(), Some(container))
@@ -272,18 +395,19 @@ fn server_for(
             };
         }
         Some(ServerOverride::Url(url)) => {
-            let (transport, headers, auth) = match server.target {
-                Target::Url {
-                    transport,
-                    headers,
-                    auth,
-                    ..
-                } => (transport, headers, auth),
-                Target::Process(_)
-                | Target::Builtin { .. }
-                | Target::Container { .. }
-                | Target::None => (UrlTransport::Http, Vec::new(), None),
-            };
+            let (transport, headers, auth) =
+                match std::mem::replace(&mut server.target, Target::None) {
+                    Target::Url {
+                        transport,
+                        headers,
+                        auth,
+                        ..
+                    } => (transport, headers, auth),
+                    Target::Process(_)
+                    | Target::Builtin { .. }
+                    | Target::Container { .. }
+                    | Target::None => (UrlTransport::Http, Vec::new(), None),
+                };
             server.target = Target::Url {
                 transport,
                 url: Template { text: url.clone() },
@@ -293,13 +417,16 @@ fn server_for(
             };
         }
     }
-    Arc::new(server)
 }
 
 fn planned(
     assertion: &Arc<Assertion>,
-    server: &Arc<Server>,
-    client: &Arc<ClientBehaviour>,
+    talk: &Talk<'_>,
+    Spoken {
+        server,
+        key,
+        listed,
+    }: &Spoken,
     options: &PlanOptions<'_>,
 ) -> Planned {
     let control = assertion.control.as_deref();
@@ -321,8 +448,10 @@ fn planned(
     Planned {
         assertion: Arc::clone(assertion),
         server: Arc::clone(server),
-        client: Arc::clone(client),
-        target_key: None,
+        client: Arc::clone(&talk.client),
+        fixture: talk.fixture,
+        target_key: *key,
+        listed: *listed,
         timeout,
         retries: control
             .and_then(|control| control.retries)

@@ -84,7 +84,7 @@ impl Places {
     }
 
     fn place(&self, server: &Server) -> Result<Server, String> {
-        if let Some(launch) = launched(&server.target) {
+        if let Some(launch) = server.target.launch() {
             check_directory(launch)?;
         }
         let target = match &server.target {
@@ -151,15 +151,6 @@ impl Places {
             platform: None,
             ..base
         }
-    }
-}
-
-/// How the program of a target is started.
-fn launched(target: &Target) -> Option<&Launch> {
-    match target {
-        Target::Process(launch) | Target::Builtin { launch, .. } => Some(launch),
-        Target::Container { program, .. } => Some(program.launch()),
-        Target::Url { .. } | Target::None => None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use super::job::OwnFixture;
 use crate::suite::model::server::{ClientBehaviour, Server, Target};
 
 /// Equal for jobs whose target, client and use of the fixture are equal.
@@ -25,13 +26,6 @@ impl Display for TargetKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.0)
     }
-}
-
-/// Whether a job gets a copy of the fixture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum OwnFixture {
-    Copied,
-    None,
 }
 
 /// The keys given so far.

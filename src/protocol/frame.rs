@@ -6,6 +6,10 @@ pub(crate) const KEPT_BYTES: usize = 64 * 1024;
 /// The longest frame that is read; a longer one is a finding, not memory.
 pub(crate) const LONGEST_BYTES: usize = 64 * 1024 * 1024;
 
+/// The most JSON values that a frame may hold; as with its length, more is a finding. A value of a few bytes takes
+/// hundreds as long as it is looked at.
+pub(crate) const MOST_VALUES: usize = 1_000_000;
+
 /// Who sent a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {

@@ -73,6 +73,11 @@ impl Revision {
         self == Self::V2025_03_26
     }
 
+    /// Whether servers are told how to name their tools: tools § "Tool Names", since 2025-11-25.
+    pub(crate) fn names_tools(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
     /// Whether `elicitation` has modes: a form, and a URL that the user is sent to.
     pub(crate) fn has_elicitation_modes(self) -> bool {
         self >= Self::V2025_11_25

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    observation::catalog::{Catalog, Listing},
     outcome::Status,
     report::{
         RunReport,
         compare::Scope,
-        surface::{self, Catalogs, Partner},
+        surface::{Attendance, Catalogs, joined},
         tally::Reliability,
     },
 };
@@ -71,8 +70,15 @@ impl Baseline {
                 return Err(format!("its `version` is not {VERSION}"));
             }
         }
-        let Some(entries) = value.get("entries").and_then(Value::as_array) else {
-            return Err("it is no baseline: it has no list `entries`".to_owned());
+        let no_entries = Vec::new();
+        let entries = match value.get("entries") {
+            Some(Value::Array(entries)) => entries,
+            // The Go tool's baseline of no assertion, and the least that it reads as one.
+            Some(Value::Null) => &no_entries,
+            None if value.as_object().is_some_and(Map::is_empty) => &no_entries,
+            Some(_) | None => {
+                return Err("it is no baseline: it has no list `entries`".to_owned());
+            }
         };
         let mut baseline = Self::default();
         for (index, entry) in entries.iter().enumerate() {
@@ -182,26 +188,41 @@ impl Baseline {
             .collect()
     }
 
+    /// What is known before a run: what it is compared with, and of what that does not know, the file that will be
+    /// replaced.
+    pub(crate) fn known(compared: Option<&Self>, replaced: Option<Self>) -> Option<Self> {
+        let (Some(compared), Some(replaced)) = (compared, &replaced) else {
+            return replaced.or_else(|| compared.cloned());
+        };
+        let mut known = compared.clone();
+        for (id, entry) in &replaced.by_id {
+            if !compared.by_name.contains_key(&entry.name) {
+                known.by_id.entry(id.clone()).or_insert(entry.clone());
+            }
+        }
+        for (name, entry) in &replaced.by_name {
+            known.by_name.entry(name.clone()).or_insert(entry.clone());
+        }
+        joined::add_unknown(&mut known.catalogs, &replaced.catalogs);
+        Some(known)
+    }
+
     /// The baseline after a run. An assertion that was skipped or not observed keeps what is known of it, so that a
     /// pass, a skip and a failure in turn are still a regression; of a part of the suite the rest is kept.
     pub(crate) fn updated(old: Option<&Self>, report: &RunReport, scope: Scope) -> Self {
         let empty = Self::default();
         let old = old.unwrap_or(&empty);
+        let scope = scope.of(report);
         let assertions = report.assertions();
-        let mut new = Self::default();
-        if report.catalogs.is_empty() || scope.of(report) == Scope::Part {
-            new.catalogs.clone_from(&old.catalogs);
-        }
-        for (name, catalog, partner) in
-            surface::partners(&old.catalogs, &report.catalogs, scope.of(report))
-        {
-            let mut catalog = catalog.clone();
-            if let Partner::Was(known) = partner {
-                keep_known(&mut catalog, known, scope.of(report));
-            }
-            new.catalogs.insert(name.to_owned(), catalog);
-        }
-        if scope.of(report) == Scope::Part {
+        let keys: HashSet<String> = assertions.iter().map(|it| it.record.key()).collect();
+        // Of a part of the suite, whoever was not asked is still there.
+        let is_there = |id: &str| scope == Scope::Part || keys.contains(id);
+        let attendance = Attendance::of(report, scope);
+        let mut new = Self {
+            catalogs: joined::updated(&old.catalogs, &report.catalogs, &attendance, is_there),
+            ..Self::default()
+        };
+        if scope == Scope::Part {
             for (key, entry) in old.without(&assertions) {
                 let entries = if old.by_id.contains_key(key) {
                     &mut new.by_id
@@ -227,23 +248,6 @@ impl Baseline {
             }
         }
         new
-    }
-}
-
-/// Keeps what is known of lists that a target would not tell, as a skip keeps a status, and of a part of the suite the
-/// assertions that were not selected.
-fn keep_known(catalog: &mut Catalog, known: &Catalog, scope: Scope) {
-    for listing in Listing::ALL {
-        let lost = catalog.unknown.contains(&listing) && !known.unknown.contains(&listing);
-        if lost {
-            *catalog.list_mut(listing) = known.list(listing).map(<[Value]>::to_vec);
-            catalog.unknown.retain(|it| *it != listing);
-        }
-    }
-    if scope == Scope::Part {
-        catalog.used_by.extend(known.used_by.iter().cloned());
-        catalog.used_by.sort();
-        catalog.used_by.dedup();
     }
 }
 
@@ -301,7 +305,9 @@ fn shown(id: Option<&str>, entry: &Entry) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::Baseline;
+    use std::collections::BTreeMap;
+
+    use super::{Baseline, Entry};
     use crate::{
         observation::catalog::{Catalog, Listing},
         outcome::{Outcome, Status},
@@ -312,13 +318,20 @@ mod tests {
     };
 
     #[test]
+    fn empty_baselines_of_the_go_tool_are_empty() {
+        for text in ["{}", r#"{"entries": null}"#, r#"{"entries": []}"#] {
+            assert!(Baseline::parse(text).unwrap().by_id.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_baseline_is_said() {
         let case = |text: &str, wanted: &str| {
             let problem = Baseline::parse(text).unwrap_err();
             assert!(problem.contains(wanted), "{text}: {problem}");
         };
         case("", "no JSON");
-        case("{}", "no list `entries`");
+        case(r#"{"name": "a"}"#, "no list `entries`");
         case("[]", "no list `entries`");
         case(r#"{"entries": {}}"#, "no list `entries`");
         case(
@@ -371,6 +384,33 @@ mod tests {
     }
 
     #[test]
+    fn what_a_run_is_compared_with_is_known_before_what_it_replaces() {
+        let read =
+            |entries: &str| Baseline::parse(&format!(r#"{{"entries": [{entries}]}}"#)).unwrap();
+        let compared =
+            read(r#"{"id": "a", "name": "a", "status": "PASS"}, {"name": "b", "status": "FAIL"}"#);
+        let replaced = read(
+            r#"{"id": "a", "name": "a", "status": "FAIL"}, {"id": "b", "name": "b", "status": "PASS"},
+               {"id": "c", "name": "c", "status": "PASS"}, {"name": "d", "status": "PASS"}"#,
+        );
+        let known = Baseline::known(Some(&compared), Some(replaced.clone())).unwrap();
+        let statuses = |entries: &BTreeMap<String, Entry>| {
+            let all = entries
+                .iter()
+                .map(|(key, it)| format!("{key} {}", it.status.word()));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(statuses(&known.by_id), ["a PASS", "c PASS"]);
+        assert_eq!(statuses(&known.by_name), ["b FAIL", "d PASS"]);
+        assert_eq!(
+            Baseline::known(None, Some(replaced.clone())),
+            Some(replaced)
+        );
+        assert_eq!(Baseline::known(Some(&compared), None), Some(compared));
+        assert_eq!(Baseline::known(None, None), None);
+    }
+
+    #[test]
     fn saving_keeps_the_lists_that_a_server_would_not_tell() {
         let old = r#"{"entries": [], "catalogs": {"s 1": {"tools": [{"name": "t"}], "used_by": ["a", "b"]}}}"#;
         let old = Baseline::parse(old).unwrap();
@@ -380,7 +420,7 @@ mod tests {
             used_by: vec!["b".to_owned()],
             ..Catalog::default()
         };
-        let case = |scope, users: &[&str]| {
+        let case = |scope, servers: &[&str]| {
             let mut run = report(vec![outcome("x.yaml", "a")], 1);
             run.catalogs.insert("s 2".to_owned(), silent.clone());
             let new = Baseline::updated(Some(&old), &run, scope);
@@ -389,10 +429,29 @@ mod tests {
             assert_eq!(tools, [serde_json::json!({"name": "t"})]);
             assert_eq!(saved.prompts, Some(Vec::new()));
             assert_eq!(saved.unknown, []);
-            assert_eq!(saved.used_by, users, "{scope:?}");
+            assert_eq!(saved.used_by, ["b"]);
+            let all: Vec<&String> = new.catalogs.keys().collect();
+            assert_eq!(all, servers, "{scope:?}");
         };
-        case(Scope::Whole, &["b"]);
-        case(Scope::Part, &["a", "b"]);
+        case(Scope::Whole, &["s 2"]);
+        // Whom the assertion that did not run talks to now, nobody has said.
+        case(Scope::Part, &["s 1", "s 2"]);
+    }
+
+    #[test]
+    fn saving_keeps_what_a_server_listed_whose_assertions_are_skipped() {
+        let old = r#"{"entries": [], "catalogs": {
+            "x": {"tools": [], "used_by": ["x.yaml::a"]}, "y": {"tools": [], "used_by": ["x.yaml::b"]}}}"#;
+        let old = Baseline::parse(old).unwrap();
+        let skipped = Outcome {
+            status: Status::Skip,
+            ..outcome("x.yaml", "a")
+        };
+        let mut run = report(vec![skipped, outcome("x.yaml", "c")], 1);
+        run.catalogs.insert("z".to_owned(), Catalog::default());
+        let new = Baseline::updated(Some(&old), &run, Scope::Whole);
+        assert_eq!(new.catalogs.keys().collect::<Vec<_>>(), ["x", "z"]);
+        assert_eq!(new.catalogs["x"], old.catalogs["x"]);
     }
 
     #[test]

@@ -13,6 +13,9 @@ const FORMAT: &str = "mcp-assert/baselines";
 /// The version of the format.
 const VERSION: u64 = 1;
 
+/// Where beside a baseline the run stands that wrote it.
+const RUN: &str = "run";
+
 /// Commits whose baselines are kept.
 const MOST_KEPT: usize = 200;
 
@@ -22,11 +25,25 @@ pub(crate) fn of_suite(file: &str, suite: &str) -> Result<Option<Baseline>, Stri
     suites.remove(suite).map(Baseline::from_value).transpose()
 }
 
-/// The file with the baseline of a suite in it.
-pub(crate) fn with_suite(file: Option<&str>, suite: &str, baseline: &Baseline) -> String {
+/// The run that wrote the baseline of a suite, where the file says so.
+pub(crate) fn writer(file: &str, suite: &str) -> Option<u64> {
+    suites(file).ok()?.get(suite)?.get(RUN)?.as_u64()
+}
+
+/// The file with the baseline of a suite in it, and which run wrote that.
+pub(crate) fn with_suite(
+    file: Option<&str>,
+    suite: &str,
+    baseline: &Baseline,
+    run: Option<u64>,
+) -> String {
     // A file that cannot be read, of whatever version, is replaced.
     let mut suites = file.and_then(|it| suites(it).ok()).unwrap_or_default();
-    suites.insert(suite.to_owned(), baseline.to_value());
+    let mut baseline = baseline.to_value();
+    if let Some(run) = run {
+        baseline[RUN] = json!(run);
+    }
+    suites.insert(suite.to_owned(), baseline);
     let mut file = json!({"format": FORMAT, "version": VERSION, "suites": suites});
     file.sort_all_objects();
     format!("{file:#}\n")
@@ -85,19 +102,23 @@ impl Ages {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ages, MOST_KEPT, of_suite, with_suite};
+    use super::{Ages, MOST_KEPT, of_suite, with_suite, writer};
     use crate::report::{baseline::Baseline, compare::Scope, tests::sample::sample};
 
     #[test]
     fn suites_of_a_commit_stand_beside_each_other() {
         let baseline = Baseline::updated(None, &sample(), Scope::Whole);
-        let one = with_suite(None, "one", &baseline);
-        let both = with_suite(Some(&one), "two", &Baseline::default());
+        let one = with_suite(None, "one", &baseline, Some(31));
+        let both = with_suite(Some(&one), "two", &Baseline::default(), None);
+        assert_eq!(
+            (writer(&both, "one"), writer(&both, "two")),
+            (Some(31), None)
+        );
         assert_eq!(of_suite(&both, "one"), Ok(Some(baseline)));
         assert_eq!(of_suite(&both, "two"), Ok(Some(Baseline::default())));
         assert_eq!(of_suite(&both, "three"), Ok(None));
         assert!(of_suite("{}", "one").is_err());
-        let renewed = with_suite(Some("{"), "one", &Baseline::default());
+        let renewed = with_suite(Some("{"), "one", &Baseline::default(), None);
         assert_eq!(of_suite(&renewed, "two"), Ok(None));
     }
 

@@ -1,7 +1,5 @@
 //! The border that every text from outside crosses before it may be reported: masked, made harmless, bounded.
 
-use serde_json::Value;
-
 use crate::words::{
     redact::Secrets,
     text::{self, CUT, clean, head},
@@ -12,9 +10,6 @@ pub(crate) const LONGEST_TEXT_BYTES: usize = 64 * 1024;
 
 /// The longest one-line text, in characters.
 const LONGEST_LINE_CHARACTERS: usize = 1_000;
-
-/// Values inside of values.
-const DEEPEST_VALUE: usize = 64;
 
 /// Bytes looked at of a text that is longer than will be kept: hiding a secret can shorten it.
 const LOOKED_AT_BYTES: usize = 4 * LONGEST_TEXT_BYTES;
@@ -33,14 +28,12 @@ impl Cleaner {
 
     /// A text of several lines, at most [`LONGEST_TEXT_BYTES`] from its beginning.
     pub(crate) fn text(&self, text: &str) -> String {
-        if text.len() > LOOKED_AT_BYTES {
-            let shown = self.looked_at(text);
-            let kept = beginning(&shown, LONGEST_TEXT_BYTES);
-            return kept.trim_end_matches(CUT).to_owned() + &cut_note(text.len());
-        }
-        let mut shown = self.looked_at(text);
-        cut(&mut shown, LONGEST_TEXT_BYTES);
-        shown
+        bounded(text, &self.looked_at(text, Secrets::mask))
+    }
+
+    /// The same text, with the names of what was hidden.
+    pub(crate) fn text_named(&self, text: &str) -> String {
+        bounded(text, &self.looked_at(text, Secrets::mask_named))
     }
 
     /// A text whose end matters: at most [`LONGEST_TEXT_BYTES`] from its end.
@@ -66,45 +59,32 @@ impl Cleaner {
         self.secrets.mask(text)
     }
 
-    /// A value of a server's with every text and name in it made harmless; what lies deeper than servers nest
-    /// anything is left out.
-    pub(crate) fn value(&self, value: &Value) -> Value {
-        self.value_within(value, DEEPEST_VALUE)
-    }
-
-    fn value_within(&self, value: &Value, depth: usize) -> Value {
-        if depth == 0 {
-            return Value::Null;
-        }
-        match value {
-            Value::String(text) => self.text(text).into(),
-            Value::Array(items) => items
-                .iter()
-                .map(|item| self.value_within(item, depth - 1))
-                .collect(),
-            Value::Object(members) => members
-                .iter()
-                .map(|(name, member)| (self.text(name), self.value_within(member, depth - 1)))
-                .collect(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        }
-    }
-
     /// A text that must stay on one line: line ends become `⏎`.
     pub(crate) fn line(&self, text: &str) -> String {
-        one_line(&self.looked_at(text))
+        one_line(&self.looked_at(text, Secrets::mask))
     }
 
     /// As much of a text as is looked at; where it is cut, the mask sees the cut.
-    fn looked_at(&self, text: &str) -> String {
+    fn looked_at(&self, text: &str, hide: impl Fn(&Secrets, &str) -> String) -> String {
         let looked_at = beginning(text, LOOKED_AT_BYTES);
         let mark = if looked_at.len() < text.len() {
             CUT
         } else {
             ""
         };
-        clean(&self.secrets.mask(&format!("{looked_at}{mark}")))
+        clean(&hide(&self.secrets, &format!("{looked_at}{mark}")))
     }
+}
+
+/// What is kept of a text that is shown so.
+fn bounded(text: &str, shown: &str) -> String {
+    if text.len() > LOOKED_AT_BYTES {
+        let kept = beginning(shown, LONGEST_TEXT_BYTES);
+        return kept.trim_end_matches(CUT).to_owned() + &cut_note(text.len());
+    }
+    let mut kept = shown.to_owned();
+    cut(&mut kept, LONGEST_TEXT_BYTES);
+    kept
 }
 
 /// A text on one line, at most [`LONGEST_LINE_CHARACTERS`] long.

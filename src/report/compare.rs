@@ -8,7 +8,7 @@ use crate::{
     report::{
         End, RunReport,
         baseline::{Baseline, Entry},
-        surface,
+        surface::{self, Attendance},
         tally::Reliability,
     },
 };
@@ -24,7 +24,7 @@ const SLOWER_THAN_US: u64 = 1_000_000;
 pub(crate) enum Scope {
     /// It had.
     Whole,
-    /// Filters or shards left some out: what is missing says nothing.
+    /// Filters, shards or the choice of targets left some out: what is missing says nothing.
     Part,
 }
 
@@ -155,9 +155,15 @@ impl RunReport {
     /// Takes in what became of the run since a baseline that people know as `against`.
     pub(crate) fn compare_with(&mut self, baseline: &Baseline, against: &str, scope: Scope) {
         self.comparison = Some(compare(baseline, against, self, scope));
-        if !baseline.catalogs.is_empty() && !self.catalogs.is_empty() {
-            let scope = scope.of(self);
-            self.surface = Some(surface::compare(&baseline.catalogs, &self.catalogs, scope));
+        if baseline.catalogs.is_empty() {
+            return;
+        }
+        let attendance = Attendance::of(self, scope);
+        let now = (&self.catalogs, &self.unmasked);
+        let surface = surface::compare(&baseline.catalogs, now, &attendance);
+        if !self.catalogs.is_empty() || !surface.skipped.is_empty() {
+            self.notes.extend(surface.undecided(&self.catalogs));
+            self.surface = Some(surface);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! JUnit XML: a test suite for each suite file, a test case for each outcome. Two runs with the same verdicts
-//! differ only in their times.
+//! JUnit XML: a test suite for each suite file, a test case for each outcome, and one of our own where the run is red
+//! and no outcome says so. Two runs with the same verdicts differ only in their times.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,14 +19,19 @@ use crate::{
         RunReport,
         cleaner::one_line,
         failure::{self, Detail, Times},
+        place::beneath,
         record::{AttemptRecord, Record},
         tally::Reliability,
+        verdict::{Cause, Verdict},
     },
     words::text::head,
 };
 
 /// Characters of an attribute that holds a message.
 const LONGEST_MESSAGE: usize = 300;
+
+/// Causes of a verdict that are told.
+const MOST_CAUSES: usize = 100;
 
 /// What is written if the serializer refuses: red, never an empty and so green file.
 const REFUSED: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -48,8 +53,10 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
     let mut suites = String::new();
     let mut junit = Report::new("mcp-assert");
     junit.set_time(Duration::from_micros(report.duration_us));
+    // Of what was put together of nothing, nobody knows when it began.
     let started = i64::try_from(report.started_unix_ms)
         .ok()
+        .filter(|started| *started > 0)
         .and_then(DateTime::from_timestamp_millis)
         .map(|at| at.fixed_offset());
     if let Some(started) = started {
@@ -69,18 +76,55 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
         let mut names = HashSet::new();
         for record in records {
             let name = unique(&record.display_name(report.trials), &mut names);
-            suite.add_test_case(test_case(record, &name, report.trials));
+            suite.add_test_case(test_case(report, record, &name));
         }
-        junit.tests += suite.tests;
-        junit.failures += suite.failures;
-        junit.errors += suite.errors;
-        junit.skipped += suite.skipped;
-        suites.push_str(&alone(suite)?);
+        add(suite, &mut junit, &mut suites)?;
+    }
+    if let Some(suite) = untold(report) {
+        add(suite, &mut junit, &mut suites)?;
     }
     let mut whole = junit.to_string()?;
     let end = whole.rfind(END).unwrap_or(whole.len());
     whole.insert_str(end, &suites);
     Ok(whole)
+}
+
+/// Adds a suite to the text of the others, and to the counts of the whole.
+fn add(suite: TestSuite, junit: &mut Report, suites: &mut String) -> Result<(), SerializeError> {
+    junit.tests += suite.tests;
+    junit.failures += suite.failures;
+    junit.errors += suite.errors;
+    junit.skipped += suite.skipped;
+    suites.push_str(&alone(suite)?);
+    Ok(())
+}
+
+/// Why the run is red beside its outcomes: a failure where something got worse that must not, else an error.
+fn untold(report: &RunReport) -> Option<TestSuite> {
+    let causes = report.untold();
+    let first = causes.first()?;
+    let kind = match first.verdict {
+        Verdict::Fail => NonSuccessKind::Failure,
+        Verdict::Interrupted
+        | Verdict::Invalid
+        | Verdict::Incomplete
+        | Verdict::Error
+        | Verdict::Empty
+        | Verdict::Pass => NonSuccessKind::Error,
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(message(&first.text));
+    status.set_type(first.verdict.word());
+    let line = |cause: &Cause| format!("{}: {}", cause.verdict.word(), cause.text);
+    let lines: Vec<String> = causes.iter().take(MOST_CAUSES).map(line).collect();
+    status.set_description(lines.join("\n"));
+    let mut case = TestCase::new("verdict", status);
+    case.set_classname("mcp-assert");
+    case.set_time(Duration::ZERO);
+    let mut suite = TestSuite::new("mcp-assert");
+    suite.set_time(Duration::ZERO);
+    suite.add_test_case(case);
+    Some(suite)
 }
 
 /// The element of one suite, as it stands in a document. A raw `<` can only begin a tag, so it is found for sure.
@@ -128,7 +172,8 @@ fn add_reliability(suite: &mut TestSuite, assertions: &[&Reliability<'_>]) {
     suite.add_property(Property::new("pass_up_k", format!("{reliable}/{total}")));
 }
 
-fn test_case(record: &Record, name: &str, trials: u32) -> TestCase {
+fn test_case(report: &RunReport, record: &Record, name: &str) -> TestCase {
+    let trials = report.trials;
     let mut case = TestCase::new(name, status(record, trials));
     case.set_classname(record.file.as_ref());
     case.set_time(duration(record));
@@ -136,7 +181,9 @@ fn test_case(record: &Record, name: &str, trials: u32) -> TestCase {
         case.extra
             .insert(XmlString::new(key), XmlString::new(value));
     };
-    extra("file", &record.file);
+    // Readers look for it in the repository; the class is an identity, which the folder we are in does not change.
+    let folder = report.source.folder.as_deref().unwrap_or_default();
+    extra("file", &beneath(folder, &record.file));
     extra("line", &record.line.to_string());
     add_properties(&mut case, record, trials);
     if let (true, Some(evidence)) = (record.status.is_red(), &record.evidence)
@@ -250,6 +297,7 @@ mod tests {
         report::{
             RunReport,
             tests::sample::{UGLY, outcome, report, sample},
+            verdict::{Cause, Judgement, Verdict},
         },
         words::text::clean,
     };
@@ -279,6 +327,61 @@ mod tests {
         let ugly = &report.test_suites[2].test_cases[0];
         assert_eq!(ugly.name.as_str(), clean(UGLY).replace('\n', " ⏎ "));
         assert!(ugly.system_err.as_ref().unwrap().contains("::error::boom"));
+    }
+
+    #[test]
+    fn what_no_outcome_shows_is_a_case_of_its_own() {
+        let case = |causes: &[(Verdict, &str)], failures, errors, wanted: &str| {
+            let mut run = report(vec![outcome("a.yaml", "a")], 1);
+            let causes = causes
+                .iter()
+                .map(|(verdict, text)| Cause::new(*verdict, text));
+            run.judgement = Some(Judgement {
+                verdict: Verdict::Fail,
+                causes: causes.collect(),
+                threshold: 10_000,
+            });
+            let text = render(&run);
+            let whole = parsed(&run);
+            assert_eq!((whole.failures, whole.errors), (failures, errors), "{text}");
+            assert!(text.contains(wanted), "{text}");
+        };
+        let gate = (Verdict::Fail, "1 breaking change of the server's surface");
+        let lost = (Verdict::Incomplete, "shard 2 of 2 left no \u{1b}result");
+        case(&[], 0, 0, "errors=\"0\"");
+        case(&[gate], 1, 0, "<failure message=\"1 breaking change of");
+        case(&[lost, gate], 0, 1, "<error message=\"shard 2 of 2");
+        case(&[lost, gate], 0, 1, "\nfail: 1 breaking change");
+        case(
+            &[(Verdict::Empty, "nothing was executed")],
+            0,
+            1,
+            "type=\"empty\"",
+        );
+        // Its outcomes say that.
+        case(
+            &[(Verdict::Fail, "1 of 1 passed, 101 % must")],
+            0,
+            0,
+            "errors=\"0\"",
+        );
+    }
+
+    #[test]
+    fn files_are_named_from_the_root_of_the_repository() {
+        let mut run = report(vec![outcome("evals/a.yaml", "a")], 1);
+        assert!(render(&run).contains(" file=\"evals/a.yaml\""));
+        run.source.folder = Some("sub/x".to_owned());
+        let text = render(&run);
+        assert!(text.contains(" file=\"sub/x/evals/a.yaml\""), "{text}");
+        assert!(text.contains(" classname=\"evals/a.yaml\""), "{text}");
+    }
+
+    #[test]
+    fn a_run_that_never_began_has_no_time() {
+        let never = RunReport::default();
+        assert!(!render(&never).contains("timestamp"));
+        assert!(render(&sample()).contains("timestamp"));
     }
 
     #[test]

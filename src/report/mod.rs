@@ -38,7 +38,7 @@ use self::{
     record::Record,
     run_json::{PlanFacts, ShardFacts},
     source::Source,
-    surface::{Catalogs, Surface},
+    surface::{Catalogs, Surface, kept::Unmasked},
     verdict::Judgement,
 };
 use crate::{outcome::NOT_RUN, words::workflow::neutral};
@@ -64,7 +64,7 @@ pub(crate) struct RunReport {
     pub(crate) trials: u32,
     /// Jobs that were planned; more than the records when the run ended early.
     pub(crate) planned: usize,
-    /// Assertions that filters or shards left out.
+    /// Assertions that filters, shards or the choice of targets left out.
     pub(crate) left_out: usize,
     /// Passes of which there is no record, because nobody asked for a report of them.
     pub(crate) passes_not_kept: usize,
@@ -84,6 +84,8 @@ pub(crate) struct RunReport {
     pub(crate) reds: Vec<String>,
     /// What each target offers.
     pub(crate) catalogs: Catalogs,
+    /// What is hidden in that, for the comparison alone: it is written nowhere.
+    pub(crate) unmasked: Unmasked,
     /// What changed in that against the baseline, when both are known.
     pub(crate) surface: Option<Surface>,
     /// The container engine, when one was needed.

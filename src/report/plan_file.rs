@@ -39,6 +39,8 @@ pub(crate) struct PlanFile {
     pub(crate) trials: u32,
     /// Assertions of the suites that the options left out.
     pub(crate) left_out: usize,
+    /// What the suites are made of, ascending; absent in a plan of an older version.
+    pub(crate) files: Option<Vec<PlannedFile>>,
     /// The shards.
     pub(crate) shards: Vec<PlannedShard>,
     /// The SHA-256 of the file up to where it stands.
@@ -61,6 +63,15 @@ pub(crate) struct PlannedShard {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlannedPlace(pub(crate) String, pub(crate) usize);
 
+/// A file of the suites, by its path from the suite, and the SHA-256 of its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct PlannedFile(pub(crate) String, pub(crate) String);
+
+/// The digest of suites that are made of these files.
+pub(crate) fn suites_digest(files: &[PlannedFile]) -> String {
+    sha256(json(&files).as_bytes())
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Format {
@@ -71,6 +82,8 @@ struct Format {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
+    files: Option<Vec<PlannedFile>>,
     format: Format,
     left_out: usize,
     shards: Vec<PlannedShard>,
@@ -99,8 +112,15 @@ impl PlanFile {
             version: VERSION,
         };
         let shards: Vec<String> = self.shards.iter().map(json).collect();
+        let files = match &self.files {
+            Some(files) => {
+                let files: Vec<String> = files.iter().map(json).collect();
+                format!("\"files\":[\n{}\n],\n", files.join(",\n"))
+            }
+            None => String::new(),
+        };
         format!(
-            "{{\n\"format\":{},\n\"left_out\":{},\n\"shards\":[\n{}\n],\n\"suite\":{},\n\"tool\":{},\n\"trials\":{},",
+            "{{\n{files}\"format\":{},\n\"left_out\":{},\n\"shards\":[\n{}\n],\n\"suite\":{},\n\"tool\":{},\n\"trials\":{},",
             json(&format),
             self.left_out,
             shards.join(",\n"),
@@ -125,6 +145,7 @@ impl PlanFile {
             suite: file.suite,
             trials: file.trials,
             left_out: file.left_out,
+            files: file.files,
             shards: file.shards,
             digest: file.sha256,
         };
@@ -162,6 +183,11 @@ impl PlanFile {
         Ok(())
     }
 
+    /// The digest of the suites it was made of, where it says so.
+    pub(crate) fn suites(&self) -> Option<String> {
+        self.files.as_deref().map(suites_digest)
+    }
+
     /// The shard of each assertion, from 1.
     pub(crate) fn shard_of(&self) -> BTreeMap<&str, usize> {
         let shards = self.shards.iter().enumerate();
@@ -180,7 +206,7 @@ fn json(value: &impl Serialize) -> String {
 pub(crate) mod tests {
     use proptest::prelude::*;
 
-    use super::{PlanFile, PlannedPlace, PlannedShard};
+    use super::{PlanFile, PlannedFile, PlannedPlace, PlannedShard};
     use crate::report::Tool;
 
     /// A plan with these shards.
@@ -201,6 +227,7 @@ pub(crate) mod tests {
             suite: "evals".to_owned(),
             trials: 1,
             left_out: 0,
+            files: Some(vec![PlannedFile("a.yaml".to_owned(), "cd".to_owned())]),
             shards: shards.collect(),
             digest: String::new(),
         }
@@ -213,6 +240,17 @@ pub(crate) mod tests {
             let plan = plan(shards);
             assert_eq!(PlanFile::parse(&plan.render()), Ok(plan));
         }
+    }
+
+    #[test]
+    fn a_plan_of_an_older_version_says_nothing_of_files() {
+        let mut old = plan(&[&["a"]]);
+        old.files = None;
+        let old = old.sealed();
+        assert!(!old.render().contains("files"));
+        assert_eq!(PlanFile::parse(&old.render()), Ok(old.clone()));
+        assert_eq!(old.suites(), None);
+        assert!(plan(&[&["a"]]).suites().is_some());
     }
 
     #[test]
@@ -231,6 +269,7 @@ pub(crate) mod tests {
             "version 1",
         );
         case(&text.replace("\"trials\"", "\"trails\""), "unknown field");
+        case(&text.replace("\"cd\"", "\"ce\""), "digest");
         case(&plan(&[&["a"], &["a"]]).render(), "twice");
         case(&plan(&[&["a\n"]]).render(), "no id");
         let mut placeless = plan(&[&["a"]]);

@@ -84,6 +84,9 @@ pub(crate) struct AttemptRecord {
     pub(crate) status: Status,
     /// Its headline.
     pub(crate) detail: String,
+    /// The expectations that did not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) mismatches: Vec<MismatchRecord>,
     /// How long it took, in microseconds.
     pub(crate) duration_us: u64,
     /// The end of its stderr.
@@ -308,12 +311,21 @@ impl Record {
         self.reason.as_deref().unwrap_or_default()
     }
 
-    /// Every text that came from outside and may be long, to be cut when a report must become smaller.
+    /// What servers wrote to stderr, of which the end matters.
+    pub(crate) fn stderr_texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let of_attempts = self.attempts.iter_mut().map(|it| &mut it.stderr);
+        of_attempts.chain(self.evidence.as_mut().map(|it| &mut it.stderr))
+    }
+
+    /// Every other text that came from outside and may be long, to be cut when a report must become smaller.
     pub(crate) fn long_texts(&mut self) -> Vec<&mut String> {
         let mut texts: Vec<&mut String> = Vec::new();
         texts.extend(&mut self.reason);
         for attempt in &mut self.attempts {
-            texts.extend([&mut attempt.detail, &mut attempt.stderr]);
+            texts.push(&mut attempt.detail);
+            for mismatch in &mut attempt.mismatches {
+                mismatch.collect_texts(&mut texts);
+            }
         }
         for finding in &mut self.findings {
             texts.push(&mut finding.message);
@@ -335,27 +347,29 @@ impl Evidence {
             texts.extend(&mut disruption.help);
         }
         for mismatch in &mut self.mismatches {
-            texts.extend([
-                &mut mismatch.headline,
-                &mut mismatch.wanted,
-                &mut mismatch.seen,
-            ]);
-            texts.extend(&mut mismatch.step);
-            texts.extend(&mut mismatch.path);
-            texts.extend(&mut mismatch.expected);
-            texts.extend(&mut mismatch.actual);
-            texts.extend(&mut mismatch.hint);
-            if let Some(call) = &mut mismatch.call {
-                call.collect_texts(texts);
-            }
+            mismatch.collect_texts(texts);
         }
         texts.extend(&mut self.notes);
         if let Some(call) = &mut self.call {
             call.collect_texts(texts);
         }
-        texts.push(&mut self.stderr);
         for frame in &mut self.wire {
             texts.push(&mut frame.text);
+        }
+    }
+}
+
+impl MismatchRecord {
+    /// The part of [`Record::long_texts`] that lies here.
+    fn collect_texts<'a>(&'a mut self, texts: &mut Vec<&'a mut String>) {
+        texts.extend([&mut self.headline, &mut self.wanted, &mut self.seen]);
+        texts.extend(&mut self.step);
+        texts.extend(&mut self.path);
+        texts.extend(&mut self.expected);
+        texts.extend(&mut self.actual);
+        texts.extend(&mut self.hint);
+        if let Some(call) = &mut self.call {
+            call.collect_texts(texts);
         }
     }
 }

@@ -3,8 +3,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::Value;
-
 use crate::{
     observation::{
         Timings,
@@ -24,6 +22,7 @@ use crate::{
             AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
             FrameRecord, MismatchRecord, Phases, Record, Sender,
         },
+        surface::{joined, kept},
     },
     words::{
         diagnostic::{Colour, Diagnostic, Severity},
@@ -116,10 +115,12 @@ impl Recorder {
                 catalog,
                 used_by,
             } => {
-                let name = Cleaner::name(&self.cleaner.mask(target));
-                let mut kept = self.catalog(catalog);
+                let name = Cleaner::name(&self.cleaner.text_named(target));
+                let unmasked = &mut self.report.unmasked;
+                let mut kept = kept::catalog(catalog, &self.cleaner, unmasked);
+                self.bound(&mut kept);
                 kept.used_by = used_by.iter().map(|it| Cleaner::name(it)).collect();
-                self.report.catalogs.insert(name, kept);
+                joined::add_beside(&mut self.report.catalogs, &name, kept);
                 None
             }
             Event::CatalogMissing { target, why } => {
@@ -192,27 +193,18 @@ impl Recorder {
         self.report
     }
 
-    /// A catalog without secrets and without lists that are longer than anybody compares.
-    fn catalog(&mut self, catalog: &Catalog) -> Catalog {
-        let mut kept = Catalog {
-            unknown: catalog.unknown.clone(),
-            ..Catalog::default()
-        };
+    /// Leaves out the lists that are longer than anybody compares.
+    fn bound(&mut self, catalog: &mut Catalog) {
         for listing in Listing::ALL {
-            let Some(entries) = catalog.list(listing) else {
-                continue;
-            };
-            let clean: Vec<Value> = entries.iter().map(|it| self.cleaner.value(it)).collect();
-            let bytes: usize = clean.iter().map(|it| it.to_string().len()).sum();
-            match self.catalog_bytes.checked_sub(bytes) {
-                Some(left) => {
-                    self.catalog_bytes = left;
-                    *kept.list_mut(listing) = Some(clean);
-                }
-                None => kept.unknown.push(listing),
+            let entries = catalog.list(listing).unwrap_or_default();
+            let bytes: usize = entries.iter().map(|it| it.to_string().len()).sum();
+            if let Some(left) = self.catalog_bytes.checked_sub(bytes) {
+                self.catalog_bytes = left;
+            } else {
+                *catalog.list_mut(listing) = None;
+                catalog.unknown.push(listing);
             }
         }
-        kept
     }
 
     /// The record of one outcome.
@@ -273,6 +265,7 @@ impl Recorder {
         AttemptRecord {
             status: attempt.status,
             detail: self.cleaner.line(&attempt.detail),
+            mismatches: self.mismatches(&attempt.failures),
             duration_us: micros(attempt.duration),
             stderr: self.cleaner.tail(&attempt.stderr.text()),
             container: container(attempt.container.as_deref()),
@@ -300,7 +293,6 @@ impl Recorder {
 
     fn evidence(&self, outcome: &Outcome) -> Evidence {
         let (wire, wire_left_out) = self.wire(&outcome.wire);
-        let mut excerpts = Excerpts::default();
         Evidence {
             phase: outcome.reached.word().to_owned(),
             disruption: outcome.disruption.as_ref().map(|it| DisruptionRecord {
@@ -311,11 +303,7 @@ impl Recorder {
                 frame: it.frame.as_ref().map(|frame| self.cleaner.text(frame)),
                 help: it.help.as_ref().map(|help| self.cleaner.line(help)),
             }),
-            mismatches: outcome
-                .failures
-                .iter()
-                .map(|it| self.mismatch(it, &mut excerpts))
-                .collect(),
+            mismatches: self.mismatches(&outcome.failures),
             notes: outcome
                 .notes
                 .iter()
@@ -342,6 +330,14 @@ impl Recorder {
                 .then(|| self.cleaner.text(&call.arguments.to_string())),
             answer: call.answer.as_ref().map(|answer| self.cleaner.text(answer)),
         }
+    }
+
+    fn mismatches(&self, failures: &[Failure]) -> Vec<MismatchRecord> {
+        let mut excerpts = Excerpts::default();
+        let failures = failures.iter();
+        failures
+            .map(|it| self.mismatch(it, &mut excerpts))
+            .collect()
     }
 
     fn mismatch(&self, failure: &Failure, excerpts: &mut Excerpts) -> MismatchRecord {

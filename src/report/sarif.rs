@@ -1,6 +1,7 @@
-//! SARIF 2.1.0: each expectation that did not hold as a result at its place in the suite, for code scanning.
+//! SARIF 2.1.0: each expectation that did not hold as a result at its place in the suite, for code scanning. Why the
+//! run is red beside that, its notifications say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -22,6 +23,9 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// Results of a file; GitHub refuses more than 25,000 and shows 5,000.
 const MOST_RESULTS: usize = 5_000;
 
+/// Causes of a verdict that are told.
+const MOST_CAUSES: usize = 100;
+
 /// The longest message, in bytes.
 const LONGEST_MESSAGE: usize = 8 * 1024;
 
@@ -39,12 +43,6 @@ pub(crate) fn render(report: &RunReport) -> String {
         .map(|finding| result(report, finding, &rules))
         .collect();
     let described: Vec<Value> = rules.keys().map(|rule| describe(rule)).collect();
-    let mut invocation = json!({ "executionSuccessful": report.end == End::Finished });
-    if all.len() > MOST_RESULTS {
-        let text = format!("{} more results are left out", all.len() - MOST_RESULTS);
-        invocation["toolExecutionNotifications"] =
-            json!([{ "level": "warning", "message": { "text": text } }]);
-    }
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -56,11 +54,38 @@ pub(crate) fn render(report: &RunReport) -> String {
                 "rules": described,
             } },
             "columnKind": "unicodeCodePoints",
-            "invocations": [invocation],
+            "invocations": [invocation(report, all.len().saturating_sub(MOST_RESULTS))],
             "results": results,
         }],
     });
     neutral::json(format!("{log:#}\n"))
+}
+
+/// Whether the run was what it was to be, and why not.
+fn invocation(report: &RunReport, left_out: usize) -> Value {
+    let notification =
+        |level: &str, text: &str| json!({ "level": level, "message": { "text": text } });
+    let untold = report.untold();
+    let mut notifications: Vec<Value> = untold
+        .iter()
+        .take(MOST_CAUSES)
+        .map(|cause| {
+            let mut text = format!("{}: {}", cause.verdict.word(), cause.text);
+            cut(&mut text, LONGEST_MESSAGE);
+            notification("error", &unlinked(&text))
+        })
+        .collect();
+    if left_out > 0 {
+        let text = format!("{left_out} more results are left out");
+        notifications.push(notification("warning", &text));
+    }
+    let mut invocation = json!({
+        "executionSuccessful": report.end == End::Finished && untold.is_empty(),
+    });
+    if !notifications.is_empty() {
+        invocation["toolExecutionNotifications"] = Value::Array(notifications);
+    }
+    invocation
 }
 
 /// Something at a place.
@@ -70,6 +95,8 @@ struct Finding<'a> {
     rule: &'a str,
     /// The expectation; absent when nothing could be observed.
     mismatch: Option<&'a MismatchRecord>,
+    /// Which one it is, from 1, of those of the same key, step and place.
+    number: usize,
 }
 
 /// What is wrong with an outcome.
@@ -77,28 +104,25 @@ fn findings(record: &Record) -> Vec<Finding<'_>> {
     let Some(evidence) = record.evidence.as_ref().filter(|_| record.status.is_red()) else {
         return Vec::new();
     };
-    let mut found: Vec<Finding<'_>> = evidence
-        .mismatches
-        .iter()
-        .map(|mismatch| Finding {
+    let disruption = evidence.disruption.iter().map(|disruption| Finding {
+        record,
+        rule: &disruption.kind,
+        mismatch: None,
+        number: 1,
+    });
+    let mut numbers: HashMap<_, usize> = HashMap::new();
+    let mismatches = evidence.mismatches.iter().map(|mismatch| {
+        let alike = (&mismatch.key, &mismatch.step, &mismatch.path);
+        let number = numbers.entry(alike).or_default();
+        *number += 1;
+        Finding {
             record,
             rule: &mismatch.key,
             mismatch: Some(mismatch),
-        })
-        .collect();
-    if let Some(disruption) = &evidence.disruption {
-        let rule = disruption.kind.as_str();
-        let mismatch = None;
-        found.insert(
-            0,
-            Finding {
-                record,
-                rule,
-                mismatch,
-            },
-        );
-    }
-    found
+            number: *number,
+        }
+    });
+    disruption.chain(mismatches).collect()
 }
 
 fn result(report: &RunReport, finding: &Finding<'_>, rules: &BTreeMap<&str, usize>) -> Value {
@@ -144,7 +168,11 @@ fn message(report: &RunReport, finding: &Finding<'_>) -> String {
         Some(_) | None => failure::text(finding.record, &detail),
     };
     cut(&mut text, LONGEST_MESSAGE);
-    // Such a text would be a link.
+    unlinked(&text)
+}
+
+/// The text without what would be a link.
+fn unlinked(text: &str) -> String {
     text.replace("](", "] (")
 }
 
@@ -156,20 +184,68 @@ fn describe(rule: &str) -> Value {
     })
 }
 
-/// What stays the same while the line moves: the assertion, the trial, and which of its expectations it is.
+/// What stays the same while the line moves: the assertion, the trial, and which of its expectations it is. Of several
+/// alike the number tells, and not what they want: a value may be another in each run.
 fn fingerprint(report: &RunReport, finding: &Finding<'_>) -> String {
     let record = finding.record;
     let mut hasher = Sha256::new();
     let place = finding.mismatch.and_then(|it| it.path.as_deref());
     let trial = if report.trials > 1 { record.trial } else { 1 };
-    for part in [
+    let step = finding.mismatch.and_then(|it| it.step.as_deref());
+    let number = (finding.number > 1).then(|| format!("#{}", finding.number));
+    let parts = [
         &record.key(),
         finding.rule,
         place.unwrap_or_default(),
         &trial.to_string(),
-    ] {
+    ];
+    for part in parts.into_iter().chain(step).chain(number.as_deref()) {
         hasher.update(part.as_bytes());
         hasher.update([0]);
     }
     hexadecimal(&hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use serde_json::Value;
+
+    use super::render;
+    use crate::report::{
+        RunReport,
+        tests::sample::{failure_with, report},
+    };
+
+    fn fingerprints(run: &RunReport) -> Vec<String> {
+        let log: Value = serde_json::from_str(&render(run)).unwrap();
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        let print = |result: &Value| result["partialFingerprints"]["mcpAssert/v1"].to_string();
+        results.iter().map(print).collect()
+    }
+
+    #[test]
+    fn each_expectation_has_its_own_fingerprint_and_keeps_it() {
+        let mut outcome = failure_with("a.yaml", "a", "hullo");
+        let one = outcome.failures[0].clone();
+        let mut of_step = one.clone();
+        of_step.step = Some("2".to_owned());
+        outcome.failures = vec![one.clone(), one.clone(), one, of_step.clone(), of_step];
+        let mut run = report(vec![outcome], 1);
+        let prints = fingerprints(&run);
+        assert_eq!(prints.iter().collect::<HashSet<_>>().len(), 5, "{prints:?}");
+        for mismatch in &mut run.records[0].evidence.as_mut().unwrap().mismatches {
+            mismatch.line += 7;
+            mismatch.wanted.push_str(" of port 4711");
+        }
+        assert_eq!(fingerprints(&run), prints);
+        run.records[0]
+            .evidence
+            .as_mut()
+            .unwrap()
+            .mismatches
+            .truncate(1);
+        assert_eq!(fingerprints(&run), prints[..1]);
+    }
 }

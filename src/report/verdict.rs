@@ -6,9 +6,12 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    observation::disruption::DisruptionKind,
     outcome::Status,
     report::{
-        End, Format, ProblemSeverity, RunReport, cleaner::one_line, record::DisruptionRecord,
+        End, ProblemSeverity, RunReport,
+        cleaner::one_line,
+        record::{DisruptionRecord, Record},
         tally::Tally,
     },
     words::{
@@ -129,12 +132,6 @@ pub(crate) enum Gate {
 }
 
 impl RunReport {
-    /// Whether the run can be written so: a badge of a run that is not whole would stay after it.
-    pub(crate) fn may_be_written_as(&self, format: Format) -> bool {
-        let verdict = self.judgement.as_ref().map(|judgement| judgement.verdict);
-        format != Format::Badge || verdict != Some(Verdict::Incomplete)
-    }
-
     /// Whether a run that was judged so may become a baseline: its assertions decided, and there is one. A run of none
     /// would leave a baseline that knows nothing, against which nothing gets worse.
     pub(crate) fn may_be_baseline(&self, verdict: Verdict) -> bool {
@@ -147,34 +144,56 @@ impl RunReport {
             | Verdict::Empty => false,
         }
     }
+
+    /// Why the run is red where no outcome says so, worst first: for formats that know outcomes and no verdict, which
+    /// would be green without it.
+    pub(crate) fn untold(&self) -> Vec<Cause> {
+        let Some(judgement) = &self.judgement else {
+            let reds = self.reds.iter();
+            let own = interrupted(self).into_iter().chain(invalid(self));
+            return own
+                .chain(reds.map(|red| Cause::new(Verdict::Fail, red)))
+                .filter(|cause| !self.is_told(cause))
+                .collect();
+        };
+        let causes = judgement.causes.iter();
+        causes
+            .filter(|cause| !self.is_told(cause))
+            .cloned()
+            .collect()
+    }
+
+    /// Whether outcomes show a cause: that too few of them passed, that none had a server, that they cannot be read.
+    fn is_told(&self, cause: &Cause) -> bool {
+        let unreadable = |record: &Record| {
+            let disruption = record
+                .evidence
+                .as_ref()
+                .and_then(|it| it.disruption.as_ref());
+            disruption.is_some_and(|it| it.kind == DisruptionKind::Invalid.word())
+        };
+        match cause.verdict {
+            Verdict::Fail => cause.text.starts_with(&passed_of(self.tally())),
+            Verdict::Error => cause.text == NOTHING_STARTED,
+            Verdict::Invalid => {
+                invalid(self).as_ref() == Some(cause) && self.records.iter().any(unreadable)
+            }
+            Verdict::Interrupted | Verdict::Incomplete | Verdict::Empty | Verdict::Pass => false,
+        }
+    }
 }
+
+/// The cause when no assertion came as far as a server.
+const NOTHING_STARTED: &str = "no server could be started";
 
 /// Judges a run that has been compared. `known` are causes that the report does not show: of the merge, of sinks.
 pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> Judgement {
     let mut causes = known;
-    if report.end == End::Interrupted {
-        causes.push(Cause::new(
-            Verdict::Interrupted,
-            &format!(
-                "the run was interrupted, {} did not run",
-                count(report.not_run(), "job")
-            ),
-        ));
-    }
-    let invalid = report
-        .problems
-        .iter()
-        .filter(|problem| problem.severity == ProblemSeverity::Error)
-        .count();
-    if invalid > 0 {
-        causes.push(Cause::new(
-            Verdict::Invalid,
-            &format!("{} in the suite", count(invalid, "problem")),
-        ));
-    }
+    causes.extend(interrupted(report));
+    causes.extend(invalid(report));
     let tally = report.tally();
     if nothing_started(report, tally) {
-        causes.push(Cause::new(Verdict::Error, "no server could be started"));
+        causes.push(Cause::new(Verdict::Error, NOTHING_STARTED));
     }
     if tally.executed() == 0 && demands.empty == Gate::Closed {
         causes.push(Cause::new(Verdict::Empty, "nothing was executed"));
@@ -190,6 +209,32 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     }
 }
 
+/// That it was interrupted.
+fn interrupted(report: &RunReport) -> Option<Cause> {
+    let text = || {
+        format!(
+            "the run was interrupted, {} did not run",
+            count(report.not_run(), "job")
+        )
+    };
+    (report.end == End::Interrupted).then(|| Cause::new(Verdict::Interrupted, &text()))
+}
+
+/// That its suites cannot be used.
+fn invalid(report: &RunReport) -> Option<Cause> {
+    let problems = report.problems.iter();
+    let invalid = problems
+        .filter(|problem| problem.severity == ProblemSeverity::Error)
+        .count();
+    let text = || format!("{} in the suite", count(invalid, "problem"));
+    (invalid > 0).then(|| Cause::new(Verdict::Invalid, &text()))
+}
+
+/// How the cause begins that too little passed.
+fn passed_of(tally: Tally) -> String {
+    format!("{} of {} passed, ", tally.passed, tally.executed())
+}
+
 /// What makes it a failure.
 fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -201,11 +246,7 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
         };
         causes.push(Cause::new(
             Verdict::Fail,
-            &format!(
-                "{} of {} passed, {wanted} % must",
-                tally.passed,
-                tally.executed()
-            ),
+            &format!("{}{wanted} % must", passed_of(tally)),
         ));
     }
     if let Some(comparison) = &report.comparison
@@ -319,7 +360,7 @@ mod tests {
         };
         Surface {
             targets: vec![target],
-            uncompared: Vec::new(),
+            ..Surface::default()
         }
     }
 
@@ -341,8 +382,8 @@ mod tests {
                 Trouble::Breaking => run.surface = Some(broken_surface()),
                 Trouble::Uncompared => {
                     run.surface = Some(Surface {
-                        targets: Vec::new(),
                         uncompared: vec!["s".to_owned()],
+                        ..Surface::default()
                     });
                 }
             }

@@ -13,19 +13,15 @@ use super::{
     contained::{self, Contained},
     image,
     job::{Shared, Teller},
-    launch::{CommandLine, command_line},
+    launch::{command_line, not_started, process_spec},
     live::{Ended, Live, Pace, ending_findings},
     lookout::Watch,
+    overdue,
     place::Place,
-    survey::{self, Asked},
-    trajectory,
+    reuse, survey, trajectory,
 };
 use crate::{
-    isolate::{
-        container::image::ReadyImage,
-        process::{Loading, Process, ProcessSpec, StartFailure},
-        running::Running,
-    },
+    isolate::{container::image::ReadyImage, process::Process, running::Running},
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
@@ -33,12 +29,9 @@ use crate::{
         process::Ending,
     },
     plan::job::RunJob,
-    session::{Script, Session},
+    session::{Asked, Script, Session},
     suite::{
-        model::{
-            server::{Inherit, Target},
-            subject::Subject,
-        },
+        model::{server::Target, subject::Subject},
         template::Bindings,
     },
     transport::clock::JobClock,
@@ -132,21 +125,21 @@ impl Attempted {
         slot: &mut Slot,
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Place);
-        if let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await {
-            self.perform(live, job, shared, started).await?;
-            let disruption = self.observation.disruption.as_mut();
-            let Some(crash) = disruption.filter(|seen| seen.kind == DisruptionKind::Crash) else {
+        if let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await? {
+            Box::pin(self.perform(live, job, shared, started)).await?;
+            let Some(disruption) = self.observation.disruption.as_mut() else {
                 return Ok(());
             };
-            let unspoken = |live: &mut Live| !live.session.was_spoken_to();
+            let crashed = disruption.kind == DisruptionKind::Crash;
+            let unspoken = |live: &mut Live| crashed && !live.session.was_spoken_to();
             let Some(dead) = self.live.take_if(unspoken) else {
-                crash.message += &shared_by(&self.shared_server);
+                reuse::tell(disruption, &self.shared_server);
                 return Ok(());
             };
             Box::pin(self.end_shared(dead, shared, started)).await;
         }
         let live = Box::pin(self.server(job, shared, started, slot)).await?;
-        self.perform(live, job, shared, started).await?;
+        Box::pin(self.perform(live, job, shared, started)).await?;
         if let Some(message) = self.died.take() {
             let findings = &mut self.observation.findings;
             note(findings, FindingCode::ExitedEarly, message, None);
@@ -160,20 +153,32 @@ impl Attempted {
         job: &RunJob,
         shared: &Shared,
         started: Started<'_>,
-    ) -> Option<Live> {
-        let mut live = shared.take_live(job).await?;
-        live.session.set_clock(started.clock);
+    ) -> Result<Option<Live>, Disruption> {
+        let Some(mut live) = shared.take_live(job).await else {
+            return Ok(None);
+        };
+        let until = shared.until(job, started.deadline + self.waited);
+        let untouched = live.place.is_untouched(&live.process, &until).await;
+        // Whether it can be shared is our question, and takes no time of the assertion's.
+        self.waited = started.begun.elapsed();
+        live.session.set_clock(started.clock.without(self.waited));
         live.session.catch_up().await;
-        let ended = live.session.is_closed() || live.process.status().is_some();
-        if ended || live.place.reset(&live.process).await.is_err() {
+        if !untouched || live.session.is_closed() || live.process.status().is_some() {
             Box::pin(self.end_shared(live, shared, started)).await;
-            return None;
+            return Ok(None);
         }
         self.bindings.fixture = live.place.fixture_path();
         let dialect = shared.options.rules.dialect;
-        live.place.look_before(job, &self.bindings, dialect);
-        live.place.look_again(job, &live.process).await;
-        Some(live)
+        let until = shared.until(job, started.deadline + self.waited);
+        let place = &mut live.place;
+        let looked = place.look_before(job, &self.bindings, dialect, &until);
+        if let Err(disruption) = looked.await {
+            self.live = Some(live);
+            return Err(disruption);
+        }
+        // Whoever gives up here finds no time left for the subject either.
+        until.wait(live.place.look_again(job, &live.process)).await;
+        Ok(Some(live))
     }
 
     /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
@@ -204,12 +209,8 @@ impl Attempted {
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
-        let watch = Watch {
-            place: &live.place,
-            server: &live.process,
-            job,
-            dialect: shared.options.rules.dialect,
-        };
+        let until = shared.until(job, started.deadline + self.waited);
+        let watch = Watch::new(&live.place, &live.process, job, (shared, until));
         let script = Script {
             setup: &job.body.setup,
             subject: &job.body.subject,
@@ -220,11 +221,12 @@ impl Attempted {
             seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
             () = shared.options.interrupt.cancelled() => None,
         };
-        let was_interrupted = performed.is_none();
+        let is_performed = performed.is_some();
         self.observation = performed.unwrap_or_else(interrupted);
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
-        if was_interrupted {
+        overdue::name(&mut self.observation, job.planned.timeout);
+        if !is_performed {
             // Nothing is looked at any more: every moment is for ending.
             self.live = Some(live);
             return Ok(());
@@ -265,6 +267,33 @@ impl Attempted {
         Ok(live)
     }
 
+    /// A fresh place, made in the time that is there for it.
+    async fn place(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<Place, Disruption> {
+        let begun = StdInstant::now();
+        let options = &shared.options;
+        let fixture = options.fixture.as_ref();
+        let until = shared.until(job, started.deadline + self.waited);
+        let made = Place::new(job, fixture, &self.bindings, started.image, &until).await;
+        self.observation.timings.place = begun.elapsed();
+        let mut place = made?;
+        self.bindings.fixture = place.fixture_path();
+        let looked = place.look_before(job, &self.bindings, options.rules.dialect, &until);
+        let looked = looked.await;
+        self.observation.timings.place = begun.elapsed();
+        match looked {
+            Ok(()) => Ok(place),
+            Err(disruption) => {
+                self.place = Some(place);
+                Err(disruption)
+            }
+        }
+    }
+
     /// A fresh place and a fresh server in it.
     async fn start(
         &mut self,
@@ -273,13 +302,7 @@ impl Attempted {
         started: Started<'_>,
         slot: &mut Slot,
     ) -> Result<Live, Disruption> {
-        let begun = StdInstant::now();
-        let options = &shared.options;
-        let fixture = options.fixture.as_ref();
-        let mut place = Place::new(job, fixture, &self.bindings, started.image).await?;
-        self.bindings.fixture = place.fixture_path();
-        place.look_before(job, &self.bindings, options.rules.dialect);
-        self.observation.timings.place = begun.elapsed();
+        let mut place = self.place(job, shared, started).await?;
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
         let (begun, waited) = (StdInstant::now(), self.waited);
@@ -336,18 +359,18 @@ impl Attempted {
     pub(super) async fn close(mut self, shared: &Shared, job: &RunJob) -> Self {
         if let Some(mut live) = self.live.take() {
             let asked = survey::in_session_of(&mut live, job, shared, &mut self.observation).await;
+            if asked == Asked::Not {
+                self.observation.stderr = live.process.stderr();
+            }
             let key = shared.shares(&job.planned);
             if let Some(key) = key.filter(|_| live.session.is_usable()) {
-                if asked == Asked::Not {
-                    self.observation.stderr = live.process.stderr();
-                }
                 self.observation.container = live.container();
                 shared.keep_live(key, live).await;
             } else {
                 survey::linger(&mut live, job, shared, &self.observation).await;
                 survey::attend(&mut live, job, shared, &self.observation).await;
                 let begun = StdInstant::now();
-                self.end(live, asked, shared, job).await;
+                Box::pin(self.end(live, asked, shared, job)).await;
                 self.observation.timings.close = begun.elapsed();
             }
         }
@@ -383,21 +406,40 @@ impl Attempted {
     /// Ends the server, and notes of its end what is not, or may not be, of our asking.
     async fn end(&mut self, live: Live, asked: Asked, shared: &Shared, job: &RunJob) {
         let mut unheard = Observation::default();
+        let looked_again = live.session.looked_again();
+        let judged = survey::judges_findings(job, shared);
+        let asked = if judged {
+            asked.max(looked_again)
+        } else {
+            asked
+        };
         let seen = match asked {
             Asked::Not | Asked::Answered => &mut self.observation,
             Asked::Unanswered => &mut unheard,
         };
+        let known = seen.findings.len();
         let ended = live.end(shared, seen).await;
-        let ours = match asked {
+        let of = |asked: Asked| match asked {
             Asked::Not => false,
             Asked::Answered => ended.exit.ending == Ending::ByItself,
             Asked::Unanswered => true,
         };
+        let (ours, of_the_look) = (of(asked), of(looked_again));
         if ours {
+            if of_the_look {
+                let how = ended.exit.status;
+                self.notes.push(format!(
+                    "the server ended with {how} {LOOKED_AGAIN}; that counts for nothing"
+                ));
+            }
             self.notes.extend(ended.notes);
             self.observation.container = ended.container;
         } else {
             self.complete(ended, job);
+            let late = self.observation.findings.get_mut(known..);
+            for finding in late.into_iter().flatten().filter(|_| of_the_look) {
+                finding.message = format!("{}, {LOOKED_AGAIN}", finding.message);
+            }
         }
     }
 
@@ -429,19 +471,9 @@ struct Started<'a> {
     image: Option<&'a ReadyImage>,
 }
 
-/// Who had used a server that ended, for the message that it did.
-fn shared_by(ids: &[String]) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<String> = ids.iter().take(NAMED).map(|id| format!("`{id}`")).collect();
-    let more = match ids.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "; the server was shared (--reuse-server): before, it was used by {}{more}",
-        named.join(", ")
-    )
-}
+/// When a server ended of which nobody knows whether it would have unasked, for people.
+const LOOKED_AGAIN: &str =
+    "after its tools were listed once more, to see whether they stay the same";
 
 fn interrupted() -> Observation {
     Observation {
@@ -452,48 +484,5 @@ fn interrupted() -> Observation {
             "interrupted",
         )),
         ..Observation::default()
-    }
-}
-
-fn not_started(failure: &StartFailure) -> Disruption {
-    let disruption = Disruption::new(
-        DisruptionKind::Start,
-        Phase::Start,
-        format!("the server could not be started: {failure}"),
-    );
-    match failure.help() {
-        Some(help) => disruption.with_help(help),
-        None => disruption,
-    }
-}
-
-fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
-    let environment = &shared.options.environment;
-    let (inherited, mut env) = match &line.inherit {
-        Inherit::All => (Some(Arc::clone(&shared.inherited)), Vec::new()),
-        Inherit::Nothing => (None, Vec::new()),
-        Inherit::Only(names) => {
-            let pair = |name: &String| {
-                let value = environment.variable(name)?.to_owned();
-                Some((name.clone(), value))
-            };
-            (None, names.iter().filter_map(pair).collect())
-        }
-    };
-    env.extend(line.env);
-    ProcessSpec {
-        inherited,
-        program: line.program,
-        args: line.args,
-        directory: line.directory.map_or_else(
-            || environment.directory.clone(),
-            |own| environment.directory.join(own),
-        ),
-        env,
-        search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
-        loading: match shared.options.jobs {
-            0 | 1 => Loading::Here,
-            2.. => Loading::Beside,
-        },
     }
 }

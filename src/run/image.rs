@@ -91,8 +91,7 @@ fn first_start(
     if !container.is_warmed() {
         return Ok(None);
     }
-    let fixture = shared.options.fixture.as_ref();
-    let fixture = fixture.filter(|_| planned.assertion.uses_fixture);
+    let fixture = planned.fixture.of(shared.options.fixture.as_ref());
     let bindings = Bindings {
         environment: Arc::clone(&shared.options.environment),
         unknown: shared.options.unknown_names(),

@@ -2,7 +2,7 @@
 //! names inside.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -20,7 +20,9 @@ use crate::{
             server::ServerContainer,
             sight, upload,
         },
-        fixture::{Comparison, Fixture},
+        files::Depth,
+        fixture::{Comparison, Fixture, FixtureProblem},
+        pace::Until,
         running::Running,
     },
     observation::{
@@ -66,7 +68,7 @@ impl Inside {
         image: &ReadyImage,
         bindings: &Bindings,
     ) -> Self {
-        let fixture = fixture.filter(|_| job.planned.assertion.uses_fixture);
+        let fixture = job.planned.fixture.of(fixture);
         let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
         let bindings = Bindings {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
@@ -108,14 +110,18 @@ impl Inside {
     }
 
     /// What the paths are before the server runs: those of the fixture as in the original.
-    pub(super) fn look_before(&mut self, paths: &[String]) -> BTreeMap<String, FileState> {
+    pub(super) async fn look_before(
+        &mut self,
+        paths: &BTreeMap<String, Depth>,
+        until: &Until,
+    ) -> Result<BTreeMap<String, FileState>, FixtureProblem> {
         self.outside.clear();
         self.names.clear();
         let mut before = BTreeMap::new();
-        for path in paths {
+        for (path, depth) in paths {
             if let Some((fixture, relative)) = self.below_fixture(path) {
-                let mut seen = fixture.look(std::slice::from_ref(&relative));
-                before.extend(seen.remove(&relative).map(|state| (path.clone(), state)));
+                let state = fixture.look(relative, *depth, until).await?;
+                before.insert(path.clone(), state);
                 continue;
             }
             let place = self.place_of(path);
@@ -125,7 +131,7 @@ impl Inside {
                 self.outside.push(place);
             }
         }
-        before
+        Ok(before)
     }
 
     /// Adds what was outside of the fixture when the container was made.
@@ -154,9 +160,9 @@ impl Inside {
     /// What the paths are now, and what changed in the fixture.
     pub(super) async fn look_after(
         &self,
-        paths: &[String],
+        paths: &BTreeMap<String, Depth>,
         container: &ServerContainer,
-        compared: Compared,
+        (compared, until): (Compared, &Until),
     ) -> Result<Seen, Disruption> {
         let Target::Container {
             container: model, ..
@@ -166,10 +172,11 @@ impl Inside {
         };
         let below = |path: &String| self.below_fixture(path).is_some();
         let (inner, outer): (Vec<&String>, Vec<&String>) =
-            paths.iter().partition(|path| below(path));
+            paths.keys().partition(|path| below(path));
         let mut after = BTreeMap::new();
         for path in outer {
-            let state = container.look(model, &self.place_of(path)).await;
+            let place = self.place_of(path);
+            let state = within(until, &place, container.look(model, &place)).await?;
             after.insert(path.clone(), state);
         }
         let Some((fixture, root)) = &self.fixture else {
@@ -178,47 +185,55 @@ impl Inside {
         if inner.is_empty() && compared == Compared::No {
             return Ok((after, None));
         }
-        let tree = tree(container, root).await?;
+        let asked = inner.iter().filter_map(|path| self.below_clean(path));
+        let asked = asked.map(PathBuf::from).collect();
+        let tree = match within(until, root, container.tree(root, asked)).await? {
+            // Those that are named can be looked at one by one.
+            Err(ReadFailure::TooMuch { .. }) if compared == Compared::No => None,
+            read => Some(whole(read)?),
+        };
         let mut unlisted = BTreeMap::new();
         for path in inner {
-            let mut state = tree.look(path, root);
-            if state == FileState::Absent {
-                let place = Path::new(root).join(path).display().to_string();
-                // No archive holds a socket; asked for by name, it is there.
-                let found = container.look(model, &place).await;
+            let listed = tree.as_ref().and_then(|tree| tree.look(path, root));
+            let state = if let Some(state) = listed {
+                state
+            } else {
+                let found = within(until, path, container.look_below(root, path)).await?;
+                // A socket: no archive holds one.
                 if matches!(found, FileState::Unreadable(_)) {
-                    unlisted.extend(self.below_clean(&place).map(|path| (path, Change::Added)));
-                    state = found;
+                    unlisted.extend(self.below_clean(path).map(|path| (path, Change::Added)));
                 }
-            }
+                found
+            };
             after.insert(path.clone(), state);
         }
-        if compared == Compared::No {
+        let Some(tree) = tree.filter(|_| compared == Compared::Yes) else {
             return Ok((after, None));
-        }
-        let mut changes = compare(fixture, tree).await?;
+        };
+        let mut changes = compare(fixture, tree, until).await?;
         changes.changes.extend(unlisted);
         Ok((after, Some(changes)))
     }
 
     /// What the changes call a place of the fixture.
-    fn below_clean(&self, place: &str) -> Option<String> {
+    fn below_clean(&self, path: &str) -> Option<String> {
         let (_, root) = self.fixture.as_ref()?;
-        let place = sight::clean(Path::new(place));
+        let place = sight::clean(&Path::new(root).join(path));
         Some(place.strip_prefix(root).ok()?.display().to_string())
     }
 
-    /// Whether the next assertion can use the container as it is. A fixture that a server changed cannot be made as
-    /// it was: a fresh container is.
-    pub(super) async fn is_untouched(&self, server: &Running) -> Result<(), Disruption> {
+    /// Whether the fixture is as it was when the container was made.
+    pub(super) async fn is_untouched(
+        &self,
+        server: &Running,
+        until: &Until,
+    ) -> Result<bool, Disruption> {
         let (Some((fixture, root)), Some(container)) = (&self.fixture, server.container()) else {
-            return Ok(());
+            return Ok(true);
         };
-        let changes = compare(fixture, tree(container, root).await?).await?;
-        if changes.is_empty() {
-            return Ok(());
-        }
-        Err(disruption("the fixture was changed".to_owned()))
+        let tree = within(until, root, container.tree(root, BTreeSet::new())).await?;
+        let changes = compare(fixture, whole(tree)?, until).await?;
+        Ok(changes.is_empty())
     }
 
     /// A path relative to the fixture, if it leads there.
@@ -240,8 +255,8 @@ impl Inside {
 }
 
 /// What is in the container's fixture; nothing when the server removed all of it.
-async fn tree(container: &ServerContainer, root: &str) -> Result<Tree, Disruption> {
-    match container.tree(root).await {
+fn whole(read: Result<Tree, ReadFailure>) -> Result<Tree, Disruption> {
+    match read {
         Ok(tree) => Ok(tree),
         Err(ReadFailure::Absent(_)) => Ok(Tree::default()),
         Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => Err(
@@ -250,15 +265,28 @@ async fn tree(container: &ServerContainer, root: &str) -> Result<Tree, Disruptio
     }
 }
 
-async fn compare(fixture: &Arc<Fixture>, tree: Tree) -> Result<Comparison, Disruption> {
-    let fixture = Arc::clone(fixture);
-    let compared =
-        tokio::task::spawn_blocking(move || fixture.compare(&tree.into_returned())).await;
-    match compared {
-        Ok(Ok(changes)) => Ok(changes),
-        Ok(Err(problem)) => Err(disrupted(Phase::Subject, NOT_COMPARED, &problem)),
-        Err(error) => Err(disruption(error.to_string())),
-    }
+/// What is read of a place in a container, if that ends in time.
+async fn within<T>(
+    until: &Until,
+    place: &str,
+    reading: impl Future<Output = T>,
+) -> Result<T, Disruption> {
+    until.wait(reading).await.ok_or_else(|| late(until, place))
+}
+
+fn late(until: &Until, place: &str) -> Disruption {
+    let what = format!("`{place}` was still being read from the container");
+    let problem = FixtureProblem::late(until, what);
+    disrupted(&problem, (Phase::Subject, NOT_COMPARED), until)
+}
+
+async fn compare(
+    fixture: &Arc<Fixture>,
+    tree: Tree,
+    until: &Until,
+) -> Result<Comparison, Disruption> {
+    let compared = fixture.compare(tree.into_returned(), until).await;
+    compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))
 }
 
 fn disruption(message: String) -> Disruption {

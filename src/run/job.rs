@@ -11,7 +11,7 @@ use std::{
 use tokio::{
     sync::{Mutex, mpsc},
     task::JoinSet,
-    time::timeout,
+    time::{Instant, timeout},
 };
 
 use super::{
@@ -26,7 +26,7 @@ use super::{
     shown,
 };
 use crate::{
-    isolate::process::Inherited,
+    isolate::{pace::Until, process::Inherited},
     observation::{
         SessionFacts,
         disruption::{Disruption, DisruptionKind, Phase},
@@ -78,6 +78,15 @@ impl Shared {
             closing.spawn(async move { live.close(&shared).await });
         }
         while closing.join_next().await.is_some() {}
+    }
+
+    /// How long files may be worked on for an assertion that has time until then.
+    pub(super) fn until(&self, job: &RunJob, deadline: Instant) -> Until {
+        Until {
+            deadline: deadline.into_std(),
+            timeout: job.planned.timeout,
+            interrupt: self.options.interrupt.clone(),
+        }
     }
 
     /// Notes what could not be removed.
@@ -351,6 +360,7 @@ fn earlier_attempt(
     EarlierAttempt {
         status: outcome.status,
         detail: outcome.detail(),
+        failures: outcome.failures,
         duration,
         stderr,
         container: outcome.container,

@@ -1,10 +1,14 @@
 //! What is started for a job, spelled out: program, arguments, environment, with every `{{…}}` and `${…}`
 //! filled in, and which of the values are secrets.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
+use super::job::Shared;
 use crate::{
-    isolate::container::body::Command,
+    isolate::{
+        container::body::Command,
+        process::{Loading, ProcessSpec, StartFailure},
+    },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     suite::{
         model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Target},
@@ -89,6 +93,38 @@ pub(crate) fn command_line(
     }
 }
 
+/// The process that a command line becomes in this run.
+pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
+    let environment = &shared.options.environment;
+    let (inherited, mut env) = match &line.inherit {
+        Inherit::All => (Some(Arc::clone(&shared.inherited)), Vec::new()),
+        Inherit::Nothing => (None, Vec::new()),
+        Inherit::Only(names) => {
+            let pair = |name: &String| {
+                let value = environment.variable(name)?.to_owned();
+                Some((name.clone(), value))
+            };
+            (None, names.iter().filter_map(pair).collect())
+        }
+    };
+    env.extend(line.env);
+    ProcessSpec {
+        inherited,
+        program: line.program,
+        args: line.args,
+        directory: line.directory.map_or_else(
+            || environment.directory.clone(),
+            |own| environment.directory.join(own),
+        ),
+        env,
+        search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
+        loading: match shared.options.jobs {
+            0 | 1 => Loading::Here,
+            2.. => Loading::Beside,
+        },
+    }
+}
+
 /// What is started in a container. Nothing of ours is inherited there.
 pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disruption> {
     let (words, launch) = match program {
@@ -125,8 +161,8 @@ pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Se
     let values: Vec<&EnvValue> = match target {
         Target::Process(launch) | Target::Builtin { launch, .. } => values_of(launch),
         Target::Container { container, program } => {
-            for (_, value) in &container.env_file {
-                secrets.add(value);
+            for (name, value) in &container.env_file {
+                secrets.add_named(name, value);
             }
             // What the lines write into the image, the server can tell.
             for name in container.prepare.iter().flat_map(|prepare| &prepare.env) {
@@ -154,7 +190,7 @@ pub(crate) fn add_secret(name: &str, environment: &Environment, secrets: &mut Se
         || name.starts_with("LC_")
         || PLAIN_VALUES.contains(&value.to_lowercase().as_str());
     if !plain {
-        secrets.add(value);
+        secrets.add_named(name, value);
     }
 }
 
@@ -241,4 +277,16 @@ fn invalid(message: impl Into<String>) -> Disruption {
 
 fn unsupported(message: impl Into<String>) -> Disruption {
     Disruption::new(DisruptionKind::Unsupported, Phase::Start, message)
+}
+/// A process that could not be started.
+pub(super) fn not_started(failure: &StartFailure) -> Disruption {
+    let disruption = Disruption::new(
+        DisruptionKind::Start,
+        Phase::Start,
+        format!("the server could not be started: {failure}"),
+    );
+    match failure.help() {
+        Some(help) => disruption.with_help(help),
+        None => disruption,
+    }
 }

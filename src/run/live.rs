@@ -14,6 +14,7 @@ use crate::{
     observation::{
         Observation,
         container::ContainerSeen,
+        disruption::DisruptionKind,
         finding::{FindingCode, note},
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
@@ -196,7 +197,13 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
                 | ExitStatus::OutOfMemory
                 | ExitStatus::Unknown => "SIGTERM ended it",
             };
-            let message = format!("the server lived on after its stdin was closed; {how}");
+            let busy = match &seen.disruption {
+                Some(disruption) if disruption.kind == DisruptionKind::Timeout => {
+                    ", perhaps at work on what it had not answered"
+                }
+                Some(_) | None => "",
+            };
+            let message = format!("the server lived on after its stdin was closed{busy}; {how}");
             note(findings, FindingCode::IgnoresStdinEnd, message, None);
         }
         // The engine was not there to say what the server did.

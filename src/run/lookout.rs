@@ -1,18 +1,28 @@
 //! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
 //! knows what is waited for after an answer. What files are and how they are read is `place`'s, what a wait is `check`'s.
 
-use super::place::{Place, about_files};
+use std::sync::OnceLock;
+
+use super::{
+    job::Shared,
+    place::{Place, about_files},
+    survey,
+};
 use crate::{
     check::waiting::Wait,
-    isolate::running::Running,
-    observation::{StepPart, disruption::Disruption, files::FilesSeen},
+    isolate::{pace::Until, running::Running},
+    observation::{
+        StepPart,
+        disruption::Disruption,
+        files::{FileState, FilesSeen},
+    },
     plan::job::RunJob,
-    session::{Awaited, Looking, Lookout, OnEnd, Whose},
+    session::{Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
         model::{
-            expectation::Wanted,
+            expectation::{Expectation, Wanted},
             subject::{Step, StepOrder, Subject},
         },
         template::Bindings,
@@ -25,6 +35,30 @@ pub(super) struct Watch<'a> {
     pub(super) server: &'a Running,
     pub(super) job: &'a RunJob,
     pub(super) dialect: Dialect,
+    second_look: SecondLook,
+    /// How long may be looked.
+    until: Until,
+    /// What the setup left at the paths of `file_unchanged`.
+    prepared: OnceLock<FilesSeen>,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        place: &'a Place,
+        server: &'a Running,
+        job: &'a RunJob,
+        (shared, until): (&Shared, Until),
+    ) -> Self {
+        Self {
+            place,
+            server,
+            job,
+            dialect: shared.options.rules.dialect,
+            second_look: survey::second_look(job, shared),
+            until,
+            prepared: OnceLock::new(),
+        }
+    }
 }
 
 impl Watch<'_> {
@@ -56,7 +90,39 @@ impl Watch<'_> {
         };
         let of_steps = steps.iter().flat_map(|step| &step.wanted);
         let seen = self.look(body.wanted.iter().chain(of_steps), bindings);
-        seen.await.map(Option::unwrap_or_default)
+        let mut seen = seen.await.map(Option::unwrap_or_default)?;
+        if let Some(prepared) = self.prepared.get() {
+            self.since(prepared, &mut seen);
+        }
+        Ok(seen)
+    }
+
+    /// Adds what the setup left. The Go tool compares with that, and nothing but content.
+    fn since(&self, prepared: &FilesSeen, seen: &mut FilesSeen) {
+        for (path, file) in &mut seen.paths {
+            let Some(then) = prepared.paths.get(path).map(|file| &file.after) else {
+                continue;
+            };
+            if self.dialect == Dialect::Compat && *then != FileState::Directory {
+                file.before = then.clone();
+                file.inside = None;
+            } else {
+                file.prepared = Some(then.clone());
+            }
+        }
+    }
+
+    /// Looks at the paths of `file_unchanged` when the setup is over.
+    async fn look_prepared(&self, bindings: &Bindings) -> Result<(), Disruption> {
+        let wanted = self.job.body.wanted.iter();
+        let wanted = wanted.filter(|wanted| {
+            let resolved = resolve(wanted, bindings, self.dialect);
+            resolved.is_ok_and(|expectation| wants_unchanged(&expectation))
+        });
+        if let Some(seen) = self.look(wanted, bindings).await? {
+            self.prepared.get_or_init(|| seen);
+        }
+        Ok(())
     }
 
     /// The files that are asked for; `None` when none are.
@@ -70,9 +136,18 @@ impl Watch<'_> {
             return Ok(None);
         }
         let bindings = (bindings, self.dialect);
-        let seen = self.place.look_after(&wanted, bindings, self.server);
+        let place = self.place;
+        let seen = place.look_after(&wanted, bindings, self.server, &self.until);
         seen.await.map(Some)
     }
+}
+
+/// Whether an expectation is about paths that are as they were.
+fn wants_unchanged(expectation: &Expectation) -> bool {
+    if let Expectation::Not(inner) = expectation {
+        return inner.iter().any(|(_, inner)| wants_unchanged(inner));
+    }
+    matches!(expectation, Expectation::FileUnchanged(_))
 }
 
 impl Lookout for Watch<'_> {
@@ -85,7 +160,11 @@ impl Lookout for Watch<'_> {
         Box::pin(async move {
             let step = self.job.body.steps(part).get(index);
             let wanted = step.into_iter().flat_map(|step| &step.wanted);
-            self.look(wanted, bindings).await
+            let seen = self.look(wanted, bindings).await?;
+            if part == StepPart::Setup && index + 1 == self.job.body.setup.len() {
+                self.look_prepared(bindings).await?;
+            }
+            Ok(seen)
         })
     }
 
@@ -114,5 +193,9 @@ impl Lookout for Watch<'_> {
         } else {
             OnEnd::Disrupts
         }
+    }
+
+    fn second_look(&self) -> SecondLook {
+        self.second_look
     }
 }

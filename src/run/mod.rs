@@ -12,6 +12,7 @@ pub(crate) mod launch;
 mod live;
 mod lookout;
 mod ordered;
+mod overdue;
 mod place;
 mod queue;
 mod reuse;

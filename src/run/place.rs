@@ -2,25 +2,27 @@
 //! the server starts and after the subject.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::{Component, Path, PathBuf},
+    collections::BTreeMap,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
 use super::{
     inside::{Compared, Inside},
     job::Shared,
+    overdue,
 };
 use crate::{
     isolate::{
         container::image::ReadyImage,
-        files,
+        files::{self, Depth},
         fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
+        pace::Until,
         running::Running,
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        files::{FileSeen, FileState, FilesSeen},
+        files::{FileSeen, FileState, FilesSeen, Way},
     },
     plan::job::RunJob,
     suite::{
@@ -51,12 +53,13 @@ enum Files {
 }
 
 impl Place {
-    /// Makes the copy for a job that uses one.
+    /// Makes the copy for a job that uses one, as long as that is worth it.
     pub(super) async fn new(
         job: &RunJob,
         fixture: Option<&Arc<Fixture>>,
         bindings: &Bindings,
         image: Option<&ReadyImage>,
+        until: &Until,
     ) -> Result<Self, Disruption> {
         let caller = bindings.environment.directory.clone();
         if let Some(image) = image {
@@ -66,14 +69,12 @@ impl Place {
                 before: BTreeMap::new(),
             });
         }
-        let copy = match fixture {
-            Some(fixture) if job.planned.assertion.uses_fixture => {
-                let copied = fixture.copy().await;
-                Some(copied.map_err(|problem| {
-                    disrupted(Phase::Place, "the fixture could not be copied", &problem)
-                })?)
+        let copy = match job.planned.fixture.of(fixture) {
+            Some(fixture) => {
+                let copied = fixture.copy_by(until.clone()).await;
+                Some(copied.map_err(|problem| disrupted(&problem, NOT_COPIED, until))?)
             }
-            Some(_) | None => None,
+            None => None,
         };
         Ok(Self {
             caller,
@@ -98,31 +99,40 @@ impl Place {
         }
     }
 
-    /// Makes the copy as it was, for the next assertion of the same server.
-    pub(super) async fn reset(&mut self, server: &Running) -> Result<(), Disruption> {
-        self.before.clear();
+    /// Whether the next assertion of the same server finds the fixture as a fresh one would. What the server changed
+    /// cannot be taken back under it: it may hold open what it made, and count on it. A fresh server can.
+    pub(super) async fn is_untouched(&self, server: &Running, until: &Until) -> bool {
         match &self.files {
-            Files::Here { copy: None } => Ok(()),
-            Files::Here { copy: Some(copy) } => copy.reset().await.map_err(|problem| {
-                disrupted(Phase::Place, "the fixture could not be reset", &problem)
-            }),
-            Files::Inside(inside) => inside.is_untouched(server).await,
+            Files::Here { copy: None } => true,
+            // What cannot be looked at may be changed.
+            Files::Here { copy: Some(copy) } => copy.is_untouched(until).await.unwrap_or(false),
+            Files::Inside(inside) => inside.is_untouched(server, until).await.unwrap_or(false),
         }
     }
 
     /// Remembers the files that the expectations name, as far as their names are known by now.
-    pub(super) fn look_before(&mut self, job: &RunJob, bindings: &Bindings, dialect: Dialect) {
+    pub(super) async fn look_before(
+        &mut self,
+        job: &RunJob,
+        bindings: &Bindings,
+        dialect: Dialect,
+        until: &Until,
+    ) -> Result<(), Disruption> {
+        self.before.clear();
         let paths = paths(wanted_of(job), bindings, dialect);
         if paths.is_empty() {
-            return;
+            return Ok(());
         }
+        let failed = |problem| disrupted(&problem, (Phase::Place, NOT_READ), until);
         let (callers, paths) = of_caller(paths, dialect);
-        self.before = match &mut self.files {
-            Files::Here { copy } => files::look(&paths, copy.as_ref(), &self.caller),
-            Files::Inside(inside) => inside.look_before(&paths),
+        let before = match &mut self.files {
+            Files::Here { copy } => files::look(&paths, copy.as_ref(), &self.caller, until).await,
+            Files::Inside(inside) => inside.look_before(&paths, until).await,
         };
-        let callers = files::look(&callers, None, &self.caller);
-        self.before.extend(callers);
+        self.before = before.map_err(failed)?;
+        let callers = files::look(&callers, None, &self.caller, until).await;
+        self.before.extend(callers.map_err(failed)?);
+        Ok(())
     }
 
     /// Looks at what the next assertion of a running container names.
@@ -150,7 +160,9 @@ impl Place {
         wanted: &[&Wanted],
         (bindings, dialect): (&Bindings, Dialect),
         server: &Running,
+        until: &Until,
     ) -> Result<FilesSeen, Disruption> {
+        let failed = |problem| disrupted(&problem, (Phase::Subject, NOT_READ), until);
         let paths = paths(wanted.iter().copied(), bindings, dialect);
         let (callers, paths) = of_caller(paths, dialect);
         let asked = wanted
@@ -159,25 +171,22 @@ impl Place {
         let (mut after, changed) = match (&self.files, server) {
             (Files::Inside(inside), Running::Container(container)) => {
                 let asked = if asked { Compared::Yes } else { Compared::No };
-                inside.look_after(&paths, container, asked).await?
+                inside.look_after(&paths, container, (asked, until)).await?
             }
             (Files::Here { copy }, Running::Process(_) | Running::Container(_)) => {
-                let after = if paths.is_empty() {
-                    BTreeMap::new()
-                } else {
-                    files::look(&paths, copy.as_ref(), &self.caller)
-                };
-                (after, changes(copy.as_ref().filter(|_| asked)).await?)
+                let after = files::look(&paths, copy.as_ref(), &self.caller, until).await;
+                let changed = changes(copy.as_ref().filter(|_| asked), until).await?;
+                (after.map_err(failed)?, changed)
             }
             (Files::Inside(_), Running::Process(_)) => (BTreeMap::new(), None),
         };
         let root = self.fixture_path();
         let inside = |path: &str| {
-            let is_callers = callers.iter().any(|own| own == path);
-            let root = root.as_deref().filter(|_| !is_callers);
-            root.and_then(|root| below(root, path))
+            let is_callers = callers.contains_key(path);
+            self.way(Path::new(path)).filter(|_| !is_callers)
         };
-        after.extend(files::look(&callers, None, &self.caller));
+        let of_caller = files::look(&callers, None, &self.caller, until).await;
+        after.extend(of_caller.map_err(failed)?);
         let paths = after
             .into_iter()
             .map(|(path, after)| {
@@ -188,6 +197,7 @@ impl Place {
                 let inside = inside(&path);
                 let seen = FileSeen {
                     before,
+                    prepared: None,
                     after,
                     inside,
                 };
@@ -202,6 +212,20 @@ impl Place {
             unseen: unseen.unwrap_or_default(),
             root,
         })
+    }
+
+    /// Where a path leads in the fixture, if it leads there.
+    fn way(&self, path: &Path) -> Option<Way> {
+        let root = self.fixture_path()?;
+        let below = if path.is_absolute() {
+            path.strip_prefix(root).ok()?
+        } else {
+            path
+        };
+        match &self.files {
+            Files::Here { copy } => copy.as_ref()?.way(below),
+            Files::Inside(inside) => inside.fixture()?.way(below),
+        }
     }
 
     /// Removes the copy; why it could not be is the run's to tell, for it stays whatever becomes of the job.
@@ -219,73 +243,84 @@ impl Place {
 }
 
 /// Everything that changed in a copy.
-async fn changes(copy: Option<&FixtureCopy>) -> Result<Option<Comparison>, Disruption> {
+async fn changes(
+    copy: Option<&FixtureCopy>,
+    until: &Until,
+) -> Result<Option<Comparison>, Disruption> {
     let Some(copy) = copy else {
         return Ok(None);
     };
-    let changes = copy.changes().await;
+    let changes = copy.changes(until).await;
     changes
         .map(Some)
-        .map_err(|problem| disrupted(Phase::Subject, NOT_COMPARED, &problem))
+        .map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))
 }
+
+/// When something failed, and what.
+type Failed = (Phase, &'static str);
+
+const NOT_COPIED: Failed = (Phase::Place, "the fixture could not be copied");
+
+/// How a look that failed is told.
+const NOT_READ: &str = "the files that are asked for could not be looked at";
 
 /// How a comparison that failed is told.
 pub(super) const NOT_COMPARED: &str = "the fixture's copy could not be compared with the original";
 
-pub(super) fn disrupted(phase: Phase, what: &str, problem: &FixtureProblem) -> Disruption {
-    let disruption = Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"));
+/// What takes too long takes the time of the assertion, and nobody else's.
+pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until) -> Disruption {
+    let (phase, what) = failed;
+    let disruption = match problem {
+        FixtureProblem::Slow { .. } => {
+            let what = format!("{problem}; nothing was sent to the server");
+            overdue::disruption(until.timeout, phase, &what)
+        }
+        FixtureProblem::Late(what) => overdue::disruption(until.timeout, phase, what),
+        FixtureProblem::Interrupted => {
+            Disruption::new(DisruptionKind::Interrupted, phase, problem.to_string())
+        }
+        FixtureProblem::Missing(_)
+        | FixtureProblem::NotADirectory(_)
+        | FixtureProblem::HoldsTemporary { .. }
+        | FixtureProblem::AbsoluteLink { .. }
+        | FixtureProblem::EscapingLink { .. }
+        | FixtureProblem::Special { .. }
+        | FixtureProblem::Unreadable { .. }
+        | FixtureProblem::Temporary { .. }
+        | FixtureProblem::Copy { .. }
+        | FixtureProblem::Handling { .. } => {
+            Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"))
+        }
+    };
     match problem.help() {
         Some(help) => disruption.with_help(help),
         None => disruption,
     }
 }
 
+/// Paths by their names, with what is wanted of each.
+type Paths = BTreeMap<String, Depth>;
+
 /// The paths that expectations name.
 fn paths<'a>(
     wanted: impl Iterator<Item = &'a Wanted>,
     bindings: &Bindings,
     dialect: Dialect,
-) -> Vec<String> {
-    let mut paths = BTreeSet::new();
+) -> Paths {
+    let mut paths = BTreeMap::new();
     for wanted in wanted {
         if let Ok(expectation) = resolve(wanted, bindings, dialect) {
             collect(expectation.as_ref(), &mut paths);
         }
     }
-    paths.into_iter().collect()
+    paths
 }
 
 /// The paths that start in the caller's directory although there may be a fixture, and the others.
-fn of_caller(paths: Vec<String>, dialect: Dialect) -> (Vec<String>, Vec<String>) {
+fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
     paths
         .into_iter()
-        .partition(|path| dialect == Dialect::Compat && Path::new(path).is_relative())
-}
-
-/// A path relative to the fixture, if it leads there; only its letters are looked at.
-fn below(root: &str, path: &str) -> Option<String> {
-    let path = Path::new(path);
-    let path = if path.is_absolute() {
-        path.strip_prefix(root).ok()?
-    } else {
-        path
-    };
-    let mut parts = Vec::new();
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => parts.push(name.to_string_lossy()),
-            Component::ParentDir => {
-                parts.pop()?;
-            }
-            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
-        }
-    }
-    let below = parts.join("/");
-    Some(if below.is_empty() {
-        ".".to_owned()
-    } else {
-        below
-    })
+        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
 }
 
 /// The expectations that may name files, those of steps included.
@@ -305,17 +340,28 @@ pub(super) fn about_files(wanted: &Wanted) -> bool {
     wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
 }
 
-fn collect(expectation: &Expectation, paths: &mut BTreeSet<String>) {
+fn collect(expectation: &Expectation, paths: &mut Paths) {
+    let mut name = |path: &String, depth: Depth| {
+        let known = paths.entry(path.clone()).or_insert(depth);
+        *known = depth.max(*known);
+    };
     match expectation {
         Expectation::FileContains(files)
         | Expectation::FileNotContains(files)
         | Expectation::FileEquals(files) => {
-            paths.extend(files.iter().map(|file| file.path.clone()));
+            for file in files {
+                name(&file.path, Depth::Content);
+            }
         }
-        Expectation::FileExists(named)
-        | Expectation::FileNotExists(named)
-        | Expectation::FileUnchanged(named) => {
-            paths.extend(named.iter().cloned());
+        Expectation::FileExists(named) | Expectation::FileNotExists(named) => {
+            for path in named {
+                name(path, Depth::Content);
+            }
+        }
+        Expectation::FileUnchanged(named) => {
+            for path in named {
+                name(path, Depth::Digest);
+            }
         }
         Expectation::Not(inner) => inner
             .iter()

@@ -18,6 +18,7 @@ use super::{
     surface,
 };
 use crate::{
+    isolate::sweep,
     observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::{
         NOT_RUN, Outcome, Status,
@@ -68,16 +69,16 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
         let known = surface::collect(&scheduler.plan, &scheduler.shared).await;
         for (target, catalog) in known {
             (scheduler.emit)(Event::CatalogKnown {
-                target: target.name,
+                target: target.server.name.clone(),
                 catalog,
-                used_by: target.used_by.into_iter().collect(),
+                used_by: target.server.used_by.iter().cloned().collect(),
             });
         }
     }
     for (target, why) in surface::missing(&scheduler.plan, &scheduler.shared).await {
         (scheduler.emit)(Event::CatalogMissing { target, why });
     }
-    for what in scheduler.shared.left() {
+    for what in scheduler.left_behind().await {
         (scheduler.emit)(Event::LeftBehind { what });
     }
     (scheduler.emit)(Event::RunFinished);
@@ -104,6 +105,19 @@ impl Stop {
     }
 }
 
+/// That processes were found which nothing ties to an assertion.
+fn hidden(processes: usize) -> String {
+    let (what, had) = match processes {
+        1 => ("1 process".to_owned(), "it"),
+        more => (format!("{more} processes"), "they"),
+    };
+    format!(
+        "{what} outlived the servers and had to be ended when all assertions were over: {had} had left the server's \
+         group and environment, so that nothing tells whose {had} {}",
+        if processes == 1 { "was" } else { "were" }
+    )
+}
+
 /// A job that is over; without an outcome it was called off.
 type Finished = (JobIndex, Option<Box<Outcome>>);
 
@@ -120,6 +134,18 @@ struct Scheduler<F> {
 }
 
 impl<F: FnMut(Event)> Scheduler<F> {
+    /// What servers left behind. Whoever interrupts a run does not wait until that is looked for.
+    async fn left_behind(&self) -> Vec<String> {
+        let left = self.shared.left();
+        if self.stopped == Some(Stop::Interrupted) {
+            return left;
+        }
+        // What could not be removed may be by now: those who wrote there have ended.
+        let rest = sweep::after_run().await;
+        let hidden = (rest.processes > 0).then(|| hidden(rest.processes));
+        rest.left.into_iter().chain(hidden).collect()
+    }
+
     /// Puts every job that runs into the queue; the others have their outcome at once.
     fn enqueue(&mut self) {
         let plan = Arc::clone(&self.plan);

@@ -1,10 +1,7 @@
 //! The catalogs of a run, one for each target, after its last assertion: what an assertion's session has fetched, else
 //! what a session of its own fetches now, so that a suite of one assertion on whatever subject knows them too.
 
-use std::{
-    collections::{BTreeSet, HashMap, hash_map::Entry},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::task::JoinSet;
 
@@ -14,14 +11,7 @@ use crate::{
     plan::{
         Plan,
         job::{Planned, Work},
-        target_key::TargetKey,
-    },
-    suite::{
-        model::{
-            container::ImageBase,
-            server::{Launch, Program, Target},
-        },
-        template::Template,
+        servers::ListedServer,
     },
 };
 
@@ -31,102 +21,34 @@ const MOST_TARGETS: usize = 64;
 
 /// A target of a plan.
 pub(super) struct Spoken<'a> {
-    /// Its name for people.
-    pub(super) name: String,
+    /// Its name for people, and who talks to it.
+    pub(super) server: &'a ListedServer,
     /// A job for each way of talking to it.
     jobs: Vec<&'a Planned>,
-    /// The identities of the assertions that talk to it.
-    pub(super) used_by: BTreeSet<String>,
 }
 
-/// The targets of a plan in plan order.
+/// The targets of a plan that a job talks to, in plan order.
 fn targets(plan: &Plan) -> Vec<Spoken<'_>> {
-    let mut places: HashMap<(Option<&str>, String), usize> = HashMap::new();
-    let mut seen: HashMap<(Option<&str>, TargetKey), usize> = HashMap::new();
-    let mut names: HashMap<String, usize> = HashMap::new();
-    let mut all: Vec<Spoken<'_>> = Vec::new();
+    let mut all: BTreeMap<usize, Spoken<'_>> = BTreeMap::new();
     for planned in &plan.jobs {
         let Work::Run(work) = &planned.work else {
             continue;
         };
-        let Some(target_key) = work.target_key else {
+        let Some(listed) = work.listed else { continue };
+        let Some(server) = plan.servers.listed.get(listed) else {
             continue;
         };
-        // Most jobs talk to the same few targets, and need not be compared by their text.
-        let seen = seen.entry((planned.target.as_deref(), target_key));
-        if let Entry::Occupied(known) = &seen {
-            all[*known.get()].speaks(work, planned.target.as_deref());
-            continue;
-        }
-        let key = (
-            planned.target.as_deref(),
-            format!("{:?}", work.server.target),
-        );
-        let place = *places.entry(key).or_insert(all.len());
-        if place == all.len() {
-            let label = planned
-                .target
-                .clone()
-                .unwrap_or_else(|| name(&work.server.target));
-            let times = names.entry(label.clone()).or_default();
-            *times += 1;
-            let name = match times {
-                1 => label,
-                times => format!("{label}#{times}"),
-            };
-            all.push(Spoken {
-                name,
-                jobs: Vec::new(),
-                used_by: BTreeSet::new(),
-            });
-        }
-        all[place].speaks(work, planned.target.as_deref());
-        seen.or_insert(place);
-    }
-    all.truncate(MOST_TARGETS);
-    all
-}
-
-impl<'a> Spoken<'a> {
-    fn speaks(&mut self, job: &'a Planned, target: Option<&str>) {
-        let id = &job.assertion.case.id;
-        self.used_by.insert(match target {
-            Some(target) => format!("{id} [{target}]"),
-            None => id.clone(),
+        let spoken = all.entry(listed).or_insert_with(|| Spoken {
+            server,
+            jobs: Vec::new(),
         });
-        let known = |it: &&Planned| it.target_key == job.target_key;
-        if !self.jobs.iter().any(known) {
-            self.jobs.push(job);
+        // Most jobs talk in the same few ways.
+        let known = |it: &&Planned| it.target_key == work.target_key;
+        if !spoken.jobs.iter().any(known) {
+            spoken.jobs.push(work);
         }
     }
-}
-
-/// A target as the suite writes it.
-fn name(target: &Target) -> String {
-    let words = |launch: &Launch| {
-        let command = launch.command.iter().chain(&launch.args);
-        shell_words::join(command.map(|word| &word.text))
-    };
-    let embedded = |profile: &str, args: &[Template]| {
-        let args = args.iter().map(|word| word.text.as_str());
-        shell_words::join(["builtin", profile].into_iter().chain(args))
-    };
-    match target {
-        Target::Process(launch) => words(launch),
-        Target::Builtin { profile, args, .. } => embedded(profile, args),
-        Target::Url { url, .. } => url.text.clone(),
-        Target::Container { container, program } => {
-            let program = match program {
-                Program::Launched(launch) => words(launch),
-                Program::Builtin { profile, args, .. } => embedded(profile, args),
-            };
-            match &container.image {
-                Some(ImageBase::Named(image)) => format!("container {image} {program}"),
-                Some(ImageBase::Built(_) | ImageBase::Own) | None => format!("container {program}"),
-            }
-        }
-        Target::None => "none".to_owned(),
-    }
+    all.into_values().take(MOST_TARGETS).collect()
 }
 
 /// Of which targets something is not known that a session has asked for, and why; in plan order.
@@ -140,7 +62,7 @@ pub(super) async fn missing(plan: &Plan, shared: &Shared) -> Vec<(String, Arc<st
         .into_iter()
         .filter_map(|target| {
             let why = target.jobs.iter().find_map(why)?;
-            Some((target.name, why))
+            Some((target.server.name.clone(), why))
         })
         .collect()
 }

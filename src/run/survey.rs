@@ -13,11 +13,12 @@ use super::{
     catalogs::{Claim, Fetched},
     job::{Shared, Teller},
     live::Live,
+    place::about_files,
 };
 use crate::{
     observation::Observation,
     plan::job::{Planned, RunJob},
-    session::{Remainder, Surveyed},
+    session::{Asked, Remainder, SecondLook, Surveyed},
     suite::model::{Body, subject::Subject},
 };
 
@@ -32,17 +33,6 @@ const LAST_MOMENT: Duration = Duration::from_millis(250);
 
 /// How long a server whose end is judged is answered before it is told to end.
 const LAST_ANSWERS: Duration = Duration::from_millis(100);
-
-/// What asking means for the rest of the session that was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
-    /// Nothing: it was not asked, or would have ended in the same way unasked.
-    Not,
-    /// It answered. Whether it would still run if it was not asked is not known.
-    Answered,
-    /// It did not, and whatever it does from then on may be our doing.
-    Unanswered,
-}
 
 /// Asks in the session of an assertion that is over, if nobody has asked that target and the assertion cannot notice.
 pub(super) async fn in_session_of(
@@ -158,13 +148,31 @@ fn would_show(job: &RunJob, shared: &Shared, seen: &Observation) -> bool {
     let told = ["notifications", "server_requests"];
     !listed
         || seen.disruption.is_some()
-        || shared.options.rules.protocol == Strictness::Red
-        || body.wants_anywhere(&["exit", "stderr", "findings"])
+        || judges_findings(job, shared)
+        || body.asks_for_the_end()
         || matches!(
             body.subject,
             Subject::Notifications { .. } | Subject::Logging { .. }
         )
         || seen.answer.is_none() && body.wants_anywhere(&told)
+}
+
+/// Whether a list may be fetched once more in the session of an assertion. Findings of it are judged where they are red:
+/// what else the server does of it must be told from what it does by itself.
+pub(super) fn second_look(job: &RunJob, shared: &Shared) -> SecondLook {
+    let body = &job.body;
+    if body.asks_for_the_end() || body.wanted.iter().any(about_files) {
+        SecondLook::Spared
+    } else if judges_findings(job, shared) {
+        SecondLook::After(LAST_MOMENT)
+    } else {
+        SecondLook::AtOnce
+    }
+}
+
+/// Whether findings can make the assertion red.
+pub(super) fn judges_findings(job: &RunJob, shared: &Shared) -> bool {
+    shared.options.rules.protocol == Strictness::Red || job.body.wants_anywhere(&["findings"])
 }
 
 /// Asks, and gives up when the time is over; `None` when the run is.

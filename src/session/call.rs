@@ -34,6 +34,8 @@ pub(super) struct Call {
     pub(super) params: Value,
     /// The tool it calls.
     pub(super) tool: Option<String>,
+    /// The page of a list it asks for, where that is not the first.
+    pub(super) page: Option<usize>,
 }
 
 impl Call {
@@ -43,14 +45,17 @@ impl Call {
             method,
             params,
             tool: None,
+            page: None,
         }
     }
 
     /// The request, for people.
     fn what(&self) -> String {
-        match &self.tool {
-            Some(tool) => format!("`{}` of `{tool}`", self.method.name()),
-            None => format!("`{}`", self.method.name()),
+        let method = self.method.name();
+        match (&self.tool, self.page) {
+            (Some(tool), _) => format!("`{method}` of `{tool}`"),
+            (None, Some(page)) => format!("page {page} of `{method}`"),
+            (None, None) => format!("`{method}`"),
         }
     }
 }

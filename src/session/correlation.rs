@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use crate::protocol::{
-    message::{Id, Response},
-    method::Method,
+use crate::{
+    protocol::{
+        message::{Id, Response},
+        method::Method,
+    },
+    words::number,
 };
 
 /// A request that waits for its answer.
@@ -19,6 +22,8 @@ pub(super) struct Open {
     pub(super) method: String,
     /// When it was sent, in microseconds of the job.
     pub(super) sent_us: u64,
+    /// What the server said of it that will bring no answer, for people.
+    pub(super) spoiled: Option<String>,
 }
 
 /// An answer that found its request.
@@ -88,12 +93,23 @@ impl Correlation {
             id,
             method: method.to_owned(),
             sent_us,
+            spoiled: None,
         });
     }
 
     /// The requests that wait.
     pub(super) fn open(&self) -> &[Open] {
         &self.open
+    }
+
+    /// The server said something of an open request that is no answer to it. The first of it counts.
+    pub(super) fn spoil(&mut self, id: &Id, what: impl FnOnce(&Open) -> String) {
+        if let Fit::Open(at) | Fit::Retyped(at) = self.fit(id)
+            && let Some(open) = self.open.get_mut(at)
+            && open.spoiled.is_none()
+        {
+            open.spoiled = Some(what(open));
+        }
     }
 
     /// Whether this request waits.
@@ -150,13 +166,14 @@ impl Correlation {
     }
 }
 
-/// Whether two ids differ in nothing but JSON type or the way a number is written (`3`, `"3"`, `3.0`).
+/// Whether two ids differ in nothing but JSON type or the way a number is written (`3`, `"3"`, `3.0`, `3e0`).
 fn alike(one: &Id, other: &Id) -> bool {
-    let whole = |id: &Id| match id {
-        Id::Number(text) => text.strip_suffix(".0").unwrap_or(text).to_owned(),
-        Id::Text(text) => text.clone(),
+    let value = |id: &Id| match id {
+        Id::Number(text) | Id::Text(text) => serde_json::from_str::<Number>(text).ok(),
     };
-    one.same_but_for_type(other) || whole(one) == whole(other)
+    let texts = matches!((one, other), (Id::Text(_), Id::Text(_)));
+    let equal = |(one, other): (Number, Number)| number::compare(&one, &other).is_eq();
+    one.same_but_for_type(other) || !texts && value(one).zip(value(other)).is_some_and(equal)
 }
 
 /// An id as a JSON value.
@@ -206,7 +223,15 @@ mod tests {
         assert_eq!(requests.fit(&Id::Text("1".into())), Fit::Answered);
         assert_eq!(requests.fit(&Id::Text("2".into())), Fit::Retyped(0));
         assert_eq!(requests.fit(&number("3.0")), Fit::Retyped(1));
+        for written in ["3e0", "3e+0", "30e-1", "0.3E1"] {
+            assert_eq!(requests.fit(&number(written)), Fit::Retyped(1), "{written}");
+        }
+        assert_eq!(requests.fit(&number("1.0e0")), Fit::Answered);
         assert_eq!(requests.fit(&number("4")), Fit::Unknown);
+        assert_eq!(
+            requests.fit(&number("3.00000000000000000001")),
+            Fit::Unknown
+        );
         assert!(requests.take(&number("1")).is_some());
         assert_eq!(requests.cancel_all().len(), 2);
         assert_eq!(requests.fit(&number("2")), Fit::Cancelled);
@@ -215,6 +240,18 @@ mod tests {
         assert_eq!(requests.fit(&number("9")), Fit::GivenUp);
         requests.opened(number("2"), "ping", 0);
         assert_eq!(requests.fit(&number("2")), Fit::Open(0));
+    }
+
+    #[test]
+    fn ids_beyond_any_integer_are_compared_digit_by_digit() {
+        let mut requests = Correlation::default();
+        requests.opened(number("12345678901234567890123456789000"), "ping", 0);
+        let fit = |text: &str| requests.fit(&number(text));
+        assert_eq!(fit("12345678901234567890123456789e3"), Fit::Retyped(0));
+        assert_eq!(fit("12345678901234567890123456789001"), Fit::Unknown);
+        assert_eq!(fit("1e999999999"), Fit::Unknown);
+        requests.opened(Id::Text("5.0".into()), "ping", 0);
+        assert_eq!(requests.fit(&Id::Text("5".into())), Fit::Unknown);
     }
 
     #[test]

@@ -1,10 +1,19 @@
 //! Why nothing can be observed any more, said for people: the request that was due, the end of the process, the
 //! last thing heard, the likely cause.
 
-use super::{Session, exchange::Halt};
-use crate::observation::{
-    disruption::{Disruption, DisruptionKind},
-    finding::{Finding, FindingCode, FindingSeverity},
+use std::time::Duration;
+
+use super::{
+    Session,
+    exchange::Halt,
+    late::{Overdue, Voice},
+};
+use crate::{
+    observation::{
+        disruption::{Disruption, DisruptionKind},
+        finding::{Finding, FindingCode, FindingSeverity},
+    },
+    words::text,
 };
 
 impl Session {
@@ -49,46 +58,58 @@ impl Session {
         self.with_context(disruption)
     }
 
+    /// What was waited for when the time was over, and since when. Which time that was, its owner says.
     async fn timeout(&mut self, what: &str) -> Disruption {
         // The end of a line that answers our own question is not waited for as long as an assertion's.
         if self.aside.is_none() {
             self.exchange.note_unfinished();
         }
         let now = self.exchange.link().clock().at_us();
+        let ago = |at_us: u64| text::time(Duration::from_micros(now.saturating_sub(at_us)));
         let sent = self.exchange.dialogue.requests.open().first();
         // What is no request has no time of its own.
-        let waited = sent.map_or_else(
-            || "in time".to_owned(),
-            |open| format!("within {}", seconds(now.saturating_sub(open.sent_us))),
-        );
+        let sent = sent.map(|open| ago(open.sent_us));
+        let sent = match (sent, &self.aside) {
+            (None, _) => String::new(),
+            // A question of our own has its time for itself.
+            (Some(ago), Some(_)) => format!(" within {ago}"),
+            (Some(ago), None) => format!(", sent {ago} before"),
+        };
         let missing = if self.exchange.link().is_unheard() {
-            format!("the server did not read all of {what}")
+            format!("the server had not read all of {what}")
         } else {
             format!("no answer to {what}")
         };
         let heard = match self.exchange.dialogue.record.last_heard() {
-            Some((_, at_us)) => format!(
-                "the last frame came {} before that",
-                seconds(now.saturating_sub(at_us))
-            ),
-            None => "nothing was heard at all".to_owned(),
+            Some((_, at_us)) => format!("the last frame came {} before", ago(at_us)),
+            None => match self.exchange.dialogue.voice {
+                Voice::Heard => "nothing was heard since the assertion began".to_owned(),
+                Voice::Unheard => "nothing was heard at all".to_owned(),
+            },
         };
         let disruption = Disruption::new(
             DisruptionKind::Timeout,
             self.seen.reached,
-            format!("{missing} {waited}; {heard}"),
+            format!("{missing}{sent}; {heard}"),
         );
         let disruption = self.with_context(disruption);
+        let dialogue = &mut self.exchange.dialogue;
+        let open = dialogue.requests.open().iter();
+        let ids = open.map(|open| open.id.clone()).collect();
+        dialogue.overdue = Some(Overdue::new(ids, now, dialogue.voice));
         self.exchange.cancel("the deadline has passed").await;
         disruption
     }
 
-    /// Adds the last frame heard and the finding that is the likely cause.
+    /// Adds the last frame heard, and what is the likely cause: what was said of a request that waits, else a finding.
     fn with_context(&self, mut disruption: Disruption) -> Disruption {
-        let record = &self.exchange.dialogue.record;
+        let dialogue = &self.exchange.dialogue;
+        let record = &dialogue.record;
         disruption.frame = record.last_heard().map(|(frame, _)| frame);
-        if let Some(finding) = likely_cause(&record.findings) {
-            disruption.help = Some(format!("the likely cause: {}", finding.message));
+        let mut open = dialogue.requests.open().iter();
+        let finding = || likely_cause(&record.findings).map(|finding| &finding.message);
+        if let Some(cause) = open.find_map(|open| open.spoiled.as_ref()).or_else(finding) {
+            disruption.help = Some(format!("the likely cause: {cause}"));
         }
         disruption
     }
@@ -115,12 +136,4 @@ fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
             .rev()
             .find(|finding| finding.code.severity() == FindingSeverity::Error)
     })
-}
-
-/// A time for people.
-fn seconds(micros: u64) -> String {
-    if micros < 1_000_000 {
-        return format!("{} ms", micros / 1_000);
-    }
-    format!("{}.{} s", micros / 1_000_000, micros % 1_000_000 / 100_000)
 }

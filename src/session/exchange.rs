@@ -1,7 +1,7 @@
 //! Lines in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
 //! nothing usable can come any more. What lines mean is the dialogue's.
 
-use std::{pin::Pin, time::Duration};
+use std::{pin::Pin, task::Poll, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -93,6 +93,8 @@ pub(super) struct Exchange {
     exited: Option<Exited>,
     exit: Option<ExitStatus>,
     closed: bool,
+    /// When the server's input was closed, in microseconds of the job.
+    closed_at_us: Option<u64>,
     suspect_until: Option<Instant>,
     deaf: Option<(String, Instant)>,
     last_line: Option<Instant>,
@@ -107,6 +109,7 @@ impl Exchange {
             exited,
             exit: None,
             closed: false,
+            closed_at_us: None,
             suspect_until: None,
             deaf: None,
             last_line: None,
@@ -121,6 +124,11 @@ impl Exchange {
     /// Whether nothing more will come.
     pub(super) fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// When the server's input was closed, in microseconds of the job; `None` as long as it is open.
+    pub(super) fn closed_at_us(&self) -> Option<u64> {
+        self.closed_at_us
     }
 
     /// Whether all that was said is written.
@@ -216,13 +224,7 @@ impl Exchange {
                 return Err(Halt::Closed);
             }
             let wake = self.wake(deadline);
-            // A flood is always ready, so the time is looked at before each line.
-            let received = if Instant::now() >= wake {
-                None
-            } else {
-                timeout_at(wake, self.link.receive()).await.ok()
-            };
-            match received {
+            match self.receive_by(wake).await {
                 Some(received) => self.take(received),
                 None => return Err(self.overdue(deadline)),
             }
@@ -231,6 +233,20 @@ impl Exchange {
                 tokio::task::yield_now().await;
             }
         }
+    }
+
+    /// What comes until then. What is there to be read only after it is too late, as long as nothing tells when it
+    /// came: so the time is looked at before each line, which in a flood is always there.
+    async fn receive_by(&mut self, wake: Instant) -> Option<Received> {
+        let mut receiving = std::pin::pin!(self.link.receive());
+        let in_time = std::future::poll_fn(|context| {
+            if Instant::now() >= wake {
+                Poll::Ready(None)
+            } else {
+                receiving.as_mut().poll(context).map(Some)
+            }
+        });
+        timeout_at(wake, in_time).await.ok().flatten()
     }
 
     /// Takes what has arrived already, without waiting for more.
@@ -280,6 +296,7 @@ impl Exchange {
             let _ = timeout_at(soon, self.link.flush()).await;
         }
         self.dialogue.outbox.clear();
+        self.closed_at_us = Some(self.link.clock().at_us());
         self.link.close();
         while !self.closed && Instant::now() < deadline {
             match timeout_at(deadline, self.link.receive()).await {
@@ -381,9 +398,9 @@ impl Exchange {
 /// What a future has to say without waiting.
 async fn now<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
     std::future::poll_fn(|context| {
-        std::task::Poll::Ready(match Pin::new(&mut future).poll(context) {
-            std::task::Poll::Ready(output) => Some(output),
-            std::task::Poll::Pending => None,
+        Poll::Ready(match Pin::new(&mut future).poll(context) {
+            Poll::Ready(output) => Some(output),
+            Poll::Pending => None,
         })
     })
     .await

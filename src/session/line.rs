@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{observation::finding::FindingCode, words::text::CUT};
+use crate::{observation::finding::FindingCode, protocol::frame::MOST_VALUES, words::text::CUT};
 
 /// What a line turned out to be.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(super) enum Line {
     Broken(String),
     /// A message nested deeper than can be read.
     TooDeep,
+    /// Text that would be more JSON values than are read.
+    TooMany,
     /// Text of two bytes a letter.
     Utf16,
 }
@@ -61,6 +63,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a line. The first attempt takes the bytes as they are, so a clean line is parsed once.
 pub(super) fn read(bytes: &[u8]) -> Reading {
+    if holds_more_than(MOST_VALUES, bytes) {
+        return Reading {
+            line: Line::TooMany,
+            mended: Vec::new(),
+        };
+    }
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Reading {
             line: Line::Json(value),
@@ -110,6 +118,34 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
         mended.retain(|(code, _)| *code == FindingCode::ByteOrderMark);
     }
     Reading { line, mended }
+}
+
+/// Whether a JSON text holds more values than so many. Each takes two bytes at least, so that few texts are looked at.
+fn holds_more_than(most: usize, bytes: &[u8]) -> bool {
+    if bytes.len() / 2 <= most {
+        return false;
+    }
+    // The text itself; then one for each comma, and one for the first of each container that has any.
+    let mut values = 1_usize;
+    let (mut in_text, mut escaped, mut opened) = (false, false, false);
+    for byte in bytes {
+        if in_text {
+            in_text = escaped || *byte != b'"';
+            escaped = !escaped && *byte == b'\\';
+            continue;
+        }
+        if byte.is_ascii_whitespace() {
+            continue;
+        }
+        let is_first = opened && !matches!(byte, b']' | b'}');
+        values += usize::from(is_first || *byte == b',');
+        if values > most {
+            return true;
+        }
+        opened = matches!(byte, b'[' | b'{');
+        in_text = *byte == b'"';
+    }
+    false
 }
 
 /// Whether a message begins in UTF-16: with its order mark or a brace, in either order of bytes.
@@ -257,7 +293,7 @@ fn escaped_unit(text: &str, at: usize) -> Option<u32> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{FindingCode, Line, read};
+    use super::{FindingCode, Line, MOST_VALUES, holds_more_than, read};
 
     fn word(line: &Line) -> &'static str {
         match line {
@@ -267,6 +303,7 @@ mod tests {
             Line::LspHeader => "lsp",
             Line::Broken(_) => "broken",
             Line::TooDeep => "deep",
+            Line::TooMany => "many",
             Line::Utf16 => "utf16",
         }
     }
@@ -346,6 +383,31 @@ mod tests {
             value.to_string(),
             "[9223372036854775809,12345678901234567890.10]"
         );
+    }
+
+    #[test]
+    fn values_are_counted_however_they_are_written() {
+        let case = |text: &str, values: usize| {
+            // White space is no value, and has the text looked at.
+            let text = format!("{text}{}", " ".repeat(99));
+            assert!(!holds_more_than(values, text.as_bytes()), "{text}");
+            assert!(holds_more_than(values - 1, text.as_bytes()), "{text}");
+        };
+        case("1", 1);
+        case("[]", 1);
+        case("[ {}, [ ] ]", 3);
+        case(r#"{"a": [1, 2], "b": {"c": "[1,2,3]"}}"#, 6);
+        case(r#"["\\", "\",[", 1]"#, 4);
+    }
+
+    #[test]
+    fn more_values_than_a_frame_may_hold_are_not_read() {
+        let frame = |items: usize| {
+            let items = vec!["0"; items].join(",");
+            format!(r#"{{"jsonrpc":"2.0","id":1,"result":[{items}]}}"#)
+        };
+        assert_eq!(word(&read(frame(MOST_VALUES - 4).as_bytes()).line), "json");
+        assert_eq!(word(&read(frame(MOST_VALUES - 3).as_bytes()).line), "many");
     }
 
     #[test]

@@ -6,7 +6,11 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::record::{Record, brief};
-use crate::{observation::finding::FindingCode, protocol::method::Method, words::text};
+use crate::{
+    observation::finding::FindingCode,
+    protocol::{method::Method, revision::Revision},
+    words::text,
+};
 
 /// The longest name of a tool that the specification advises.
 const LONGEST_NAME: usize = 128;
@@ -18,7 +22,7 @@ const MOST_NODES: usize = 20_000;
 const DEEPEST: usize = 100;
 
 /// Notes what is wrong with the items of a list.
-pub(super) fn items(record: &mut Record, method: Method, items: &[Value]) {
+pub(super) fn items(record: &mut Record, method: Method, items: &[Value], revision: Revision) {
     let key = match method {
         Method::ToolsList | Method::PromptsList => "name",
         Method::ResourcesList => "uri",
@@ -45,15 +49,16 @@ pub(super) fn items(record: &mut Record, method: Method, items: &[Value]) {
     }
     if method == Method::ToolsList {
         for item in items {
-            tool(record, item);
+            tool(record, item, revision);
         }
     }
 }
 
-fn tool(record: &mut Record, tool: &Value) {
+fn tool(record: &mut Record, tool: &Value, revision: Revision) {
     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(allowed) {
+    let is_advised = name.len() <= LONGEST_NAME && name.bytes().all(allowed);
+    if name.is_empty() || revision.names_tools() && !is_advised {
         let message = format!(
             "the tool name `{}` is not 1 to 128 of A-Z a-z 0-9 _ - . /",
             cut(name)
@@ -207,13 +212,36 @@ fn cut(name: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{FindingCode, Method, items};
+    use super::{FindingCode, Method, Revision, items};
     use crate::session::record::Record;
 
     fn lint(method: Method, list: &Value) -> Vec<FindingCode> {
+        lint_by(Revision::V2025_11_25, method, list)
+    }
+
+    fn lint_by(revision: Revision, method: Method, list: &Value) -> Vec<FindingCode> {
         let mut record = Record::default();
-        items(&mut record, method, list.as_array().unwrap());
+        items(&mut record, method, list.as_array().unwrap(), revision);
         record.findings.iter().map(|finding| finding.code).collect()
+    }
+
+    #[test]
+    fn names_of_tools_have_rules_since_there_are_some() {
+        let list = |name: &str| json!([{"name": name, "inputSchema": {"type": "object"}}]);
+        for (name, revision, wanted) in [
+            ("my tool (x)", Revision::V2024_11_05, &[][..]),
+            ("my tool (x)", Revision::V2025_06_18, &[]),
+            (
+                "my tool (x)",
+                Revision::V2025_11_25,
+                &[FindingCode::BadName],
+            ),
+            ("", Revision::V2024_11_05, &[FindingCode::BadName]),
+            ("a.b-c_d/1", Revision::V2025_11_25, &[]),
+        ] {
+            let found = lint_by(revision, Method::ToolsList, &list(name));
+            assert_eq!(found, wanted, "{name}, {revision}");
+        }
     }
 
     #[test]

@@ -10,7 +10,9 @@ use std::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Session, call::Call, lint, record::Record, reply::merged};
+use super::{
+    Asked, Observed, SecondLook, Session, call::Call, lint, record::Record, reply::merged,
+};
 use crate::{
     observation::{
         answer::{Answer, Body, Reply},
@@ -24,6 +26,9 @@ const MOST_PAGES: usize = 1_000;
 
 /// The longest that the second look at a list may take.
 const SECOND_LOOK: Duration = Duration::from_millis(500);
+
+/// When that is, for people.
+const ONCE_MORE: &str = "seen when it was fetched once more after the assertion";
 
 /// Bytes of items after which no further page is fetched.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -86,7 +91,10 @@ impl Session {
         let mut walk = Walk::new(method);
         let mut next = walk.turn(self, std::mem::take(&mut first.raw));
         while let Some(cursor) = next {
-            let call = Call::new(method, json!({ "cursor": cursor }));
+            let call = Call {
+                page: Some(walk.pages.len() + 1),
+                ..Call::new(method, json!({ "cursor": cursor }))
+            };
             let page = self.call(call, deadline).await?;
             whole.took += page.took;
             whole.bytes += page.bytes;
@@ -109,33 +117,52 @@ impl Session {
     }
 
     /// Fetches the tools once more after they were observed, to see whether they stay what they were. That this
-    /// fails, or takes long, is nobody's fault. A server that took longer than it would be waited for now is spared:
-    /// it would still be at it when it is told to end.
-    pub(super) async fn list_again(&mut self, took: Duration, deadline: Instant) {
+    /// fails, or takes long, or makes the server say something, is nobody's fault. A server that took longer than it
+    /// would be waited for now is spared: it would still be at it when it is told to end.
+    pub(super) async fn list_again(
+        &mut self,
+        (took, look): (Duration, SecondLook),
+        deadline: Instant,
+    ) {
         let method = Method::ToolsList;
         let began = Instant::now();
-        let soon = deadline.min(began + SECOND_LOOK);
         let Some(before) = self.lists.lists.get(&method).cloned() else {
             return;
         };
         if took >= SECOND_LOOK {
             return;
         }
+        match look {
+            SecondLook::Spared => return,
+            SecondLook::AtOnce => self.exchange.take_arrived().await,
+            SecondLook::After(time) => self.exchange.attend(time).await,
+        }
+        if self.exchange.is_closed() {
+            self.seen.timings.aside += began.elapsed();
+            return;
+        }
+        let soon = deadline.min(Instant::now() + SECOND_LOOK);
+        let findings = self.exchange.dialogue.record.findings.clone();
         self.aside = Some(Record::default());
         let again = self.list(method, Pages::All, soon).await;
         let aside = self.aside.take();
+        self.exchange.dialogue.record.findings = findings;
         self.lists.lists.insert(method, before);
         self.seen.timings.aside += began.elapsed();
-        if again.is_err() {
+        self.looked_again = if again.is_ok() {
+            Asked::Answered
+        } else {
             self.usable = false;
             self.gave_up = true;
-        }
+            Asked::Unanswered
+        };
         let changes = aside.into_iter().flat_map(|aside| aside.findings);
         for finding in changes.filter(|finding| finding.code == FindingCode::ListChangedSilently) {
+            let message = format!("{}, {ONCE_MORE}", finding.message);
             self.exchange
                 .dialogue
                 .record
-                .note_bare(finding.code, finding.message);
+                .note_bare(finding.code, message);
         }
     }
 
@@ -149,7 +176,8 @@ impl Session {
         let told = self.exchange.dialogue.forget_change(method);
         let change = self.lists.compare(method, items);
         if self.aside.is_none() {
-            lint::items(&mut self.exchange.dialogue.record, method, items);
+            let revision = self.exchange.dialogue.revision;
+            lint::items(&mut self.exchange.dialogue.record, method, items, revision);
         }
         let record = self.notes();
         if let (Some(change), false) = (change, told) {

@@ -13,6 +13,7 @@ mod disrupt;
 mod exchange;
 mod handshake;
 mod inspect;
+mod late;
 mod line;
 mod lint;
 mod list;
@@ -36,7 +37,7 @@ use tokio::time::Instant;
 pub(crate) use self::{
     catalog::Surveyed,
     exchange::Exited,
-    lookout::{Awaited, Looking, Lookout, OnEnd, Whose},
+    lookout::{Asked, Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
 };
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
@@ -86,6 +87,8 @@ pub(crate) struct Session {
     /// Whether a question that belongs to no assertion was cut short: its answer may still come, late and not asked
     /// for any more, and that is our doing.
     gave_up: bool,
+    /// How the server took a second look at its list in this assertion.
+    looked_again: Asked,
 }
 
 /// What came after an observation was handed out: for the catalog, or while the server was being closed.
@@ -97,8 +100,8 @@ pub(crate) struct Remainder {
     wire: Vec<Frame>,
     /// Requests of the server that came after its input was closed: nobody could answer them.
     unanswered: usize,
-    /// Whether an answer came that had been waited for in vain.
-    answered_late: bool,
+    /// What to know of an answer that came after the deadline.
+    late: Option<String>,
 }
 
 impl Session {
@@ -120,6 +123,7 @@ impl Session {
             usable: true,
             written_before: 0,
             gave_up: false,
+            looked_again: Asked::Not,
         }
     }
 
@@ -132,6 +136,7 @@ impl Session {
         deadline: Instant,
     ) -> Observation {
         self.exchange.dialogue.client.begin();
+        self.looked_again = Asked::Not;
         self.exchange.dialogue.client.bind(bindings);
         self.written_before = self.exchange.link().written();
         if let Err(disruption) = self.play(script, bindings, deadline).await {
@@ -169,6 +174,11 @@ impl Session {
         self.usable && !self.exchange.is_closed() && self.exchange.is_idle()
     }
 
+    /// How the server took a second look at its list, if there was one.
+    pub(crate) fn looked_again(&self) -> Asked {
+        self.looked_again
+    }
+
     /// The next assertion counts its time from here.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
         self.exchange.link().set_clock(clock);
@@ -184,6 +194,7 @@ impl Session {
         let unanswered = self.exchange.finish(deadline).await;
         Remainder {
             unanswered,
+            late: self.late(),
             ..self.remainder()
         }
     }
@@ -195,7 +206,7 @@ impl Session {
             notifications: record.notifications,
             server_requests: record.server_requests,
             findings: record.findings,
-            answered_late: record.answered_late,
+            late: None,
             wire: self.exchange.link().log().take().into_frames(),
             unanswered: 0,
         }
@@ -223,9 +234,16 @@ impl Session {
         record
     }
 
+    /// What to know of an answer that came after the deadline.
+    fn late(&self) -> Option<String> {
+        let overdue = self.exchange.dialogue.overdue.as_ref()?;
+        overdue.help(self.exchange.closed_at_us())
+    }
+
     fn hand_out(&mut self) -> Observation {
         let record = self.take_record();
         let mut seen = mem::take(&mut self.seen);
+        tell_late(self.late(), &mut seen);
         seen.session.clone_from(&self.facts);
         seen.notifications = record.notifications;
         seen.server_requests = record.server_requests;
@@ -259,13 +277,7 @@ impl Remainder {
         seen.notifications.extend(self.notifications);
         seen.server_requests.extend(self.server_requests);
         seen.wire.extend(self.wire);
-        if self.answered_late
-            && let Some(disruption) = &mut seen.disruption
-            && disruption.kind == DisruptionKind::Timeout
-            && disruption.frame.is_none()
-        {
-            disruption.help = Some(BUFFERED.to_owned());
-        }
+        tell_late(self.late, seen);
         for finding in self.findings {
             let known = seen
                 .findings
@@ -279,8 +291,15 @@ impl Remainder {
     }
 }
 
-/// What a server is told whose first words came when its input was closed.
-const BUFFERED: &str = "the answer came only when stdin was closed: it stood in a buffer of the server, which has to flush stdout after every message (Python: `python -u` or `PYTHONUNBUFFERED=1`)";
+/// Adds to a timeout that the answer came after all, unless its likely cause is known.
+fn tell_late(late: Option<String>, seen: &mut Observation) {
+    if let Some(disruption) = &mut seen.disruption
+        && disruption.kind == DisruptionKind::Timeout
+        && disruption.help.is_none()
+    {
+        disruption.help = late;
+    }
+}
 
 /// Why a part of an assertion could not be observed. Boxed: it is rare and large.
 type Observed<T> = Result<T, Box<Disruption>>;

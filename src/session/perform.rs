@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Observed, Script, Session, call::Call, list::Pages, steps::Sequence, wait::SUBJECT};
+use super::{
+    Lookout, Observed, OnEnd, Script, SecondLook, Session, call::Call, list::Pages,
+    steps::Sequence, wait::SUBJECT,
+};
 use crate::{
     observation::{
         StepPart,
@@ -93,21 +96,24 @@ impl Session {
         self.subject(script, bindings, deadline).await?;
         self.listen(script.lookout, &[SUBJECT], bindings, deadline)
             .await?;
-        self.afterwards(script.subject, bindings, deadline).await
+        self.afterwards(script, bindings, deadline).await
     }
 
     /// What is done after a subject was observed.
     async fn afterwards(
         &mut self,
-        subject: &Subject,
+        script: Script<'_>,
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        match subject {
+        match script.subject {
             Subject::Tools(_) => {
                 let took = self.seen.answer.as_ref().map(|listed| listed.took);
+                let look = script
+                    .lookout
+                    .map_or(SecondLook::AtOnce, Lookout::second_look);
                 if let Some(took) = took {
-                    Box::pin(self.list_again(took, deadline)).await;
+                    Box::pin(self.list_again((took, look), deadline)).await;
                 }
                 Ok(())
             }
@@ -168,7 +174,10 @@ impl Session {
                     StepOrder::Parallel => self.all_at_once(sequence, bindings, deadline).await,
                 };
             }
-            Subject::Raw(exchange) => return self.raw(exchange, bindings, deadline).await,
+            Subject::Raw(exchange) => {
+                let on_end = script.lookout.map_or(OnEnd::Disrupts, Lookout::on_end);
+                return self.raw((exchange, on_end), bindings, deadline).await;
+            }
             Subject::Trajectory(_) | Subject::Http(_) => {
                 let message = format!("`{}` is nothing that a session does", script.subject.key());
                 return Err(self.cannot(DisruptionKind::Unsupported, message).into());
@@ -196,6 +205,7 @@ impl Session {
             method: Method::ToolsCall,
             params: json!({"name": name, "arguments": arguments}),
             tool: Some(name),
+            page: None,
         })
     }
 
@@ -206,9 +216,14 @@ impl Session {
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<Answer> {
-        let pages = match &call.cursor {
-            Some(cursor) => Pages::At(self.text(cursor, bindings)?),
-            None => Pages::All,
+        let cursor = match &call.cursor {
+            Some(cursor) => self.text(cursor, bindings)?,
+            None => String::new(),
+        };
+        let pages = if cursor.is_empty() {
+            Pages::All
+        } else {
+            Pages::At(cursor)
         };
         self.list(method, pages, deadline).await
     }
@@ -385,7 +400,7 @@ impl Session {
     /// Sends frames as they are written, and takes what comes.
     async fn raw(
         &mut self,
-        exchange: &RawExchange,
+        (exchange, on_end): (&RawExchange, OnEnd),
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -393,6 +408,7 @@ impl Session {
         for frame in &exchange.send {
             frames.push(self.raw_frame(frame, bindings)?);
         }
-        self.raw_exchange(&frames, exchange.within, deadline).await
+        let within = (exchange.within, on_end);
+        self.raw_exchange(&frames, within, deadline).await
     }
 }

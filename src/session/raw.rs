@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
-    Observed, Session,
+    Observed, OnEnd, Session,
     dialogue::{Dialogue, Transcript},
     exchange::Halt,
 };
@@ -106,7 +106,7 @@ impl Session {
     pub(super) async fn raw_exchange(
         &mut self,
         frames: &[String],
-        within: Duration,
+        (within, on_end): (Duration, OnEnd),
         deadline: Instant,
     ) -> Observed<()> {
         let what = "the raw frames";
@@ -143,16 +143,29 @@ impl Session {
             Err(Halt::Deadline) if deadline < until => {
                 return Err(self.disrupt(Halt::Deadline, what).await);
             }
-            // What came before the end is what is observed, unless an answer was due.
-            Err(Halt::Closed) if !self.exchange.dialogue.requests.open().is_empty() => {
-                return Err(self.disrupt(Halt::Closed, what).await);
+            Err(halt @ (Halt::Closed | Halt::Deaf(_))) => {
+                self.raw_ended(halt, &owed, on_end).await?;
             }
-            Ok(()) | Err(Halt::Deadline | Halt::Closed | Halt::Deaf(_) | Halt::Broken(_)) => {}
+            Ok(()) | Err(Halt::Deadline | Halt::Broken(_)) => {}
         }
         let answers = self.answers_to(owed);
         self.exchange.dialogue.requests.cancel_all();
         self.seen.answer = Some(self.raw_answer(began, from, answers));
         Ok(())
+    }
+
+    /// What it means that the server ended, or stopped reading, before the time was over: whatever answers were due, that
+    /// it would have borne the frames cannot be seen. Where none of a request was due, the assertion may speak of the end.
+    async fn raw_ended(&mut self, halt: Halt, owed: &Owed, on_end: OnEnd) -> Observed<()> {
+        let asked = !self.exchange.dialogue.requests.open().is_empty();
+        if on_end == OnEnd::IsObserved && !asked {
+            return Ok(());
+        }
+        if matches!(halt, Halt::Closed) && !asked && owed.nameless == 0 {
+            let when = "while it was listened to after the raw frames";
+            return Err(self.ended(when).await.into());
+        }
+        Err(self.disrupt(halt, "the raw frames").await)
     }
 
     /// What was answered to the requests, and what without an id.

@@ -46,8 +46,6 @@ pub(super) struct Record {
     told_at: Vec<u64>,
     /// Likewise the requests.
     asked_at: Vec<u64>,
-    /// Whether an answer came that nobody waited for any more.
-    pub(super) answered_late: bool,
     kept_bytes: usize,
     /// How often a list was said to have changed.
     list_changes: u64,
@@ -201,6 +199,7 @@ mod tests {
             let seen = NotificationSeen {
                 method: "notifications/x".into(),
                 params: Value::Null,
+                provoked: false,
             };
             record.notification(seen, 60, 0);
         }
@@ -218,6 +217,7 @@ mod tests {
                 let seen = NotificationSeen {
                     method: "notifications/tools/list_changed".into(),
                     params: Value::Null,
+                    provoked: false,
                 };
                 record.notification(seen, 60, 0);
             }

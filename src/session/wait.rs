@@ -207,7 +207,7 @@ impl Session {
             | (Err(Halt::Closed | Halt::Deaf(_)), OnEnd::IsObserved) => Ok(()),
             (Err(Halt::Deadline), _) if spell.until <= spell.deadline => Ok(()),
             (Err(Halt::Deadline), _) => {
-                let message = format!("the deadline came {when}");
+                let message = format!("that was {when}");
                 Err(self.cannot(DisruptionKind::Timeout, message).into())
             }
             (Err(Halt::Closed), OnEnd::Disrupts) => Err(self.ended(when).await.into()),

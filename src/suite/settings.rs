@@ -22,7 +22,10 @@ use crate::{
         },
         yaml::{self, Entry, Key, Kind, Node, Source},
     },
-    words::{diagnostic::Diagnostic, source::SourceFile},
+    words::{
+        diagnostic::Diagnostic,
+        source::{Origin, SourceFile},
+    },
 };
 
 /// What the settings file says. What is absent is left to the command line and its defaults.
@@ -34,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) docker: Option<Container>,
     /// The folder copied fresh for every assertion.
     pub(crate) fixture: Option<PathBuf>,
+    /// Where the file names it.
+    pub(crate) fixture_at: Option<Origin>,
     /// How many assertions run at once.
     pub(crate) jobs: Option<u64>,
     /// Reports to write, `FORMAT=PATH`; whatever cannot be written is left out.
@@ -78,10 +83,7 @@ pub(super) fn read(
 ) -> (Settings, Vec<Diagnostic>) {
     let mut problems = Problems::new(Arc::clone(file), Some(Arc::clone(file)));
     let root = root_of(file, &mut problems);
-    let reading = Reading {
-        problems,
-        dialect: Dialect::Native,
-    };
+    let reading = Reading::new(problems, Dialect::Native);
     let mut lowering = Lowering::new(reading, around, compiled);
     let mut settings = Settings::default();
     let raw = root
@@ -159,6 +161,9 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
             .map(|targets| named_targets(targets.value, lowering))
             .unwrap_or_default(),
         docker: None,
+        fixture_at: fixture
+            .as_ref()
+            .map(|field| lowering.reading.problems.origin(field.at)),
         fixture: fixture.map(path),
         jobs,
         report: report
@@ -249,35 +254,28 @@ fn named_targets(
 /// The defaults, once their keys are checked.
 fn check_defaults(field: Field<Anything>, lowering: &mut Lowering<'_>) -> Option<Node> {
     let node = field.value.0;
-    if let Kind::Map(entries) = &node.kind {
-        let known: Vec<&str> = RawAssertion::KEYS
-            .iter()
-            .filter(|key| !SUBJECTS.contains(key) && !NO_DEFAULT.contains(key))
-            .copied()
-            .collect();
-        for entry in entries {
-            if !known.contains(&entry.key.text.as_str()) {
-                lowering
-                    .reading
-                    .unknown_key(&entry.key, "`defaults`", &known);
-            }
+    if node.is_null() {
+        return None;
+    }
+    let at = node.at;
+    let known: Vec<&str> = RawAssertion::KEYS
+        .iter()
+        .filter(|key| !SUBJECTS.contains(key) && !NO_DEFAULT.contains(key))
+        .copied()
+        .collect();
+    let mut entries = lowering.reading.map(node, "a map")?;
+    entries.retain(|entry| {
+        let is_known = known.contains(&entry.key.text.as_str());
+        if !is_known {
+            let owner = "`defaults`";
+            lowering.reading.unknown_key(&entry.key, owner, &known);
         }
-        let kept = entries
-            .iter()
-            .filter(|entry| known.contains(&entry.key.text.as_str()))
-            .cloned()
-            .collect();
-        let node = Node {
-            kind: Kind::Map(kept),
-            at: node.at,
-        };
-        RawAssertion::read(node.clone(), &mut lowering.reading)?;
-        return Some(node);
-    }
-    if !node.is_null() {
-        lowering.reading.wrong_type(&node, "a map");
-    }
-    None
+        is_known
+    });
+    let kind = Kind::Map(entries);
+    let node = Node { kind, at };
+    RawAssertion::read(node.clone(), &mut lowering.reading)?;
+    Some(node)
 }
 
 /// Adds the defaults to a document that does not have the keys itself; `server` is joined key by key.

@@ -169,6 +169,11 @@ impl Template {
         &self.text
     }
 
+    /// Whether `{{fixture}}` stands in it.
+    pub(crate) fn names_fixture(&self) -> bool {
+        text_names_fixture(&self.text)
+    }
+
     /// The text with every marker replaced by its value.
     pub(crate) fn render(&self, bindings: &Bindings) -> Result<String, UnknownName> {
         bindings.text(&self.text)
@@ -179,6 +184,11 @@ impl ValueTemplate {
     /// The value of the suite.
     pub(crate) fn new(value: Value) -> Self {
         Self { value }
+    }
+
+    /// Whether `{{fixture}}` stands in a string leaf.
+    pub(crate) fn names_fixture(&self) -> bool {
+        leaves_name_fixture(&self.value)
     }
 
     /// The value with every marker in its string leaves replaced.
@@ -193,6 +203,21 @@ pub(crate) fn variables(text: &str) -> impl Iterator<Item = &str> {
         Piece::Name { name, .. } => name.strip_prefix("env."),
         Piece::Text(_) | Piece::Escape => None,
     })
+}
+
+fn text_names_fixture(text: &str) -> bool {
+    let is_fixture =
+        |piece: &Piece<'_>| matches!(piece, Piece::Name { name, .. } if *name == "fixture");
+    text.contains("{{") && pieces(text).iter().any(is_fixture)
+}
+
+fn leaves_name_fixture(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => text_names_fixture(text),
+        Value::Array(items) => items.iter().any(leaves_name_fixture),
+        Value::Object(members) => members.values().any(leaves_name_fixture),
+    }
 }
 
 /// Whether a marker or an escape stands in a text.

@@ -34,7 +34,10 @@ pub(crate) fn write(
     theme: Theme,
 ) -> io::Result<()> {
     for record in &report.records {
-        let lines = failure::lines(record, detail);
+        let mut lines = failure::lines(record, detail);
+        if !report.reds.is_empty() {
+            lines.extend(failure::earlier(record, detail));
+        }
         if !lines.is_empty() {
             writeln!(out)?;
         }
@@ -92,9 +95,9 @@ fn nothing_run(tally: &Tally, judgement: Option<&Judgement>) -> Option<&'static 
 
 /// What changed in what the servers offer.
 fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::Result<()> {
-    for name in &surface.uncompared {
+    for (name, why) in surface.uncompared() {
         writeln!(out, "\nSurface of {name}: not compared")?;
-        writeln!(out, "  nobody can say which server of the baseline it was")?;
+        writeln!(out, "  {why}")?;
     }
     for target in &surface.targets {
         let unknown = target.unknown_lists();
@@ -388,6 +391,7 @@ mod tests {
         again.earlier = vec![EarlierAttempt {
             status: Status::Fail,
             detail: String::new(),
+            failures: Vec::new(),
             duration: Duration::from_secs(2),
             stderr: StderrTail::default(),
             container: contained().container,

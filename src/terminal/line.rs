@@ -18,10 +18,30 @@ const DURATION_COLUMNS: usize = 6;
 /// Characters shown of the line below a red outcome.
 const DETAIL_CHARACTERS: usize = 200;
 
+/// What a line depends on beside its outcome.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Trials of the run, for the name.
+    pub(crate) trials: u32,
+    /// Columns of the terminal, if it is one.
+    pub(crate) columns: Option<usize>,
+}
+
+impl Room {
+    /// Columns that a name is filled up to: no line is made longer than the terminal only for blanks.
+    fn of_name(self) -> usize {
+        let around = "PASS  ".len() + " ".len() + DURATION_COLUMNS;
+        let most = self
+            .columns
+            .map_or(NAME_COLUMNS, |all| all.saturating_sub(around));
+        most.min(NAME_COLUMNS)
+    }
+}
+
 /// The line, and below a red one what was wrong in a few words; without a final line end.
-pub(crate) fn result(record: &Record, trials: u32, theme: Theme) -> String {
-    let name = record.display_name(trials);
-    let padding = " ".repeat(NAME_COLUMNS.saturating_sub(name.width()));
+pub(crate) fn result(record: &Record, room: Room, theme: Theme) -> String {
+    let name = record.display_name(room.trials);
+    let padding = " ".repeat(room.of_name().saturating_sub(name.width()));
     let status = theme.paint(
         Paint::Status(record.status),
         &format!("{:<5}", record.status.word()),
@@ -61,8 +81,15 @@ pub(crate) fn result(record: &Record, trials: u32, theme: Theme) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::result;
+    use unicode_width::UnicodeWidthStr;
+
+    use super::{Room, result};
     use crate::{report::tests::sample::sample, terminal::theme::Theme, words::diagnostic::Colour};
+
+    const UNBOUNDED: Room = Room {
+        trials: 1,
+        columns: None,
+    };
 
     #[test]
     fn each_outcome_has_its_line() {
@@ -70,8 +97,25 @@ mod tests {
         let lines: Vec<String> = report
             .records
             .iter()
-            .map(|record| result(record, 1, Theme::new(Colour::Off)))
+            .map(|record| result(record, UNBOUNDED, Theme::new(Colour::Off)))
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn blanks_make_no_line_longer_than_the_terminal() {
+        let report = sample();
+        let passed = &report.records[0];
+        let width = |columns| {
+            let room = Room {
+                columns,
+                ..UNBOUNDED
+            };
+            let line = result(passed, room, Theme::new(Colour::Off));
+            line.lines().next().unwrap_or_default().trim_end().width()
+        };
+        let least = width(Some(0));
+        assert!(least < 40, "{least}");
+        assert_eq!((width(Some(40)), width(Some(200))), (40, width(None)));
     }
 }

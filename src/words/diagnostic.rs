@@ -119,6 +119,36 @@ mod tests {
     }
 
     #[test]
+    fn the_line_ends_of_windows_are_not_shown() {
+        let drawn = |text: &str| {
+            let start = text.find("bad").unwrap();
+            let case = |end: usize| {
+                let span = Span { start, end };
+                let file = Arc::new(SourceFile::new("a.yaml".into(), text.to_owned()));
+                let problem = Diagnostic {
+                    code: "unknown-key",
+                    severity: Severity::Error,
+                    message: "unknown key `bad`".into(),
+                    origin: Some(Origin { file, span }),
+                    label: None,
+                    help: Vec::new(),
+                };
+                problem.render(Colour::Off)
+            };
+            let line = start + text[start..].find('\n').unwrap_or(text.len() - start);
+            // The key, the key with its value, and both with the end of the line.
+            [case(start + 3), case(line), case(text.len())]
+        };
+        for text in ["a: 1\nbad: é\nb: 2\n", "bad: 1\n", "a: 1\nbad: 1"] {
+            let windows = text.replace('\n', "\r\n");
+            assert_eq!(drawn(&windows)[0], drawn(text)[0], "{text}");
+            for drawn in drawn(&windows) {
+                assert!(!drawn.contains(char::REPLACEMENT_CHARACTER), "{drawn}");
+            }
+        }
+    }
+
+    #[test]
     fn nothing_of_a_diagnostic_acts_on_a_terminal() {
         let ugly = "x\u{1b}[31m\u{9b}2J\u{202e}\u{1b}]0;t\u{7}";
         let text = format!("a: 1\r\n{ugly}: bad\r\nb: 2\r\n");

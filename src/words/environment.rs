@@ -29,7 +29,7 @@ pub(crate) enum Inheritance {
 }
 
 /// Files by which a step tells its runner what to do.
-const COMMAND_FILES: [&str; 5] = [
+pub(crate) const COMMAND_FILES: [&str; 5] = [
     "GITHUB_ENV",
     "GITHUB_OUTPUT",
     "GITHUB_PATH",

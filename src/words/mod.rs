@@ -8,6 +8,7 @@ pub(crate) mod digest;
 pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod json_schema;
+pub(crate) mod number;
 pub(crate) mod redact;
 pub(crate) mod source;
 pub(crate) mod text;

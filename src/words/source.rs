@@ -112,14 +112,19 @@ impl Origin {
             None => start,
         };
         let first = text[..inside].rfind('\n').map_or(0, |newline| newline + 1);
-        let last = text[end..]
-            .find('\n')
-            .map_or(text.len(), |newline| end + newline);
-        let span = Span {
-            start: start - first,
-            end: end - first,
+        let rest = text[end..].find('\n');
+        let last = rest.map_or(text.len(), |newline| end + newline);
+        let whole = &text[first..last];
+        // On Windows a line ends in two characters, neither of which belongs to it.
+        let lines = match rest {
+            Some(_) => whole.strip_suffix('\r').unwrap_or(whole),
+            None => whole,
         };
-        (&text[first..last], self.file.position(first).line, span)
+        let span = Span {
+            start: (start - first).min(lines.len()),
+            end: (end - first).min(lines.len()),
+        };
+        (lines, self.file.position(first).line, span)
     }
 
     /// `file:line`, as terminals and editors link it.

@@ -1,5 +1,7 @@
 //! Counting, cutting and cleaning text. What a server sent is shown only after `clean`.
 
+use std::time::Duration;
+
 /// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
 /// so whoever shortens a text that has not been masked yet puts it there.
 pub(crate) const CUT: &str = "…";
@@ -13,12 +15,23 @@ pub(crate) fn count(number: usize, singular: &str) -> String {
     }
 }
 
+/// A length of time: `173 ms`, `1.7 s`, `30 s`.
+pub(crate) fn time(length: Duration) -> String {
+    let (whole, tenth) = (length.as_secs(), length.subsec_millis() / 100);
+    match (whole, tenth) {
+        (0, _) => format!("{} ms", length.as_millis()),
+        (_, 0) => format!("{whole} s"),
+        (_, _) => format!("{whole}.{tenth} s"),
+    }
+}
+
 /// The valid name that was probably meant: the closest by edit distance, if it is close at all.
 pub(crate) fn nearest<'a>(
     found: &str,
     valid: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let limit = (found.chars().count() / 3).max(1) + 1;
+    let length = found.chars().count();
+    let limit = (length / 3).max(1) + 1;
     valid
         .into_iter()
         .map(|name| {
@@ -27,7 +40,10 @@ pub(crate) fn nearest<'a>(
                 name,
             )
         })
-        .filter(|(distance, _)| *distance <= limit)
+        // As many changes as signs: the two share nothing.
+        .filter(|(distance, name)| {
+            *distance <= limit && *distance < length.max(name.chars().count())
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
@@ -195,6 +211,8 @@ mod tests {
         assert_eq!(nearest("containz", valid), Some("contains"));
         assert_eq!(nearest("Equals", valid), Some("equals"));
         assert_eq!(nearest("zzz", valid), None);
+        assert_eq!(nearest("y", ["[", "ab"]), None);
+        assert_eq!(nearest("y", ["x", "yq"]), Some("yq"));
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 "its answer stands in a buffer until its input ends",
                 sh(r#"cat >/dev/null; echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#),
                 timeout,
-                &["came only when stdin was closed", "flush stdout"],
+                &["as soon as stdin was closed", "flush stdout"],
             ),
             red(
                 "it complains without end",
@@ -420,15 +420,30 @@ fn what_a_server_does_not_read_is_said() {
     let ran = project.run(&["run", "evals", "--json", "--timeout", "1s"]);
     let outcomes: Value = serde_json::from_str(&ran.stdout).unwrap();
     let wanted = [
-        "the server did not read all of the raw frames in time; nothing was heard at all",
-        "the server did not read all of the raw frames within ",
-        "the server did not read all of `tools/call` of `any` within ",
+        "the timeout of 1 s was over: the server had not read all of the raw frames; nothing was heard at all",
+        "the timeout of 1 s was over: the server had not read all of the raw frames, sent ",
+        "the timeout of 1 s was over: the server had not read all of `tools/call` of `any`, sent ",
     ];
     for (outcome, wanted) in outcomes.as_array().unwrap().iter().zip(wanted) {
         assert_eq!(outcome["cause"], "timeout", "{outcome:#}");
         let detail = outcome["detail"].as_str().unwrap();
         assert!(detail.contains(wanted), "{wanted}: {outcome:#}");
     }
+}
+
+#[test]
+fn a_slow_server_is_told_that_it_is_late_and_of_no_buffer() {
+    let slow = ANSWERS.replacen("read -r ask;", "read -r ask; sleep 2;", 1);
+    let suite = format!(
+        "name: slow\nserver: {}\nassert: {{tool: any}}\n",
+        sh(&format!("{slow}cat >/dev/null"))
+    );
+    let ran = Project::with_suite(&suite).run(&["run", "evals", "--json", "--timeout", "1s"]);
+    let outcomes: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let detail = outcomes[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("help      the answer came "), "{detail}");
+    assert!(detail.contains(" after the deadline\n"), "{detail}");
+    assert!(!detail.contains("buffer"), "{detail}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `mcp-assert ci`: the verdict with its exit code, what counts when several things are wrong, and what is written.
 
 use crate::{
-    harness::{Project, Ran},
+    harness::{BINARY, Project, Ran},
     running::{Ended, Running},
 };
 
@@ -180,7 +180,9 @@ fn an_interrupted_shard_leaves_a_result_that_no_merge_takes_for_whole() {
         "{}",
         merged.stdout
     );
-    assert!(!project.path().join("badge.json").exists());
+    let badge: serde_json::Value = serde_json::from_str(&project.read("badge.json")).unwrap();
+    assert_eq!(badge["message"], "error");
+    assert_eq!(badge["color"], "red");
 }
 
 #[test]
@@ -284,4 +286,85 @@ fn a_payload_that_is_not_there_is_noted_once() {
     expect(&ran, 0, "pass");
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert_eq!(said.matches("/nowhere/event.json").count(), 1, "{said}");
+}
+
+#[test]
+fn servers_are_shared_and_the_go_tools_verdicts_given_when_that_is_asked_for() {
+    let server = format!("{{command: sh, args: [-c, 'echo >> starts; exec {BINARY} serve']}}");
+    let call = |name: &str, tool: &str| {
+        format!("name: {name}\nserver: {server}\nassert: {{tool: {tool}, expect: {{}}}}\n")
+    };
+    let suite = format!("{}---\n{}", call("a", "error"), call("b", "list_roots"));
+    let run = |more: &[&str]| {
+        let project = Project::with_suite(&suite).file("evals/b.yaml", call("c", "error"));
+        let plan = ["ci", "plan", "--compat", "--shards", "1"];
+        assert_eq!(project.run(&plan).code, 0);
+        let ci = ["ci", "--isolation", "process", "--jobs", "1"];
+        let ran = project.run(&[&ci[..], more].concat());
+        (ran.code, project.read("starts").lines().count())
+    };
+    let alone = run(&[]);
+    assert_eq!(alone.0, 1);
+    assert_eq!(run(&["--compat"]), (0, alone.1));
+    assert_eq!(run(&["--compat", "--shard", "1/1"]).0, 0);
+    assert!(run(&["--compat", "--reuse-server"]).1 < alone.1);
+}
+
+#[test]
+fn junit_and_sarif_are_red_where_the_verdict_is_and_no_outcome_shows_why() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let told = |arguments: &[&str], code: i32| {
+        let files = ["--junit", "j.xml", "--sarif", "s.json"];
+        let ran = project.run(&[arguments, &files[..]].concat());
+        assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
+        let sarif: serde_json::Value = serde_json::from_str(&project.read("s.json")).unwrap();
+        let invocation = sarif["runs"][0]["invocations"][0].clone();
+        let successful = invocation["executionSuccessful"].as_bool().unwrap();
+        let said = invocation["toolExecutionNotifications"][0]["message"]["text"].clone();
+        (project.read("j.xml"), successful, said.to_string())
+    };
+    let red = |arguments: &[&str], code, counts: &str, why: &str| {
+        let (junit, successful, said) = told(arguments, code);
+        assert!(junit.contains(counts) && junit.contains(why), "{junit}");
+        assert!(!junit.contains("1970"), "{junit}");
+        assert!(!successful && said.contains(why), "{said}");
+    };
+    let ci = ["ci", "--isolation", "process"];
+    let error = "failures=\"0\" errors=\"1\"";
+    let no_engine = ["ci", "--docker", "x", "--docker-host", "unix:///no.sock"];
+    red(&no_engine, 3, error, "unix:///no.sock");
+    let no_plan = ["ci", "merge", "--plan", "nope.json", "--blobs", "none"];
+    red(&no_plan, 2, error, "nope.json");
+    let no_suite = [&ci[..], &["--suite", "nope"]].concat();
+    red(&no_suite, 2, error, "nope");
+    let no_baseline = [&ci[..], &["--baseline", "nope.json"]].concat();
+    red(&no_baseline, 2, error, "nope.json");
+    let nothing = [&ci[..], &["--filter", "nope"]].concat();
+    red(&nothing, 4, error, "nothing was executed");
+    assert!(told(&[&nothing[..], &["--allow-empty"]].concat(), 0).1);
+    let save = [&ci[..], &["--update-baseline", "b.json"]].concat();
+    let (junit, successful, _) = told(&save, 0);
+    assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"0\"") && successful);
+    let other = "name: a\nserver: {builtin: PROFILE}\nassert_initialize: {}\n";
+    let smaller = [
+        "--suite",
+        "other.yaml",
+        "--baseline",
+        "b.json",
+        "--fail-on-breaking",
+    ];
+    let write = |path: &str, text: &str| std::fs::write(project.path().join(path), text).unwrap();
+    write("other.yaml", &other.replace("PROFILE", "conformance"));
+    told(&[&save[..], &["--suite", "other.yaml"]].concat(), 0);
+    write("other.yaml", &other.replace("PROFILE", "minimal"));
+    let breaking = "breaking changes of the server";
+    let gate = "failures=\"1\" errors=\"0\"";
+    red(&[&ci[..], &smaller].concat(), 1, gate, breaking);
+    // What outcomes show is told once.
+    write("evals/a.yaml", &suite(&[("a", "bye")]));
+    let (junit, successful, _) = told(&ci, 1);
+    assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"1\" errors=\"0\"") && successful);
+    write("evals/a.yaml", "name: [");
+    let (junit, successful, _) = told(&ci, 2);
+    assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"1\"") && successful);
 }

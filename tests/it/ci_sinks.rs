@@ -285,3 +285,63 @@ fn a_hyphen_is_no_file() {
     );
     assert!(!project.path().join("-").exists());
 }
+
+#[test]
+fn a_report_in_the_summary_of_the_step_is_there_once_and_takes_nothing_away() {
+    let summary = "runner/summary";
+    let link = |project: &Project| {
+        let link = project.path().join("link.md");
+        std::os::unix::fs::symlink(project.path().join(summary), link).unwrap();
+    };
+    let spellings = ["runner/summary", "./runner/../runner/summary", "link.md"];
+    let switches = ["--summary=auto", "--summary=off"];
+    for (path, switch) in spellings
+        .iter()
+        .flat_map(|path| switches.map(|it| (*path, it)))
+    {
+        let workflow = Workflow::new(Project::with_suite(&passing()).file(summary, "theirs\n"));
+        link(&workflow.project);
+        let told = workflow.run(&["--markdown", path, switch]);
+        assert_eq!(told.ran.code, 0, "{}", told.ran.stdout);
+        let said = &told.summary;
+        assert!(said.starts_with("theirs\n"), "{path} {switch}: {said}");
+        assert_eq!(said.matches("### mcp-assert: ").count(), 1, "{said}");
+
+        let workflow = Workflow::new(Project::with_suite(&passing()).file(summary, "theirs\n"));
+        link(&workflow.project);
+        let told = workflow.tell(workflow.command(&["run", "evals", "--markdown", path]));
+        assert_eq!(told.ran.code, 0, "{}", told.ran.stdout);
+        assert!(
+            told.summary.starts_with("theirs\n"),
+            "{path}: {}",
+            told.summary
+        );
+        assert_eq!(
+            told.summary.matches("### mcp-assert: ").count(),
+            1,
+            "{}",
+            told.summary
+        );
+    }
+}
+
+#[test]
+fn no_report_is_written_over_a_file_of_the_runner() {
+    let case = |option: &str, name: &str, path: &str| {
+        for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+            let workflow = Workflow::new(Project::with_suite(&passing()).file(path, "theirs=1\n"));
+            let mut command = workflow.command(&[verb, &[option, path]].concat());
+            command.env("GITHUB_ENV", workflow.project.path().join("runner/env"));
+            let ran = workflow.project.finish(command);
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert_eq!(ran.code, 2, "{said}");
+            let wanted =
+                format!("`{option}` would write over `{path}`, the runner's own file `{name}`");
+            assert!(said.contains(&wanted), "{said}");
+            assert!(workflow.project.read(path).starts_with("theirs=1\n"));
+        }
+    };
+    case("--markdown", "GITHUB_OUTPUT", "runner/output");
+    case("--junit", "GITHUB_ENV", "runner/env");
+    case("--junit", "GITHUB_STEP_SUMMARY", "runner/summary");
+}

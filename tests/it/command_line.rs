@@ -1,6 +1,6 @@
 //! What every verb does with its command line.
 
-use crate::harness::Project;
+use crate::harness::{BINARY, Project};
 
 #[test]
 fn the_version_names_the_newest_revision() {
@@ -40,6 +40,26 @@ fn numbers_out_of_range_are_told_with_their_range() {
         case("run", "--timeout-scale", factor, wanted);
     }
     case("ci", "--threshold", "-1", "a percentage from 0 to 100");
+}
+
+#[test]
+fn of_an_option_that_is_given_twice_the_last_one_holds() {
+    let ran = green().run(&[
+        "run",
+        "--suite",
+        "evals",
+        "--json",
+        "--json",
+        "--timeout",
+        "1ns",
+        "--timeout",
+        "20s",
+        "--trials",
+        "3",
+        "--trials=2",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.json().as_array().unwrap().len(), 4);
 }
 
 #[test]
@@ -194,4 +214,103 @@ fn colours_that_are_not_forced_stay_away_from_a_pipe() {
         assert!(coloured("1", arguments), "{arguments:?}");
         assert!(!coloured("0", arguments), "{arguments:?}");
     }
+}
+
+#[test]
+fn an_option_with_an_empty_value_is_not_given() {
+    let suite = "server: {builtin: conformance}\nassert: {tool: echo, args: {text: a}}\n";
+    let project = Project::with_suite(suite);
+    let both = [
+        "--fixture",
+        "",
+        "--server",
+        "",
+        "--docker",
+        "",
+        "--baseline",
+        "",
+        "--junit",
+        "",
+        "--markdown=",
+        "--save-baseline",
+        "",
+        "--jobs",
+        "",
+        "--timeout",
+        "",
+        "--filter=",
+        "--trials",
+        "",
+        "--shard",
+        "",
+    ];
+    for (verb, more) in [
+        (
+            &["run", "evals"][..],
+            &["--report", "", "--timeout-scale", ""][..],
+        ),
+        (
+            &["ci", "--isolation", "process"],
+            &["--threshold", "", "--comment", ""],
+        ),
+    ] {
+        let ran = project.run(&[verb, &both, more].concat());
+        assert_eq!(ran.code, 0, "{verb:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    let ran = project.run(&["run", "evals", ""]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+}
+
+#[test]
+fn an_empty_shard_is_named() {
+    let assertion = "server: {builtin: conformance}\nassert: {tool: echo}\n";
+    let project = Project::with_suite(&format!("name: a\n{assertion}---\nname: b\n{assertion}"));
+    let case = |arguments: &[&str], wanted: &str| {
+        let ran = project.run(&[&["run", "evals"], arguments].concat());
+        assert_eq!(ran.code, 4, "{}", ran.stderr);
+        assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
+    };
+    case(
+        &["--shard", "3/3"],
+        "`--shard 3/3` has none of 2 assertions",
+    );
+    let both = ["--shard", "2/2", "--filter", "*::a"];
+    case(
+        &both,
+        "the filters left out 1, and `--shard 2/2` has none of the other 1",
+    );
+    case(
+        &["--filter", "none", "--shard", "1/2"],
+        "the filters left out all 2",
+    );
+}
+
+#[test]
+fn a_command_in_place_of_a_url_is_told() {
+    let url = "server: {transport: http, url: 'http://127.0.0.1:1/mcp'}";
+    let suite = ["skip: later\n", "", ""].map(|lines| {
+        format!(
+            "{lines}{url}\nassert: {{tool: echo, args: {{message: x}}, expect: {{contains: x}}}}\n"
+        )
+    });
+    let suite = format!(
+        "{}---\nserver: {{builtin: conformance}}\nassert: {{tool: echo, args: {{message: x}}}}\n",
+        suite.join("---\n")
+    );
+    let project = Project::with_suite(&suite);
+    let server = format!("'{BINARY}' serve");
+    let told = "`--server` replaces the `url` of 2 assertions";
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        let ran = project.run(&[verb, &["--server", &server, "--trials", "2"]].concat());
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert_eq!((ran.code, said.matches(told).count()), (0, 1), "{said}");
+    }
+    let other = [
+        "run",
+        "evals",
+        "--server",
+        "http://127.0.0.1:1/mcp",
+        "--list",
+    ];
+    assert!(!project.run(&other).stderr.contains("replaces the `url`"));
 }

@@ -3,9 +3,13 @@
 use std::{
     fmt::Write,
     fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    os::unix::{
+        fs::{PermissionsExt, symlink},
+        process::CommandExt,
+    },
     path::Path,
     process::{Command, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -199,6 +203,137 @@ fn own(path: &Path) {
 }
 
 #[test]
+fn a_path_that_leads_over_links_is_as_unchanged_as_they_are() {
+    let turned = "os.remove(F + '/dir'); os.symlink('other', F + '/dir')";
+    let equal = "os.remove(F + '/file'); os.symlink('same.txt', F + '/file')";
+    let mode = "os.chmod(F + '/a.txt', 0o755)";
+    let below = "open(F + '/sub/b.txt', 'w').write('x')";
+    let apart = "os.chmod(F + '/sub', 0o700); open(F + '/other/new', 'w')";
+    let cases = [
+        (turned, "{file_unchanged: dir}", "fail"),
+        (turned, "{file_unchanged: dir/b.txt}", "fail"),
+        (turned, "{not: {file_unchanged: dir}}", "pass"),
+        (equal, "{file_unchanged: file}", "fail"),
+        (mode, "{file_unchanged: file}", "fail"),
+        (mode, "{file_unchanged: dir/../a.txt}", "fail"),
+        (mode, "{file_unchanged: '{{fixture}}/file'}", "fail"),
+        (below, "{file_unchanged: dir}", "fail"),
+        (
+            apart,
+            "{file_unchanged: [dir/b.txt, file, sub/b.txt]}",
+            "pass",
+        ),
+    ];
+    judge(&cases, |project| {
+        let at = |path: &str| project.path().join("fixture").join(path);
+        fs::set_permissions(at("a.txt"), fs::Permissions::from_mode(0o644)).unwrap();
+        fs::set_permissions(at("sub"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(at("other")).unwrap();
+        fs::write(at("other/b.txt"), "below").unwrap();
+        fs::write(at("same.txt"), "hello").unwrap();
+        symlink("sub", at("dir")).unwrap();
+        symlink("a.txt", at("file")).unwrap();
+        kinds(project, &[])
+    });
+}
+
+/// Assertions that say nothing of the fixture, and read it all the same.
+fn silent(settings: &str) -> Project {
+    let suite = format!(
+        "name: silent\nserver: {{command: nothing}}\n\
+         assert: {{tool: do, args: {{what: {}}}, expect: {WHOLE}}}\n",
+        Value::from(READ)
+    );
+    project(&[])
+        .file("evals/a.yaml", suite)
+        .file("evals/mcp-assert.yaml", settings)
+}
+
+#[test]
+fn a_server_named_elsewhere_gets_the_fixture_that_it_speaks_of() {
+    let server = "python3 server.py {{fixture}}";
+    let project = silent("{}");
+    for more in [
+        &[][..],
+        &["--reuse-server"],
+        &["--shard", "1/1"],
+        &["--trials", "2"],
+    ] {
+        let mut arguments = vec!["--server", server];
+        arguments.extend(more);
+        let kinds = kinds(&project, &arguments);
+        assert!(
+            kinds.iter().all(|kind| kind == "pass"),
+            "{more:?}: {kinds:?}"
+        );
+        assert!(!kinds.is_empty());
+    }
+    let ci = ["ci", "--isolation", "process", "--fixture", "fixture"];
+    let ran = project.run(&[&ci[..], &["--server", server]].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let dry = [
+        "run",
+        "evals",
+        "--fixture",
+        "fixture",
+        "--dry-run",
+        "--server",
+        server,
+    ];
+    let ran = project.run(&dry);
+    assert!(
+        ran.stdout.contains(", a fresh fixture: python3 server.py "),
+        "{}",
+        ran.stdout
+    );
+
+    let shell = "command: sh, args: [-c, 'exec python3 \"$0\" \"$F\"'";
+    let here = project.path().join("server.py");
+    let here = here.display();
+    let targets = [
+        format!("{{command: python3, args: [{here}, '{{{{fixture}}}}']}}"),
+        format!("{{{shell}, {here}], env: {{F: '{{{{fixture}}}}'}}}}"),
+        format!("{{command: python3, args: [{here}, .], cwd: '{{{{fixture}}}}'}}"),
+    ];
+    for target in targets {
+        let project = silent(&format!("targets: {{one: {target}}}"));
+        assert_eq!(kinds(&project, &["--target", "one"]), ["pass"], "{target}");
+    }
+}
+
+#[test]
+fn the_roots_of_a_target_get_the_fixture_that_they_speak_of() {
+    let target = "{builtin: conformance, client_capabilities: {roots: ['{{fixture}}']}}";
+    let suite = "name: roots\nassert: {tool: list_roots, expect: {contains: 'file:///'}}\n";
+    let project = project(&[]).file("evals/a.yaml", suite).file(
+        "evals/mcp-assert.yaml",
+        format!("targets: {{one: {target}}}"),
+    );
+    assert_eq!(kinds(&project, &["--target", "one"]), ["pass"]);
+}
+
+#[test]
+fn a_server_named_elsewhere_is_refused_when_it_speaks_of_no_fixture() {
+    let refused = |settings: &str, arguments: &[&str], place: &str| {
+        let ran = silent(settings).run(arguments);
+        let said = format!("`{{{{fixture}}}}` in {place} has no value: there is no fixture");
+        assert!(ran.stderr.contains(&said), "{}{}", ran.stdout, ran.stderr);
+        let help = "give a fixture with --fixture DIR";
+        assert!(ran.stderr.contains(help), "{}", ran.stderr);
+        assert_eq!(ran.code, 2);
+    };
+    let server = ["--server", "python3 server.py {{fixture}}"];
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        refused("{}", &[verb, &server].concat(), "`--server`");
+    }
+    let targets = "targets: {one: {command: python3, args: [server.py, '{{fixture}}']}}";
+    let one = ["run", "evals", "--target", "one"];
+    refused(targets, &one, "the target `one`");
+    let ran = silent(targets).run(&["run", "evals", "--target", "one", "--list"]);
+    assert_eq!((ran.code, ran.shown().trim()), (0, "a.yaml::silent [one]"));
+}
+
+#[test]
 fn what_is_in_a_closed_folder_cannot_be_told() {
     let shut = "open(F + '/sub/b.txt', 'w').write('x'); open(F + '/sub/new', 'w'); os.chmod(F + '/sub', 0)";
     let listed = "open(F + '/sub/new', 'w'); os.chmod(F + '/sub', 0o444)";
@@ -223,7 +358,7 @@ fn what_is_in_a_closed_folder_cannot_be_told() {
         (file, "{file_not_exists: a.txt}", "fail"),
         (file, "{only_changed: [a.txt]}", "pass"),
         (file, "{only_changed: []}", "fail"),
-        (file, "{file_contains: {a.txt: hello}}", "fail"),
+        (file, "{file_contains: {a.txt: hello}}", "error"),
     ];
     judge(&cases, kinds_of_nobody);
 }
@@ -250,4 +385,62 @@ fn a_copy_that_cannot_be_removed_is_told_on_green_too() {
         assert!(note.starts_with(said), "{note}");
         assert!(note.contains("Permission denied"), "{note}");
     }
+}
+
+#[test]
+fn a_file_of_any_size_takes_the_time_of_its_own_assertion() {
+    let grow = "open(F + '/a.txt', 'r+').truncate(1 << 40)";
+    let suite = project(&[
+        (grow, "{file_contains: {a.txt: [hello]}}"),
+        (grow, "{only_changed: [], equals: done}"),
+        (grow, "{file_unchanged: [a.txt]}"),
+        ("import time; time.sleep(1)", "{max_duration: 3s}"),
+    ]);
+    let yaml = suite
+        .read("evals/a.yaml")
+        .replace("name: ", "timeout: 4s\nname: ");
+    let project = suite.file("evals/a.yaml", yaml);
+    let arguments = [
+        "run",
+        "evals",
+        "--json",
+        "--fixture",
+        "fixture",
+        "--jobs",
+        "5",
+    ];
+    let begun = Instant::now();
+    let ended = Running::start(&project, &arguments).end();
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    ended.left_nothing();
+    let outcomes = ended.json();
+    let seen: Vec<_> = of(&outcomes);
+    assert_eq!(seen, ["error", "fail", "error", "pass"], "{outcomes}");
+    let late = outcomes[2].to_string();
+    assert!(
+        late.contains("the timeout of 4 s was over: `a.txt` was still being read"),
+        "{late}"
+    );
+}
+
+#[test]
+fn a_writer_that_hides_is_ended_and_leaves_nothing() {
+    let writer = "os.system(\"setsid env -i sh -c 'while :; do mkdir -p \" + F + \"/n; echo >\" + F + \"/n/f; done' \
+                  >/dev/null 2>&1 </dev/null &\")";
+    let cases = [(writer, "{equals: done}"); 3];
+    let project = project(&cases);
+    let ended = Running::start(&project, &["run", "evals", "--fixture", "fixture"]).end();
+    ended.left_nothing();
+    let told = "processes outlived the servers and had to be ended when all assertions were over";
+    assert!(
+        ended.stdout.contains(told),
+        "{}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    assert!(
+        !ended.stdout.contains("cannot be removed"),
+        "{}",
+        ended.stdout
+    );
 }

@@ -60,9 +60,25 @@ fn stuck(project: &Project) -> Running {
         "--report-json",
         "run.json",
     ];
-    let mut running = Running::start(project, &arguments);
+    let mut command = heeding_signals(project);
+    command.arg(BINARY).args(arguments);
+    let mut running = Running::of(project, command);
     running.until_file(&project.path().join("started"));
     running
+}
+
+/// What starts a program that heeds every signal: whoever runs the tests may have them ignore some, as a shell does of
+/// what it starts in the background.
+fn heeding_signals(project: &Project) -> Command {
+    let inner = project.command(&[]);
+    let environment = inner
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let mut command = Command::new("env");
+    command.env_clear().envs(environment);
+    command.current_dir(project.path()).stdin(Stdio::null());
+    command.arg("--default-signal=HUP,INT,QUIT,TERM");
+    command
 }
 
 #[test]
@@ -107,19 +123,10 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
 #[test]
 fn the_end_of_the_terminal_ends_a_run_that_was_not_told_to_outlive_it() {
     let through = |project: &Project, shell: &str| {
-        let mut command = project.command(&[]);
         let arguments = ["--jobs", "1", "--fixture", "fixture"];
-        let binary = command.get_program().to_owned();
-        let mut outer = Command::new("env");
-        let environment = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?)));
-        outer.env_clear().envs(environment);
-        outer.current_dir(project.path()).stdin(Stdio::null());
-        // Whoever runs the tests may have them ignore the signal.
-        outer.args(["--default-signal=HUP", "sh", "-c", shell, "sh"]);
-        outer.arg(binary).args(["run", "evals"]).args(arguments);
-        command = outer;
+        let mut command = heeding_signals(project);
+        command.args(["sh", "-c", shell, "sh", BINARY]);
+        command.args(["run", "evals"]).args(arguments);
         let mut running = Running::of(project, command);
         running.until_file(&project.path().join("started"));
         running

@@ -233,3 +233,33 @@ fn a_report_larger_than_files_may_be_is_named_and_leaves_nothing_beside_it() {
     // 128 and the number of the signal, which a server dies of as it would without us.
     assert_eq!(project.read("status"), "153\n");
 }
+
+#[test]
+fn a_baseline_is_saved_into_a_pipe_that_nobody_reads_from_before() {
+    let project = Project::with_suite(
+        "name: a\nserver: {builtin: conformance}\nassert: {tool: echo, args: {message: a}, expect: {contains: a}}\n",
+    );
+    let pipe = project.path().join("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    for verb in [
+        &["run", "evals", "--save-baseline", "pipe"][..],
+        &[
+            "ci",
+            "--suite",
+            "evals",
+            "--isolation",
+            "process",
+            "--update-baseline",
+            "pipe",
+        ],
+    ] {
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read_to_string(pipe).unwrap()
+        });
+        let ran = project.run(verb);
+        assert_eq!(ran.code, 0, "{verb:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(reader.join().unwrap().contains("catalogs"), "{verb:?}");
+    }
+}

@@ -94,6 +94,20 @@ fn what_killed_a_shared_server_is_an_error_and_is_not_sent_again() {
     assert_eq!(each(&ended, "cause"), ["crash", "crash"]);
 }
 
+#[test]
+fn whatever_keeps_a_shared_server_from_being_observed_it_is_told_that_it_was_shared() {
+    for (fault, cause) in [("not-json", "timeout"), ("wrong-id", "violation")] {
+        let server = format!("{{builtin: conformance, args: [--fault, 'tools/call@2={fault}']}}");
+        let project = Project::with_suite(&counting(&server, &[1, 2]));
+        let ended = run(&project, &["--reuse-server", "--timeout", "2s"]);
+        assert_eq!(each(&ended, "cause")[1], cause, "{}", ended.stdout);
+        let detail = each(&ended, "detail")[1].to_string();
+        let wanted =
+            "the server was shared (--reuse-server): before, it was used by `a.yaml::number 0`";
+        assert!(detail.contains(wanted), "{detail}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_shared_server_that_ended_between_assertions_is_replaced_and_its_end_is_told() {
@@ -197,6 +211,55 @@ assert: {{tool: delete_file, args: {{path: gone.txt}}, expect: {{file_contains: 
 }
 
 #[test]
+fn a_server_is_shared_as_long_as_its_fixture_is_as_it_was() {
+    let counts = |name: &str, nth: u32| {
+        format!(
+            "name: {name}\nserver: {{builtin: conformance, args: [--files, '{{{{fixture}}}}']}}\n\
+             assert: {{tool: counter, expect: {{structured: {{$.process: {nth}}}}}}}\n"
+        )
+    };
+    let writes = counts("writes", 0).replace(
+        "tool: counter, expect: {structured: {$.process: 0}}",
+        "tool: write_file, args: {path: old.txt, text: new}, expect: {only_changed: [old.txt]}",
+    );
+    let suite = [
+        counts("first", 1),
+        counts("as it was", 2),
+        writes,
+        counts("behind the change", 1),
+        counts("as it was again", 2),
+    ];
+    let project = Project::with_suite(&suite.join("---\n")).file("fixture/old.txt", "old");
+    let ended = run(&project, &["--reuse-server", "--fixture", "fixture"]);
+    assert_eq!(each(&ended, "kind"), ["pass"; 5], "{}", ended.stdout);
+}
+
+#[test]
+fn what_a_shared_server_made_at_its_start_is_there_for_every_assertion() {
+    let keeps = |expected: &str| {
+        format!(
+            "name: '{expected}'\nserver: {{builtin: conformance, args: [--journal, '{{{{fixture}}}}/open.jsonl']}}\n\
+             assert: {{tool: echo, args: {{text: a}}, expect: {{{expected}}}}}\n"
+        )
+    };
+    let suite = [
+        keeps("file_exists: [open.jsonl]"),
+        keeps("file_contains: {open.jsonl: echo}"),
+        keeps("only_changed: []"),
+    ];
+    let project = Project::with_suite(&suite.join("---\n")).file("fixture/old.txt", "old");
+    for more in [&["--reuse-server"][..], &[]] {
+        let ended = run(&project, &[more, &["--fixture", "fixture"]].concat());
+        assert_eq!(
+            each(&ended, "kind"),
+            ["pass", "pass", "fail"],
+            "{more:?} {}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
 fn a_pass_after_a_failure_is_flaky() {
     let flaky = |state: &str| {
         Project::with_suite(&format!(
@@ -237,6 +300,12 @@ assert: {{tool: flaky, args: {{mode: first, n: 2, key: a}}, expect: {{not_error:
     let last = ended.stdout.lines().next_back();
     assert_eq!(last, Some(why), "{}", ended.stdout);
     assert!(project.read("m.md").contains(&format!("**Red**: {why}.")));
+    for place in [&ended.stdout, &project.read("m.md")] {
+        let told = ["FLAKY ", "attempt 1: FAIL ", "not_error does not hold"];
+        for text in told {
+            assert!(place.contains(text), "{text}: {place}");
+        }
+    }
     assert!(project.read("b.json").contains(r#""color": "red""#));
 }
 
@@ -363,4 +432,48 @@ fn the_nearest_deadline_counts_and_all_are_scaled() {
         &["--timeout", "10ms", "--timeout-scale", "2"],
         600,
     );
+}
+
+#[test]
+fn a_copy_that_takes_all_the_time_is_not_blamed_on_the_server() {
+    let mut project = Project::with_suite(
+        "name: copies\ntimeout: 1ms\nserver: {command: sh, args: [-c, 'touch started', '{{fixture}}']}\n\
+         assert: {tool: echo, expect: {not_error: true}}\n",
+    );
+    for at in 0..2_000 {
+        project = project.file(&format!("fixture/{at}"), "x");
+    }
+    let ended = run(&project, &["--fixture", "fixture"]);
+    let case =
+        |key: &str, wanted: &str| assert_eq!(each(&ended, key), [wanted], "{}", ended.stdout);
+    case("kind", "error");
+    case("cause", "timeout");
+    case("phase", "place");
+    let detail = &each(&ended, "detail")[0];
+    let told = [
+        "the timeout of 1 ms was over: ",
+        " of the fixture's 2000 entries were copied; nothing was sent",
+    ];
+    for told in told {
+        assert!(detail.as_str().unwrap().contains(told), "{detail}");
+    }
+    assert!(!project.path().join("started").exists());
+}
+
+#[test]
+fn what_an_assertion_sets_in_the_environment_holds_on_every_target() {
+    let server =
+        format!("command: sh, args: [-c, 'echo \"$OWN $GIVEN\" >&2; exec {BINARY} serve']");
+    let settings = format!(
+        "defaults: {{server: {{env: {{GIVEN: usual}}}}}}\n\
+         targets:\n  plain: {{{server}}}\n  other: {{{server}, env: {{OWN: other, GIVEN: given}}}}\n"
+    );
+    let suite = "name: none\nassert: {tool: echo, args: {text: a}, expect: {stderr: {contains: 'other given'}}}\n---\n\
+                 name: own\nserver: {env: {OWN: mine}}\n\
+                 assert: {tool: echo, args: {text: a}, expect: {stderr: {contains: 'mine given'}}}\n";
+    let project = Project::with_suite(suite).file("evals/mcp-assert.yaml", settings);
+    let ended = run(&project, &["--target", "other"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    let ended = run(&project, &["--target", "plain", "--filter", "own"]);
+    assert_eq!(each(&ended, "stderr"), ["mine \n"], "{}", ended.stdout);
 }

@@ -191,6 +191,57 @@ for line in sys.stdin:
     assert!(!project.read("run.json").contains("00f6rd"));
 }
 
+#[test]
+fn a_secret_is_hidden_however_a_server_encodes_it() {
+    let project = Project::with_suite(
+        "server: {command: python3, args: [server.py], env: {GIVEN: \"${PASS}\"}}\n\
+         assert: {tool: x, expect: {contains: nothing, equals: nothing}}\n",
+    )
+    .file(
+        "server.py",
+        r"
+import base64, html, json, os, sys, urllib.parse
+given = os.environ['GIVEN']
+pair = ('user:' + given).encode()
+forms = [base64.urlsafe_b64encode(given.encode()), base64.b64encode(pair), base64.encodebytes(pair)]
+forms = [form.decode() for form in forms]
+forms += [urllib.parse.quote(given, safe=''), urllib.parse.quote_plus(given), html.escape(given)]
+for line in sys.stdin:
+  asked = json.loads(line)
+  if asked['method'] == 'initialize':
+    result = {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
+      'serverInfo': {'name': 'x', 'version': '1'}}
+  elif 'id' in asked:
+    result = {'content': [{'type': 'text', 'text': 'forms: ' + ' & '.join(forms)}]}
+    sys.stderr.write('\n'.join(forms) + '\n')
+    sys.stderr.flush()
+  else:
+    continue
+  sys.stdout.write(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': result}) + '\n')
+  sys.stdout.flush()
+",
+    );
+    let secret = "pass?>~ & <word> ".repeat(5) + "end";
+    let files = "--junit junit.xml --markdown run.md --report-json run.json --trace";
+    let mut command = project.command(&["run", "evals"]);
+    command.args(files.split(' ')).env("PASS", &secret);
+    let ran = project.finish(command);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("forms: ***== & dXNlcjp***"),
+        "{}",
+        ran.stdout
+    );
+    let mut all = vec![ran.stdout, ran.stderr];
+    all.extend(["junit.xml", "run.md", "run.json"].map(|file| project.read(file)));
+    // A part of it in each form, and `pass` in base64 wherever it stands.
+    for part in ["ss?>~", "ss%3F", "ss?&gt;", "cGFzc", "Bhc3", "hc3M"] {
+        for place in &all {
+            assert!(!place.contains(part), "{part}: {place}");
+        }
+    }
+}
+
 /// Variables, each with a value and in the suite below by its own kind of place.
 const TAKEN: [(&str, &str); 6] = [
     ("IN_ARGS", "one-args-value"),

@@ -22,7 +22,9 @@ fn project(last: &str) -> Project {
 
 /// Plans three shards; the digest.
 fn plan(project: &Project) -> String {
-    let ran = project.run(&["ci", "plan", "--shards", "3"]);
+    let mut command = project.command(&["ci", "plan", "--shards", "3"]);
+    command.env("WANTED", "bye");
+    let ran = project.finish(command);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let line = ran
         .stdout
@@ -35,6 +37,8 @@ fn plan(project: &Project) -> String {
 fn shard(project: &Project, shard: &str, attempt: u32, code: i32) {
     let mut command = project.command(&["ci", "--isolation", "process", "--shard", shard]);
     command.env("GITHUB_RUN_ATTEMPT", attempt.to_string());
+    // What changes from attempt to attempt while the suites stay as they were.
+    command.env("WANTED", if attempt == 1 { "bye" } else { "hello" });
     let ran = project.finish(command);
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     let name = shard.replace('/', "-of-");
@@ -351,12 +355,9 @@ fn each_shard_dropped_changed_or_cut_makes_the_merge_red() {
             let ran = merge(&project, &named);
             let missing = format!("shard {number} of 3 left no result");
             expect(&ran, 3, "incomplete", &[&missing, "it did not run"]);
-            for unwanted in ["badge.json", "baseline.json"] {
-                assert!(
-                    !project.path().join(unwanted).exists(),
-                    "{what}: {unwanted}"
-                );
-            }
+            assert!(!project.path().join("baseline.json").exists(), "{what}");
+            let badge: Value = serde_json::from_str(&project.read("badge.json")).unwrap();
+            assert_eq!(badge["message"], "error", "{what}");
             let merged: Value = serde_json::from_str(&project.read("merged.json")).unwrap();
             assert_eq!(merged["judgement"]["verdict"], "incomplete");
         };
@@ -509,25 +510,53 @@ fn a_shard_is_asked_for_nothing_that_it_cannot_do() {
 fn a_shard_of_suites_that_changed_is_refused() {
     let project = project("hello");
     plan(&project);
-    let project = project.file("evals/b.yaml", suite(&[("c", "hello")]));
-    let codes: Vec<i32> = (1..=3)
-        .map(|number| {
+    let refused = |said: &str| {
+        for number in 1..=3 {
             let shard = format!("{number}/3");
-            project
-                .run(&["ci", "--isolation", "process", "--shard", &shard])
-                .code
-        })
-        .collect();
-    assert_eq!(
-        codes.iter().filter(|code| **code == 2).count(),
-        1,
-        "{codes:?}"
-    );
+            let ran = project.run(&["ci", "--isolation", "process", "--shard", &shard]);
+            expect(&ran, 2, "invalid", &[]);
+            let said = format!("the plan is of other suites: {said}\n");
+            assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+        }
+    };
+    let write = |path: &str, text: &str| fs::write(project.path().join(path), text).unwrap();
+    let before = project.read("evals/b.yaml");
+    // An assertion more, a weaker one, one less.
+    let more = suite(&[("c", "hello"), ("d", "hello"), ("e", "bye")]);
+    for text in [
+        more.as_str(),
+        &before.replace("[hello]", "[h]"),
+        &suite(&[("c", "hello")]),
+    ] {
+        write("evals/b.yaml", text);
+        refused("`b.yaml` differs");
+    }
+    write("evals/b.yaml", &before);
+    write("evals/sub.yaml", &before);
+    write("evals/mcp-assert.yaml", "defaults: {timeout: 9s}\n");
+    let a = project.read("evals/a.yaml");
+    fs::remove_file(project.path().join("evals/a.yaml")).unwrap();
+    refused("`a.yaml` is gone, `mcp-assert.yaml` is new, `sub.yaml` is new");
+    let run = &["ci", "--isolation", "process", "--shard", "1/3"];
+    project.run(&[&run[..], &["--report-json", "mcp-assert-blobs/1.json"]].concat());
+    let said = "`1.json` is of other suites than the plan";
+    expect(&merge(&project, &[]), 2, "invalid", &[said]);
+    fs::remove_dir_all(project.path().join("evals")).unwrap();
+    fs::create_dir(project.path().join("evals")).unwrap();
+    // Line ends are the checkout's, and what holds no assertion is no part of the suite.
+    write("evals/a.yaml", &a.replace('\n', "\r\n"));
+    write("evals/b.yaml", &before);
+    write("evals/notes.yaml", "a: 1\n");
+    for number in 1..=3 {
+        shard(&project, &format!("{number}/3"), 1, 0);
+    }
+    fs::remove_file(project.path().join("mcp-assert-blobs/1.json")).unwrap();
+    expect(&merge(&project, &[]), 0, "pass", &[]);
 }
 
 #[test]
 fn the_newest_attempt_counts_and_the_older_one_makes_it_flaky() {
-    let project = divided("bye");
+    let project = divided("'{{env.WANTED}}'");
     let red = (1..=3)
         .find(|number| {
             let text = fs::read_to_string(blob(&project, *number, 1)).unwrap();
@@ -535,7 +564,6 @@ fn the_newest_attempt_counts_and_the_older_one_makes_it_flaky() {
         })
         .unwrap();
     expect(&merge(&project, &[]), 1, "fail", &[]);
-    let project = project.file("evals/b.yaml", suite(&[("c", "hello"), ("d", "hello")]));
     shard(&project, &format!("{red}/3"), 2, 0);
     let ran = merge(&project, &["--report-json", "merged.json"]);
     expect(&ran, 0, "pass", &[]);

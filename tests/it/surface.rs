@@ -4,6 +4,15 @@ use serde_json::Value;
 
 use crate::harness::Project;
 
+/// A run that becomes the baseline of the ones behind it.
+const SAVE: [&str; 5] = [
+    "ci",
+    "--isolation",
+    "process",
+    "--update-baseline",
+    "base.json",
+];
+
 /// A suite of one assertion that lists nothing itself.
 const SUITE: &str = "name: greets\nserver: {builtin: PROFILE}\nassert_initialize: {}\n";
 
@@ -125,14 +134,7 @@ fn servers_whose_command_lines_all_changed_are_compared() {
     let first = "--seed, \"1\"";
     let second = "--profile, minimal, --seed, \"1\"";
     let project = Project::with_suite(&two(first, second));
-    let save = [
-        "ci",
-        "--isolation",
-        "process",
-        "--update-baseline",
-        "base.json",
-    ];
-    let (saved, _) = run_with_outputs(&project, &save);
+    let (saved, _) = run_with_outputs(&project, &SAVE);
     assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
     let first = "--seed, \"2\", --disable, list_roots";
     let second = "--profile, minimal, --seed, \"2\"";
@@ -177,23 +179,323 @@ fn a_list_that_failed_keeps_what_the_baseline_knows() {
         )
     };
     let project = Project::with_suite(&with(""));
-    let save = [
-        "ci",
-        "--isolation",
-        "process",
-        "--update-baseline",
-        "base.json",
-    ];
-    let saved = project.run(&save);
+    let saved = project.run(&SAVE);
     assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
     let crash = with("--fault, 'tools/list=exit-mid-call'");
     let project = project.file("evals/a.yaml", crash);
     let (ran, breaking) = run_with_outputs(&project, &GATED);
     assert_eq!((ran.code, breaking.as_str()), (1, ""), "{}", ran.stdout);
-    let again = [&save[..], &["--baseline", "base.json"]].concat();
+    let again = [&SAVE[..], &["--baseline", "base.json"]].concat();
     let saved = project.run(&again);
     assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
     let project = project.file("evals/a.yaml", with("--disable, echo"));
     let (ran, breaking) = run_with_outputs(&project, &GATED);
     assert_eq!((ran.code, breaking.as_str()), (1, "1"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_a_baseline_hides_is_compared_by_the_variable_that_gave_it() {
+    let with = |disabled: &str| {
+        format!(
+            "name: greets\nserver: {{builtin: conformance, args: [{disabled}], env: {{A: $FIRST, B: $SECOND}}}}\n\
+             assert_initialize: {{}}\n"
+        )
+    };
+    let run = |project: &Project, arguments: &[&str], first: &str, second: &str| {
+        let mut command = project.command(arguments);
+        command.env("FIRST", first).env("SECOND", second);
+        project.finish(command)
+    };
+    let project = Project::with_suite(&with(""));
+    let saved = run(&project, &SAVE, "list_roots", "test_simple_text");
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let baseline = project.read("base.json");
+    assert!(baseline.contains("***{FIRST}"), "{baseline}");
+    assert!(!baseline.contains("list_roots"), "{baseline}");
+    let alike = run(&project, &GATED, "list_roots", "test_simple_text");
+    assert_eq!(alike.code, 0, "{}", alike.stdout);
+    // Its value was another one, and the server lists what it listed.
+    let unsure = run(&project, &GATED, "something else", "test_simple_text");
+    assert_eq!(unsure.code, 1, "{}", unsure.stdout);
+    assert!(!unsure.stdout.contains("was removed"), "{}", unsure.stdout);
+    let wanted = "hangs on a value that is hidden in the baseline";
+    assert!(unsure.stdout.contains(wanted), "{}", unsure.stdout);
+    let project = project.file("evals/a.yaml", with("--disable, list_roots"));
+    let lost = run(&project, &GATED, "list_roots", "test_simple_text");
+    assert_eq!(lost.code, 1, "{}", lost.stdout);
+    let wanted = "tool `***{FIRST}` was removed";
+    assert!(lost.stdout.contains(wanted), "{}", lost.stdout);
+}
+
+/// A server that is talked to where there is a key, beside one of this profile that always is.
+fn keyed(profile: &str, other: &str) -> String {
+    format!(
+        "name: keyed\nskip_unless_env: API_KEY\nserver: {{builtin: {profile}}}\nassert_initialize: {{}}\n{other}"
+    )
+}
+
+const OTHER: &str = "---\nname: other\nserver: {builtin: minimal}\nassert_initialize: {}\n";
+
+#[test]
+fn a_server_that_was_skipped_is_told_as_not_compared() {
+    let read =
+        |project: &Project| -> Value { serde_json::from_str(&project.read("run.json")).unwrap() };
+    for other in [OTHER, ""] {
+        let project = Project::with_suite(&keyed("conformance", other));
+        let with_key = |project: &Project, arguments: &[&str]| {
+            let mut command = project.command(arguments);
+            command.env("API_KEY", "given-here");
+            project.finish(command)
+        };
+        let saved = with_key(&project, &SAVE);
+        assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+        let told = [
+            "--report-json",
+            "run.json",
+            "--markdown",
+            "page.md",
+            "--allow-empty",
+        ];
+        let (ran, breaking) = run_with_outputs(&project, &[&GATED[..], &told].concat());
+        assert_eq!((ran.code, breaking.as_str()), (0, ""), "{}", ran.stdout);
+        let wanted = "Surface of builtin conformance: not compared\n  the assertions that talk to it were skipped";
+        assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+        assert!(project.read("page.md").contains("it were skipped"));
+        let skipped = &read(&project)["surface"]["skipped"];
+        assert_eq!(skipped, &serde_json::json!(["builtin conformance"]));
+
+        // What is saved without the key forgets nothing.
+        if other.is_empty() {
+            continue;
+        }
+        let saved = project.run(&SAVE);
+        assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+        let project = project.file(
+            "evals/a.yaml",
+            keyed("minimal, args: [--seed, \"2\"]", other),
+        );
+        let ran = with_key(&project, &GATED);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains("tool `echo` was removed"),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn a_server_is_not_compared_with_another_that_was_skipped() {
+    let project = Project::with_suite(&with_profile(SUITE, "conformance"));
+    let saved = project.run(&SAVE);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let skipped = with_profile(SUITE, "conformance").replace("server:", "skip: later\nserver:");
+    let project = project.file("evals/a.yaml", skipped + OTHER);
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (0, ""), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("was removed"), "{}", ran.stdout);
+    let wanted = "Surface of builtin conformance: not compared";
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+}
+
+/// A suite file: one assertion whose server is told apart from the others by nothing but a variable.
+fn told_apart(name: &str, profile: &str) -> String {
+    format!(
+        "name: {name}\nserver: {{command: sh, args: [-c, 'exec mcp-assert serve --profile $WHICH'], env: {{WHICH: {profile}}}}}\n\
+         assert_initialize: {{}}\n"
+    )
+}
+
+/// Two such files.
+fn alike(first: &str, second: &str) -> Project {
+    Project::new()
+        .file("evals/one.yaml", told_apart("one", first))
+        .file("evals/two.yaml", told_apart("two", second))
+}
+
+const PASSES: &str = "verdict: pass";
+
+/// How many tools each server of a baseline has, with its users.
+fn kept(project: &Project, baseline: &str) -> Vec<(String, bool)> {
+    let baseline: Value = serde_json::from_str(&project.read(baseline)).unwrap();
+    let mut all: Vec<(String, bool)> = baseline["catalogs"]
+        .as_object()
+        .unwrap()
+        .values()
+        .map(|catalog| {
+            let many = catalog["tools"].as_array().is_some_and(|it| it.len() > 10);
+            (catalog["used_by"].to_string(), many)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// The options of a run that is compared with `base.json` and replaces it.
+const RENEW: [&str; 6] = [
+    "run",
+    "evals",
+    "--baseline",
+    "base.json",
+    "--save-baseline",
+    "base.json",
+];
+
+#[test]
+fn servers_of_one_command_line_are_the_same_in_every_part_of_the_suite() {
+    let project = alike("conformance", "minimal");
+    let (saved, _) = run_with_outputs(&project, &SAVE);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let both = [
+        (r#"["one.yaml::one"]"#.to_owned(), true),
+        (r#"["two.yaml::two"]"#.to_owned(), false),
+    ];
+    assert_eq!(kept(&project, "base.json"), both);
+
+    // A part of it, compared and saved.
+    let (ran, breaking) = run_with_outputs(&project, &[&GATED[..], &["--filter", "two"]].concat());
+    assert_eq!((ran.code, breaking.as_str()), (0, "0"), "{}", ran.stdout);
+    let (ran, _) = run_with_outputs(&project, &[&RENEW[..], &["--filter", "two"]].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(kept(&project, "base.json"), both);
+
+    // Divided, where the second server has lost something.
+    let divided = |project: &Project| {
+        let planned = project.run(&["ci", "plan", "--shards", "2"]);
+        assert_eq!(planned.code, 0, "{}{}", planned.stdout, planned.stderr);
+        let blobs = project.path().join("mcp-assert-blobs");
+        for shard in ["1/2", "2/2"] {
+            let arguments = ["ci", "--isolation", "process", "--shard", shard];
+            let (ran, _) = run_with_outputs(project, &arguments);
+            assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+            let folder = blobs.join(&shard[..1]);
+            std::fs::create_dir_all(&folder).unwrap();
+            let blob = "mcp-assert-blob.json";
+            std::fs::rename(project.path().join(blob), folder.join(blob)).unwrap();
+        }
+        let merge = [
+            "ci",
+            "merge",
+            "--baseline",
+            "base.json",
+            "--fail-on-breaking",
+        ];
+        run_with_outputs(project, &merge)
+    };
+    let (ran, breaking) = divided(&project);
+    assert_eq!((ran.code, breaking.as_str()), (0, "0"), "{}", ran.stdout);
+    let more = told_apart("two", "conformance --seed 2");
+    let project = project.file("evals/two.yaml", more);
+    assert_eq!(run_with_outputs(&project, &SAVE).0.code, 0);
+    let project = project.file("evals/two.yaml", told_apart("two", "minimal"));
+    let (ran, _) = divided(&project);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("`echo` was removed"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_file_of_another_name_changes_no_surface() {
+    let project = alike("conformance", "minimal");
+    assert_eq!(run_with_outputs(&project, &SAVE).0.code, 0);
+    let evals = project.path().join("evals");
+    std::fs::rename(evals.join("one.yaml"), evals.join("zero.yaml")).unwrap();
+    let (ran, breaking) = run_with_outputs(&project, &GATED);
+    assert_eq!((ran.code, breaking.as_str()), (0, "0"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("Surface"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_server_whose_assertions_are_skipped_stays_in_the_baseline() {
+    let project = alike("conformance", "minimal");
+    assert_eq!(run_with_outputs(&project, &SAVE).0.code, 0);
+    let before = kept(&project, "base.json");
+    let skipped = told_apart("one", "conformance") + "skip_unless_env: THE_SERVER_IS_THERE\n";
+    let project = project.file("evals/one.yaml", skipped);
+    let (ran, _) = run_with_outputs(&project, &RENEW);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(kept(&project, "base.json"), before);
+}
+
+#[test]
+fn what_the_compared_baseline_does_not_know_stays_in_the_one_that_is_saved() {
+    let project = alike("conformance", "minimal");
+    assert_eq!(run_with_outputs(&project, &SAVE).0.code, 0);
+    let both = kept(&project, "base.json");
+    let only_one = ["run", "evals/one.yaml", "--save-baseline", "one.json"];
+    assert_eq!(run_with_outputs(&project, &only_one).0.code, 0);
+    let renew = [
+        &RENEW[..2],
+        &["--filter", "one"],
+        &["--baseline", "one.json"],
+        &RENEW[4..],
+    ];
+    let (ran, _) = run_with_outputs(&project, &renew.concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(kept(&project, "base.json"), both);
+}
+
+#[test]
+fn every_part_of_a_suite_hides_what_the_whole_hides() {
+    let greets = |name: &str, env: &str| {
+        format!("name: {name}\nserver: {{builtin: conformance{env}}}\nassert_initialize: {{}}\n")
+    };
+    let project = Project::new()
+        .file("evals/one.yaml", greets("one", ""))
+        .file(
+            "evals/two.yaml",
+            greets("two", ", env: {APP_ENV: '${APP_ENV}'}"),
+        );
+    let run = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.env("APP_ENV", "list_roots");
+        project.finish(command)
+    };
+    let saved = run(&SAVE);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    assert!(!project.read("base.json").contains("list_roots"));
+    let ran = run(&[&GATED[..], &["--filter", "one"]].concat());
+    assert!(
+        ran.code == 0 && ran.stdout.contains(PASSES),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_server_that_moved_is_in_the_baseline_once() {
+    let project = Project::new()
+        .file("evals/x.yaml", with_profile(SUITE, "minimal"))
+        .file("evals/y.yaml", with_profile(SUITE, "conformance"));
+    assert_eq!(project.run(&SAVE).code, 0);
+    let both = kept(&project, "base.json");
+    let moved = SUITE.replace("PROFILE", "conformance, args: [--seed, '3']");
+    let project = project.file("evals/y.yaml", moved);
+    let ran = project.run(&[&RENEW[..], &["--filter", "y.yaml"]].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(kept(&project, "base.json"), both);
+    assert!(project.read("base.json").contains("--seed 3"));
+}
+
+#[test]
+fn a_target_that_is_not_chosen_stays_in_the_baseline() {
+    let settings = "targets:\n  one: {builtin: conformance}\n  two: {builtin: minimal}\n";
+    let project = Project::with_suite("name: greets\nassert_initialize: {}\n")
+        .file("evals/mcp-assert.yaml", settings);
+    let save = [
+        "run",
+        "evals",
+        "--target",
+        "all",
+        "--save-baseline",
+        "base.json",
+    ];
+    let saved = project.run(&save);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let before = kept(&project, "base.json");
+    assert_eq!(before.len(), 2);
+    let ran = project.run(&[&RENEW[..], &["--target", "two"]].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stdout.contains("Removed"), "{}", ran.stdout);
+    assert_eq!(kept(&project, "base.json"), before);
+    assert!(project.read("base.json").contains("greets [one]"));
 }

@@ -147,6 +147,58 @@ fn a_second_look_at_a_list_is_no_time_of_the_assertion_and_not_taken_at_a_slow_o
 }
 
 #[test]
+fn a_second_look_at_a_list_shows_in_no_verdict() {
+    let lists = LISTS.replace("\"t\"", "\"hi\"");
+    let once = |then: &str| {
+        let at_list = format!("if [ -e listed ]; then {then}; else >listed; {lists}; fi");
+        SERVER
+            .replace("AT_LIST", &at_list)
+            .replace("AFTER_CALL", ":")
+    };
+    let said = format!("{{ echo again >&2; echo again; echo again >notes; {lists}; }}");
+    for then in ["exit 3", "exec sleep 600", &said] {
+        for (wanted, options) in [
+            (", exit: clean", &[][..]),
+            (", stderr: {not_contains: again}", &[]),
+            (", file_equals: {notes: before}", &[]),
+            (", findings: none", &[]),
+            (", not: {exit: {code: 3}}", &[]),
+            ("", &["--strict-protocol"]),
+        ] {
+            let suite = format!(
+                "name: lists\nserver: SERVER\nassert_tools: {{expect: {{contains: hi{wanted}}}}}\n"
+            );
+            let server = format!("{{command: sh, args: [-c, {}]}}", Value::from(once(then)));
+            let project = Project::with_suite(&suite.replace("SERVER", &server));
+            let project = project.file("notes", "before");
+            let ran = project.run(&[&["run", "evals", "--json"][..], options].concat());
+            let seen = &ran.json()[0];
+            assert_eq!(seen["status"], "PASS", "{then}{wanted}: {seen:#}");
+        }
+    }
+    // Where it is no verdict, the finding says what was done.
+    let suite = "name: lists\nserver: SERVER\nassert_tools: {expect: {contains: hi}}\n";
+    let seen = &outcomes(&once("exit 3"), suite, &[])[0];
+    let said = seen["findings"][0]["message"].as_str().unwrap();
+    let wanted =
+        "exit code 3, after its tools were listed once more, to see whether they stay the same";
+    assert!(said.ends_with(wanted), "{said}");
+    let other = once(&LISTS.replace("\"t\"", "\"other\""));
+    let seen = &outcomes(&other, suite, &["--strict-protocol"])[0];
+    assert_eq!(seen["status"], "FAIL", "{seen:#}");
+    let said = seen["findings"][0]["message"].as_str().unwrap();
+    assert!(
+        said.contains("fetched once more after the assertion"),
+        "{said}"
+    );
+    // What it does by itself is told all the same.
+    let ends = once(":").replace(">listed;", ">listed; ends=1;");
+    let ends = ends.replace("esac", "esac; [ -z \"$ends\" ] || exit 4");
+    let seen = &outcomes(&ends, suite, &["--strict-protocol"])[0];
+    assert_eq!(seen["status"], "FAIL", "{seen:#}");
+}
+
+#[test]
 fn the_fresh_server_in_place_of_a_dead_one_has_all_the_time_of_the_assertion() {
     let call = |name: &str, more: &str| {
         format!(

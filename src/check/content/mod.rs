@@ -21,13 +21,19 @@ use crate::{
     words::text::count,
 };
 
-/// Reads base64 with or without padding.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+/// Takes padding or none.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true),
 );
+
+/// What base64 stands for, with or without padding and line breaks; `None` when it is no base64.
+pub(super) fn decoded(data: &str) -> Option<Vec<u8>> {
+    let data: String = data.split_ascii_whitespace().collect();
+    BASE64.decode(data).ok()
+}
 
 /// `content`
 pub(super) fn ask(rules: &[ContentRule]) -> Ask {
@@ -167,10 +173,7 @@ fn size(block: &Value) -> Result<u64, &'static str> {
     let resource = block.get("resource").unwrap_or(block);
     let member = |name| resource.get(name).and_then(Value::as_str);
     let length = match (member("data").or_else(|| member("blob")), member("text")) {
-        (Some(data), _) => BASE64
-            .decode(data.split_ascii_whitespace().collect::<String>())
-            .map_err(|_| "its data is not base64")?
-            .len(),
+        (Some(data), _) => decoded(data).ok_or("its data is not base64")?.len(),
         (None, Some(text)) => text.len(),
         (None, None) => return Err("it has neither data nor text"),
     };

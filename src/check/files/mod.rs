@@ -1,6 +1,8 @@
 //! `file_contains`, `file_not_contains`, `file_equals`, `file_exists`, `file_not_exists`, `file_unchanged`,
 //! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
 
+mod unchanged;
+
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -99,13 +101,18 @@ fn one_text(how: Texts, path: &str, text: Option<&str>, seen: &Observation) -> V
             ..ask.miss("there is no such file")
         }),
         FileState::Directory => missed(ask.miss("it is a directory")),
-        FileState::Unreadable(reason) => missed(ask.miss(format!("it cannot be read: {reason}"))),
+        FileState::Unreadable(reason) => {
+            Verdict::Unknowable(format!("`{path}` cannot be read: {reason}"))
+        }
         FileState::Unknown(reason) => untold(path, reason),
-        FileState::Digest { sha256, length } => match how {
-            _ if text.is_none() => Verdict::Held,
-            Texts::Equal if text.is_some_and(|text| is_digest_of(text, sha256, *length)) => {
-                Verdict::Held
-            }
+        FileState::Digest { .. } | FileState::TooLong { .. } if text.is_none() => Verdict::Held,
+        FileState::Digest { sha256, length }
+            if how == Texts::Equal
+                && text.is_some_and(|text| is_digest_of(text, sha256, *length)) =>
+        {
+            Verdict::Held
+        }
+        FileState::Digest { length, .. } | FileState::TooLong { length } => match how {
             Texts::Equal => missed(ask.miss(format!("it has other content ({length} bytes)"))),
             Texts::Contained | Texts::NotContained => Verdict::Unknowable(format!(
                 "`{path}` is too long to be searched ({length} bytes)"
@@ -163,18 +170,9 @@ fn unlike(how: Texts, ask: &Ask, text: &str, bytes: &[u8]) -> Option<Mismatch> {
     })
 }
 
-/// Where bytes occur in others; a text is searched as text, which takes linear time.
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    if let (Ok(text), Ok(wanted)) = (std::str::from_utf8(bytes), std::str::from_utf8(wanted)) {
-        return text.find(wanted);
-    }
-    let pattern = regex::escape(std::str::from_utf8(wanted).ok()?);
-    match regex::bytes::Regex::new(&pattern) {
-        Ok(pattern) => pattern.find(bytes).map(|found| found.start()),
-        Err(_) => bytes
-            .windows(wanted.len().max(1))
-            .position(|window| window == wanted),
-    }
+/// Where bytes occur in others, in linear time.
+pub(super) fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    memchr::memmem::find(bytes, wanted)
 }
 
 fn is_digest_of(text: &str, sha256: &[u8; 32], length: u64) -> bool {
@@ -248,7 +246,7 @@ pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict
         match how {
             Paths::There => there(&ask, path, file, seen),
             Paths::Absent => absent(&ask, path, file),
-            Paths::Unchanged => unchanged(&ask, path, file, seen),
+            Paths::Unchanged => unchanged::unchanged(&ask, path, file, seen),
         }
     }))
 }
@@ -258,6 +256,7 @@ fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict 
         (
             FileState::Content(_)
             | FileState::Digest { .. }
+            | FileState::TooLong { .. }
             | FileState::Directory
             | FileState::Unreadable(_),
             _,
@@ -275,7 +274,9 @@ fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
     let seen = match &file.after {
         FileState::Absent => return Verdict::Held,
         FileState::Content(bytes) => format!("a file of {} is there", count(bytes.len(), "byte")),
-        FileState::Digest { length, .. } => format!("a file of {length} bytes is there"),
+        FileState::Digest { length, .. } | FileState::TooLong { length } => {
+            format!("a file of {length} bytes is there")
+        }
         FileState::Directory => "a directory is there".to_owned(),
         FileState::Unreadable(reason) => format!("something is there: {reason}"),
         FileState::Unknown(reason) => return untold(path, reason),
@@ -285,44 +286,6 @@ fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
         hint: was_there.then(|| "it was there before the call".to_owned()),
         ..ask.miss(seen)
     }])
-}
-
-/// The same rule as that of `only_changed`: content, kind and mode are as they were.
-fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
-    if let Some(altered) = other_form(file, seen) {
-        return ask.missed(told(altered));
-    }
-    match (&file.before, &file.after) {
-        (FileState::Unknown(reason), _) | (_, FileState::Unknown(reason)) => untold(path, reason),
-        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
-            hint: Some("`file_not_exists` wants a path absent".to_owned()),
-            ..ask.miss("nothing was there, before or after")
-        }]),
-        (FileState::Absent, _) => ask.missed("it was not there before"),
-        (_, FileState::Absent) => ask.missed("it is gone"),
-        (FileState::Unreadable(reason), _) | (_, FileState::Unreadable(reason)) => {
-            Verdict::Unknowable(format!("`{path}` cannot be looked at: {reason}"))
-        }
-        (FileState::Directory, FileState::Directory) => below(ask, (path, file), seen),
-        (FileState::Directory, _) => ask.missed("the directory is a file now"),
-        (_, FileState::Directory) => ask.missed("the file is a directory now"),
-        (before, after) => match same_content(before, after) {
-            Some(true) => Verdict::Held,
-            Some(false) => Verdict::Missed(vec![changed(ask, before, after)]),
-            None => Verdict::Unknowable(format!("`{path}` is too long to be compared")),
-        },
-    }
-}
-
-/// How a path of the fixture is other than before, its content aside.
-fn other_form(file: &FileSeen, seen: &Observation) -> Option<Alteration> {
-    let inside = file.inside.as_ref()?;
-    match seen.files.changed.as_ref()?.get(inside)? {
-        Change::Modified(altered @ (Alteration::Kind { .. } | Alteration::Mode { .. })) => {
-            Some(*altered)
-        }
-        Change::Modified(Alteration::Content) | Change::Added | Change::Removed => None,
-    }
 }
 
 /// An alteration in words.
@@ -335,65 +298,6 @@ fn told(altered: Alteration) -> String {
         Alteration::Mode { before, after } => {
             format!("its mode changed from {before:o} to {after:o}")
         }
-    }
-}
-
-/// A directory is unchanged when nothing in it changed, which only the list of changes can tell.
-fn below(ask: &Ask, (path, file): (&str, &FileSeen), seen: &Observation) -> Verdict {
-    let (Some(changed), Some(inside)) = (&seen.files.changed, &file.inside) else {
-        return Verdict::Unknowable(format!(
-            "`{path}` is a directory: name its files, or use `only_changed`"
-        ));
-    };
-    let folder = format!("{inside}/");
-    let is_below = |changed: &&String| inside == "." || changed.starts_with(&folder);
-    if let Some(inner) = changed.keys().find(is_below) {
-        return ask.missed(format!("{} changed", phrase::quoted(inner)));
-    }
-    let hides = |unseen: &&String| {
-        let outer = format!("{unseen}/");
-        is_below(unseen) || *unseen == "." || *unseen == inside || folder.starts_with(&outer)
-    };
-    match seen.files.unseen.iter().find(|(path, _)| hides(path)) {
-        Some((path, unseen)) => unlooked(path, unseen),
-        None => Verdict::Held,
-    }
-}
-
-/// Whether two states of a regular file have the same content, as far as it is known.
-fn same_content(before: &FileState, after: &FileState) -> Option<bool> {
-    match (before, after) {
-        (FileState::Content(left), FileState::Content(right)) => Some(left == right),
-        (FileState::Digest { sha256: left, .. }, FileState::Digest { sha256: right, .. }) => {
-            Some(left == right)
-        }
-        (FileState::Content(bytes), FileState::Digest { sha256, .. })
-        | (FileState::Digest { sha256, .. }, FileState::Content(bytes)) => {
-            Some(Sha256::digest(bytes).as_slice() == sha256)
-        }
-        _ => None,
-    }
-}
-
-/// The mismatch of a file that has other content than before.
-fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
-    let text = |state: &FileState| match state {
-        FileState::Content(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        FileState::Absent
-        | FileState::Digest { .. }
-        | FileState::Directory
-        | FileState::Unreadable(_)
-        | FileState::Unknown(_) => None,
-    };
-    let (before, after) = (text(before), text(after));
-    let at = match (&before, &after) {
-        (Some(before), Some(after)) => super::text::first_difference(before, after),
-        _ => 0,
-    };
-    Mismatch {
-        expected: before.map(|text| super::text::whole_or_around(&text, at)),
-        actual: after.map(|text| super::text::whole_or_around(&text, at)),
-        ..ask.miss("its content changed")
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     check::sample::{hold, report, says},
     observation::{
         Observation,
-        files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind, Unseen},
+        files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind, Unseen, Way},
     },
     suite::model::expectation::{Expectation, FileTexts, PathPattern},
 };
@@ -22,13 +22,22 @@ fn digest(text: &str) -> FileState {
     }
 }
 
+/// A way over these places, whose end is the last.
+fn way(over: &[&str]) -> Way {
+    Way {
+        over: over.iter().map(ToString::to_string).collect(),
+        place: over.last().unwrap().to_string(),
+    }
+}
+
 /// The observation of `a.txt` before and after.
 fn file(before: FileState, after: FileState) -> Observation {
     let mut seen = says("done");
     let file = FileSeen {
         before,
+        prepared: None,
         after,
-        inside: Some("a.txt".to_owned()),
+        inside: Some(way(&["a.txt"])),
     };
     seen.files.paths.insert("a.txt".to_owned(), file);
     seen
@@ -160,7 +169,6 @@ fn other_content_is_explained() {
         (Expectation::FileContains(texts(&["x"])), after(FileState::Absent)),
         (Expectation::FileContains(texts(&["x"])), near),
         (Expectation::FileContains(texts(&["x"])), after(FileState::Directory)),
-        (Expectation::FileContains(texts(&["x"])), after(FileState::Unreadable("a link out of the fixture".into()))),
         (Expectation::FileContains(texts(&["x"])), after(content(""))),
         (Expectation::FileContains(texts(&["x"])), after(digest("x"))),
         (Expectation::FileContains(texts(&["x"])), says("done")),
@@ -178,7 +186,6 @@ fn other_content_is_explained() {
     file_contains: a.txt: expected the file to contain `x`, there is no such file
       hint: there is `sub/A.txt`
     file_contains: a.txt: expected the file to contain `x`, it is a directory
-    file_contains: a.txt: expected the file to contain `x`, it cannot be read: a link out of the fixture
     file_contains: a.txt: expected the file to contain `x`, the file is empty
     unknowable: `a.txt` is too long to be searched (1 bytes)
     unknowable: `a.txt` was not looked at
@@ -224,6 +231,28 @@ fn other_states_are_explained() {
 }
 
 #[test]
+fn a_change_of_the_setup_is_told_from_one_of_the_subject() {
+    let seen = |prepared: FileState, after: FileState| {
+        let mut seen = file(content("x"), after);
+        seen.files.paths.get_mut("a.txt").unwrap().prepared = Some(prepared);
+        seen
+    };
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileUnchanged(paths()), seen(content("y"), content("y"))),
+        (Expectation::FileUnchanged(paths()), seen(content("y"), content("z"))),
+        (Expectation::FileUnchanged(paths()), seen(content("x"), content("z"))),
+        (Expectation::FileUnchanged(paths()), seen(FileState::Absent, FileState::Absent)),
+    ]), @"
+    file_unchanged: expected `a.txt` to be as before, its content changed
+      hint: a step of `setup` did that, and the subject nothing more: it is compared with what was there before the server started
+    file_unchanged: expected `a.txt` to be as before, its content changed
+    file_unchanged: expected `a.txt` to be as before, its content changed
+    file_unchanged: expected `a.txt` to be as before, it is gone
+      hint: a step of `setup` did that, and the subject nothing more: it is compared with what was there before the server started
+    ");
+}
+
+#[test]
 fn nothing_is_said_of_what_nobody_could_see() {
     insta::assert_snapshot!(report(&[
         (Expectation::FileNotExists(paths()), after(FileState::Unreadable("it is a socket".into()))),
@@ -242,6 +271,29 @@ fn nothing_is_said_of_what_nobody_could_see() {
     unknowable: it cannot be told what is at `a.txt`: it is in memory
     unknowable: it cannot be told what is at `a.txt`: not looked
     "#);
+}
+
+#[test]
+fn what_cannot_be_read_neither_holds_nor_does_not() {
+    let shut = || after(FileState::Unreadable("Permission denied".into()));
+    let not = |key, inner| Expectation::Not(vec![(key, inner)]);
+    insta::assert_snapshot!(report(&[
+        (Expectation::FileContains(texts(&["x"])), shut()),
+        (Expectation::FileNotContains(texts(&["x"])), shut()),
+        (Expectation::FileEquals(texts(&["x"])), shut()),
+        (Expectation::FileContains(texts(&[])), shut()),
+        (not("file_contains", Expectation::FileContains(texts(&["x"]))), shut()),
+        (not("file_not_contains", Expectation::FileNotContains(texts(&["x"]))), shut()),
+        (not("file_equals", Expectation::FileEquals(texts(&["x"]))), shut()),
+    ]), @"
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    unknowable: `a.txt` cannot be read: Permission denied
+    ");
 }
 
 #[test]
@@ -277,6 +329,48 @@ fn other_kinds_and_modes_are_changes() {
     ");
 }
 
+#[test]
+fn what_a_path_leads_over_belongs_to_it() {
+    let elsewhere = Change::Modified(Alteration::Content);
+    let seen = |state: FileState, over: &[&str], changed: &[(&str, Change)]| {
+        let mut seen = file(state.clone(), state);
+        let changed = changed
+            .iter()
+            .map(|(path, change)| ((*path).to_owned(), *change));
+        seen.files.changed = Some(changed.collect());
+        seen.files.paths.get_mut("a.txt").unwrap().inside = Some(way(over));
+        seen
+    };
+    let unchanged = || Expectation::FileUnchanged(paths());
+    insta::assert_snapshot!(report(&[
+        (unchanged(), seen(content("x"), &["a.txt", "b.txt"], &[("a.txt", elsewhere)])),
+        (unchanged(), seen(content("x"), &["a.txt", "b.txt"], &[("b.txt", MODE)])),
+        (unchanged(), seen(content("x"), &["dir", "d1", "d1/f"], &[("dir", elsewhere)])),
+        (unchanged(), seen(content("x"), &["dir", "d1", "d1/f"], &[("d1", LINK)])),
+        (unchanged(), seen(FileState::Directory, &["a.txt", "d1"], &[("a.txt", elsewhere)])),
+        (unchanged(), seen(FileState::Directory, &["a.txt", "d1"], &[("d1/f", elsewhere)])),
+    ]), @"
+    file_unchanged: expected `a.txt` to be as before, it is a link that leads elsewhere now
+    file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
+    file_unchanged: expected `a.txt` to be as before, `dir` is a link that leads elsewhere now
+    file_unchanged: expected `a.txt` to be as before, `d1` was a link and is a file now
+    file_unchanged: expected `a.txt` to be as before, it is a link that leads elsewhere now
+    file_unchanged: expected `a.txt` to be as before, `d1/f` changed
+    ");
+    let other_folder = || seen(content("x"), &["dir", "dir/f"], &[("dir", MODE)]);
+    hold(&[
+        (unchanged(), other_folder()),
+        (
+            unchanged(),
+            seen(
+                FileState::Directory,
+                &["a.txt", "d1"],
+                &[("d2/f", elsewhere)],
+            ),
+        ),
+    ]);
+}
+
 /// An observation in which these could not be looked at.
 fn hidden(changed: &[(&str, Change)], unseen: &[(&str, PathKind)]) -> Observation {
     let mut seen = altered(changed);
@@ -308,8 +402,9 @@ fn what_is_hidden_may_be_anything() {
         let mut seen = hidden(&[], unseen);
         let file = FileSeen {
             before: FileState::Directory,
+            prepared: None,
             after: FileState::Directory,
-            inside: Some(path.to_owned()),
+            inside: Some(way(&[path])),
         };
         seen.files.paths.insert(path.to_owned(), file);
         seen

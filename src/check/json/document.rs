@@ -11,10 +11,6 @@ use crate::{
     outcome::verdict::Mismatch,
 };
 
-/// Values over several lines that are tried to be read before giving up: a hostile text could make each
-/// attempt read all of it.
-const ATTEMPTS: usize = 16;
-
 /// Why a text holds no JSON document.
 #[derive(Debug)]
 pub(in crate::check) struct NoDocument {
@@ -76,26 +72,69 @@ pub(in crate::check) fn document_or_structured(
 
 /// The first JSON value that begins and ends with a line.
 fn among_lines(text: &str) -> Option<Value> {
-    let mut attempts = ATTEMPTS;
-    let mut start = 0;
+    scan(text).first
+}
+
+/// The JSON values of a text that is not one itself.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The first that stands on lines of its own: the document.
+    pub(super) first: Option<Value>,
+    /// All that begin a line.
+    pub(super) values: usize,
+    /// Where the one after the first begins.
+    pub(super) next: usize,
+}
+
+impl Scan {
+    fn count(&mut self, at: usize) {
+        self.values += 1;
+        if self.values == 2 {
+            self.next = at;
+        }
+    }
+}
+
+/// Looks for JSON values among the lines of a text. However many attempts fail, each part of the text is read a
+/// few times at most.
+pub(super) fn scan(text: &str) -> Scan {
+    let mut found = Scan::default();
+    let mut open: Vec<usize> = Vec::new();
+    let (mut start, mut past) = (0, 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
         let begin = start + (line.len() - line.trim_start().len());
         start += line.len();
-        if !could_begin(trimmed) {
+        if begin < past || !could_begin(trimmed) || open.contains(&begin) {
             continue;
         }
         if let Ok(value) = serde_json::from_str(trimmed) {
-            return Some(value);
+            found.count(begin);
+            found.first.get_or_insert(value);
+            continue;
         }
-        if attempts > 0 && trimmed.starts_with(['{', '[']) {
-            attempts -= 1;
-            if let Some(value) = leading_value(&text[begin..]) {
-                return Some(value);
+        if !trimmed.starts_with(['{', '[']) {
+            continue;
+        }
+        let leading = match leading_value(&text[begin..]) {
+            Ok(leading) => leading,
+            Err(read) => {
+                open = left_open(&text[begin..begin + read]);
+                for at in &mut open {
+                    *at += begin;
+                }
+                continue;
             }
+        };
+        past = begin + leading.length;
+        if leading.ends_its_line {
+            found.count(begin);
+            found.first.get_or_insert(leading.value);
+        } else if !is_mark(&leading.value) {
+            found.count(begin);
         }
     }
-    None
+    found
 }
 
 /// Whether JSON can begin like this.
@@ -105,13 +144,68 @@ fn could_begin(line: &str) -> bool {
     })
 }
 
-/// The JSON value at the beginning of a text, if its line ends with it.
-fn leading_value(text: &str) -> Option<Value> {
+/// The JSON value at the beginning of a text.
+struct Leading {
+    value: Value,
+    /// In bytes.
+    length: usize,
+    ends_its_line: bool,
+}
+
+/// Reads the value; when there is none, says how long the lines are that were read in vain before the one that
+/// is no JSON.
+fn leading_value(text: &str) -> Result<Leading, usize> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let value = values.next()?.ok()?;
-    let rest = text.get(values.byte_offset()..)?;
+    let value = match values.next() {
+        Some(Ok(value)) => value,
+        Some(Err(error)) => return Err(offset(text, error.line(), 1)),
+        None => return Err(0),
+    };
+    let length = values.byte_offset();
+    let rest = text.get(length..).unwrap_or_default();
     let line = rest.split('\n').next().unwrap_or_default();
-    line.trim().is_empty().then_some(value)
+    Ok(Leading {
+        value,
+        length,
+        ends_its_line: line.trim().is_empty(),
+    })
+}
+
+/// Where the arrays and objects begin that are still open at the end of lines that were read as part of a value.
+/// As no string goes over the end of a line, each of them would be read alike from where it begins, and end at the
+/// same place that is no JSON: they need not be tried, which would take time without bound in nested ones.
+fn left_open(lines: &str) -> Vec<usize> {
+    let mut open = Vec::new();
+    let mut bytes = lines.bytes().enumerate();
+    let mut in_string = false;
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' => {
+                bytes.next();
+            }
+            b'[' | b'{' if !in_string => open.push(at),
+            b']' | b'}' if !in_string => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open
+}
+
+/// Whether a value with more text behind it is what log lines begin with: `[1742] started`.
+fn is_mark(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => match items.as_slice() {
+            [] => true,
+            [only] => !only.is_array() && !only.is_object(),
+            [_, _, ..] => false,
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            false
+        }
+    }
 }
 
 /// The byte of a line and column, both counted from 1; columns are bytes.
@@ -126,7 +220,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::document;
+    use super::{document, scan};
 
     #[test]
     fn json_is_found_alone_or_on_lines_of_its_own() {
@@ -148,13 +242,48 @@ mod tests {
         case("no json", None);
         case("", None);
         case("{\"a\": [1, 2", None);
+        case("[\n1,\n2\n] and more", None);
+        case("{\"a\":1} and more\n{\"a\":2}", Some("{\"a\":2}"));
+        case("[\n[\n\"]\",\n{\n}\n, oops", Some("{}"));
+        case("[\n[\n1\n]\n, oops", Some("[1]"));
+    }
+
+    #[test]
+    fn no_number_of_lines_that_begin_like_json_hides_a_value() {
+        let log = |first: &str| first.repeat(40);
+        for first in ["[INFO] x\n", "{x}\n", "[\n", "[ERROR] \"x\n"] {
+            let text = format!("{}{{\n \"id\": 7\n}}\nend", log(first));
+            let found = document(&text).ok().map(|value| value.to_string());
+            assert_eq!(found.as_deref(), Some("{\"id\":7}"), "{first}");
+            assert_eq!(scan(&format!("1\n{text}")).values, 2, "{first}");
+        }
+        let list = format!("{}[\n 7,\n 8,\n 9\n]", log("[INFO] x\n"));
+        assert_eq!(document(&list).unwrap().to_string(), "[7,8,9]");
+    }
+
+    #[test]
+    fn values_that_begin_a_line_are_counted() {
+        let case = |text: &str, wanted: usize| assert_eq!(scan(text).values, wanted, "{text}");
+        case("no json", 0);
+        case("started\n{\"a\":1}\n[1742] done {\"a\":2}", 1);
+        case("{\"a\":1}\n{\"a\":2}", 2);
+        case("1\n\"two\"\nnull", 3);
+        case("{\n\"a\": [\n1\n]\n}\n{\n\"a\": 2\n}\nHint", 2);
+        case("```json\n[1]\n```\nor\n```json\n[\n1,\n2\n]\n```", 2);
+        case("{\"a\":1}\n{\"a\":2} and more", 2);
+        case("{\"a\":1}\n[{\"a\":2}] and more", 2);
+        assert_eq!(scan("x\n[1]\n [2]").next, 7);
     }
 
     #[test]
     fn a_hostile_text_is_read_in_a_moment() {
         let lines = "[[[[1,\n".repeat(50_000);
         assert!(document(&lines).is_err());
-        let open = format!("{}{}x", "[\n".repeat(100), "[1],\n".repeat(20_000));
+        let open = format!("{}{}x", "[\n".repeat(100), "[1],\n".repeat(50_000));
         assert!(document(&open).is_err());
+        let nested = "[\n[1, 2,\n3],\n".repeat(50_000);
+        assert_eq!(scan(&nested).values, 50_000);
+        let apart = format!("[\n\"{}\",\n", "x".repeat(1_000)).repeat(2_000);
+        assert!(document(&apart).is_err());
     }
 }

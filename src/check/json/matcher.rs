@@ -12,11 +12,11 @@ use crate::{
             near,
             same::{contains_part, same},
         },
-        number, phrase,
+        phrase,
     },
     outcome::verdict::Mismatch,
     suite::model::expectation::{Comparison, JsonType, LengthRule, Matcher, ValueRule},
-    words::text::count,
+    words::{number, text::count},
 };
 
 /// What all matchers want together.

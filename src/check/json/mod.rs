@@ -4,18 +4,21 @@
 //! the empty list).
 
 mod document;
+mod exact;
 mod matcher;
 mod near;
 mod same;
+mod several;
 mod steps;
 
 use serde_json::Value;
-use serde_json_path::LocatedNode;
 
 pub(super) use self::{
     document::{document, document_or_structured},
+    exact::{Node, query},
     near::{other_type, value as near_value},
     same::{Difference, Extent, contains_part, difference, part_of, same},
+    several::{Others, beside_others, several, verdict_beside_others},
     steps::step,
 };
 use crate::{
@@ -54,16 +57,18 @@ pub(super) fn ask_rules(source: Source, rules: &[PathRule]) -> Ask {
         Source::Text => "the text to be JSON",
         Source::Structured => "structured content",
     };
-    let clauses: Vec<String> = rules
-        .iter()
-        .map(|rule| format!("{}: {}", phrase::quoted(&rule.written), clause(&rule.rule)))
-        .collect();
+    let clauses: Vec<String> = rules.iter().map(placed).collect();
     let wanted = if clauses.is_empty() {
         place.to_owned()
     } else {
         format!("{place} with {}", phrase::joined(&clauses, "and"))
     };
     Ask::new(source.key(), wanted)
+}
+
+/// What a rule wants, its path included.
+fn placed(rule: &PathRule) -> String {
+    format!("{}: {}", phrase::quoted(&rule.written), clause(&rule.rule))
 }
 
 /// What a rule wants of the value at its path.
@@ -78,7 +83,8 @@ fn clause(rule: &ValueRule) -> String {
 /// Values at paths of the text or of the structured content.
 pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> Verdict {
     let whole = ask_rules(source, rules);
-    view::with_reply(seen, &whole, |reply| {
+    let mut unknown = None;
+    let verdict = view::with_reply(seen, &whole, |reply| {
         let found = match source {
             Source::Text => document(&reply.text).map_err(|none| none.mismatch(&whole, reply)),
             Source::Structured => structured(reply, &whole),
@@ -87,17 +93,50 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
             Ok(document) => rules
                 .iter()
                 .flat_map(|rule| {
-                    let mut mismatches = look(source, rule, &document);
+                    let mut mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
+                        unknown.get_or_insert(reason);
+                        Vec::new()
+                    });
                     for mismatch in &mut mismatches {
                         mismatch.hint =
                             in_structured(source, rule, &document, reply).or(mismatch.hint.take());
                     }
-                    mismatches
+                    match source {
+                        Source::Text => {
+                            let ask = Ask::new(source.key(), placed(rule));
+                            beside_others(&ask, reply, others(rule), mismatches)
+                        }
+                        Source::Structured => mismatches,
+                    }
                 })
                 .collect(),
             Err(mismatch) => vec![*mismatch],
         }
-    })
+    });
+    match (unknown, verdict) {
+        (Some(reason), Verdict::Held) => Verdict::Unknowable(reason),
+        (_, verdict) => verdict,
+    }
+}
+
+/// Whether a rule speaks of more than the first JSON value: of every place that its path matches, or of what must
+/// not be there.
+fn others(rule: &PathRule) -> Others {
+    if can_match_several(&rule.path) || forbids(&rule.rule) {
+        Others::Matter
+    } else {
+        Others::Aside
+    }
+}
+
+/// Whether a rule holds because something is not so.
+fn forbids(rule: &ValueRule) -> bool {
+    match rule {
+        ValueRule::Equals(_) | ValueRule::Loosely(_) => false,
+        ValueRule::Matchers(matchers) => matchers
+            .iter()
+            .any(|matcher| matches!(matcher, Matcher::Exists(false) | Matcher::Not(_))),
+    }
 }
 
 /// Says so when a path that leads nowhere in the text leads somewhere in the structured content.
@@ -111,7 +150,8 @@ fn in_structured(
         .structured
         .as_ref()
         .filter(|_| source == Source::Text)?;
-    let leads = |value: &Value| !rule.path.query(value).is_empty();
+    let leads =
+        |value| query(&rule.written, &rule.path, value).is_ok_and(|nodes| !nodes.is_empty());
     (!leads(document) && leads(beside)).then(|| {
         format!(
             "there is a value at {} in `structuredContent`: `structured` looks there",
@@ -133,32 +173,38 @@ fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
     })
 }
 
-/// One rule applied to a document.
-fn look(source: Source, rule: &PathRule, document: &Value) -> Vec<Mismatch> {
+/// One rule applied to a document; the reason when it cannot be told where its path leads.
+fn look(source: Source, rule: &PathRule, document: &Value) -> Result<Vec<Mismatch>, String> {
     let ask = Ask::new(source.key(), clause(&rule.rule));
-    let found = rule.path.query_located(document);
-    let nodes: Vec<LocatedNode<'_>> = found.all();
+    let nodes = query(&rule.written, &rule.path, document)?;
     if let Some(holds) = existence(&rule.rule, nodes.is_empty()) {
-        if holds {
-            return Vec::new();
-        }
-        return vec![existing(&ask, rule, &nodes)];
+        return Ok(if holds {
+            Vec::new()
+        } else {
+            vec![existing(&ask, rule, &nodes)]
+        });
     }
-    if nodes.is_empty() {
-        return absent(&ask, rule, document).into_iter().collect();
-    }
+    Ok(if nodes.is_empty() {
+        absent(&ask, rule, document).into_iter().collect()
+    } else {
+        unlike(&ask, rule, &nodes)
+    })
+}
+
+/// What is wrong at the places of a path.
+fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
     let steps = steps::of_path(&rule.path);
-    if steps.is_none() && list_holds(&rule.rule, &nodes) {
+    if steps.is_none() && list_holds(&rule.rule, nodes) {
         return Vec::new();
     }
     let mut mismatches: Vec<Mismatch> = nodes
         .iter()
         .filter_map(|node| {
-            let mismatch = hold(&rule.rule, node.node(), &ask)?;
+            let mismatch = hold(&rule.rule, node.value, ask)?;
             let path = if nodes.len() == 1 && steps.is_some() {
                 rule.written.clone()
             } else {
-                steps::location(node.location())
+                node.place.clone()
             };
             Some(Mismatch {
                 path: Some(match mismatch.path {
@@ -173,7 +219,7 @@ fn look(source: Source, rule: &PathRule, document: &Value) -> Vec<Mismatch> {
         && nodes.len() > 1
         && !mismatches.is_empty()
     {
-        return vec![unlike_list(&ask, rule, &nodes)];
+        return vec![unlike_list(ask, rule, nodes)];
     }
     mismatches.truncate(MOST);
     mismatches
@@ -207,12 +253,12 @@ fn existence(rule: &ValueRule, nothing: bool) -> Option<bool> {
 }
 
 /// The mismatch when `exists` does not hold.
-fn existing(ask: &Ask, rule: &PathRule, nodes: &[LocatedNode<'_>]) -> Mismatch {
+fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
     let mismatch = match nodes {
         [] => ask.miss("nothing is there"),
         [first, ..] => Mismatch {
-            actual: Some(phrase::laid_out(first.node())),
-            ..ask.miss(phrase::found(first.node()))
+            actual: Some(phrase::laid_out(first.value)),
+            ..ask.miss(phrase::found(first.value))
         },
     };
     Mismatch {
@@ -243,22 +289,22 @@ fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
 }
 
 /// Whether a list that is wanted is the list of what was matched.
-fn list_holds(rule: &ValueRule, nodes: &[LocatedNode<'_>]) -> bool {
+fn list_holds(rule: &ValueRule, nodes: &[Node<'_>]) -> bool {
     match rule {
         ValueRule::Equals(Value::Array(wanted)) => {
             wanted.len() == nodes.len()
                 && wanted
                     .iter()
                     .zip(nodes)
-                    .all(|(wanted, node)| same(wanted, node.node()))
+                    .all(|(wanted, node)| same(wanted, node.value))
         }
         ValueRule::Equals(_) | ValueRule::Loosely(_) | ValueRule::Matchers(_) => false,
     }
 }
 
 /// The mismatch of a wanted list with the list of what was matched.
-fn unlike_list(ask: &Ask, rule: &PathRule, nodes: &[LocatedNode<'_>]) -> Mismatch {
-    let list: Vec<Value> = nodes.iter().map(|node| node.node().clone()).collect();
+fn unlike_list(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
+    let list: Vec<Value> = nodes.iter().map(|node| node.value.clone()).collect();
     let list = Value::Array(list);
     let mut mismatch = hold(&rule.rule, &list, ask).unwrap_or_else(|| ask.miss("it is not"));
     mismatch.path = Some(rule.written.clone());
@@ -286,7 +332,7 @@ fn hold(rule: &ValueRule, value: &Value, ask: &Ask) -> Option<Mismatch> {
 /// The mismatch of two values, down to where they part.
 fn unequal(wanted: &Value, value: &Value, ask: &Ask) -> Option<Mismatch> {
     let difference = difference(wanted, value, Extent::Whole)?;
-    let hint = near::value(&difference);
+    let hint = near::matcher(wanted).or_else(|| near::value(&difference));
     let nested = !difference.path.is_empty();
     Some(Mismatch {
         expected: Some(phrase::laid_out(wanted)),

@@ -11,7 +11,7 @@ use crate::{
         },
         phrase,
     },
-    suite::model::expectation::ValueRule,
+    suite::model::{expectation::ValueRule, misspelt::misspelt},
     words::text,
 };
 
@@ -135,6 +135,16 @@ fn one_deeper(name: &str, value: &Value) -> Option<Step> {
             .is_some()
             .then(|| Step::Name(parent.clone()))
     })
+}
+
+/// The matcher that was probably meant by a map that is compared as it is.
+pub(super) fn matcher(wanted: &Value) -> Option<String> {
+    let (word, meant) = misspelt(wanted)?;
+    Some(format!(
+        "{} is no matcher, so the map is compared as it is: the matcher is called {}",
+        phrase::quoted(word),
+        phrase::quoted(meant)
+    ))
 }
 
 /// What is nearly right about a value that differs.

@@ -4,7 +4,10 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::check::{json::steps, number, phrase};
+use crate::{
+    check::{json::steps, phrase},
+    words::number,
+};
 
 /// Values nested deeper are not searched for the place where they differ; they are compared all the same.
 const DEEPEST: usize = 256;

@@ -72,6 +72,21 @@ fn values_that_are_equal_hold() {
 }
 
 #[test]
+fn a_map_that_reads_like_a_matcher_is_named() {
+    insta::assert_snapshot!(report(&[
+        (equals("$.a", r#"{"gte": 5}"#), says(r#"{"a": 6}"#)),
+        (equals("$.a", r#"{"exist": true}"#), says(r#"{"a": {"b": 1}}"#)),
+        (equals("$.a", r#"{"id": 5}"#), says(r#"{"a": 6}"#)),
+    ]), @r#"
+    json_path: $.a: expected `{"gte":5}`, found the number `6`
+      hint: `gte` is no matcher, so the map is compared as it is: the matcher is called `ge`
+    json_path: $.a: expected `{"exist":true}`, found the object `{"b":1}`
+      hint: they differ at `exist`: expected `true`, nothing is there; `exist` is no matcher, so the map is compared as it is: the matcher is called `exists`
+    json_path: $.a: expected `{"id":5}`, found the number `6`
+    "#);
+}
+
+#[test]
 fn values_that_differ_do_not_hold() {
     let case = |path: &str, wanted: &str, text: &str| {
         assert!(

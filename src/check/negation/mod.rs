@@ -73,13 +73,16 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
         }
         (Body::Result(reply), _) => reply,
     };
+    let several = || json::several(&reply.text).map(|several| several.mismatch(ask, reply));
     let missing = match needs {
         Needs::Json => json::document_or_structured(reply)
             .err()
-            .map(|none| *none.mismatch(ask, reply)),
+            .map(|none| *none.mismatch(ask, reply))
+            .or_else(several),
         Needs::JsonText => json::document(&reply.text)
             .err()
-            .map(|none| *none.mismatch(ask, reply)),
+            .map(|none| *none.mismatch(ask, reply))
+            .or_else(several),
         Needs::Structured if reply.structured.is_none() => {
             Some(ask.miss("the answer has no structured content"))
         }

@@ -10,7 +10,7 @@ use crate::{
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{NotificationsWanted, Presence, Since},
+    suite::model::expectation::{NotificationsWanted, Presence, Provoked, Since},
     words::text::{self, count},
 };
 
@@ -149,10 +149,22 @@ fn absent(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismat
 
 /// What is not wanted and came.
 fn forbidden(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismatch> {
-    let count = told.len() as u64;
+    let others: Vec<NotificationSeen> = match wanted.provoked {
+        Provoked::Counted => Vec::new(),
+        Provoked::Uncounted | Provoked::PassedOver => {
+            let others = told.iter().filter(|one| !one.provoked);
+            others.cloned().collect()
+        }
+    };
+    let (counted, told) = match wanted.provoked {
+        Provoked::Counted => (told, told),
+        Provoked::Uncounted => (&others[..], told),
+        Provoked::PassedOver => (&others[..], &others[..]),
+    };
+    let count = counted.len() as u64;
     let most = wanted.max_count.filter(|most| count > *most);
     let mut mismatches: Vec<Mismatch> = most
-        .map(|most| miscounted(&ask_most(most), told))
+        .map(|most| miscounted(&ask_most(most), counted))
         .into_iter()
         .collect();
     for method in &wanted.not_methods {

@@ -1,9 +1,13 @@
 use serde_json::{Value, json};
 
 use crate::{
-    check::sample::{hold, report, says, telling},
+    check::{
+        check,
+        sample::{hold, report, says, telling},
+    },
     observation::Observation,
-    suite::model::expectation::{Expectation, NotificationsWanted, Presence, Since},
+    outcome::verdict::Verdict,
+    suite::model::expectation::{Expectation, NotificationsWanted, Presence, Provoked, Since},
 };
 
 const UPDATED: &str = "notifications/resources/updated";
@@ -82,6 +86,30 @@ fn only_those_of_the_call_count() {
             seen,
         ),
     ]);
+}
+
+#[test]
+fn progress_that_we_ask_for_counts_where_it_is_named() {
+    let mut seen = told(&[(
+        "notifications/progress",
+        json!({"progress": 1, "message": "step"}),
+    )]);
+    seen.notifications[0].provoked = true;
+    let verdicts = |change: fn(&mut NotificationsWanted)| {
+        [Provoked::Counted, Provoked::Uncounted, Provoked::PassedOver].map(|provoked| {
+            let wanted = wanted(|it| {
+                it.provoked = provoked;
+                change(it);
+            });
+            check(&wanted, &seen) == Verdict::Held
+        })
+    };
+    assert_eq!(verdicts(|it| it.max_count = Some(0)), [false, true, true]);
+    let method = |it: &mut NotificationsWanted| it.not_methods = list(&["notifications/progress"]);
+    assert_eq!(verdicts(method), [false, false, true]);
+    let data = |it: &mut NotificationsWanted| it.not_contains_data = list(&["step"]);
+    assert_eq!(verdicts(data), [false, false, true]);
+    assert_eq!(verdicts(|it| it.min_count = Some(1)), [true; 3]);
 }
 
 #[test]

@@ -8,12 +8,12 @@ use serde_json::{Number, Value};
 use crate::{
     check::{
         ask::{self, Ask},
-        json, number, phrase, view,
+        json, phrase, view,
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::ProgressWanted,
-    words::text::count,
+    words::{number, text::count},
 };
 
 /// `min_progress`

@@ -6,11 +6,15 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 use crate::{
-    check::{ask::Ask, json, number, phrase, view},
+    check::{
+        ask::Ask,
+        json::{self, Others},
+        phrase, view,
+    },
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{Precision, ResultCount},
-    words::text::count,
+    words::{number, text::count},
 };
 
 /// The members an array is looked for in, in this order.
@@ -51,39 +55,47 @@ pub(super) fn ask_count(side: Bound, rule: &ResultCount) -> Ask {
     }
 }
 
-/// `min_results`, `max_results`: an array in the answer has so many items.
+/// `min_results`, `max_results`: an array in the answer has so many items. What the first of several JSON values
+/// has enough of, all of them have.
 pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Verdict {
     let ask = ask_count(side, rule);
+    let others = match side {
+        Bound::Least => Others::Aside,
+        Bound::Most => Others::Matter,
+    };
     view::with_reply(seen, &ask, |reply| {
-        let document = match json::document_or_structured(reply) {
-            Ok(document) => document,
-            Err(none) => return vec![*none.mismatch(&ask, reply)],
-        };
-        let (length, place) = match array(rule, &document) {
-            Ok(found) => found,
-            Err(reason) => {
-                return vec![Mismatch {
-                    actual: Some(phrase::laid_out(&document)),
-                    hint: other_array(rule, &document),
-                    ..ask.miss(reason)
-                }];
-            }
-        };
-        let holds = match side {
-            Bound::Least => length as u64 >= rule.bound,
-            Bound::Most => length as u64 <= rule.bound,
-        };
-        if holds {
-            return Vec::new();
+        let missed = miscounted(&ask, side, rule, reply);
+        json::beside_others(&ask, reply, others, missed.into_iter().collect())
+    })
+}
+
+/// What is wrong with the number of items.
+fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Option<Mismatch> {
+    let document = match json::document_or_structured(reply) {
+        Ok(document) => document,
+        Err(none) => return Some(*none.mismatch(ask, reply)),
+    };
+    let (length, place) = match array(rule, &document) {
+        Ok(found) => found,
+        Err(reason) => {
+            return Some(Mismatch {
+                actual: Some(phrase::laid_out(&document)),
+                hint: other_array(rule, &document),
+                ..ask.miss(reason)
+            });
         }
-        vec![Mismatch {
-            path: Some(place),
-            actual: Some(phrase::laid_out(&document)),
-            ..ask.miss(format!(
-                "there {} {length}",
-                if length == 1 { "is" } else { "are" }
-            ))
-        }]
+    };
+    let holds = match side {
+        Bound::Least => length as u64 >= rule.bound,
+        Bound::Most => length as u64 <= rule.bound,
+    };
+    (!holds).then(|| Mismatch {
+        path: Some(place),
+        actual: Some(phrase::laid_out(&document)),
+        ..ask.miss(format!(
+            "there {} {length}",
+            if length == 1 { "is" } else { "are" }
+        ))
     })
 }
 
@@ -91,11 +103,11 @@ pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Ve
 /// that can match several places counts what it matches.
 fn array(rule: &ResultCount, document: &Value) -> Result<(usize, String), String> {
     if let Some((written, path)) = &rule.path {
-        let nodes = path.query(document).all();
+        let nodes = json::query(written, path, document)?;
         if json::can_match_several(path) {
             return Ok((nodes.len(), written.clone()));
         }
-        return match nodes.first() {
+        return match nodes.first().map(|node| node.value) {
             None => Err(format!("nothing is at {}", phrase::quoted(written))),
             Some(Value::Array(items)) => Ok((items.len(), written.clone())),
             Some(Value::Null) => Ok((0, written.clone())),
@@ -160,29 +172,37 @@ pub(super) fn ask_net_delta(wanted: &Number) -> Ask {
 pub(super) fn net_delta(wanted: &Number, precision: Precision, seen: &Observation) -> Verdict {
     let ask = ask_net_delta(wanted);
     view::with_reply(seen, &ask, |reply| {
-        let document = match json::document_or_structured(reply) {
-            Ok(document) => document,
-            Err(none) => return vec![*none.mismatch(&ask, reply)],
+        let missed = other_delta(&ask, wanted, precision, reply);
+        json::beside_others(&ask, reply, Others::Matter, missed.into_iter().collect())
+    })
+}
+
+/// What is wrong with the member.
+fn other_delta(
+    ask: &Ask,
+    wanted: &Number,
+    precision: Precision,
+    reply: &Reply,
+) -> Option<Mismatch> {
+    let document = match json::document_or_structured(reply) {
+        Ok(document) => document,
+        Err(none) => return Some(*none.mismatch(ask, reply)),
+    };
+    let Some(value) = document.get("net_delta") else {
+        return Some(without_delta(ask, &document, reply));
+    };
+    let holds = value.as_number().is_some_and(|seen| {
+        let seen = match precision {
+            Precision::Exact => seen.clone(),
+            Precision::Truncated => number::truncated(seen),
         };
-        let Some(value) = document.get("net_delta") else {
-            return vec![without_delta(&ask, &document, reply)];
-        };
-        let holds = value.as_number().is_some_and(|seen| {
-            let seen = match precision {
-                Precision::Exact => seen.clone(),
-                Precision::Truncated => number::truncated(seen),
-            };
-            number::compare(&seen, wanted) == Ordering::Equal
-        });
-        if holds {
-            return Vec::new();
-        }
-        vec![Mismatch {
-            path: Some("$.net_delta".to_owned()),
-            actual: Some(phrase::laid_out(&document)),
-            hint: json::other_type(&Value::Number(wanted.clone()), value),
-            ..ask.miss(phrase::found(value))
-        }]
+        number::compare(&seen, wanted) == Ordering::Equal
+    });
+    (!holds).then(|| Mismatch {
+        path: Some("$.net_delta".to_owned()),
+        actual: Some(phrase::laid_out(&document)),
+        hint: json::other_type(&Value::Number(wanted.clone()), value),
+        ..ask.miss(phrase::found(value))
     })
 }
 

@@ -6,7 +6,7 @@ use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use crate::{
-    check::{ask::Ask, json, number, phrase, view},
+    check::{ask::Ask, json, phrase, view},
     observation::{
         Observation,
         answer::{Answer, Reply},
@@ -15,7 +15,7 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::SchemaRule,
-    words::{json_schema, text},
+    words::{json_schema, number, text},
 };
 
 /// Violations of one document that are listed.
@@ -40,7 +40,10 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
         Err(none) => return none.verdict(&ask),
     };
     match json::document_or_structured(reply) {
-        Ok(document) => against(&ask, &rule.validator, &document, "$"),
+        Ok(document) => {
+            let verdict = against(&ask, &rule.validator, &document, "$");
+            json::verdict_beside_others(&ask, reply, verdict)
+        }
         Err(none) => Verdict::Missed(vec![*none.mismatch(&ask, reply)]),
     }
 }

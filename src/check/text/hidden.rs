@@ -1,11 +1,10 @@
 //! What an answer holds beside its text, or in it but written as JSON: embedded resources, links, data, structured
 //! content, the strings of lists. `not_contains` looks at all of it; `contains` names it in a hint.
 
-use base64::Engine as _;
 use serde_json::Value;
 
 use crate::{
-    check::content::BASE64,
+    check::{content::decoded, files},
     observation::answer::{Rendering, Reply},
 };
 
@@ -37,9 +36,7 @@ impl Part<'_> {
             Form::Written(text) => text == words,
             Form::Encoded(data) => {
                 *data == words
-                    || BASE64
-                        .decode(data)
-                        .is_ok_and(|bytes| bytes.trim_ascii() == words.as_bytes())
+                    || decoded(data).is_some_and(|bytes| bytes.trim_ascii() == words.as_bytes())
             }
         }
     }
@@ -64,17 +61,29 @@ impl Part<'_> {
     }
 }
 
-/// Base64 holds any few letters by chance, which says nothing: such words are looked for in what it decodes
-/// to, if that is text, and longer ones in the data too.
+/// Base64 and bytes that are no text hold any few letters by chance, which says nothing: such words are looked for
+/// only in what it decodes to, if that is text.
 fn find_encoded(data: &str, words: &str) -> Option<(String, usize)> {
-    let chance = (0..words.len()).try_fold(1_u64, |all, _| all.checked_mul(64));
-    let telling = chance.is_none_or(|all| all / 1000 > data.len() as u64) || data == words;
-    if telling && let Some(at) = data.find(words) {
+    let telling = |signs: u64, length: usize| {
+        let chance = (0..words.len()).try_fold(1_u64, |all, _| all.checked_mul(signs));
+        chance.is_none_or(|all| all / 1000 > length as u64)
+    };
+    if (telling(64, data.len()) || data == words)
+        && let Some(at) = data.find(words)
+    {
         return Some((data.to_owned(), at));
     }
-    let text = String::from_utf8(BASE64.decode(data).ok()?).ok()?;
-    let at = text.find(words)?;
-    Some((text, at))
+    let bytes = decoded(data)?;
+    let at = files::find(&bytes, words.as_bytes())?;
+    let is_text = std::str::from_utf8(&bytes).is_ok();
+    (is_text || telling(256, bytes.len())).then(|| {
+        let (before, rest) = bytes.split_at(at);
+        let before = String::from_utf8_lossy(before);
+        (
+            format!("{before}{}", String::from_utf8_lossy(rest)),
+            before.len(),
+        )
+    })
 }
 
 /// Every text of an answer that does not stand in its text under test as it is.
@@ -100,9 +109,7 @@ pub(super) fn content(reply: &Reply) -> Vec<Part<'_>> {
 
 fn of_tool<'a>(reply: &'a Reply, parts: &mut Vec<Part<'a>>) {
     for (index, block) in reply.content.iter().enumerate() {
-        if block.get("type").and_then(Value::as_str) != Some("text") {
-            leaves(block, format!("content[{index}]"), Kind::Block, parts);
-        }
+        of_block(block, format!("content[{index}]"), parts);
     }
     if let Some(structured) = &reply.structured {
         let path = "structuredContent".to_owned();
@@ -115,12 +122,38 @@ fn of_tool<'a>(reply: &'a Reply, parts: &mut Vec<Part<'a>>) {
     }
 }
 
+/// What a content block holds beside the text that is under test already. A text that is no string is not under test.
+fn of_block<'a>(block: &'a Value, path: String, parts: &mut Vec<Part<'a>>) {
+    let kind = Kind::Block;
+    let Some(text) = block.get("text").filter(|_| is_text(block)) else {
+        return leaves(block, path, kind, parts);
+    };
+    for (name, value) in block.as_object().into_iter().flatten() {
+        if name != "text" && !kind.leaves_out(name) {
+            leaves_of((value, format!("{path}.{name}"), name), kind, parts);
+        }
+    }
+    if !text.is_string() {
+        let path = format!("{path}.text");
+        leaves(text, path.clone(), kind, parts);
+        parts.push(Part {
+            path,
+            looked_at_with: kind.looked_at_with(),
+            form: Form::Written(text.to_string()),
+        });
+    }
+}
+
 /// What resources are beside their texts. The URI that was asked for is the author's own word.
 fn of_resources<'a>(raw: &'a Value, asked: Option<&str>, parts: &mut Vec<Part<'a>>) {
     let contents = raw.get("contents").and_then(Value::as_array);
     for (index, item) in contents.into_iter().flatten().enumerate() {
         for (name, value) in item.as_object().into_iter().flatten() {
+            let path = format!("contents[{index}].{name}");
             let Value::String(text) = value else {
+                if !Kind::Block.leaves_out(name) {
+                    leaves_of((value, path, name), Kind::Block, parts);
+                }
                 continue;
             };
             let form = match name.as_str() {
@@ -129,7 +162,7 @@ fn of_resources<'a>(raw: &'a Value, asked: Option<&str>, parts: &mut Vec<Part<'a
                 _ => Form::Plain(text),
             };
             parts.push(Part {
-                path: format!("contents[{index}].{name}"),
+                path,
                 looked_at_with: "content",
                 form,
             });
@@ -140,11 +173,22 @@ fn of_resources<'a>(raw: &'a Value, asked: Option<&str>, parts: &mut Vec<Part<'a
 fn of_messages<'a>(raw: &'a Value, parts: &mut Vec<Part<'a>>) {
     let messages = raw.get("messages").and_then(Value::as_array);
     for (index, message) in messages.into_iter().flatten().enumerate() {
-        if let Some(content) = message.get("content") {
-            let path = format!("messages[{index}].content");
+        let Some(content) = message.get("content") else {
+            continue;
+        };
+        let path = format!("messages[{index}].content");
+        // Of a text the text under test has nothing else.
+        if is_text(content) && content.get("text").is_some_and(Value::is_string) {
+            of_block(content, path, parts);
+        } else {
             leaves(content, path, Kind::Message, parts);
         }
     }
+}
+
+/// Whether a content block says that it is text.
+fn is_text(block: &Value) -> bool {
+    block.get("type").and_then(Value::as_str) == Some("text")
 }
 
 /// What a value with strings in it is.
@@ -186,10 +230,16 @@ impl Kind {
     }
 }
 
-/// The strings in a value: those that stand in it, and the names of members that JSON cannot write as they are.
+/// The strings in a value: those that stand in it, and the names of members that JSON cannot write as they are. Of a block
+/// its numbers too: nothing else has them.
 fn leaves<'a>(value: &'a Value, path: String, kind: Kind, parts: &mut Vec<Part<'a>>) {
+    leaves_of((value, path, ""), kind, parts);
+}
+
+/// The same of the value of a member, which has a path and a name.
+fn leaves_of<'a>(top: (&'a Value, String, &'a str), kind: Kind, parts: &mut Vec<Part<'a>>) {
     let looked_at_with = kind.looked_at_with();
-    let mut open = vec![(value, path, "")];
+    let mut open = vec![top];
     while let Some((value, path, name)) = open.pop() {
         match value {
             Value::String(text) => parts.push(Part {
@@ -216,6 +266,11 @@ fn leaves<'a>(value: &'a Value, path: String, kind: Kind, parts: &mut Vec<Part<'
                     open.push((item, format!("{path}.{name}"), name.as_str()));
                 }
             }
+            Value::Number(number) if kind == Kind::Block => parts.push(Part {
+                path,
+                looked_at_with,
+                form: Form::Written(number.to_string()),
+            }),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

@@ -164,6 +164,10 @@ fn none_of_several_texts_is_explained() {
 #[test]
 fn forbidden_content_is_found_wherever_it_is() {
     let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let blob = |data: &str| {
+        let resource = json!({"uri": "a://b", "blob": data});
+        tool(json!({"content": [{"type": "resource", "resource": resource}]}))
+    };
     insta::assert_snapshot!(report(&[
         never("secret", says("line\na secret here")),
         never("secret", tool(json!({"content": [], "structuredContent": {"a": {"b": ["top secret"]}}}))),
@@ -174,6 +178,8 @@ fn forbidden_content_is_found_wherever_it_is() {
         never("secret", tool(json!({
             "content": [{"type": "resource", "resource": {"uri": "a://b", "blob": "YSBzZWNyZXQ="}}]
         }))),
+        never("top secret", blob("YSB0b3Agc2Vj\ncmV0IGhlcmU=\n")),
+        never("top secret", blob("JVBERuLjz9MgdG9wIHNlY3JldCD//g==")),
         never("aGVsbG8=", tool(json!({
             "content": [{"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]
         }))),
@@ -188,11 +194,81 @@ fn forbidden_content_is_found_wherever_it_is() {
       hint: `not_contains` looks at all content, not only at the text
     not_contains: content[0].resource.blob: expected no content to contain `secret`, it is there
       hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].resource.blob: expected no content to contain `top secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].resource.blob: expected no content to contain `top secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
     not_contains: content[0].data: expected no content to contain `aGVsbG8=`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: expected no content to contain `x`, the answer is the JSON-RPC error -32603, `x`
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
     "#);
+}
+
+#[test]
+fn forbidden_content_is_found_in_text_blocks_that_are_no_text() {
+    let never = |item: &str, block: serde_json::Value| {
+        let seen = tool(json!({"content": [{"type": "text", "text": "fine"}, block]}));
+        (Expectation::NotContains(words(&[item])), seen)
+    };
+    let read = rendered(
+        Rendering::Contents { asked: None },
+        "",
+        json!({"contents": [{"uri": "a://b", "text": ["secret"]}]}),
+    );
+    insta::assert_snapshot!(report(&[
+        never("secret", json!({"type": "text", "text": ["Traceback: secret"]})),
+        never("secret", json!({"type": "text", "text": {"v": "secret"}})),
+        never("\"admin\":true", json!({"type": "text", "text": {"admin": true}})),
+        never("12345", json!({"type": "text", "text": 12345})),
+        never("secret", json!({"type": "text", "data": "secret"})),
+        never("secret", json!({"type": "text", "text": "a", "x": "secret"})),
+        never("12345", json!({"type": "zzz", "n": 12345})),
+        (Expectation::NotContains(words(&["secret"])), read),
+    ]), @r#"
+    not_contains: content[1].text[0]: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].text.v: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].text: expected no content to contain `"admin":true`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].text: expected no content to contain `12345`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].data: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].x: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[1].n: expected no content to contain `12345`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: contents[0].text[0]: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    "#);
+}
+
+#[test]
+fn what_describes_a_block_of_text_is_not_its_content() {
+    let never = |item: &str, seen: &Observation| {
+        let wanted = Expectation::NotContains(words(&[item]));
+        assert_eq!(check(&wanted, seen), Verdict::Held, "{item}");
+    };
+    let text = json!({"type": "text", "text": "hello", "annotations": {"priority": 0.75, "audience": ["user"]},
+        "_meta": {"trace": "abc-1"}});
+    let called = tool(json!({"content": [text]}));
+    let mut prompted = rendered(
+        Rendering::Messages,
+        "hello",
+        json!({"messages": [{"role": "user", "content": text}]}),
+    );
+    for item in ["text", "0.75", "user", "abc"] {
+        never(item, &called);
+        never(item, &prompted);
+    }
+    let said = prompted.answer.as_mut().map(|answer| &mut answer.body);
+    if let Some(Body::Result(reply)) = said {
+        reply.raw["messages"][0]["content"]["x"] = json!("a secret");
+    }
+    let wanted = Expectation::NotContains(words(&["secret"]));
+    assert!(matches!(check(&wanted, &prompted), Verdict::Missed(_)));
 }
 
 #[test]
@@ -260,10 +336,14 @@ fn what_describes_content_is_no_content() {
         "content": [{"type": "image", "data": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=", "mimeType": "image/png",
             "annotations": {"audience": ["user"]}}]
     }));
-    for words in ["image", "user", "png", "R0"] {
-        let wanted = Expectation::NotContains(vec![words.to_owned()]);
-        assert_eq!(check(&wanted, &image), Verdict::Held, "{words}");
+    for item in ["image", "user", "png", "R0"] {
+        let wanted = Expectation::NotContains(words(&[item]));
+        assert_eq!(check(&wanted, &image), Verdict::Held, "{item}");
     }
+    let noise = tool(json!({"content": [{"type": "image", "data":
+        "/////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////29r"}]}));
+    let wanted = Expectation::NotContains(words(&["ok"]));
+    assert_eq!(check(&wanted, &noise), Verdict::Held, "by chance");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Empty passes: green assertions that prove nothing. Either nothing can fail what they want, or the call
-//! never reached what they mean to test, or there was nothing to look at. A doubt is not reported.
+//! never reached what they mean to test, there was nothing to look at, or not all was looked at. A doubt is not reported.
 
 mod nothing_seen;
+mod others;
 mod pattern;
 mod unfailable;
 mod untested;
@@ -24,7 +25,10 @@ pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Findi
     let nothing_seen = wanted
         .iter()
         .filter_map(|expectation| nothing_seen::reason(expectation, seen));
-    for reason in unfailable.chain(untested).chain(nothing_seen) {
+    let others = wanted
+        .iter()
+        .filter_map(|expectation| others::reason(expectation, seen));
+    for reason in unfailable.chain(untested).chain(nothing_seen).chain(others) {
         note(&mut findings, FindingCode::Vacuous, reason, None);
     }
     findings

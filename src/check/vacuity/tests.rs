@@ -13,8 +13,8 @@ use crate::{
     },
     suite::model::{
         expectation::{
-            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, ProgressWanted,
-            ResultCount, TextRule, TrajectoryRule,
+            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, PathRule, ProgressWanted,
+            ResultCount, TextRule, TrajectoryRule, ValueRule,
         },
         pattern::Pattern,
     },
@@ -110,6 +110,20 @@ fn what_nothing_can_fail_is_named() {
     `absence` asks for nothing
     `not` asks for nothing
     "#);
+}
+
+#[test]
+fn json_values_that_nothing_looked_at_are_named() {
+    let path = || {
+        Expectation::JsonPath(vec![PathRule {
+            written: "$.id".to_owned(),
+            path: serde_json_path::JsonPath::parse("$.id").unwrap(),
+            rule: ValueRule::Equals(json!(0)),
+        }])
+    };
+    let case = |text: &str| reasons(&[path()], &well_called(says(text))).join("\n");
+    insta::assert_snapshot!(case("{\"id\": 0}\n{\"id\": 1}"), @"`json_path` looked at the first of the 2 JSON values in the text, which proves nothing of the others");
+    assert_eq!(case("starting\n{\"id\": 0}\n[1742] done"), "");
 }
 
 #[test]

@@ -175,6 +175,7 @@ fn of_notifications(wanted: &NotificationsWanted) -> Effect {
         in_order,
         contains_data,
         not_contains_data,
+        provoked: _,
     } = wanted;
     let must = [methods, in_order, contains_data];
     let must_not = [not_methods, not_contains_data];

@@ -53,15 +53,16 @@ pub(super) fn durations(store: &Store) -> Result<BTreeMap<String, u64>, Refusal>
     Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
 }
 
-/// Writes what the run says into the file, after any comparison.
+/// Writes what the run says into the file, after any comparison; a whole run that was compared with `compared`.
 pub(super) fn save(
     (path, place): (&Path, &Destination),
     report: &RunReport,
-    scope: Scope,
+    compared: Option<&Baseline>,
     stdout: &mut Stdout,
 ) -> Result<(), DeliverError> {
     // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
-    let old = deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok());
-    let new = Baseline::updated(old.as_ref(), report, scope);
+    let old = deliver::read_replaced(path)?.and_then(|text| Baseline::parse(&text).ok());
+    let known = Baseline::known(compared, old);
+    let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
     deliver::write(place, &new.render(), stdout)
 }

@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    deliver::facts::Here,
+    deliver::{bounds::below, facts::Here},
     report::source::Source,
     words::{environment::Environment, text::clean},
 };
@@ -80,7 +80,7 @@ fn source(environment: &Environment, event: &Value) -> Source {
 /// The folder we were started in, from the workspace.
 fn folder(environment: &Environment) -> Option<String> {
     let workspace = set(environment, "GITHUB_WORKSPACE")?;
-    let folder = environment.directory.strip_prefix(workspace).ok()?;
+    let folder = below(Path::new(workspace), &environment.directory)?;
     let folder = clean(&folder.to_string_lossy());
     (!folder.is_empty()).then_some(folder)
 }
@@ -171,7 +171,7 @@ fn bounded(path: &Path, longest: u64) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, fs, sync::Arc};
+    use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
     use super::{read, workspace_head};
     use crate::words::environment::Environment;
@@ -222,6 +222,27 @@ mod tests {
         );
         assert_eq!((here.source.run, here.source.attempt), (Some(12), None));
         assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_folder_is_known_below_a_workspace_that_is_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        fs::create_dir_all(real.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let case = |workspace: &Path, directory: &Path, wanted: Option<&str>| {
+            let environment = Arc::new(Environment {
+                directory: directory.to_owned(),
+                ..environment(&[("GITHUB_WORKSPACE", workspace.to_str().unwrap())])
+            });
+            let source = read(&environment, &mut Vec::new()).source;
+            assert_eq!(source.folder.as_deref(), wanted, "{workspace:?}");
+        };
+        case(&link, &real.join("sub"), Some("sub"));
+        case(&real, &real.join("sub"), Some("sub"));
+        case(&link, &real, None);
+        case(&real.join("sub"), &real, None);
     }
 
     #[test]

@@ -49,11 +49,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let only_tells = one_run && merged.causes.is_empty() && of_another;
     let demands = demands(args, one_run, &mut merged);
     let (mut wishes, mut update_baseline) = (
-        options::wishes(&args.sinks, &args.judging),
+        options::wishes(&args.sinks, &args.judging, &context.environment),
         &args.judging.update_baseline,
     );
     let stores = (&args.judging.baseline, update_baseline);
-    let mut places = Places::of(&context.environment.directory, &wishes, stores);
+    let mut places = Places::of(&context.environment, &wishes, stores);
     if one_run {
         places.reads_run(&args.blobs);
     } else {

@@ -73,16 +73,16 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let here = here::read(&context.environment, &mut notes);
     let (mut wishes, mut update_baseline) = match &args.shard {
         None => (
-            options::wishes(&args.sinks, &args.judging),
+            options::wishes(&args.sinks, &args.judging, &context.environment),
             &args.judging.update_baseline,
         ),
         Some(_) => (
-            options::wishes_of_shard(&args.sinks, &args.judging),
+            options::wishes_of_shard(&args.sinks, &args.judging, &context.environment),
             &Store::Off,
         ),
     };
     let stores = (&args.judging.baseline, update_baseline);
-    made.places = Places::of(&context.environment.directory, &wishes, stores);
+    made.places = Places::of(&context.environment, &wishes, stores);
     made.places.suites.clone_from(&typed.suites);
     if args.shard.is_some() {
         made.places.reads_plan(&args.plan);
@@ -192,11 +192,13 @@ fn make(
     made: &mut Made,
 ) -> Result<(), Refusal> {
     refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
+    let mut planned = None;
     let chosen = match &args.shard {
         None => Chosen::ByOptions,
         Some(text) => {
             shard::refuse_useless(args)?;
-            made.report.plan = shard::facts(text, &args.plan, &made.report.tool, typed)?;
+            let tool = &made.report.tool;
+            (made.report.plan, planned) = shard::facts(text, &args.plan, tool, typed)?;
             // Also of a shard that has nothing to run.
             made.report.trials = typed.trials;
             Chosen::ByPlan(made.report.plan.ids.iter().cloned().collect())
@@ -218,6 +220,13 @@ fn make(
     }
     made.places.files = std::mem::take(&mut prepared.files);
     made.places.check()?;
+    if args.shard.is_some() {
+        shard::refuse_changed(
+            &mut made.report.plan,
+            planned.as_deref(),
+            &made.places.files,
+        )?;
+    }
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
     shard::refuse_missing(&made.report.plan, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {

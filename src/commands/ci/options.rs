@@ -11,11 +11,15 @@ use crate::{
         },
         run::{PlaceWord, RunArgs},
     },
-    deliver::facts::{self, Wanted, Wishes},
+    deliver::{
+        command_file,
+        facts::{self, Wanted, Wishes},
+    },
     report::{
         Format,
         verdict::{Demands, Gate},
     },
+    words::environment::Environment,
 };
 
 /// The result of a shard, when nothing else is said.
@@ -32,6 +36,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
         jobs,
         timeout,
         retries,
+        reuse_server,
         dangerously_run_untrusted_head: _,
         verbose,
     } = &args.place;
@@ -49,6 +54,7 @@ pub(super) fn run_args(args: &CiArgs) -> RunArgs {
             Jobs::Exactly(jobs) => Some(*jobs),
         },
         retries: *retries,
+        reuse_server: *reuse_server,
         timeout: timeout.clone(),
         trace: *verbose,
         ..selected(&args.selection)
@@ -68,6 +74,7 @@ pub(super) fn merge_args() -> RunArgs {
         trials: 1,
         filter: Vec::new(),
         tags: Vec::new(),
+        compat: false,
     })
 }
 
@@ -79,6 +86,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         trials,
         filter,
         tags,
+        compat,
     } = args;
     let (tags, not_tags) = tag_lists(tags);
     RunArgs {
@@ -114,7 +122,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         reports: Vec::new(),
         baseline: None,
         save_baseline: None,
-        compat: false,
+        compat: *compat,
         strict_protocol: false,
         strict_vacuity: false,
         strict_load: false,
@@ -156,8 +164,12 @@ pub(super) fn threshold(args: &JudgingArgs) -> Option<u32> {
 }
 
 /// What a shard's sinks are asked for: its result, for the merge to tell of it all.
-pub(super) fn wishes_of_shard(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes {
-    let mut wishes = wishes(sinks, judging);
+pub(super) fn wishes_of_shard(
+    sinks: &SinkArgs,
+    judging: &JudgingArgs,
+    environment: &Environment,
+) -> Wishes {
+    let mut wishes = wishes(sinks, judging, environment);
     if sinks.report_json.is_none() {
         wishes.files.push((Format::RunJson, PathBuf::from(BLOB)));
     }
@@ -188,11 +200,16 @@ pub(super) fn wishes_of_refused(marked: Marked) -> Wishes {
     }
 }
 
-/// What is asked of the sinks.
-pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes {
+/// What is asked of the sinks. A Markdown report in the summary of the step is that summary: it is there once.
+pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs, environment: &Environment) -> Wishes {
+    let summarized = |path: &PathBuf| command_file::is_summary(path, environment);
+    let in_summary = sinks.markdown.as_ref().is_some_and(summarized);
     let files = [
         (Format::Junit, sinks.junit.clone()),
-        (Format::Markdown, sinks.markdown.clone()),
+        (
+            Format::Markdown,
+            sinks.markdown.clone().filter(|_| !in_summary),
+        ),
         (Format::Badge, sinks.badge.clone()),
         (Format::RunJson, sinks.report_json.clone()),
         (Format::Sarif, sinks.sarif.clone()),
@@ -209,7 +226,11 @@ pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs) -> Wishes {
             CommentWhen::Off => facts::CommentWhen::Off,
         },
         annotations: wanted(sinks.annotations),
-        summary: wanted(sinks.summary),
+        summary: if in_summary {
+            Wanted::Yes
+        } else {
+            wanted(sinks.summary)
+        },
         data_branch: sinks.badge_branch.clone(),
         publish_badge: wanted(sinks.badge_publish),
         update_data_branch: match judging.update_baseline {

@@ -1,24 +1,29 @@
 //! The files that a job writes: each is its own, and none is one that the job is made of.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
     cli::ci::Store,
     commands::running::Refusal,
     deliver::{
         clash::{self, Named},
+        command_file,
         facts::Wishes,
         stream::stream,
     },
     report::Format,
     suite::discover::Files,
+    words::environment::Environment,
 };
 
 /// What a job reads and writes.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Where paths begin.
-    pub(super) base: PathBuf,
+    /// Where paths begin, and which files are the runner's.
+    pub(super) environment: Arc<Environment>,
     /// What it writes.
     pub(super) written: Vec<Named>,
     /// What it reads besides its suites, and what alone may write there too.
@@ -31,10 +36,14 @@ pub(super) struct Places {
 
 impl Places {
     /// What is written for these wishes, and the baseline.
-    pub(super) fn of(base: &Path, wishes: &Wishes, (baseline, updated): (&Store, &Store)) -> Self {
+    pub(super) fn of(
+        environment: &Arc<Environment>,
+        wishes: &Wishes,
+        (baseline, updated): (&Store, &Store),
+    ) -> Self {
         let files = wishes.files.iter();
         let mut places = Self {
-            base: base.to_owned(),
+            environment: Arc::clone(environment),
             written: files
                 .map(|(format, path)| Named::new(option(*format), path))
                 .collect(),
@@ -77,8 +86,9 @@ impl Places {
             ))
             .with_help("name a file; `run` writes a report to stdout"));
         }
+        let base = &self.environment.directory;
         let stays = |writes: &Named, file: &Path| {
-            let is = |path: &Path| clash::file(&self.base.join(path)).as_deref() == Some(file);
+            let is = |path: &Path| clash::file(&base.join(path)).as_deref() == Some(file);
             let read = self.read.iter().find(|(named, may_write)| {
                 *may_write != Some(writes.by.as_str()) && is(&named.path)
             });
@@ -86,9 +96,12 @@ impl Places {
                 return Some(format!("which `{}` reads", named.by));
             }
             let of_suite = self.files.holds(file) || self.suites.iter().any(|path| is(path));
-            of_suite.then(|| "a file of the suite".to_owned())
+            let own = || command_file::stays(file, &self.environment);
+            of_suite
+                .then(|| "a file of the suite".to_owned())
+                .or_else(own)
         };
-        match clash::clash(&self.base, &self.written, stays) {
+        match clash::clash(base, &self.written, stays) {
             None => Ok(()),
             Some(clash) => {
                 Err(Refusal::invalid(clash.to_string()).with_help("give each its own path"))

@@ -1,11 +1,11 @@
 //! `mcp-assert ci plan`: loads the suites, divides what is selected, writes the plan, and starts no server.
 
-use std::{collections::BTreeMap, io::Write, time::Duration};
+use std::{collections::BTreeMap, io::Write, sync::Arc, time::Duration};
 
 use serde_json::json;
 
 use super::{
-    baseline, here, options, places::Places, refuse_untrusted, remote, sinks, suites, tool,
+    baseline, here, options, places::Places, refuse_untrusted, remote, shard, sinks, suites, tool,
 };
 use crate::{
     cli::ci::{Jobs, PlanArgs, Store},
@@ -43,7 +43,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
                 screen.note(note);
             }
             let mut places = Places {
-                base: context.environment.directory.clone(),
+                environment: Arc::clone(&context.environment),
                 written: vec![Named::new("--plan", &args.plan)],
                 files: prepared.files.clone(),
                 ..Places::default()
@@ -135,6 +135,7 @@ fn make(
         suite,
         trials: args.selection.trials,
         left_out: prepared.left_out,
+        files: Some(shard::files(&prepared.files)),
         shards: shards.collect(),
         digest: String::new(),
     };

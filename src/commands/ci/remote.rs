@@ -8,7 +8,7 @@ use crate::{
     deliver::{
         facts::{CommentWhen, Facts, Here, Wanted, Wishes},
         github::{
-            Failure, GitHub, Published,
+            Failure, GitHub, Overtaken, Published,
             comment::Commented,
             history::{Found, Looked},
         },
@@ -101,8 +101,12 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     };
     let branch = &facts.wishes.data_branch;
     match asked(screen, github.publish(facts, known.baseline.as_ref())) {
-        Ok(Published::Written) => screen.note(&format!("the branch `{branch}` is written")),
-        Ok(Published::Unchanged | Published::Nothing) => {}
+        Ok(Published::Written(overtaken)) => {
+            screen.note(&format!("the branch `{branch}` is written"));
+            stays(branch, &overtaken, screen);
+        }
+        Ok(Published::Unchanged(overtaken)) => stays(branch, &overtaken, screen),
+        Ok(Published::Nothing) => {}
         Ok(Published::NotHere(reason)) => {
             screen.note(&format!("the branch `{branch}` is not written: {reason}"));
         }
@@ -111,6 +115,13 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
             let way_out = "it needs `contents: write`";
             refused(facts.here, screen, &what, &failure, way_out);
         }
+    }
+}
+
+/// Tells what a later run has written.
+fn stays(branch: &str, overtaken: &[Overtaken], screen: &Screen) {
+    for what in overtaken {
+        screen.note(&format!("the branch `{branch}`: {what}"));
     }
 }
 

@@ -1,6 +1,9 @@
 //! One shard of a plan: what it is to run, and whether the suites still have it.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::artifacts;
 use crate::{
@@ -10,20 +13,33 @@ use crate::{
     },
     commands::running::{Prepared, Refusal},
     plan::shard::Shard,
-    report::{Tool, run_json::PlanFacts},
-    words::text::count,
+    report::{
+        Tool,
+        plan_file::{PlannedFile, suites_digest},
+        run_json::PlanFacts,
+    },
+    suite::discover::Files,
+    words::text::{count, name},
 };
 
-/// Assertions that are named when they are missing.
+/// Assertions or files that are named.
 const MOST_NAMED: usize = 10;
 
-/// The facts of shard `K/N`; its trials are the plan's.
+/// What a plan is of, as the suites are found.
+pub(super) fn files(found: &Files) -> Vec<PlannedFile> {
+    let files = found.read().iter();
+    files
+        .map(|file| PlannedFile(file.path.clone(), file.sha256.clone()))
+        .collect()
+}
+
+/// The facts of shard `K/N`, and the files that it is planned for; its trials are the plan's.
 pub(super) fn facts(
     text: &str,
     path: &Path,
     tool: &Tool,
     typed: &mut RunArgs,
-) -> Result<PlanFacts, Refusal> {
+) -> Result<(PlanFacts, Option<Vec<PlannedFile>>), Refusal> {
     let shard = Shard::from_text(text).map_err(|error| Refusal::invalid(error.to_string()))?;
     let plan = artifacts::plan(path).map_err(|cause| {
         Refusal::invalid(cause.text).with_help("`mcp-assert ci plan` writes it")
@@ -52,13 +68,15 @@ pub(super) fn facts(
     }
     typed.trials = plan.trials;
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Ok(PlanFacts {
+    let facts = PlanFacts {
         digest: Some(plan.digest),
+        suites: None,
         shard: small(shard.number()),
         of: small(shard.of()),
         ids: planned.ids,
         planned_us: planned.planned_us,
-    })
+    };
+    Ok((facts, plan.files))
 }
 
 /// What was asked of a shard that only the plan decides, or only the merge can do.
@@ -94,6 +112,64 @@ pub(super) fn refuse_useless(args: &CiArgs) -> Result<(), Refusal> {
     Err(Refusal::invalid(format!("`{name}` has no use with `--shard`")).with_help(help))
 }
 
+/// Suites that are not made of what was planned are an error: they may hold assertions that no shard runs, or others
+/// under the same names. What was read is noted in the facts, for the merge.
+pub(super) fn refuse_changed(
+    facts: &mut PlanFacts,
+    planned: Option<&[PlannedFile]>,
+    found: &Files,
+) -> Result<(), Refusal> {
+    let found = files(found);
+    facts.suites = Some(suites_digest(&found));
+    let Some(planned) = planned.filter(|planned| **planned != *found) else {
+        return Ok(());
+    };
+    let (gone, new) = (beyond(planned, &found), beyond(&found, planned));
+    let mut changes: BTreeMap<&str, &str> = gone.iter().map(|path| (*path, "is gone")).collect();
+    for path in new {
+        let change = changes.entry(path).or_insert("is new");
+        if *change == "is gone" {
+            *change = "differs";
+        }
+    }
+    let changes = changes
+        .into_iter()
+        .map(|(path, change)| format!("`{}` {change}", name(path)));
+    Err(Refusal::invalid(format!(
+        "the plan is of other suites: {}",
+        enumerated(changes.collect())
+    ))
+    .with_help("`ci plan`, the shards and `ci merge` need the same files and the same `--suite`"))
+}
+
+/// The paths of what one list has and another has not, or not as often.
+fn beyond<'a>(one: &'a [PlannedFile], other: &[PlannedFile]) -> Vec<&'a str> {
+    let mut left: BTreeMap<&PlannedFile, usize> = BTreeMap::new();
+    for file in other {
+        *left.entry(file).or_default() += 1;
+    }
+    let alone = one.iter().filter(|file| match left.get_mut(file) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        Some(_) | None => true,
+    });
+    alone.map(|file| file.0.as_str()).collect()
+}
+
+/// The first of them, and how many more there are.
+fn enumerated(mut named: Vec<String>) -> String {
+    let more = named.len().saturating_sub(MOST_NAMED);
+    named.truncate(MOST_NAMED);
+    let named = named.join(", ");
+    if more > 0 {
+        format!("{named} and {more} more")
+    } else {
+        named
+    }
+}
+
 /// An assertion that was planned and is in no suite any more is an error: the plan is of other suites.
 pub(super) fn refuse_missing(facts: &PlanFacts, prepared: &Prepared) -> Result<(), Refusal> {
     let jobs = &prepared.plan.jobs;
@@ -106,20 +182,9 @@ pub(super) fn refuse_missing(facts: &PlanFacts, prepared: &Prepared) -> Result<(
     if missing.is_empty() {
         return Ok(());
     }
-    let named: Vec<String> = missing
-        .iter()
-        .take(MOST_NAMED)
-        .map(|id| format!("`{id}`"))
-        .collect();
-    let more = missing.len() - named.len();
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
     Err(Refusal::invalid(format!(
-        "the plan is of other suites: {} is not there: {}{more}",
+        "the plan is of other suites: {} is not there: {}",
         count(missing.len(), "assertion"),
-        named.join(", ")
+        enumerated(missing.iter().map(|id| format!("`{id}`")).collect())
     )))
 }

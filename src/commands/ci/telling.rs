@@ -78,7 +78,7 @@ impl Telling<'_> {
         };
         note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
-        if let Err(cause) = self.keep_baseline(&report, &judged, screen) {
+        if let Err(cause) = self.keep_baseline((&report, &judged), &known, screen) {
             causes.push(cause);
         }
         let mut written = self.write_files(&mut report, &mut causes, screen);
@@ -149,10 +149,15 @@ impl Telling<'_> {
             Store::Path(_) => {
                 let base = &self.here.environment.directory;
                 let read = baseline::read(self.baseline, self.update_baseline, base);
-                if let Some((against, known)) = read.map_err(|refusal| cause_of(&refusal))? {
+                let read = read.map_err(|refusal| cause_of(&refusal))?;
+                let known = read.map(|(against, known)| {
                     report.compare_with(&known, &against, scope);
-                }
-                Ok(Known::default())
+                    known
+                });
+                Ok(Known {
+                    baseline: known,
+                    ..Known::default()
+                })
             }
         }
     }
@@ -160,8 +165,8 @@ impl Telling<'_> {
     /// Writes the run into its baseline file, unless part of it is missing.
     fn keep_baseline(
         &self,
-        report: &RunReport,
-        judged: &Judgement,
+        (report, judged): (&RunReport, &Judgement),
+        known: &Known,
         screen: &mut Screen,
     ) -> Result<(), Cause> {
         let path = match self.update_baseline {
@@ -172,7 +177,8 @@ impl Telling<'_> {
             return Ok(());
         }
         let place = Destination::Within(Bounds::of(&self.here.environment), path.clone());
-        baseline::save((path, &place), report, Scope::Whole, screen.stdout())
+        let compared = known.baseline.as_ref();
+        baseline::save((path, &place), report, compared, screen.stdout())
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))
     }
 
@@ -191,7 +197,7 @@ impl Telling<'_> {
             report.fit_to(self.wishes.files.iter().map(|(format, _)| *format));
             let known = broken.len();
             for (format, path) in &self.wishes.files {
-                if broken.contains(path.as_path()) || !report.may_be_written_as(*format) {
+                if broken.contains(path.as_path()) {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
@@ -205,9 +211,7 @@ impl Telling<'_> {
                 let files = self.wishes.files.iter();
                 return files
                     .map(|(format, path)| (*format, path.as_path()))
-                    .filter(|(format, path)| {
-                        !broken.contains(path) && report.may_be_written_as(*format)
-                    })
+                    .filter(|(_, path)| !broken.contains(path))
                     .collect();
             }
         }

@@ -236,6 +236,11 @@ fn the_workflow_passes_on_what_the_program_understands() {
     // A release names its own commit, which only its script knows.
     let pin = regex::Regex::new(r"mcp-assert/action@[0-9a-f]{40}[^\n]*").unwrap();
     let made = workflow();
+    // Of what the merge writes, nothing stays on the runner alone.
+    let (_, kept) = made.split_once("name: mcp-assert-files-").unwrap();
+    for input in ["junit", "markdown", "sarif", "badge", "update-baseline"] {
+        assert!(kept.contains(&format!("inputs.{input} ")), "{input}");
+    }
     match pin.find(&there(path)) {
         Some(pin) => {
             let own = regex::Regex::new(r"uses: \./[^\n]*").unwrap();

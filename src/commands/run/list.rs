@@ -8,7 +8,7 @@ use crate::{
     cli::run::RunArgs,
     commands::running::{Prepared, Refusal, Screen},
     deliver::stdout::Stdout,
-    plan::job::{Job, Planned, Work},
+    plan::job::{Job, OwnFixture, Planned, Work},
     report::cleaner::Cleaner,
     run::launch::command_line,
     suite::{
@@ -108,7 +108,7 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
                     "prepared": it.prepared,
                 })),
                 "timeout_ms": u64::try_from(work.timeout.as_millis()).unwrap_or(u64::MAX),
-                "fixture": work.assertion.uses_fixture,
+                "fixture": work.fixture == OwnFixture::Copied,
             });
             (Some(starts), None)
         }
@@ -159,10 +159,9 @@ fn server(prepared: &Prepared, work: &Planned) -> String {
 
 fn started(prepared: &Prepared, work: &Planned) -> String {
     let server = server(prepared, work);
-    let fixture = if work.assertion.uses_fixture {
-        ", a fresh fixture"
-    } else {
-        ""
+    let fixture = match work.fixture {
+        OwnFixture::Copied => ", a fresh fixture",
+        OwnFixture::None => "",
     };
     let container = container(work).map(|it| format!(", {}", it.words()));
     format!(

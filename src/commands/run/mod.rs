@@ -52,7 +52,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     }
     if prepared.plan.jobs.is_empty() {
         list::nothing(args, screen.stdout())?;
-        return Err(nothing_selected(&prepared));
+        return Err(nothing_selected(&prepared, args));
     }
     if args.dry_run {
         return list::dry_run(&prepared, args, &mut screen);
@@ -120,14 +120,27 @@ fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
     })
 }
 
-fn nothing_selected(prepared: &Prepared) -> Refusal {
-    if prepared.is_invalid() && prepared.left_out == 0 {
-        return Refusal::invalid("nothing could be run");
-    }
-    let message = match prepared.left_out {
-        0 => "no assertion was found".to_owned(),
-        left_out => format!("nothing was selected: the filters left out all {left_out}"),
+fn nothing_selected(prepared: &Prepared, args: &RunArgs) -> Refusal {
+    let by_shard = prepared.of_other_shards;
+    let by_filter = prepared.left_out - by_shard;
+    let shard = args.shard.as_deref().unwrap_or_default();
+    let message = match (by_filter, by_shard) {
+        (0, 0) if prepared.is_invalid() => return Refusal::invalid("nothing could be run"),
+        (0, 0) => "no assertion was found".to_owned(),
+        (filtered, 0) => format!("nothing was selected: the filters left out all {filtered}"),
+        (0, elsewhere) => format!(
+            "nothing was selected: `--shard {shard}` has none of {}",
+            count(elsewhere, "assertion")
+        ),
+        (filtered, elsewhere) => format!(
+            "nothing was selected: the filters left out {filtered}, \
+             and `--shard {shard}` has none of the other {elsewhere}"
+        ),
     };
-    Refusal::new(ExitCode::NothingSelected, message)
-        .with_help("`mcp-assert run --list` without filters shows what there is")
+    let help = if by_shard > 0 {
+        format!("with at most {by_shard} shards none is empty")
+    } else {
+        "`mcp-assert run --list` without filters shows what there is".to_owned()
+    };
+    Refusal::new(ExitCode::NothingSelected, message).with_help(help)
 }

@@ -12,6 +12,7 @@ use crate::{
     deliver::{
         self, DeliverError, Destination,
         clash::{self, Named},
+        command_file,
         stream::stream,
     },
     report::{
@@ -30,7 +31,6 @@ pub(super) struct Reports {
     wanted: Vec<(Format, Destination)>,
     baseline: Option<(String, Baseline)>,
     save_baseline: Option<(PathBuf, Destination)>,
-    scope: Scope,
     detail: Detail,
 }
 
@@ -61,14 +61,9 @@ impl Reports {
                 .transpose()?
                 .flatten(),
             save_baseline: args.save_baseline.as_ref().map(|path| {
-                let place = Destination::from_path(path, None);
+                let place = Destination::from_path(path);
                 (path.clone(), place)
             }),
-            scope: if prepared.left_out == 0 {
-                Scope::Whole
-            } else {
-                Scope::Part
-            },
             detail: Detail {
                 frames: if args.trace {
                     Frames::All
@@ -92,7 +87,7 @@ impl Reports {
         screen: &mut Screen,
     ) -> Result<(RunReport, Regressions), Refusal> {
         if let Some((against, baseline)) = &self.baseline {
-            report.compare_with(baseline, against, self.scope);
+            report.compare_with(baseline, against, Scope::Whole);
         }
         let regressed = report
             .comparison
@@ -154,10 +149,12 @@ impl Reports {
             Destination::Stdout => None,
             // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
             Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
-                deliver::read(path)?.and_then(|text| Baseline::parse(&text).ok())
+                deliver::read_replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
             }
         };
-        let mut text = Baseline::updated(old.as_ref(), report, self.scope).render();
+        let compared = self.baseline.as_ref().map(|(_, baseline)| baseline);
+        let known = Baseline::known(compared, old);
+        let mut text = Baseline::updated(known.as_ref(), report, Scope::Whole).render();
         if screen.is_in_workflow() && *place == Destination::Stdout {
             text = neutral::json(text);
         }
@@ -184,7 +181,13 @@ struct Asked {
 /// The reports that are asked for, each with its place.
 fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<Asked>, Refusal> {
     let mut wanted = Vec::new();
-    let step_summary = prepared.environment.variable("GITHUB_STEP_SUMMARY");
+    let destination = |format: Format, path: &Path| {
+        if format == Format::Markdown && command_file::is_summary(path, &prepared.environment) {
+            Destination::StepSummary(path.to_owned())
+        } else {
+            Destination::from_path(path)
+        }
+    };
     let named = [
         ("--junit", Format::Junit, &args.junit),
         ("--markdown", Format::Markdown, &args.markdown),
@@ -196,7 +199,7 @@ fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<As
         wanted.extend(path.as_deref().map(|path| Asked {
             by: option.to_owned(),
             format,
-            destination: Destination::from_path(path, step_summary),
+            destination: destination(format, path),
         }));
     }
     let typed = args.reports.iter().map(|text| ("--report ", text));
@@ -206,7 +209,7 @@ fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<As
         wanted.push(Asked {
             by: format!("{key}{text}"),
             format,
-            destination: Destination::from_path(path, step_summary),
+            destination: destination(format, path),
         });
     }
     if args.json {
@@ -225,7 +228,7 @@ fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<As
 /// Refuses a stdout that would be two documents.
 fn refuse_two(wanted: &[Asked], saved: Option<&Path>) -> Result<(), Refusal> {
     let reports = wanted.iter().map(|asked| &asked.destination);
-    let saved = saved.map(|path| Destination::from_path(path, None));
+    let saved = saved.map(Destination::from_path);
     let all = reports.chain(&saved);
     if all.filter(|place| **place == Destination::Stdout).count() > 1 {
         return Err(
@@ -260,7 +263,10 @@ fn refuse_clash(
             return Some("the baseline".to_owned());
         }
         let of_suite = prepared.files.holds(file);
-        of_suite.then(|| "a file of the suite".to_owned())
+        let own = || command_file::stays(file, &prepared.environment);
+        of_suite
+            .then(|| "a file of the suite".to_owned())
+            .or_else(own)
     };
     match clash::clash(base, &written, stays) {
         None => Ok(()),

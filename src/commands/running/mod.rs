@@ -2,6 +2,7 @@
 //! with the report, and which exit code follows, is each verb's own.
 
 pub(super) mod engine;
+mod fixture;
 mod options;
 mod refusal;
 mod screen;
@@ -17,6 +18,7 @@ use std::{
 use tokio::runtime::Runtime;
 
 pub(super) use self::{
+    fixture::of_settings,
     options::{Chosen, Prepared, prepare},
     refusal::Refusal,
     screen::Screen,
@@ -139,10 +141,12 @@ async fn leave_nothing(context: &Context) -> Vec<String> {
     if let Some((left, _)) = Box::pin(interrupts.while_patient(rest)).await {
         return left;
     }
-    context.say(
-        "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the rest\n",
-    );
     let containers = interrupts.containers();
+    context.say(if containers.is_some() {
+        "note: interrupted before the container engine had removed everything; `mcp-assert reap` removes the rest\n"
+    } else {
+        "note: interrupted before everything that was started had ended; the next run ends the rest\n"
+    });
     containers
         .map(|containers| containers.known())
         .unwrap_or_default()
@@ -249,7 +253,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         started_unix_ms: now_unix_ms(),
         trials: args.trials,
         planned: prepared.plan.jobs.len(),
-        left_out: prepared.left_out,
+        left_out: prepared.left_out + prepared.plan.of_other_targets,
         ..RunReport::default()
     }
 }

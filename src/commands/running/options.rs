@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::refusal::Refusal;
+use super::{
+    fixture::{check_none_is_named, fixture, fixture_from},
+    refusal::Refusal,
+};
 use crate::{
     cli::run::{PlaceWord, RunArgs},
     commands::Context,
-    isolate::{
-        container::labels::RunName,
-        fixture::{Fixture, Side},
-    },
+    isolate::{container::labels::RunName, fixture::Fixture},
     plan::{
         Plan, PlanOptions, ServerOverride,
         filter::Filter,
@@ -38,9 +38,8 @@ use crate::{
     words::{
         diagnostic::{Diagnostic, Severity},
         environment::Environment,
-        exit::ExitCode,
         redact::Secrets,
-        text::nearest,
+        text::{count, nearest},
     },
 };
 
@@ -51,6 +50,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) plan: Plan,
     /// Assertions that filters or the shard left out.
     pub(in crate::commands) left_out: usize,
+    /// Those of them that another shard has.
+    pub(in crate::commands) of_other_shards: usize,
     /// The settings file's contents.
     pub(in crate::commands) settings: Arc<Settings>,
     /// The files of the suites.
@@ -93,7 +94,7 @@ impl Prepared {
         self.environment.cores
     }
 
-    /// Values that no report may show.
+    /// Values that no report may show: those of the whole suite, so that every part of it hides the same.
     pub(in crate::commands) fn secrets(&self) -> Secrets {
         let bindings = Bindings {
             environment: Arc::clone(&self.environment),
@@ -106,10 +107,8 @@ impl Prepared {
         for variable in &self.variables {
             add_secret(variable, &self.environment, &mut secrets);
         }
-        for job in &self.plan.jobs {
-            if let Work::Run(work) = &job.work {
-                add_secrets(&work.server.target, &bindings, &mut secrets);
-            }
+        for server in &self.plan.servers.distinct {
+            add_secrets(&server.target, &bindings, &mut secrets);
         }
         secrets
     }
@@ -193,20 +192,11 @@ pub(in crate::commands) fn prepare(
     chosen: Chosen,
     context: &Context,
 ) -> Result<Prepared, Refusal> {
-    let suites: Vec<PathBuf> = args
-        .suites
-        .iter()
-        .chain(&args.more_suites)
-        .cloned()
-        .collect();
-    if suites.is_empty() {
-        return Err(Refusal::invalid("no suite was given")
-            .with_help("name one: `mcp-assert run --suite evals`"));
-    }
+    let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
     let fixture_from = fixture_from(args, &chosen);
     let (loaded, dialect) = load(&suites, (args, fixture_from), &environment)?;
-    let targets = targets(args, &loaded.settings)?;
+    let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => (filter(args, &loaded.suite)?, part(args)?),
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
@@ -218,14 +208,10 @@ pub(in crate::commands) fn prepare(
         retries: args.retries,
         timeout: timeout(&args.timeout)?,
         timeout_scale: args.timeout_scale,
-        server: args
-            .server
-            .as_deref()
-            .map(ServerOverride::from_text)
-            .transpose()
-            .map_err(|error| usage(&error))?,
+        server: server(args)?,
         places: places(args, &loaded.settings)?,
         targets,
+        other_targets,
         environment: &environment,
     };
     if args.jobs == Some(0) {
@@ -235,12 +221,20 @@ pub(in crate::commands) fn prepare(
         usage(&error)
             .with_help("ask for fewer trials or targets, or for a part: `--filter`, `--shard`")
     })?;
-    let fixture = fixture(args, &loaded.settings)?;
-    let notes = loaded.suite.notes;
+    let fixture = match fixture(args, &loaded.settings) {
+        Ok(fixture) => fixture,
+        Err(refusal) => return Err(refusal.beside(loaded.suite.problems)),
+    };
+    if fixture.is_none() {
+        check_none_is_named(&plan, args, (fixture_from, dialect))?;
+    }
+    let mut notes = loaded.suite.notes;
+    notes.extend(of_replaced_urls(&plan));
     let variables = taken(args, loaded.suite.variables);
     Ok(Prepared {
         catalogs: catalogs(args, &loaded.settings),
         left_out: plan.left_out,
+        of_other_shards: plan.of_other_shards,
         plan,
         settings: loaded.settings,
         files: loaded.files,
@@ -252,6 +246,34 @@ pub(in crate::commands) fn prepare(
         environment,
         dialect,
     })
+}
+
+/// The suites that are given.
+fn suites(args: &RunArgs) -> Result<Vec<PathBuf>, Refusal> {
+    let suites = args.suites.iter().chain(&args.more_suites);
+    let suites: Vec<PathBuf> = suites.cloned().collect();
+    if suites.is_empty() {
+        return Err(Refusal::invalid("no suite was given")
+            .with_help("name one: `mcp-assert run --suite evals`"));
+    }
+    Ok(suites)
+}
+
+/// Says that `--server` changes how servers are talked to, not only which.
+fn of_replaced_urls(plan: &Plan) -> Option<String> {
+    let urls = plan.urls_replaced;
+    (urls > 0).then(|| {
+        format!(
+            "`--server` replaces the `url` of {}: its command is started instead, and talked to over stdio",
+            count(urls, "assertion")
+        )
+    })
+}
+
+/// What replaces the servers of the suites.
+fn server(args: &RunArgs) -> Result<Option<ServerOverride>, Refusal> {
+    let typed = args.server.as_deref().map(ServerOverride::from_text);
+    typed.transpose().map_err(|error| usage(&error))
 }
 
 /// The variables that `{{env.NAME}}` names in the suites, or in the server of the command line.
@@ -267,17 +289,6 @@ fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
         CatalogsWanted::OfEveryTarget
     } else {
         CatalogsWanted::ForVerdicts
-    }
-}
-
-/// Whether a fixture beside the settings' is possible. Nothing needs one to be listed.
-fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
-    match chosen {
-        Chosen::ToDivide => FixtureFrom::Elsewhere,
-        Chosen::ByOptions | Chosen::ByPlan(_) if args.fixture.is_some() || args.list => {
-            FixtureFrom::Elsewhere
-        }
-        Chosen::ByOptions | Chosen::ByPlan(_) => FixtureFrom::Settings,
     }
 }
 
@@ -421,8 +432,11 @@ fn timeout(text: &str) -> Result<Duration, Refusal> {
     })
 }
 
-/// The targets asked for, in the order of the settings file for `all`.
-fn targets(args: &RunArgs, settings: &Settings) -> Result<Vec<NamedTarget>, Refusal> {
+/// The targets asked for, in the order of the settings file for `all`, and the others.
+fn targets(
+    args: &RunArgs,
+    settings: &Settings,
+) -> Result<(Vec<NamedTarget>, Vec<NamedTarget>), Refusal> {
     let mut chosen: Vec<NamedTarget> = Vec::new();
     for name in &args.targets {
         if name == "all" {
@@ -440,7 +454,12 @@ fn targets(args: &RunArgs, settings: &Settings) -> Result<Vec<NamedTarget>, Refu
         return Err(Refusal::invalid("`--target all` finds no targets")
             .with_help("name them under `targets:` in mcp-assert.yaml"));
     }
-    Ok(chosen)
+    let mut others = Vec::new();
+    if !chosen.is_empty() {
+        others.clone_from(&settings.targets);
+        others.retain(|target| !seen.contains(&target.name));
+    }
+    Ok((chosen, others))
 }
 
 fn unknown_target(name: &str, settings: &Settings) -> Refusal {
@@ -455,25 +474,4 @@ fn unknown_target(name: &str, settings: &Settings) -> Refusal {
         (None, []) => refusal.with_help("the settings file mcp-assert.yaml names no `targets:`"),
         (None, _) => refusal.with_help(format!("known targets: {}", known.join(", "))),
     }
-}
-
-/// The fixture of the command line, else of the settings.
-fn fixture(args: &RunArgs, settings: &Settings) -> Result<Option<Arc<Fixture>>, Refusal> {
-    let Some(folder) = args.fixture.as_ref().or(settings.fixture.as_ref()) else {
-        return Ok(None);
-    };
-    let fixture = Fixture::open(folder).map_err(|problem| {
-        let refusal = match problem.side() {
-            Side::Fixture => Refusal::invalid(format!("the fixture cannot be used: {problem}")),
-            Side::Machine => Refusal::new(
-                ExitCode::CouldNotRun,
-                format!("the fixture cannot be copied: {problem}"),
-            ),
-        };
-        match problem.help() {
-            Some(help) => refusal.with_help(help),
-            None => refusal,
-        }
-    })?;
-    Ok(Some(Arc::new(fixture)))
 }

@@ -5,6 +5,7 @@ use crate::{
     words::{
         diagnostic::{Diagnostic, Severity},
         exit::ExitCode,
+        source::Origin,
     },
 };
 
@@ -13,7 +14,10 @@ use crate::{
 pub(in crate::commands) struct Refusal {
     code: ExitCode,
     message: String,
+    origin: Option<Origin>,
     help: Vec<String>,
+    /// What else is wrong, told before.
+    beside: Vec<Diagnostic>,
 }
 
 impl Refusal {
@@ -21,7 +25,9 @@ impl Refusal {
         Self {
             code,
             message: message.into(),
+            origin: None,
             help: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -32,6 +38,18 @@ impl Refusal {
 
     pub(in crate::commands) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
+        self
+    }
+
+    /// The same about a place in a file.
+    pub(in crate::commands) fn at(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// The same, said behind problems that would be told if the run were made.
+    pub(in crate::commands) fn beside(mut self, problems: Vec<Diagnostic>) -> Self {
+        self.beside = problems;
         self
     }
 
@@ -46,8 +64,20 @@ impl Refusal {
     }
 
     /// Says it on stderr and gives the exit code.
-    pub(in crate::commands) fn say(self, context: &Context) -> ExitCode {
-        let drawn = Diagnostic {
+    pub(in crate::commands) fn say(mut self, context: &Context) -> ExitCode {
+        let code = self.code;
+        let mut problems = std::mem::take(&mut self.beside);
+        problems.push(self.into_diagnostic());
+        for problem in problems {
+            let drawn = problem.render(context.stderr_colour());
+            context.say(&format!("{drawn}\n"));
+        }
+        code
+    }
+
+    /// What is wrong, as one problem.
+    pub(in crate::commands) fn into_diagnostic(self) -> Diagnostic {
+        Diagnostic {
             code: match self.code {
                 ExitCode::NothingSelected => "nothing-selected",
                 ExitCode::CouldNotRun => "could-not-run",
@@ -57,15 +87,9 @@ impl Refusal {
             },
             severity: Severity::Error,
             message: self.message,
-            origin: None,
+            origin: self.origin,
             label: None,
             help: self.help,
         }
-        .render(context.stderr_colour());
-        context.say(&format!(
-            "{drawn}
-"
-        ));
-        self.code
     }
 }

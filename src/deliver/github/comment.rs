@@ -209,20 +209,24 @@ impl Sticky<'_> {
     /// the same tells of this one from now on: a run between the two is overtaken.
     async fn renew(&self, comment: &Comment) -> Result<Commented, Failure> {
         let known = comment.body.as_deref().unwrap_or_default();
-        let says_the_same = substance(known) == substance(&self.body);
-        let age = Marker::of(known).map(|it| it.age().cmp(&self.marker.age()));
-        let body = match age {
-            Some(Ordering::Greater) => return Ok(Commented::Unchanged),
-            Some(Ordering::Equal) if says_the_same => return Ok(Commented::Unchanged),
-            Some(Ordering::Equal) => {
-                let known = known.replace("\r\n", "\n");
+        let known = known.replace("\r\n", "\n");
+        let says_the_same = substance(&known) == substance(&self.body);
+        let writer = Marker::of(&known);
+        let age = writer.as_ref().map(|it| it.age().cmp(&self.marker.age()));
+        let body = match (age, writer) {
+            (Some(Ordering::Greater), _) => return Ok(Commented::Unchanged),
+            (Some(Ordering::Equal), _) if says_the_same => return Ok(Commented::Unchanged),
+            (Some(Ordering::Equal), _) => {
                 let body = legs::worse(&known, &self.body);
                 if body.trim_end() == known.trim_end() {
                     return Ok(Commented::Unchanged);
                 }
                 body
             }
-            Some(Ordering::Less) | None => self.body.clone(),
+            (Some(Ordering::Less), Some(writer)) if writer.run == self.marker.run => {
+                legs::after(&known, writer.attempt, &self.body)
+            }
+            (Some(Ordering::Less) | None, _) => self.body.clone(),
         };
         let path = format!("/issues/comments/{}", comment.id);
         let body = json!({ "body": body });

@@ -11,6 +11,7 @@ use super::{
     failure::Failure,
     history::{FOLDER, short},
     names::{Repository, file_name, is_revision},
+    writers::{Overtaken, Writers},
 };
 use crate::{
     deliver::facts::{Facts, Here, Wanted},
@@ -25,6 +26,9 @@ use crate::{
 
 /// The list of the baselines' ages.
 const AGES: &str = "baselines.json";
+
+/// The list of the runs that wrote the badges.
+const BADGES: &str = "badges.json";
 
 /// Events that run what is in the repository already.
 const OWN_EVENTS: [&str; 3] = ["push", "schedule", "workflow_dispatch"];
@@ -100,34 +104,58 @@ impl<'a> Data<'a> {
             sha: source.sha.as_deref().filter(|sha| is_revision(sha))?,
             suite: source.suite.as_deref()?,
             writes_baseline: complete && facts.wishes.update_data_branch == Wanted::Yes,
-            writes_badge: facts.wishes.publish_badge == Wanted::Yes
-                && facts.report.may_be_written_as(Format::Badge),
+            writes_badge: facts.wishes.publish_badge == Wanted::Yes,
         };
         (data.writes_baseline || data.writes_badge).then_some(data)
     }
 
-    /// Writes it.
-    pub(super) async fn write(&self, branch: &Branch<'_>) -> Result<Written, Failure> {
+    /// Writes it, and tells what a later run has written before.
+    pub(super) async fn write(
+        &self,
+        branch: &Branch<'_>,
+    ) -> Result<(Written, Vec<Overtaken>), Failure> {
         let name = file_name(self.suite);
         let message = format!("{name} at {} [skip ci]", short(self.sha));
-        branch
-            .update(&message, async |head| self.changes(branch, head).await)
-            .await
+        let mut overtaken = Vec::new();
+        let written = branch
+            .update(&message, async |head| {
+                let mut changes = Changes::new();
+                let badge = self.badge(branch, head, &mut changes).await?;
+                let baseline = self.baseline(branch, head, &mut changes).await?;
+                overtaken = badge.into_iter().chain(baseline).collect();
+                Ok(changes)
+            })
+            .await?;
+        Ok((written, overtaken))
     }
 
-    /// What differs from what is there.
-    async fn changes(&self, branch: &Branch<'_>, head: Option<&Head>) -> Result<Changes, Failure> {
+    /// The run that writes.
+    fn run(&self) -> Option<u64> {
+        self.facts.here.source.run
+    }
+
+    async fn badge(
+        &self,
+        branch: &Branch<'_>,
+        head: Option<&Head>,
+        changes: &mut Changes,
+    ) -> Result<Option<Overtaken>, Failure> {
+        if !self.writes_badge {
+            return Ok(None);
+        }
         let name = file_name(self.suite);
-        let mut changes = Changes::new();
-        if self.writes_badge {
-            let badge = Format::Badge.render(self.facts.report);
-            let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
-            file.becomes(badge, &mut changes);
+        let list = Kept::read(branch, head, BADGES.to_owned()).await?;
+        let mut writers = Writers::parse(list.text.as_deref().unwrap_or_default());
+        let overtaken = Overtaken::of("badge", writers.of(&name), self.run());
+        if overtaken.is_some() {
+            return Ok(overtaken);
         }
-        if self.writes_baseline {
-            self.baseline(branch, head, &mut changes).await?;
-        }
-        Ok(changes)
+        let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
+        file.becomes(Format::Badge.render(self.facts.report), changes);
+        // Also of a badge that stays: a run between the two is overtaken.
+        writers.note(name, self.run());
+        list.becomes(writers.render(), changes);
+        Ok(None)
     }
 
     async fn baseline(
@@ -135,15 +163,23 @@ impl<'a> Data<'a> {
         branch: &Branch<'_>,
         head: Option<&Head>,
         changes: &mut Changes,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Overtaken>, Failure> {
+        if !self.writes_baseline {
+            return Ok(None);
+        }
         let report = self.facts.report;
         let file = Kept::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
         let before = file.text.as_deref();
+        let writer = before.and_then(|it| baselines::writer(it, self.suite));
+        let overtaken = Overtaken::of("baseline", writer, self.run());
+        if overtaken.is_some() {
+            return Ok(overtaken);
+        }
         let new = Baseline::updated(self.known, report, Scope::Whole);
-        let text = baselines::with_suite(before, self.suite, &new);
+        let text = baselines::with_suite(before, self.suite, &new, self.run());
         if before == Some(text.as_str()) {
             // All of this is there: only the answer to it was lost.
-            return Ok(());
+            return Ok(None);
         }
         file.becomes(text, changes);
         let timings = Kept::read(
@@ -158,7 +194,8 @@ impl<'a> Data<'a> {
             .and_then(|it| Timings::parse(it).ok());
         let text = known.unwrap_or_default().updated(report).render();
         timings.becomes(text, changes);
-        self.thin_out(branch, head, changes).await
+        self.thin_out(branch, head, changes).await?;
+        Ok(None)
     }
 
     /// Lets the oldest baselines go.

@@ -1,5 +1,8 @@
 //! One comment for the jobs and steps of a run that nothing tells apart: the legs of a matrix have the same job and
-//! suite. The worst of what they say is shown, so that no green leg hides a red one, and that they are several.
+//! suite. The worst of what they say is shown, so that no green leg hides a red one, and that they are several. Where
+//! only some of them run again, what they said before is told below: a red one may not be among them.
+
+use std::fmt;
 
 use crate::report::verdict::Verdict;
 
@@ -10,33 +13,128 @@ const HEADLINE: &str = "### mcp-assert: ";
 const NOTE: &str = "_Several jobs or steps of this run tell of this suite, as the legs of a matrix do. \
                     This is the worst of what they say; the run has all of it._";
 
+/// What is said after an attempt in which there were several: around its number, and the word of the worst.
+const EARLIER: [&str; 3] = [
+    "_Several jobs or steps of this run told of this suite before. In attempt ",
+    " the worst of them said ",
+    ". What did not run again in this attempt is not told here; the run has all of it._",
+];
+
+/// A comment of ours, taken apart.
+struct Told<'a> {
+    /// What one leg said.
+    text: &'a str,
+    /// Whether others spoke in the same attempt.
+    several: bool,
+    /// What was said in attempts before.
+    earlier: Option<Earlier>,
+}
+
+/// The worst of what several legs said in earlier attempts, and in which of them. Worse ones are less, then older ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Earlier {
+    verdict: Verdict,
+    attempt: u64,
+}
+
+impl<'a> Told<'a> {
+    fn of(comment: &'a str) -> Self {
+        let comment = comment.trim_end();
+        let (text, earlier) = match Earlier::at_the_end(comment) {
+            Some((text, earlier)) => (text, Some(earlier)),
+            None => (comment, None),
+        };
+        let (text, several) = match text.strip_suffix(NOTE) {
+            Some(text) => (text.trim_end(), true),
+            None => (text, false),
+        };
+        Self {
+            text,
+            several,
+            earlier,
+        }
+    }
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.text.trim_end())?;
+        if self.several {
+            writeln!(f, "\n{NOTE}")?;
+        }
+        if let Some(Earlier { verdict, attempt }) = self.earlier {
+            let [before, between, after] = EARLIER;
+            let word = verdict.word();
+            writeln!(f, "\n{before}{attempt}{between}{word}{after}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Earlier {
+    /// What a comment says of earlier attempts, and all before it.
+    fn at_the_end(comment: &str) -> Option<(&str, Self)> {
+        let [before, between, after] = EARLIER;
+        let (text, line) = comment.rsplit_once('\n')?;
+        let inner = line.strip_prefix(before)?.strip_suffix(after)?;
+        let (attempt, word) = inner.split_once(between)?;
+        let earlier = Self {
+            verdict: verdict_of(word)?,
+            attempt: attempt.parse().ok()?,
+        };
+        Some((text.trim_end(), earlier))
+    }
+}
+
 /// The one to be shown of two comments of one run and attempt that differ: the worse one, else the newer.
 pub(super) fn worse(known: &str, new: &str) -> String {
-    let shown = match (verdict(known), verdict(new)) {
-        (Some(known_verdict), Some(verdict)) if known_verdict < verdict => known,
+    let known = Told::of(known);
+    let shown = match (verdict(known.text), verdict(new)) {
+        (Some(known_verdict), Some(verdict)) if known_verdict < verdict => known.text,
         (Some(_) | None, _) => new,
     };
-    format!("{}\n\n{NOTE}\n", without_note(shown))
+    let told = Told {
+        text: shown,
+        several: true,
+        earlier: known.earlier,
+    };
+    told.to_string()
+}
+
+/// What a later attempt of the run makes of a comment: its own, and where several legs spoke before it, the worst of
+/// what they said. Nobody knows which of them ran again.
+pub(super) fn after(known: &str, attempt: u64, new: &str) -> String {
+    let known = Told::of(known);
+    if !known.several && known.earlier.is_none() {
+        return new.to_owned();
+    }
+    let last = verdict(known.text).map(|verdict| Earlier { verdict, attempt });
+    let told = Told {
+        text: new,
+        several: false,
+        earlier: known.earlier.into_iter().chain(last).min(),
+    };
+    told.to_string()
 }
 
 /// A comment without what is said of several.
 pub(super) fn without_note(comment: &str) -> &str {
-    let comment = comment.trim_end();
-    comment
-        .strip_suffix(NOTE)
-        .map_or(comment, |comment| comment.trim_end())
+    Told::of(comment).text
 }
 
 /// The verdict of a comment of ours. Worse ones are less.
 fn verdict(comment: &str) -> Option<Verdict> {
     let headline = comment.lines().nth(1)?.strip_prefix(HEADLINE)?;
-    let word = headline.split(',').next()?;
+    verdict_of(headline.split(',').next()?)
+}
+
+fn verdict_of(word: &str) -> Option<Verdict> {
     serde_json::from_value(word.into()).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NOTE, without_note, worse};
+    use super::{EARLIER, NOTE, after, without_note, worse};
 
     #[test]
     fn the_worse_of_two_legs_is_shown_and_that_there_are_two() {
@@ -65,5 +163,41 @@ mod tests {
         }
         assert_eq!(without_note(&noted(&red)), red.trim_end());
         assert_eq!(without_note("x\n"), "x");
+    }
+
+    #[test]
+    fn what_several_legs_said_is_kept_over_later_attempts() {
+        let leg = |word: &str| format!("<!-- marker -->\n### mcp-assert: {word}, 0/1 passed\n");
+        let told = |attempt: u64, word: &str| {
+            let [before, between, end] = EARLIER;
+            format!("\n{before}{attempt}{between}{word}{end}\n")
+        };
+        let several = |word: &str| worse(&leg(word), &leg("pass"));
+        let second = after(&several("fail"), 1, &leg("pass"));
+        assert_eq!(second, leg("pass") + &told(1, "fail"));
+        assert_eq!(without_note(&second), leg("pass").trim_end());
+        // Another leg of it, and the third attempt.
+        let both = worse(&second, &leg("error"));
+        assert_eq!(
+            both,
+            format!("{}\n{NOTE}\n{}", leg("error"), told(1, "fail"))
+        );
+        assert_eq!(worse(&both, &leg("pass")), both);
+        assert_eq!(without_note(&both), leg("error").trim_end());
+        assert_eq!(
+            after(&both, 2, &leg("pass")),
+            leg("pass") + &told(2, "error")
+        );
+        // Of two that are as bad the older: all legs were in it.
+        let again = after(&second.replace("pass,", "fail,"), 2, &leg("pass"));
+        assert_eq!(again, leg("pass") + &told(1, "fail"));
+        // Of all that passed too: a later attempt may hide one.
+        let green = after(&several("pass"), 1, &leg("error"));
+        assert_eq!(green, leg("error") + &told(1, "pass"));
+        assert_eq!(
+            after(&green, 2, &leg("pass")),
+            leg("pass") + &told(2, "error")
+        );
+        assert_eq!(after(&leg("fail"), 1, &leg("pass")), leg("pass"));
     }
 }

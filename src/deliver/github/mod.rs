@@ -12,10 +12,10 @@ mod marker;
 mod names;
 mod proxy;
 mod pull_request;
+mod writers;
 
 use serde_json::Value;
 
-pub(crate) use self::failure::Failure;
 use self::{
     branch::{Branch, Written},
     client::Client,
@@ -26,6 +26,7 @@ use self::{
     names::{Repository, file_name, is_revision},
     pull_request::PullRequest,
 };
+pub(crate) use self::{failure::Failure, writers::Overtaken};
 use crate::{
     deliver::facts::{CommentWhen, Facts, Here},
     report::{
@@ -48,10 +49,10 @@ pub(crate) struct GitHub<'a> {
 /// What became of the data branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Published {
-    /// A commit was made.
-    Written,
-    /// All of it was there.
-    Unchanged,
+    /// A commit was made, but for what a later run wrote before.
+    Written(Vec<Overtaken>),
+    /// All of it was there, or a later run has written it.
+    Unchanged(Vec<Overtaken>),
     /// It is not for this run to write, for this reason.
     NotHere(String),
     /// Nothing was to be written.
@@ -111,8 +112,8 @@ impl<'a> GitHub<'a> {
         }
         let branch = self.branch(&client, &facts.wishes.data_branch);
         Ok(match data.write(&branch).await? {
-            Written::Written => Published::Written,
-            Written::Unchanged => Published::Unchanged,
+            (Written::Written, overtaken) => Published::Written(overtaken),
+            (Written::Unchanged, overtaken) => Published::Unchanged(overtaken),
         })
     }
 

@@ -66,13 +66,21 @@ impl Ignored {
     }
 }
 
-/// A pattern without what says nothing: a slash at either end, `./`, doubled slashes. `.` and `/` name the folder
-/// itself, which is always sent.
+/// A pattern without what says nothing: a slash at either end, `./`, doubled slashes, a folder that `..` leaves again.
+/// `.` and `/` name the folder itself, which is always sent.
 fn cleaned(pattern: &str) -> Option<String> {
-    let parts: Vec<&str> = pattern
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .collect();
+    let mut parts: Vec<&str> = Vec::new();
+    for part in pattern.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            // Above the root there is nothing; above the folder is nothing that is sent.
+            ".." if pattern.starts_with('/') => {}
+            part => parts.push(part),
+        }
+    }
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
@@ -105,6 +113,11 @@ mod tests {
         case("./a", "a", false);
         case("te?t", "test", false);
         case("docs/**/*.txt", "docs/a/b/c.txt", false);
+        case("./docs/../docs/x.md", "docs/x.md", false);
+        case("docs/..", "docs/x.md", true);
+        case("/../x.md", "x.md", false);
+        case("../x.md", "x.md", true);
+        case("*\n!docs/../src", "src/a.rs", true);
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl<'a> Work<'a> {
         let mut secrets = Secrets::default();
         let env = self.prepare.env.iter().filter_map(|name| {
             let value = variables.variable(name)?;
-            secrets.add(value);
+            secrets.add_named(name, value);
             Some(format!("{name}={value}"))
         });
         let run = Run {

@@ -2,18 +2,24 @@
 //! bounded whatever the server wrote.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Read},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use bollard::{Docker, errors::Error, query_parameters::DownloadFromContainerOptionsBuilder};
+use bollard::{
+    Docker, errors::Error, models::ContainerStateStatusEnum,
+    query_parameters::DownloadFromContainerOptionsBuilder,
+};
 use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
-use tokio_util::io::{StreamReader, SyncIoBridge};
+use tokio_util::{
+    io::{StreamReader, SyncIoBridge},
+    sync::CancellationToken,
+};
 
-use super::failure::chain;
+use super::{failure::chain, sight::ANSWER};
 use crate::{
     isolate::{
         digest,
@@ -31,9 +37,6 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Things that one place may hold.
 const MOST_ENTRIES: usize = 200_000;
-
-/// Bytes of content that are kept of one place.
-const MOST_KEPT: u64 = 2 * LONGEST_BYTES;
 
 /// Why files could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,8 +89,13 @@ pub(super) enum First {
     State(FileState),
 }
 
-/// Reads everything below a place.
-pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, ReadFailure> {
+/// Reads everything below a place; of the files that are asked for, by their paths relative to it, the content too.
+pub(super) async fn tree(
+    docker: &Docker,
+    id: &str,
+    path: &str,
+    asked: BTreeSet<PathBuf>,
+) -> Result<Tree, ReadFailure> {
     let failed = |reason: String| ReadFailure::Failed {
         path: path.to_owned(),
         reason,
@@ -96,20 +104,31 @@ pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, 
         .path(path)
         .build();
     let stream = docker.download_from_container(id, Some(options));
-    // The reading thread ends with the stream, whatever the engine does.
-    let stream = stream.take_until(sleep(READING));
+    // The reading thread ends with the stream, whatever the engine does, and when nobody waits for it any more.
+    let wanted = CancellationToken::new();
+    let unwanted = wanted.clone().cancelled_owned();
+    let _wanted = wanted.drop_guard();
+    let stream = stream.take_until(async move {
+        tokio::select! {
+            () = sleep(READING) => {}
+            () = unwanted => {}
+        }
+    });
     let mut stream = Box::pin(stream.map(|piece| piece.map_err(io::Error::other)));
     let read = async {
         // The first piece tells whether there is anything at all.
         let first = match stream.next().await {
             Some(Err(error)) if is_absent(&error) => {
-                return Err(ReadFailure::Absent(path.to_owned()));
+                return Err(match is_there(docker, id).await {
+                    Ok(()) => ReadFailure::Absent(path.to_owned()),
+                    Err(reason) => failed(reason),
+                });
             }
             first => first,
         };
         let pieces = futures_util::stream::iter(first).chain(stream);
         let reader = SyncIoBridge::new(StreamReader::new(Box::pin(pieces)));
-        let parsed = tokio::task::spawn_blocking(move || unpack(reader));
+        let parsed = tokio::task::spawn_blocking(move || unpack(reader, &asked));
         match parsed.await {
             Ok(Ok(tree)) => Ok(tree),
             Ok(Err(Unpacking::Read(error))) => Err(failed(chain(&error))),
@@ -123,6 +142,26 @@ pub(super) async fn tree(docker: &Docker, id: &str, path: &str) -> Result<Tree, 
     match timeout(READING, read).await {
         Ok(read) => read,
         Err(_) => Err(failed(format!("it took over {READING:?}"))),
+    }
+}
+
+/// Whether the container itself is there: of one that is gone, engines say by number what they say of a file that is
+/// not, and each in words of its own.
+pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
+    let gone = || Err("the container is gone".to_owned());
+    match timeout(ANSWER, docker.inspect_container(id, None)).await {
+        Ok(Ok(found)) => match found.state.and_then(|state| state.status) {
+            Some(ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD) => gone(),
+            Some(_) | None => Ok(()),
+        },
+        Ok(Err(Error::DockerResponseServerError {
+            status_code: 404, ..
+        })) => gone(),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err(format!(
+            "the engine did not answer within {} s",
+            ANSWER.as_secs()
+        )),
     }
 }
 
@@ -141,10 +180,26 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Tree {
-    /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container.
-    pub(crate) fn look(&self, path: &str, root: &str) -> FileState {
+    /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container. `None` where
+    /// that takes a look of its own: no archive holds a socket, and the content of what was not asked for by this
+    /// name is not kept.
+    pub(crate) fn look(&self, path: &str, root: &str) -> Option<FileState> {
+        let found = self.found(path, root);
+        let is_open = match &found {
+            FileState::Absent => true,
+            FileState::Digest { length, .. } => *length <= LONGEST_BYTES,
+            FileState::Content(_)
+            | FileState::TooLong { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_)
+            | FileState::Unknown(_) => false,
+        };
+        (!is_open).then_some(found)
+    }
+
+    fn found(&self, path: &str, root: &str) -> FileState {
         if let Some(other) = self.instead() {
-            return FileState::Unknown(format!("the fixture's folder is {} now", other.word()));
+            return in_place_of_fixture(other);
         }
         let root = Path::new(root);
         let link = |full: &Path| {
@@ -195,6 +250,11 @@ impl Tree {
     }
 }
 
+/// What is said of every path when something else is where the fixture's folder was.
+pub(super) fn in_place_of_fixture(kind: PathKind) -> FileState {
+    FileState::Unknown(format!("the fixture's folder is {} now", kind.word()))
+}
+
 /// Why a tar was not read to its end.
 #[derive(Debug)]
 enum Unpacking {
@@ -211,10 +271,10 @@ impl From<io::Error> for Unpacking {
 }
 
 /// The tree of a tar, whose first component is the place itself.
-fn unpack(reader: impl Read) -> Result<Tree, Unpacking> {
+fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpacking> {
     let mut archive = tar::Archive::new(reader);
     let mut tree = Tree::default();
-    let (mut total, mut kept) = (0_u64, 0_u64);
+    let mut total = 0_u64;
     for entry in archive.entries()? {
         let mut entry = entry?;
         if tree.entries.len() >= MOST_ENTRIES {
@@ -240,7 +300,12 @@ fn unpack(reader: impl Read) -> Result<Tree, Unpacking> {
                 None => special("a link to a file elsewhere"),
             }
         } else if kind.is_file() || kind.is_gnu_sparse() || kind.is_contiguous() {
-            let (digest, state) = content(&mut entry, &mut kept)?;
+            let room = if asked.contains(&path) {
+                LONGEST_BYTES
+            } else {
+                0
+            };
+            let (digest, state) = content(&mut entry, room)?;
             (ReturnedKind::File(digest), Some(state))
         } else if kind.is_fifo() {
             special("a FIFO")
@@ -258,15 +323,13 @@ fn special(kind: &str) -> (ReturnedKind, Option<FileState>) {
     (ReturnedKind::Special, Some(state))
 }
 
-/// The content of a file, or its digest when it is too long or others took the room.
-fn content(reader: &mut impl Read, kept: &mut u64) -> io::Result<([u8; 32], FileState)> {
-    let room = LONGEST_BYTES.min(MOST_KEPT.saturating_sub(*kept));
+/// The content of a file, or its digest when there is no room for it.
+fn content(reader: &mut impl Read, room: u64) -> io::Result<([u8; 32], FileState)> {
     let mut bytes = Vec::new();
     Read::by_ref(reader)
         .take(room + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 <= room {
-        *kept += bytes.len() as u64;
         let (digest, _) = digest::of(&bytes[..])?;
         return Ok((digest, FileState::Content(bytes)));
     }
@@ -276,10 +339,16 @@ fn content(reader: &mut impl Read, kept: &mut u64) -> io::Result<([u8; 32], File
 
 #[cfg(test)]
 mod tests {
-    use std::{io, path::Path};
+    use std::{collections::BTreeSet, io, path::Path};
 
-    use super::unpack;
+    use super::{Tree, Unpacking};
     use crate::observation::files::FileState;
+
+    /// The tree of a tar, of which these files are asked for.
+    fn unpack(reader: impl io::Read, asked: &[&str]) -> Result<Tree, Unpacking> {
+        let asked: BTreeSet<_> = asked.iter().map(|path| (*path).into()).collect();
+        super::unpack(reader, &asked)
+    }
 
     fn tar(entries: &[(&str, tar::EntryType, &str)]) -> Vec<u8> {
         let mut builder = tar::Builder::new(Vec::new());
@@ -313,11 +382,15 @@ mod tests {
                 ("fixture/own", Symlink, "/mcp-assert/fixture/sub"),
                 ("fixture/again", Link, "fixture/a.txt"),
                 ("fixture/pipe", Fifo, ""),
+                ("fixture/other", Regular, "not asked for"),
+                ("fixture/empty", Regular, ""),
             ])[..],
+            &["a.txt"],
         )
         .unwrap();
+        let look = |path: &str| tree.look(path, "/mcp-assert/fixture");
         let case = |path: &str, wanted: FileState| {
-            assert_eq!(tree.look(path, "/mcp-assert/fixture"), wanted, "{path}");
+            assert_eq!(look(path), Some(wanted), "{path}");
         };
         let hello = || FileState::Content(b"hello".to_vec());
         case("a.txt", hello());
@@ -327,7 +400,10 @@ mod tests {
         case("own/up", hello());
         case("again", hello());
         case("sub", FileState::Directory);
-        case("none", FileState::Absent);
+        case("empty", FileState::Content(Vec::new()));
+        for unkept in ["none", "other", "sub/../other"] {
+            assert_eq!(look(unkept), None, "{unkept}");
+        }
         case("pipe", FileState::Unreadable("it is a FIFO".into()));
         case(
             "out",
@@ -339,30 +415,29 @@ mod tests {
         );
         let paths: Vec<_> = tree.into_returned().into_keys().collect();
         assert_eq!(paths[0], Path::new(""), "the place itself comes first");
-        assert_eq!(paths.len(), 8);
+        assert_eq!(paths.len(), 10);
     }
 
     #[test]
     fn what_stands_in_place_of_the_fixture_is_not_looked_through() {
         use tar::EntryType::{Regular, Symlink};
         let case = |kind: tar::EntryType, wanted: &str| {
-            let tree = unpack(&tar(&[("fixture", kind, "/etc")])[..]).unwrap();
+            let tree = unpack(&tar(&[("fixture", kind, "/etc")])[..], &["a.txt"]).unwrap();
             for path in [".", "a.txt", "/mcp-assert/fixture/a.txt"] {
                 let seen = tree.look(path, "/mcp-assert/fixture");
-                assert_eq!(seen, FileState::Unknown(wanted.into()), "{path}");
+                assert_eq!(seen, Some(FileState::Unknown(wanted.into())), "{path}");
             }
         };
         case(Symlink, "the fixture's folder is a link now");
         case(Regular, "the fixture's folder is a file now");
-        let gone = unpack(&tar(&[])[..]).unwrap();
-        let seen = gone.look("a.txt", "/mcp-assert/fixture");
-        assert_eq!(seen, FileState::Absent);
+        let gone = unpack(&tar(&[])[..], &[]).unwrap();
+        assert_eq!(gone.look("a.txt", "/mcp-assert/fixture"), None);
     }
 
     #[test]
     fn a_tar_that_breaks_off_is_an_error() {
         let whole = tar(&[("f/a", tar::EntryType::Regular, &"x".repeat(4000))]);
-        assert!(unpack(&whole[..1500]).is_err());
-        assert!(unpack(io::empty()).is_ok());
+        assert!(unpack(&whole[..1500], &[]).is_err());
+        assert!(unpack(io::empty(), &[]).is_ok());
     }
 }

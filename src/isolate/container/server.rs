@@ -2,7 +2,8 @@
 //! removed. What is said to it goes over the link that is handed out.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -198,9 +199,18 @@ impl ServerContainer {
         }
     }
 
-    /// Everything below the fixture's place.
-    pub(crate) async fn tree(&self, path: &str) -> Result<Tree, ReadFailure> {
-        readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path).await
+    /// Everything below the fixture's place; of the files that are asked for, relative to it, the content too.
+    pub(crate) async fn tree(
+        &self,
+        path: &str,
+        asked: BTreeSet<PathBuf>,
+    ) -> Result<Tree, ReadFailure> {
+        readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
+    }
+
+    /// What one path of the fixture at `root` is.
+    pub(crate) async fn look_below(&self, root: &str, path: &str) -> FileState {
+        sight::look_below(&self.owned.crew.engine.docker, &self.owned.id, root, path).await
     }
 
     /// What a path outside of the fixture is.

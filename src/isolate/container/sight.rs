@@ -3,8 +3,10 @@
 //! it is said that nobody can tell.
 
 use std::{
-    collections::VecDeque,
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ffi::OsString,
+    io,
     path::{Component, Path, PathBuf},
     time::Duration,
 };
@@ -17,9 +19,12 @@ use tokio::time::timeout;
 
 use super::{
     failure::chain,
-    readback::{First, ReadFailure, tree},
+    readback::{First, ReadFailure, in_place_of_fixture, is_there, tree},
 };
-use crate::{isolate::inside::Stray, observation::files::FileState};
+use crate::{
+    isolate::inside::{Stray, resolve_with},
+    observation::files::{FileState, PathKind},
+};
 
 /// Links that are followed to one path.
 const MOST_LINKS: usize = 40;
@@ -141,8 +146,33 @@ enum Found {
 pub(super) async fn look(docker: &Docker, id: &str, path: &str, overlaid: &Overlaid) -> FileState {
     let stat = |place: PathBuf| stat(docker, id, place);
     let overlaid = overlaid.real(stat).await;
-    match follow(Path::new(path), &overlaid, stat).await {
-        Found::Absent(_) => FileState::Absent,
+    let found = follow(Path::new(path), &overlaid, stat).await;
+    state(docker, id, path, found).await
+}
+
+/// What one path of the fixture is, which is at `root`; links are followed in there, and never out of it.
+pub(super) async fn look_below(docker: &Docker, id: &str, root: &str, path: &str) -> FileState {
+    let stat = |place: PathBuf| stat(docker, id, place);
+    let instead = match stat(root.into()).await {
+        Stat::There(Kind::Directory) | Stat::Absent | Stat::Failed(_) => None,
+        Stat::There(Kind::File) => Some(PathKind::File),
+        Stat::There(Kind::Special(_)) => Some(PathKind::Special),
+        Stat::Link(_) => Some(PathKind::Link),
+    };
+    if let Some(instead) = instead {
+        return in_place_of_fixture(instead);
+    }
+    let found = follow_below(Path::new(root), Path::new(path), stat).await;
+    state(docker, id, path, found).await
+}
+
+/// What is where a path was found to lead.
+async fn state(docker: &Docker, id: &str, path: &str, found: Found) -> FileState {
+    match found {
+        Found::Absent(_) => match is_there(docker, id).await {
+            Ok(()) => FileState::Absent,
+            Err(reason) => FileState::Unknown(reason),
+        },
         Found::There(_, Kind::Directory) => FileState::Directory,
         Found::There(place, Kind::File) => read(docker, id, &place).await,
         Found::There(_, Kind::Special(kind)) => FileState::Unreadable(kind),
@@ -225,6 +255,46 @@ async fn follow<F: Future<Output = Stat>>(
     Found::There(place, kind)
 }
 
+/// Goes along a path below a root, asking about each place on its way once.
+async fn follow_below<F: Future<Output = Stat>>(
+    root: &Path,
+    path: &Path,
+    stat: impl Fn(PathBuf) -> F,
+) -> Found {
+    let mut known: BTreeMap<PathBuf, Stat> = BTreeMap::new();
+    loop {
+        let unknown = Cell::new(None);
+        let resolved = resolve_with(root, path, |full| match known.get(full) {
+            Some(Stat::Link(target)) => Ok(Some(target.clone())),
+            Some(Stat::Failed(reason)) => Err(io::Error::other(reason.clone())),
+            Some(Stat::Absent | Stat::There(_)) => Ok(None),
+            None => {
+                unknown.set(Some(full.to_owned()));
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+        });
+        if let Some(place) = unknown.take() {
+            let found = match place.parent().and_then(|folder| known.get(folder)) {
+                // Below that there is nothing.
+                Some(Stat::Absent | Stat::There(Kind::File | Kind::Special(_))) => Stat::Absent,
+                Some(Stat::There(Kind::Directory) | Stat::Link(_) | Stat::Failed(_)) | None => {
+                    stat(place.clone()).await
+                }
+            };
+            known.insert(place, found);
+            continue;
+        }
+        return match resolved {
+            Ok(place) if place == root => Found::There(place, Kind::Directory),
+            Ok(place) => match known.remove(&place) {
+                Some(Stat::There(kind)) => Found::There(place, kind),
+                Some(Stat::Absent | Stat::Link(_) | Stat::Failed(_)) | None => Found::Absent(place),
+            },
+            Err(stray) => Found::Failed(stray.to_string()),
+        };
+    }
+}
+
 /// The steps of a path; `None` is the one up.
 fn steps(path: &Path) -> VecDeque<Option<OsString>> {
     let step = |part: Component<'_>| match part {
@@ -271,7 +341,9 @@ async fn stat(docker: &Docker, id: &str, place: PathBuf) -> Stat {
             Ok(Some(First::Link(target))) => Stat::Link(target),
             Ok(Some(First::State(state))) => match state {
                 FileState::Absent => Stat::Absent,
-                FileState::Content(_) | FileState::Digest { .. } => Stat::There(Kind::File),
+                FileState::Content(_) | FileState::Digest { .. } | FileState::TooLong { .. } => {
+                    Stat::There(Kind::File)
+                }
                 FileState::Directory => Stat::There(Kind::Directory),
                 FileState::Unreadable(kind) => Stat::There(Kind::Special(kind)),
                 FileState::Unknown(reason) => Stat::Failed(reason),
@@ -309,7 +381,7 @@ fn told(found: &PathStatResponse, place: &Path) -> Stat {
 
 /// What the archive of a place begins with.
 async fn first(docker: &Docker, id: &str, place: &str) -> Result<Option<First>, String> {
-    match tree(docker, id, place).await {
+    match tree(docker, id, place, BTreeSet::from([PathBuf::new()])).await {
         Ok(tree) => Ok(tree.into_first()),
         Err(ReadFailure::Absent(_)) => Ok(None),
         Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => {
@@ -336,7 +408,7 @@ mod tests {
 
     use bollard::container::PathStatResponse;
 
-    use super::{Found, Kind, Overlaid, Stat, clean, follow, told};
+    use super::{Found, Kind, Overlaid, Stat, clean, follow, follow_below, told};
 
     /// The image that paths lead through.
     fn stat(place: &Path) -> Stat {
@@ -405,6 +477,47 @@ mod tests {
         let socket = Kind::Special("it is a socket".into());
         case("/a/s.sock", there("/a/s.sock", socket)).await;
         assert_eq!(clean(Path::new("/a/../../b/./c")), Path::new("/b/c"));
+    }
+
+    #[tokio::test]
+    async fn below_a_root_links_are_followed_and_never_out() {
+        let stat = |place: PathBuf| {
+            ready(match place.to_str().unwrap() {
+                "/f/sub" => Stat::There(Kind::Directory),
+                "/f/a.txt" => Stat::There(Kind::File),
+                "/f/sub/up" => Stat::Link("../a.txt".into()),
+                "/f/own" => Stat::Link("/f/sub".into()),
+                "/f/out" => Stat::Link("/etc/passwd".into()),
+                "/f/self" => Stat::Link("self".into()),
+                "/f/broken" => Stat::Failed("no answer".into()),
+                "/f/s.sock" => Stat::There(Kind::Special("it is a socket".into())),
+                below if below.starts_with("/f/a.txt/") => panic!("asked for {below}"),
+                _ => Stat::Absent,
+            })
+        };
+        let case = async |path: &str, wanted: Found| {
+            let found = follow_below(Path::new("/f"), Path::new(path), stat).await;
+            assert_eq!(found, wanted, "{path}");
+        };
+        let there = |place: &str, kind| Found::There(place.into(), kind);
+        let failed = |reason: &str| Found::Failed(reason.into());
+        case(".", there("/f", Kind::Directory)).await;
+        case("a.txt", there("/f/a.txt", Kind::File)).await;
+        case("/f/a.txt", there("/f/a.txt", Kind::File)).await;
+        case("own/up", there("/f/a.txt", Kind::File)).await;
+        case("own", there("/f/sub", Kind::Directory)).await;
+        case("a.txt/x", Found::Absent("/f/a.txt/x".into())).await;
+        case("none/x", Found::Absent("/f/none/x".into())).await;
+        let socket = Kind::Special("it is a socket".into());
+        case("s.sock", there("/f/s.sock", socket)).await;
+        case("../x", failed("it leads out of the fixture")).await;
+        case(
+            "out",
+            failed("the link `out` leads out of the fixture, to `/etc/passwd`"),
+        )
+        .await;
+        case("self", failed("too many links lead to each other")).await;
+        case("broken", failed("no answer")).await;
     }
 
     #[test]

@@ -193,6 +193,7 @@ impl Steps<'_> {
             FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             FileState::Absent
             | FileState::Digest { .. }
+            | FileState::TooLong { .. }
             | FileState::Directory
             | FileState::Unreadable(_)
             | FileState::Unknown(_) => String::new(),

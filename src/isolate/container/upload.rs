@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::body::FIXTURE_VOLUME;
+use super::{body::FIXTURE_VOLUME, bundle::append_link};
 use crate::isolate::fixture::{Fixture, FixtureEntry};
 
 /// Who owns what is put into a container.
@@ -79,7 +79,7 @@ fn append(
         }
         FixtureEntry::Link { path, target } => {
             let mut header = header(owner, 0o777, tar::EntryType::Symlink);
-            builder.append_link(&mut header, name.join(path), target)
+            append_link(builder, &mut header, name.join(path), target)
         }
         FixtureEntry::File { path, mode, source } => {
             let file = fs::File::open(source)?;
@@ -180,7 +180,9 @@ mod tests {
         let root = folder.path().join("fixture");
         fs::create_dir_all(root.join("sub/empty")).unwrap();
         fs::write(root.join("sub/a.txt"), "hello").unwrap();
-        symlink("sub/a.txt", root.join("link")).unwrap();
+        symlink("sub//./a.txt", root.join("link")).unwrap();
+        let far = format!("{}sub//a.txt", "./".repeat(60));
+        symlink(&far, root.join("far")).unwrap();
         let long = "x".repeat(120);
         fs::write(root.join(&long), "long").unwrap();
         let fixture = Fixture::open(&root).unwrap();
@@ -196,7 +198,7 @@ mod tests {
             let mut text = String::new();
             entry.read_to_string(&mut text).unwrap();
             if let Some(target) = entry.link_name().unwrap() {
-                text = target.display().to_string();
+                text = target.to_str().unwrap().to_owned();
             }
             seen.insert(path, text);
         }
@@ -205,7 +207,8 @@ mod tests {
             ("fixture/sub", ""),
             ("fixture/sub/empty", ""),
             ("fixture/sub/a.txt", "hello"),
-            ("fixture/link", "sub/a.txt"),
+            ("fixture/link", "sub//./a.txt"),
+            ("fixture/far", &far),
         ];
         for (path, text) in wanted {
             assert_eq!(
@@ -215,6 +218,6 @@ mod tests {
             );
         }
         assert_eq!(seen[&PathBuf::from("fixture").join(long)], "long");
-        assert_eq!(seen.len(), 6);
+        assert_eq!(seen.len(), 7);
     }
 }

@@ -4,10 +4,15 @@
 //! so nothing is left of it even if we are killed. One that was not started yet is known by its labels, of which an
 //! image made of it takes over the names alone.
 
-use std::{collections::HashMap, pin::Pin, sync::Mutex, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    pin::Pin,
+    sync::Mutex,
+    time::Duration,
+};
 
 use bollard::{
-    body_full, body_try_stream,
+    Docker, body_full, body_try_stream,
     container::AttachContainerResults,
     errors::Error,
     exec::{CreateExecOptions, StartExecOptions, StartExecResults},
@@ -16,6 +21,7 @@ use bollard::{
         AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
         ContainerArchiveInfoOptionsBuilder, CreateContainerOptionsBuilder,
         DownloadFromContainerOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
+        UploadToContainerOptions, UploadToContainerOptionsBuilder,
     },
 };
 use futures_util::TryStreamExt;
@@ -182,30 +188,23 @@ impl<'a> Workshop<'a> {
 
     /// Puts an archive into it.
     pub(super) async fn put(&self, archive: Sealed) -> Result<(), Closed> {
-        let options = bollard::query_parameters::UploadToContainerOptionsBuilder::default()
-            .path("/")
-            .build();
-        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        let (docker, whither) = self.upload();
         let body = body_try_stream(archive.stream());
-        step(
-            KEEPING,
-            docker.upload_to_container(&self.id, Some(options), body),
-        )
-        .await
+        step(KEEPING, docker.upload_to_container(&self.id, whither, body)).await
     }
 
     /// The same for one that is in memory.
     pub(super) async fn put_packed(&self, archive: Vec<u8>) -> Result<(), Closed> {
-        let options = bollard::query_parameters::UploadToContainerOptionsBuilder::default()
-            .path("/")
-            .build();
-        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        let (docker, whither) = self.upload();
         let body = body_full(archive.into());
-        step(
-            KEEPING,
-            docker.upload_to_container(&self.id, Some(options), body),
-        )
-        .await
+        step(KEEPING, docker.upload_to_container(&self.id, whither, body)).await
+    }
+
+    /// An engine that waits as long as an archive may take, and where one is laid out.
+    fn upload(&self) -> (Docker, Option<UploadToContainerOptions>) {
+        let options = UploadToContainerOptionsBuilder::default().path("/").build();
+        let docker = self.engine.docker.clone().with_timeout(KEEPING);
+        (docker, Some(options))
     }
 
     /// A path of it as an archive.
@@ -234,7 +233,7 @@ impl<'a> Workshop<'a> {
 
     /// What is below a path, to be compared; `None` where that cannot be told.
     pub(super) async fn listing(&self, path: &str) -> Option<Listing> {
-        let tree = readback::tree(&self.engine.docker, &self.id, path).await;
+        let tree = readback::tree(&self.engine.docker, &self.id, path, BTreeSet::new()).await;
         Some(tree.ok()?.into_returned())
     }
 
@@ -244,6 +243,7 @@ impl<'a> Workshop<'a> {
             FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             FileState::Absent
             | FileState::Digest { .. }
+            | FileState::TooLong { .. }
             | FileState::Directory
             | FileState::Unreadable(_)
             | FileState::Unknown(_) => String::new(),

@@ -318,12 +318,10 @@ impl Page<'_> {
         let targets = self.report.surface.iter().flat_map(|it| &it.targets);
         let told = targets.clone().filter(|it| !it.changes.is_empty()).count();
         let most = self.level.worst / told.max(1);
-        let uncompared = self.report.surface.iter().flat_map(|it| &it.uncompared);
-        let uncompared = uncompared.map(|name| {
-            format!(
-                "\n#### Surface of {}: not compared\n\nNobody can say which server of the baseline it was.\n",
-                self.inline(name)
-            )
+        let surface = self.report.surface.iter();
+        let uncompared = surface.flat_map(Surface::uncompared).map(|(name, why)| {
+            let name = self.inline(name);
+            format!("\n#### Surface of {name}: not compared\n\nThe reason: {why}.\n")
         });
         let compared = targets.map(|target| self.target(target, most));
         uncompared.chain(compared).collect()

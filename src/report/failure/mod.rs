@@ -5,7 +5,7 @@
 
 mod comparison;
 mod server;
-mod stderr;
+pub(super) mod stderr;
 
 use crate::{
     observation::disruption::Phase,
@@ -169,6 +169,30 @@ pub(crate) fn lines(record: &Record, detail: &Detail) -> Vec<Line> {
     if frames != Frames::None {
         server::show_frames(&mut page, evidence, detail);
     }
+    page.lines
+}
+
+/// What failed before a pass, for a run that this makes red; none for an outcome that is red itself.
+pub(crate) fn earlier(record: &Record, detail: &Detail) -> Vec<Line> {
+    let mut page = Page::default();
+    if !record.is_flaky() {
+        return page.lines;
+    }
+    let name = record.display_name(detail.trials);
+    let title = format!("FLAKY {name} ({}:{})", record.file, record.line);
+    page.push(Tone::Title, title);
+    for (index, attempt) in record.attempts.iter().enumerate() {
+        let (number, status) = (index + 1, attempt.status.word());
+        let label = format!("  attempt {number}: {status} {}", one_line(&attempt.detail));
+        page.push(Tone::Message, head(&label, LONGEST_LINE));
+        let mut before = None;
+        for mismatch in attempt.mismatches.iter().take(MOST_MISMATCHES) {
+            show_mismatch(&mut page, &record.file, mismatch, before);
+            before = Some(mismatch);
+        }
+        server::show_stderr_of(&mut page, attempt, detail.stderr_lines);
+    }
+    page.close();
     page.lines
 }
 

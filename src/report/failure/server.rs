@@ -4,9 +4,9 @@
 use crate::{
     report::{
         failure::{Detail, Frames, Page, Times, Tone, stderr::Shown},
-        record::{Evidence, FrameRecord, Phases, Record, Sender},
+        record::{AttemptRecord, Evidence, FrameRecord, Phases, Record, Sender},
     },
-    words::text::{count, head},
+    words::text::{CUT, count, head},
 };
 
 /// Phases shorter than this, in microseconds, are not worth a word.
@@ -93,12 +93,31 @@ fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
         (false, _) => format!("  stderr    {which} of {} bytes", evidence.stderr_bytes),
     };
     page.push(Tone::Plain, title);
+    push_stderr(page, &shown);
+}
+
+fn push_stderr(page: &mut Page, shown: &Shown<'_>) {
     for line in shown.lines() {
-        page.push(
-            Tone::Plain,
-            format!("    | {}", head(&line, LONGEST_STDERR_LINE)),
-        );
+        let line = head(&line, LONGEST_STDERR_LINE);
+        page.push(Tone::Plain, format!("    | {line}"));
     }
+}
+
+/// The end of the stderr of an attempt before the last.
+pub(super) fn show_stderr_of(page: &mut Page, attempt: &AttemptRecord, most: usize) {
+    let lines: Vec<&str> = attempt.stderr.trim_end().lines().collect();
+    if lines.is_empty() {
+        return;
+    }
+    let shown = Shown::of(&lines, most);
+    let title = if shown.count() == lines.len() && !attempt.stderr.starts_with(CUT) {
+        "  stderr".to_owned()
+    } else {
+        let which = shown.named(&count(shown.count(), "line"));
+        format!("  stderr    {which}")
+    };
+    page.push(Tone::Plain, title);
+    push_stderr(page, &shown);
 }
 
 /// How many lines: as a number beside their sum, else in words.

@@ -17,7 +17,7 @@ use crate::{
         failure::{self, Detail, Frames, Times},
         rank::Classes,
         record::Record,
-        surface::Weight,
+        surface::{Surface, Weight},
     },
     words::text::count,
 };
@@ -134,6 +134,7 @@ pub(super) fn all(page: &mut Page, report: &RunReport) {
     failures(page, report);
     surface(page, report);
     flaky(page, report);
+    earlier(page, report);
     if let Some(comparison) = &report.comparison {
         changes(page, comparison, Class::NewlySkipped);
         changes(page, comparison, Class::Removed);
@@ -239,12 +240,33 @@ fn failures(page: &mut Page, report: &RunReport) {
     }
 }
 
+/// What failed before passes, where that makes the run red.
+fn earlier(page: &mut Page, report: &RunReport) {
+    if report.reds.is_empty() || !page.has(Level::SomeDetails) {
+        return;
+    }
+    let detail = Detail::usual(report.trials);
+    for record in report.records.iter().filter(|it| it.is_flaky()).take(SOME) {
+        if page.is_full() {
+            return;
+        }
+        let name = page.inline(&record.display_name(report.trials));
+        let lines = failure::earlier(record, &detail);
+        let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        page.push(&format!(
+            "\n<details open><summary>FLAKY {name}</summary>\n"
+        ));
+        page.push(&block(&lines.join("\n")));
+        page.push("</details>\n");
+    }
+}
+
 /// What changed in what the servers offer.
 fn surface(page: &mut Page, report: &RunReport) {
-    for name in report.surface.iter().flat_map(|it| &it.uncompared) {
+    for (name, why) in report.surface.iter().flat_map(Surface::uncompared) {
         let name = page.inline(name);
         page.push(&format!(
-            "\n#### Surface of {name}: not compared\n\nNobody can say which server of the baseline it was.\n"
+            "\n#### Surface of {name}: not compared\n\nThe reason: {why}.\n"
         ));
     }
     for target in report.surface.iter().flat_map(|it| &it.targets) {

@@ -5,25 +5,20 @@
 mod needs;
 mod records;
 
-use std::collections::{BTreeMap, btree_map::Entry};
-
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 use self::records::Sorted;
 pub(crate) use self::{
     needs::{Blobs, Needs},
     records::NOT_RUN,
 };
-use crate::{
-    observation::catalog::{Catalog, Listing},
-    report::{
-        End, RunReport,
-        plan_file::{PlanFile, PlannedShard},
-        run_json::{PlanFacts, ShardFacts},
-        source::Source,
-        surface::Catalogs,
-        verdict::{Cause, Verdict},
-    },
+use crate::report::{
+    End, RunReport,
+    plan_file::{PlanFile, PlannedShard},
+    run_json::{PlanFacts, ShardFacts},
+    source::Source,
+    surface::joined,
+    verdict::{Cause, Verdict},
 };
 
 /// The run of one shard, read from its file.
@@ -142,6 +137,15 @@ fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<u
     if blob.run.tool != plan.tool {
         return invalid(format!("`{name}` is by another executable than the plan"));
     }
+    // A shard that never came to read its suites has no outcomes either.
+    let read_none = facts.suites.is_none() && blob.run.records.is_empty();
+    if !read_none
+        && plan
+            .suites()
+            .is_some_and(|suites| facts.suites != Some(suites))
+    {
+        return invalid(format!("`{name}` is of other suites than the plan"));
+    }
     let origin = Origin::of(&blob.run.source);
     if let Some(reference) = reference.filter(|reference| **reference != origin) {
         return invalid(format!(
@@ -177,6 +181,7 @@ fn blank(plan: &PlanFile) -> RunReport {
         tool: plan.tool.clone(),
         plan: PlanFacts {
             digest: Some(plan.digest.clone()),
+            suites: plan.suites(),
             shard: 0,
             of: u32::try_from(plan.shards.len()).unwrap_or(u32::MAX),
             ids: Vec::new(),
@@ -238,7 +243,7 @@ fn take(
         }
     }
     for (target, catalog) in run.catalogs {
-        add_catalog(&mut report.catalogs, target, catalog);
+        joined::add_part(&mut report.catalogs, &target, catalog);
     }
     if report.source == Source::default() {
         report.source = run.source;
@@ -258,26 +263,6 @@ fn facts(shard: usize, planned: &PlannedShard, blob: Option<&Blob>) -> ShardFact
         duration_us: blob.map_or(0, |blob| blob.run.duration_us),
         started_unix_ms: blob.map_or(0, |blob| blob.run.started_unix_ms),
     }
-}
-
-/// Of a target that several shards talked to, what any of them was told.
-fn add_catalog(catalogs: &mut Catalogs, target: String, catalog: Catalog) {
-    let known = match catalogs.entry(target) {
-        Entry::Vacant(place) => {
-            place.insert(catalog);
-            return;
-        }
-        Entry::Occupied(known) => known.into_mut(),
-    };
-    for listing in Listing::ALL {
-        if known.unknown.contains(&listing) && !catalog.unknown.contains(&listing) {
-            *known.list_mut(listing) = catalog.list(listing).map(<[Value]>::to_vec);
-            known.unknown.retain(|it| *it != listing);
-        }
-    }
-    known.used_by.extend(catalog.used_by);
-    known.used_by.sort();
-    known.used_by.dedup();
 }
 
 #[cfg(test)]

@@ -83,11 +83,14 @@ impl<'a> Sorted<'a> {
         let red = |it: &Record| it.status.is_red() && !it.says_nothing();
         for old in records.into_iter().filter(red) {
             if let Some(record) = self.records.get_mut(&(old.id.clone(), old.trial)) {
+                let detail = format!("in attempt {attempt} of the workflow: {}", old.headline());
+                let evidence = old.evidence.map(|it| *it).unwrap_or_default();
                 let earlier = AttemptRecord {
                     status: old.status,
-                    detail: format!("in attempt {attempt} of the workflow: {}", old.headline()),
+                    detail,
+                    mismatches: evidence.mismatches,
                     duration_us: old.duration_us,
-                    stderr: old.evidence.map(|it| it.stderr).unwrap_or_default(),
+                    stderr: evidence.stderr,
                     container: old.container,
                 };
                 record.attempts.insert(0, earlier);

@@ -37,6 +37,7 @@ fn run(plan: &PlanFile, shard: usize) -> RunReport {
     run.tool = plan.tool.clone();
     run.plan = PlanFacts {
         digest: Some(plan.digest.clone()),
+        suites: plan.suites(),
         shard: u32::try_from(shard).unwrap(),
         of: u32::try_from(plan.shards.len()).unwrap(),
         ids: planned.ids.clone(),
@@ -208,6 +209,16 @@ fn results_of_another_plan_tool_or_size_are_refused() {
         invalid,
         "another executable",
     );
+    case(
+        &|run| run.plan.suites = Some("00".to_owned()),
+        invalid,
+        "other suites than the plan",
+    );
+    case(
+        &|run| run.plan.suites = None,
+        invalid,
+        "other suites than the plan",
+    );
     case(&|run| run.plan.of = 4, incomplete, "is shard 2 of 4");
     case(&|run| run.plan.shard = 0, incomplete, "is shard 0 of 3");
     case(&|run| run.plan.shard = 9, incomplete, "is shard 9 of 3");
@@ -217,6 +228,26 @@ fn results_of_another_plan_tool_or_size_are_refused() {
         incomplete,
         "other assertions or trials",
     );
+}
+
+#[test]
+fn of_a_shard_that_read_no_suites_and_of_an_older_plan_suites_prove_nothing() {
+    let unread = blobs(|shard, run| {
+        if shard == 2 {
+            run.plan.suites = None;
+            run.records.clear();
+        }
+    });
+    let found = causes(unread);
+    assert!(!found.is_empty());
+    for (verdict, text) in found {
+        assert_eq!(verdict, Verdict::Incomplete, "{text}");
+    }
+    let mut plan = three();
+    plan.files = None;
+    let plan = plan.sealed();
+    let old = (1..=3).map(|shard| blob("old.json", &run(&plan, shard)));
+    assert_eq!(merge(&plan, old.collect()).causes, []);
 }
 
 #[test]

@@ -33,6 +33,10 @@ const END_MARK: &str = "\n\"end\":";
 pub(crate) struct PlanFacts {
     /// The digest of the plan, when there is one.
     pub(crate) digest: Option<String>,
+    /// The digest of the suites that were divided; absent when a shard ended before it read them, and in what an older
+    /// version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) suites: Option<String>,
     /// The shard, from 1; 0 when the run is whole.
     pub(crate) shard: u32,
     /// How many shards there are.

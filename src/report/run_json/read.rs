@@ -14,7 +14,7 @@ use crate::{
         engine_time::EngineTime,
         record::Record,
         source::Source,
-        surface::{Catalogs, Surface},
+        surface::{Catalogs, Surface, kept::Unmasked},
         verdict::Judgement,
     },
     words::{
@@ -133,6 +133,7 @@ fn report(file: File) -> RunReport {
         reds: Vec::new(),
         catalogs: file.catalogs,
         surface: file.surface,
+        unmasked: Unmasked::default(),
         end: file.end.state,
     }
 }

@@ -4,6 +4,7 @@
 use crate::{
     report::{
         cleaner::{LONGEST_TEXT_BYTES, cut},
+        failure::stderr,
         record::{Evidence, Record},
     },
     words::text::count,
@@ -55,8 +56,14 @@ impl Room {
         if let Some(evidence) = &mut record.evidence {
             self.fit_evidence(evidence);
         }
+        for attempt in &mut record.attempts {
+            attempt.mismatches.truncate(self.mismatches);
+        }
         for text in record.long_texts() {
             cut(text, self.text);
+        }
+        for text in record.stderr_texts() {
+            stderr::shorten(text, self.text);
         }
         if let Some(server) = &mut record.server {
             let mut shorter = server.to_string();
@@ -67,6 +74,7 @@ impl Room {
     }
 
     fn fit_evidence(self, evidence: &mut Evidence) {
+        evidence.stderr_whole &= evidence.stderr.len() <= self.text;
         let frames = evidence.wire.len().saturating_sub(self.frames);
         evidence.wire.drain(..frames);
         evidence.wire_left_out = evidence.wire_left_out.saturating_add(frames);

@@ -28,7 +28,11 @@ fn a_stored_run_gives_every_report_again() {
     };
     let before = Catalogs::from([("s".to_owned(), Catalog::default())]);
     run.catalogs.insert("s".to_owned(), catalog);
-    run.surface = Some(surface::compare(&before, &run.catalogs, Scope::Whole));
+    run.surface = Some(surface::compare(
+        &before,
+        (&run.catalogs, &run.unmasked),
+        &Scope::Whole.into(),
+    ));
     let read = parse(&render(&run)).unwrap();
     assert_eq!(read, run);
     for format in Format::ALL {

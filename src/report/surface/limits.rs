@@ -26,22 +26,39 @@ const COUNTS: [(&str, Side); 6] = [
 ];
 
 /// Keywords that either hold or do not: a new one narrows, one that went widens.
-const RULES: [&str; 15] = [
+const RULES: [&str; 22] = [
     "pattern",
     "format",
     "not",
     "if",
     "then",
     "else",
-    "allOf",
     "contains",
+    "minContains",
+    "maxContains",
     "propertyNames",
     "patternProperties",
+    "dependencies",
     "dependentRequired",
     "dependentSchemas",
+    "additionalItems",
+    "unevaluatedItems",
     "unevaluatedProperties",
     "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "$dynamicRef",
     "$ref",
+];
+
+/// Keywords that are compared one by one in the first layer that has them; what the others say holds beside.
+const LAYERED: [&str; 6] = [
+    "type",
+    "enum",
+    "const",
+    "items",
+    "prefixItems",
+    "additionalProperties",
 ];
 
 /// What changed in the limits, as effect and words.
@@ -57,7 +74,7 @@ pub(super) fn compare(old: &View<'_>, new: &View<'_>) -> Vec<(Effect, String)> {
     }
     for (keyword, side) in COUNTS {
         let count = |view: &View<'_>| {
-            let number = view.get(keyword).and_then(number);
+            let number = tightest(view, side, keyword);
             // At least none is what holds anyway.
             number.filter(|it| side == Side::Upper || *it > 0.0)
         };
@@ -74,28 +91,55 @@ pub(super) fn compare(old: &View<'_>, new: &View<'_>) -> Vec<(Effect, String)> {
         )),
         (true, true) | (false, false) => {}
     }
-    for keyword in RULES {
-        match (old.get(keyword), new.get(keyword)) {
-            (None, Some(now)) => found.push((
-                Effect::Narrowed,
-                format!("`{keyword}` {} was added", shown(now)),
-            )),
-            (Some(before), None) => found.push((
-                Effect::Widened,
-                format!("`{keyword}` {} was removed", shown(before)),
-            )),
-            (Some(before), Some(now)) if before != now => found.push((
+    found.extend(RULES.into_iter().filter_map(|rule| changed(rule, old, new)));
+    for keyword in LAYERED {
+        let further = |view: &View<'_>| {
+            Some(
+                view.meanings(keyword)?
+                    .split_off(1.min(view.all(keyword).count())),
+            )
+        };
+        if further(old) != further(new) {
+            found.push((
                 Effect::Both,
-                format!(
-                    "`{keyword}` changed from {} to {}",
-                    shown(before),
-                    shown(now)
-                ),
-            )),
-            (Some(_), Some(_)) | (None, None) => {}
+                format!("what holds for `{keyword}` beside it changed"),
+            ));
         }
     }
+    if old.further_alternatives() != new.further_alternatives() {
+        let what = "what holds beside its alternatives changed".to_owned();
+        found.push((Effect::Both, what));
+    }
     found
+}
+
+/// How a rule changed: by what it means, not by how it is written.
+fn changed(keyword: &str, old: &View<'_>, new: &View<'_>) -> Option<(Effect, String)> {
+    let (before, now) = (old.get(keyword), new.get(keyword));
+    match (before, now, old.meanings(keyword), new.meanings(keyword)) {
+        (None, None, _, _) => None,
+        (None, Some(now), _, _) => Some((
+            Effect::Narrowed,
+            format!("`{keyword}` {} was added", shown(now)),
+        )),
+        (Some(before), None, _, _) => Some((
+            Effect::Widened,
+            format!("`{keyword}` {} was removed", shown(before)),
+        )),
+        (Some(_), Some(_), Some(before), Some(now)) if before == now => None,
+        (Some(before), Some(now), _, _) if before == now => Some((
+            Effect::Both,
+            format!("what `{keyword}` {} leads to changed", shown(now)),
+        )),
+        (Some(before), Some(now), _, _) => Some((
+            Effect::Both,
+            format!(
+                "`{keyword}` changed from {} to {}",
+                shown(before),
+                shown(now)
+            ),
+        )),
+    }
 }
 
 /// The end of a range; open: the value itself is outside.
@@ -107,14 +151,12 @@ struct Bound {
 
 /// The tighter of the two keywords; for whole numbers `> 0` is `≥ 1`.
 fn bound(view: &View<'_>, side: Side, inclusive: &str, exclusive: &str) -> Option<Bound> {
-    let closed = view.get(inclusive).and_then(number);
-    let open = match view.get(exclusive) {
-        // Draft 4 says with `true` that the other keyword excludes.
-        Some(Value::Bool(true)) => {
-            return closed.map(|value| Bound { value, open: true });
-        }
-        other => other.and_then(number),
-    };
+    let closed = tightest(view, side, inclusive);
+    // Draft 4 says with `true` that the other keyword excludes.
+    if view.get(exclusive) == Some(&Value::Bool(true)) {
+        return closed.map(|value| Bound { value, open: true });
+    }
+    let open = tightest(view, side, exclusive);
     let step = if side == Side::Lower { 1.0 } else { -1.0 };
     let whole = view.types().as_deref() == Some(&["integer"]);
     let open = open.map(|value| {
@@ -131,6 +173,15 @@ fn bound(view: &View<'_>, side: Side, inclusive: &str, exclusive: &str) -> Optio
     match (closed, open) {
         (Some(closed), Some(open)) if tighter(side, closed, open) => Some(closed),
         (closed, open) => open.or(closed),
+    }
+}
+
+/// The number of a keyword; of several layers that have one, the tightest.
+fn tightest(view: &View<'_>, side: Side, keyword: &str) -> Option<f64> {
+    let numbers = view.all(keyword).filter_map(number);
+    match side {
+        Side::Lower => numbers.reduce(f64::max),
+        Side::Upper => numbers.reduce(f64::min),
     }
 }
 

@@ -1,7 +1,11 @@
 //! The surface of the servers against what it was: which tools, prompts, resources and templates went or came, what
 //! callers of the old ones would trip over, and what only reads differently. Where the catalogs come from is `run`'s.
 
+mod hidden;
+pub(super) mod joined;
+pub(crate) mod kept;
 mod limits;
+mod meaning;
 mod pairing;
 mod schema;
 #[cfg(test)]
@@ -14,15 +18,18 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(super) use self::pairing::{Partner, partners};
+pub(super) use self::pairing::Attendance;
 use self::{
+    hidden::Reading,
+    kept::Unmasked,
+    pairing::{Partner, partners},
     schema::{Difference, Effect},
     view::shown,
     wording::difference,
 };
 use crate::{
     observation::catalog::{Catalog, Listing},
-    report::{cleaner::one_line, compare::Scope},
+    report::cleaner::one_line,
     words::text::{clean, head},
 };
 
@@ -47,6 +54,9 @@ pub(crate) struct Surface {
     /// Targets of which nobody can say what they were: nothing of them was compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) uncompared: Vec<String>,
+    /// Targets of the baseline that were not looked at, because the assertions that would have were skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped: Vec<String>,
 }
 
 /// What changed in the surface of one target.
@@ -64,7 +74,8 @@ pub(crate) struct TargetSurface {
     /// Lists that could not be compared, because one of the two is not known. One that is never told, then as now, is
     /// none of the surface.
     pub(crate) unknown: Vec<Listing>,
-    /// Of these, lists that were known, and that the target would not tell now.
+    /// Of these, lists that were known, and that the target would not tell now, or of which what is hidden in the
+    /// baseline would have to be known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) silent: Vec<Listing>,
 }
@@ -110,6 +121,7 @@ impl Surface {
         let found = self.targets.iter().map(|it| it.breaking).sum();
         let whole = !self.targets.is_empty()
             && self.uncompared.is_empty()
+            && self.skipped.is_empty()
             && self.targets.iter().all(|it| it.unknown.is_empty());
         (found > 0 || whole).then_some(found)
     }
@@ -117,10 +129,44 @@ impl Surface {
     /// Whether there is a change at all, or something that could not be compared any more.
     pub(crate) fn has_changes(&self) -> bool {
         let told = |it: &TargetSurface| !it.changes.is_empty() || !it.silent.is_empty();
-        !self.uncompared.is_empty() || self.targets.iter().any(told)
+        self.uncompared().next().is_some() || self.targets.iter().any(told)
     }
 
-    /// The targets of which something is not known that was known, so that a breaking change may be among it.
+    /// The targets of which nothing was compared, each with why.
+    pub(crate) fn uncompared(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let undecided = self.uncompared.iter();
+        let undecided = undecided.map(|it| {
+            (
+                it.as_str(),
+                "nobody can say which server of the baseline it was",
+            )
+        });
+        let skipped = self.skipped.iter();
+        let skipped =
+            skipped.map(|it| (it.as_str(), "the assertions that talk to it were skipped"));
+        undecided.chain(skipped)
+    }
+
+    /// What is to be said of lists that could not be compared for what is hidden in the baseline.
+    pub(crate) fn undecided(&self, now: &Catalogs) -> Vec<String> {
+        let note = |target: &TargetSurface| {
+            let untold = &now.get(&target.name)?.unknown;
+            let hidden = target.silent.iter().filter(|it| !untold.contains(it));
+            let lists: Vec<String> = hidden.map(|it| format!("{}s", it.entry())).collect();
+            (!lists.is_empty()).then(|| {
+                format!(
+                    "whether the {} of `{}` broke cannot be said: it hangs on a value that is hidden in the baseline; \
+                     later runs can be compared with a baseline that is saved now",
+                    lists.join(", "),
+                    target.name
+                )
+            })
+        };
+        self.targets.iter().filter_map(note).collect()
+    }
+
+    /// The targets of which something is not known that was known, so that a breaking change may be among it. Those that
+    /// the suite itself did not look at are none.
     pub(crate) fn unjudged(&self) -> Vec<&str> {
         let silent = self.targets.iter().filter(|it| !it.silent.is_empty());
         let silent = silent.map(|it| it.name.as_str());
@@ -138,13 +184,23 @@ impl TargetSurface {
     }
 }
 
-/// Compares the catalogs of a run with those of before.
-pub(crate) fn compare(before: &Catalogs, now: &Catalogs, scope: Scope) -> Surface {
+/// Compares the catalogs of a run with those of before; `unmasked` tells what is hidden in those of the run, as far as
+/// that is known.
+pub(crate) fn compare(
+    before: &Catalogs,
+    (now, unmasked): (&Catalogs, &Unmasked),
+    attendance: &Attendance,
+) -> Surface {
     let mut surface = Surface::default();
-    for (name, catalog, partner) in partners(before, now, scope) {
+    let partners = partners(before, now, attendance);
+    let skipped = partners.skipped.into_iter();
+    let skipped = skipped.filter(|(_, catalog)| is_told(catalog));
+    surface.skipped = skipped.map(|(name, _)| name.to_owned()).collect();
+    for (name, catalog, partner) in partners.now {
         match partner {
             Partner::Was(old) if is_told(old) || is_told(catalog) => {
-                surface.targets.push(target(name, old, catalog));
+                let reading = Reading::of(old, unmasked);
+                surface.targets.push(target(name, (old, catalog), &reading));
             }
             Partner::Was(_) | Partner::New => {}
             Partner::Undecided => surface.uncompared.push(name.to_owned()),
@@ -159,7 +215,7 @@ fn is_told(catalog: &Catalog) -> bool {
     catalog.unknown.is_empty() || Listing::ALL.into_iter().any(has)
 }
 
-fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
+fn target(name: &str, (old, new): (&Catalog, &Catalog), reading: &Reading<'_>) -> TargetSurface {
     let mut changes = Vec::new();
     let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
@@ -175,23 +231,16 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
                 continue;
             }
         }
-        let entries = |catalog| entries(catalog, listing);
-        let (before, now) = (entries(old), entries(new));
-        for (name, one) in &before {
-            match now.get(name) {
-                Some(other) => changes.extend(entry(listing, name, one, other)),
-                None => changes.push(change(Weight::Breaking, listing, name, "was removed")),
-            }
-        }
-        for name in now.keys().filter(|name| !before.contains_key(*name)) {
-            changes.push(change(Weight::Notable, listing, name, "was added"));
+        let lists = [old, new].map(|catalog| catalog.list(listing).unwrap_or_default());
+        let (found, certainty) = certain(listing, lists, reading);
+        changes.extend(found);
+        if certainty == Certainty::Hidden {
+            unknown.push(listing);
+            silent.push(listing);
         }
     }
     changes.sort_by_key(|change| change.weight);
-    let breaking = changes
-        .iter()
-        .filter(|it| it.weight == Weight::Breaking)
-        .count();
+    let breaking = broken(&changes);
     let left_out = changes.len().saturating_sub(MOST_CHANGES);
     changes.truncate(MOST_CHANGES);
     TargetSurface {
@@ -204,10 +253,58 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
     }
 }
 
+/// Whether all that may be breaking is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    /// It is.
+    Known,
+    /// What is hidden decides.
+    Hidden,
+}
+
+/// The changes of a list that are there whatever is hidden in it.
+fn certain(
+    listing: Listing,
+    [old, new]: [&[Value]; 2],
+    reading: &Reading<'_>,
+) -> (Vec<SurfaceChange>, Certainty) {
+    let old = reading.read(old);
+    let found = changes(listing, &old, new);
+    if broken(&found) > 0 && (hidden::hides(&old) || hidden::hides(new)) {
+        let least = changes(listing, &hidden::guessed(&old, new), new);
+        if broken(&least) < broken(&found) {
+            return (least, Certainty::Hidden);
+        }
+    }
+    (found, Certainty::Known)
+}
+
+/// How many changes are breaking.
+fn broken(changes: &[SurfaceChange]) -> usize {
+    let breaking = changes.iter().filter(|it| it.weight == Weight::Breaking);
+    breaking.count()
+}
+
+/// What changed in a list.
+fn changes(listing: Listing, old: &[Value], new: &[Value]) -> Vec<SurfaceChange> {
+    let (before, now) = (entries(old, listing), entries(new, listing));
+    let mut changes = Vec::new();
+    for (name, one) in &before {
+        match now.get(name) {
+            Some(other) => changes.extend(entry(listing, name, one, other)),
+            None => changes.push(change(Weight::Breaking, listing, name, "was removed")),
+        }
+    }
+    for name in now.keys().filter(|name| !before.contains_key(*name)) {
+        changes.push(change(Weight::Notable, listing, name, "was added"));
+    }
+    changes
+}
+
 /// The entries of a list by what tells them apart; of two of one name the first counts.
-fn entries(catalog: &Catalog, listing: Listing) -> BTreeMap<&str, &Value> {
+fn entries(list: &[Value], listing: Listing) -> BTreeMap<&str, &Value> {
     let mut all = BTreeMap::new();
-    for entry in catalog.list(listing).unwrap_or_default() {
+    for entry in list {
         if let Some(name) = entry.get(listing.key()).and_then(Value::as_str) {
             all.entry(name).or_insert(entry);
         }

@@ -1,10 +1,15 @@
-//! Which target of before a target of now is. A target's name is its command line, and that changes with every version
-//! of the server: the assertions that talk to it say better who it is.
+//! Which target of before a target of now is, and which was not looked at. A target's name is its command line, and that
+//! changes with every version of the server: the assertions that talk to it say better who it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Catalogs;
-use crate::{observation::catalog::Catalog, report::compare::Scope, words::text::head};
+use crate::{
+    observation::catalog::Catalog,
+    outcome::Status,
+    report::{RunReport, compare::Scope},
+    words::text::head,
+};
 
 /// How like two command lines have to be to be those of one server.
 const ALIKE: f64 = 0.5;
@@ -23,19 +28,70 @@ pub(in crate::report) enum Partner<'a> {
     Undecided,
 }
 
+/// Which assertions a run had.
+#[derive(Debug, Clone)]
+pub(crate) struct Attendance {
+    pub(super) scope: Scope,
+    /// The identities of all of them, and whether they were skipped.
+    skipped: BTreeMap<String, bool>,
+}
+
+impl Attendance {
+    /// The assertions of a run of this scope.
+    pub(in crate::report) fn of(report: &RunReport, scope: Scope) -> Self {
+        let assertions = report.assertions().into_iter();
+        let skipped = assertions.map(|it| (it.record.key(), it.observed == Some(Status::Skip)));
+        Self {
+            scope: scope.of(report),
+            skipped: skipped.collect(),
+        }
+    }
+
+    /// Whether some of the assertions that talked to a target are still there.
+    fn knows_users_of(&self, target: &Catalog) -> bool {
+        target
+            .used_by
+            .iter()
+            .any(|it| self.skipped.contains_key(it))
+    }
+
+    /// Whether a target was not looked at because assertions that would have were skipped.
+    fn skipped_users_of(&self, target: &Catalog) -> bool {
+        let mut users = target.used_by.iter();
+        users.any(|it| self.skipped.get(it) == Some(&true))
+    }
+}
+
+#[cfg(test)]
+impl From<Scope> for Attendance {
+    fn from(scope: Scope) -> Self {
+        let skipped = BTreeMap::new();
+        Self { scope, skipped }
+    }
+}
+
+/// What is known of the targets of two runs.
+pub(in crate::report) struct Partners<'a> {
+    /// The targets of now, each with what it was.
+    pub(in crate::report) now: Vec<(&'a str, &'a Catalog, Partner<'a>)>,
+    /// Those of before that were not looked at, because the assertions that would have were skipped.
+    pub(in crate::report) skipped: Vec<(&'a str, &'a Catalog)>,
+}
+
 /// Targets without a partner, and the partners that were found.
 struct Pairing<'a> {
+    attendance: &'a Attendance,
     before: BTreeMap<&'a str, &'a Catalog>,
     now: BTreeMap<&'a str, &'a Catalog>,
     found: BTreeMap<&'a str, &'a Catalog>,
 }
 
-/// The targets of now, each with what it was.
+/// Finds out what the targets of now were.
 pub(in crate::report) fn partners<'a>(
     before: &'a Catalogs,
     now: &'a Catalogs,
-    scope: Scope,
-) -> Vec<(&'a str, &'a Catalog, Partner<'a>)> {
+    attendance: &'a Attendance,
+) -> Partners<'a> {
     fn by_name(catalogs: &Catalogs) -> BTreeMap<&str, &Catalog> {
         catalogs
             .iter()
@@ -43,34 +99,59 @@ pub(in crate::report) fn partners<'a>(
             .collect()
     }
     let mut pairing = Pairing {
+        attendance,
         before: by_name(before),
         now: by_name(now),
         found: BTreeMap::new(),
     };
     pairing.only_ones();
+    let numbered: BTreeSet<&str> = before
+        .keys()
+        .chain(now.keys())
+        .map(|name| (base(name), name))
+        .filter(|(base, name)| base != name)
+        .map(|(base, _)| base)
+        .collect();
+    let is_own = |name: &str| !numbered.contains(base(name));
     if before.keys().eq(now.keys()) {
         // Not a server has changed, whichever assertions talk to it now.
-        pairing.of_one_name(|_, _| true);
+        pairing.of_one_name(|name, _, _| is_own(name));
     }
-    pairing.of_one_name(|one, other| shared(one, other) != Some(0));
-    pairing.by_assertions();
-    pairing.of_one_name(|_, _| true);
+    pairing.of_one_name(|name, one, other| is_own(name) && shared(one, other) != Some(0));
+    pairing.by_assertions(|_, _| true, |id| id);
+    pairing.of_one_name(|name, _, _| is_own(name));
+    pairing.by_assertions(|one, other| base(one) == base(other), without_file);
+    // A number says no more than which place a server has among those of its name.
+    let scope = attendance.scope;
+    pairing.of_one_name(|_, one, other| scope == Scope::Whole || shared(one, other) != Some(0));
+    let mut skipped = Vec::new();
     if scope == Scope::Part {
         // Those whose assertions were not selected did not run.
+        skipped.extend(pairing.skipped());
         pairing
             .before
             .retain(|_, catalog| catalog.used_by.is_empty());
     }
     pairing.by_likeness();
+    skipped.extend(pairing.skipped());
     let all = now.iter().map(|(name, catalog)| {
         let partner = match pairing.found.get(name.as_str()) {
             Some(was) => Partner::Was(was),
-            None if pairing.before.is_empty() => Partner::New,
+            None if pairing
+                .before
+                .values()
+                .all(|it| pairing.differ(it, catalog)) =>
+            {
+                Partner::New
+            }
             None => Partner::Undecided,
         };
         (name.as_str(), catalog, partner)
     });
-    all.collect()
+    Partners {
+        now: all.collect(),
+        skipped,
+    }
 }
 
 impl<'a> Pairing<'a> {
@@ -81,33 +162,46 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// A single target is the same one under whatever name.
+    /// Whether the assertions say that two targets are two: those of the one are still there, and none of them talks to
+    /// the other.
+    fn differ(&self, before: &Catalog, now: &Catalog) -> bool {
+        shared(before, now) == Some(0) && self.attendance.knows_users_of(before)
+    }
+
+    /// The targets of before that are left over for what was skipped.
+    fn skipped(&self) -> impl Iterator<Item = (&'a str, &'a Catalog)> {
+        let all = self.before.iter().map(|(name, catalog)| (*name, *catalog));
+        all.filter(|(_, catalog)| self.attendance.skipped_users_of(catalog))
+    }
+
+    /// A single target is the same one under whatever name, unless the assertions say that it is not.
     fn only_ones(&mut self) {
-        let (before, now) = (self.before.keys().next(), self.now.keys().next());
+        let (before, now) = (self.before.iter().next(), self.now.iter().next());
         if self.before.len() == 1
             && self.now.len() == 1
-            && let (Some(&before), Some(&now)) = (before, now)
+            && let (Some((&before, old)), Some((&now, new))) = (before, now)
+            && !self.differ(old, new)
         {
             self.pair(now, before);
         }
     }
 
-    fn of_one_name(&mut self, may: impl Fn(&Catalog, &Catalog) -> bool) {
+    fn of_one_name(&mut self, may: impl Fn(&str, &Catalog, &Catalog) -> bool) {
         let names: Vec<&str> = self.now.keys().copied().collect();
         for name in names {
             if let (Some(now), Some(before)) = (self.now.get(name), self.before.get(name))
-                && may(before, now)
+                && may(name, before, now)
             {
                 self.pair(name, name);
             }
         }
     }
 
-    /// The more assertions two targets share, the sooner they are one.
-    fn by_assertions(&mut self) {
+    /// The more assertions two targets share, the sooner they are one, of those whose names may be those of one.
+    fn by_assertions(&mut self, may: impl Fn(&str, &str) -> bool, identity: fn(&str) -> &str) {
         let mut all = self.candidates(|before, now| {
-            let number = shared(before.1, now.1).filter(|number| *number > 0)?;
-            Some((number, likeness(before.0, now.0)))
+            let number = shared_by(before.1, now.1, identity).filter(|number| *number > 0)?;
+            may(before.0, now.0).then(|| (number, likeness(before.0, now.0)))
         });
         all.sort_by(|(_, _, one), (_, _, other)| {
             other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
@@ -122,7 +216,8 @@ impl<'a> Pairing<'a> {
     /// Of what is left, each with the one that is most like it; where two are as like, nobody can say.
     fn by_likeness(&mut self) {
         let mut all = self.candidates(|before, now| {
-            Some(likeness(before.0, now.0)).filter(|likeness| *likeness >= ALIKE)
+            let may = !self.differ(before.1, now.1);
+            Some(likeness(before.0, now.0)).filter(|likeness| may && *likeness >= ALIKE)
         });
         all.sort_by(|(_, _, one), (_, _, other)| other.total_cmp(one));
         for (index, (before, now, likeness)) in all.iter().enumerate() {
@@ -158,18 +253,30 @@ impl<'a> Pairing<'a> {
 }
 
 /// How many assertions talk to both; nothing where one does not know its own.
-fn shared(one: &Catalog, other: &Catalog) -> Option<usize> {
+pub(super) fn shared(one: &Catalog, other: &Catalog) -> Option<usize> {
+    shared_by(one, other, |id| id)
+}
+
+fn shared_by(one: &Catalog, other: &Catalog, identity: fn(&str) -> &str) -> Option<usize> {
     if one.used_by.is_empty() || other.used_by.is_empty() {
         return None;
     }
-    let of_one: BTreeSet<&String> = one.used_by.iter().collect();
-    Some(
-        other
-            .used_by
-            .iter()
-            .filter(|it| of_one.contains(it))
-            .count(),
-    )
+    let of_one: BTreeSet<&str> = one.used_by.iter().map(|it| identity(it)).collect();
+    let of_other = other.used_by.iter().map(|it| identity(it));
+    Some(of_other.filter(|it| of_one.contains(it)).count())
+}
+
+/// An assertion's identity without its file, which may be called differently now.
+fn without_file(id: &str) -> &str {
+    id.split_once("::").map_or(id, |(_, name)| name)
+}
+
+/// A name without its number among those of that name.
+pub(super) fn base(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((base, number)) if number.parse::<u64>().is_ok() => base,
+        Some(_) | None => name,
+    }
 }
 
 /// From 0 up to 1, for command lines that are the same.
@@ -178,11 +285,11 @@ fn likeness(one: &str, other: &str) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Targets written `name: users`.
-    fn targets(all: &[(&str, &[&str])]) -> Catalogs {
+    pub(in crate::report::surface) fn targets(all: &[(&str, &[&str])]) -> Catalogs {
         let targets = all.iter().map(|(name, users)| {
             let catalog = Catalog {
                 // Tells the catalogs apart.
@@ -200,8 +307,32 @@ mod tests {
     }
 
     fn case_of(scope: Scope, before: &[(&str, &[&str])], now: &[(&str, &[&str])], wanted: &[&str]) {
+        case_with(&[], scope, before, now, wanted);
+    }
+
+    /// The same where these assertions were skipped, beside those that talk to the targets of now.
+    fn case_with(
+        skipped: &[&str],
+        scope: Scope,
+        before: &[(&str, &[&str])],
+        now: &[(&str, &[&str])],
+        wanted: &[&str],
+    ) {
+        let ran = now.iter().flat_map(|(_, users)| users.iter());
+        let ran = ran.map(|user| ((*user).to_owned(), false));
+        let skipped = skipped.iter().map(|user| ((*user).to_owned(), true));
+        let attendance = Attendance {
+            scope,
+            skipped: ran.chain(skipped).collect(),
+        };
         let (before, now) = (targets(before), targets(now));
-        let found: Vec<String> = partners(&before, &now, scope)
+        let partners = partners(&before, &now, &attendance);
+        let skipped = partners.skipped.iter();
+        let skipped: Vec<String> = skipped
+            .map(|(name, _)| format!("{name} was skipped"))
+            .collect();
+        let found: Vec<String> = partners
+            .now
             .into_iter()
             .map(|(name, _, partner)| match partner {
                 Partner::Was(was) => {
@@ -214,6 +345,7 @@ mod tests {
                 Partner::New => format!("{name} is new"),
                 Partner::Undecided => format!("{name} ?"),
             })
+            .chain(skipped)
             .collect();
         assert_eq!(found, wanted);
     }
@@ -243,6 +375,45 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_not_who_a_server_is() {
+        let two: &[(&str, &[&str])] = &[("s", &["a.yaml::p"]), ("s#2", &["b.yaml::q"])];
+        // The first file has another name, which is behind the other's.
+        case(
+            two,
+            &[("s", &["b.yaml::q"]), ("s#2", &["z.yaml::p"])],
+            &["s was s#2", "s#2 was s"],
+        );
+        let three: &[(&str, &[&str])] = &[("s", &["a::p"]), ("s#2", &["a::q"]), ("s#3", &["b::r"])];
+        let renamed: &[(&str, &[&str])] =
+            &[("s", &["b::r"]), ("s#2", &["z::p"]), ("s#3", &["z::q"])];
+        case(three, renamed, &["s was s#3", "s#2 was s", "s#3 was s#2"]);
+        case_of(Scope::Part, three, &renamed[2..], &["s#3 was s#2"]);
+        // The more they share, the sooner they are one.
+        case(
+            &[("s", &["a", "b"]), ("s#2", &["c", "d"])],
+            &[("s", &["a", "c", "d"]), ("s#2", &["b"])],
+            &["s was s#2", "s#2 was s"],
+        );
+        // A file in front of the others.
+        case(
+            two,
+            &[
+                ("s", &["0::n"]),
+                ("s#2", &["a.yaml::p"]),
+                ("s#3", &["b.yaml::q"]),
+            ],
+            &["s is new", "s#2 was s", "s#3 was s#2"],
+        );
+        case_of(Scope::Part, two, &[("s", &["0::n"])], &["s is new"]);
+        // Of nobody it is known who talks to whom.
+        case(
+            &[("s", &[]), ("s#2", &[])],
+            &[("s", &["a"]), ("s#2", &["b"])],
+            &["s was s", "s#2 was s#2"],
+        );
+    }
+
+    #[test]
     fn without_assertions_the_command_line_tells() {
         let old: &[(&str, &[&str])] = &[("npx pkg@1", &[]), ("npx tool@1", &[])];
         let new: &[(&str, &[&str])] = &[("npx pkg@2", &["a"]), ("npx tool@2", &["b"])];
@@ -266,6 +437,44 @@ mod tests {
             &[("docker run image", &[]), ("s 1", &[])],
             &["docker run image ?", "s 1 was s 1"],
         );
+    }
+
+    #[test]
+    fn a_server_whose_assertions_were_skipped_is_no_other() {
+        let skip = |skipped: &[&str], before: &[_], now: &[_], wanted: &[&str]| {
+            case_with(skipped, Scope::Whole, before, now, wanted);
+        };
+        let one: &[(&str, &[&str])] = &[("python3 srv.py", &["a"])];
+        let wanted = ["builtin x is new", "python3 srv.py was skipped"];
+        skip(&["a"], one, &[("builtin x", &["b"])], &wanted);
+        // However like it is, but not where its name says that it is the same.
+        let wanted = ["python3 srw.py is new", "python3 srv.py was skipped"];
+        skip(&["a"], one, &[("python3 srw.py", &["b"])], &wanted);
+        let same = ["python3 srv.py was python3 srv.py"];
+        skip(&["a"], one, &[("python3 srv.py", &["b"])], &same);
+        skip(&["a"], one, &[], &["python3 srv.py was skipped"]);
+        skip(&[], one, &[], &[]);
+        // Its assertion is gone.
+        let renamed = ["builtin x was python3 srv.py"];
+        skip(&["c"], one, &[("builtin x", &["b"])], &renamed);
+        let two: &[(&str, &[&str])] = &[("x", &["a", "b"]), ("y", &["c"])];
+        let wanted = ["y was y", "x was skipped"];
+        skip(&["a", "b"], two, &[("y", &["c"])], &wanted);
+        case_with(&["a"], Scope::Part, two, &[("y", &["c"])], &wanted);
+        skip(
+            &["a"],
+            two,
+            &[("y", &["b", "c"])],
+            &["y was y", "x was skipped"],
+        );
+        skip(
+            &["a"],
+            two,
+            &[("x 2", &["b"]), ("y", &["c"])],
+            &["x 2 was x", "y was y"],
+        );
+        skip(&[], two, &[("y", &["c"])], &["y was y"]);
+        case_of(Scope::Part, two, &[("y", &["c"])], &["y was y"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{
     limits,
+    meaning::{canonical, meaning},
     view::{View, list, shown},
     wording::difference,
 };
@@ -52,15 +53,25 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
         found: Vec::new(),
         within: Vec::new(),
         pairs_left: MOST_PAIRS,
+        is_cut: false,
     };
     walk.pair("", &View::of(old, old), &View::of(new, new));
-    if walk.pairs_left == 0 {
+    if walk.is_cut {
         walk.found.push(Difference {
-            effect: Effect::None,
+            effect: Effect::Both,
             what: format!("the schema is too large to compare every {noun}"),
             wording: None,
         });
     }
+    if let (Some(before), Some(now)) = (meaning(old, old), meaning(new, new))
+        && before == now
+    {
+        walk.found.retain(is_harmless);
+    }
+    // What holds for all alternatives is seen in each of them.
+    let mut told = BTreeSet::new();
+    walk.found
+        .retain(|it| told.insert((it.what.clone(), it.wording.clone())));
     walk.found
 }
 
@@ -70,6 +81,8 @@ struct Walk {
     /// The pairs that are being compared: a schema that contains itself ends here.
     within: Vec<((usize, usize), (usize, usize))>,
     pairs_left: usize,
+    /// Whether a bound kept something from being compared.
+    is_cut: bool,
 }
 
 impl Walk {
@@ -93,10 +106,15 @@ impl Walk {
 
     fn pair(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
         let pair = (old.identity(), new.identity());
-        if self.pairs_left == 0 || self.within.len() >= DEEPEST || self.within.contains(&pair) {
+        if self.within.contains(&pair) {
+            return;
+        }
+        if self.pairs_left == 0 || self.within.len() >= DEEPEST {
+            self.is_cut = true;
             return;
         }
         self.pairs_left -= 1;
+        self.is_cut |= old.is_cut || new.is_cut;
         match (old.refuses_all, new.refuses_all) {
             (true, true) => return,
             (false, true) => {
@@ -211,32 +229,14 @@ impl Walk {
                 self.add(path, Effect::Widened, what);
             }
             (Some(before), Some(now)) => {
-                let only_in = |one: &[&Value], other: &[&Value]| -> Vec<String> {
-                    let known: BTreeSet<String> = other.iter().map(ToString::to_string).collect();
-                    let texts = one.iter().map(ToString::to_string);
-                    texts.filter(|it| !known.contains(it)).collect()
-                };
-                for (texts, effect, word) in [
-                    (only_in(&before, &now), Effect::Narrowed, "removed"),
-                    (only_in(&now, &before), Effect::Widened, "added"),
+                for (values, effect, word) in [
+                    (only_in(&before, &now), Effect::Narrowed, "removed from"),
+                    (only_in(&now, &before), Effect::Widened, "added to"),
                 ] {
-                    if texts.is_empty() {
-                        continue;
+                    if !values.is_empty() {
+                        let what = format!("{word} its values: {}", list(&values));
+                        self.add(path, effect, what);
                     }
-                    let values: Vec<Value> = texts
-                        .iter()
-                        .filter_map(|text| serde_json::from_str(text).ok())
-                        .collect();
-                    let what = format!(
-                        "{word} from its values: {}",
-                        list(&values.iter().collect::<Vec<_>>())
-                    );
-                    let what = if word == "added" {
-                        what.replace("added from", "added to")
-                    } else {
-                        what
-                    };
-                    self.add(path, effect, what);
                 }
             }
             (None, None) => {}
@@ -320,10 +320,16 @@ impl Walk {
     /// Matches alternatives that allow the same; of what is left, says what it lost or gained.
     fn alternatives(&mut self, path: &str, old: &[View<'_>], new: &[View<'_>]) {
         if old.len().max(new.len()) > MOST_ALTERNATIVES {
-            if old.len() != new.len() {
-                let what = format!("{} alternatives instead of {}", new.len(), old.len());
-                self.add(path, Effect::Both, what);
+            let (before, now) = (unlike(old, new), unlike(new, old));
+            if before.len().max(now.len()) <= MOST_ALTERNATIVES {
+                return self.alternatives(path, &before, &now);
             }
+            let what = format!(
+                "{} alternatives instead of {}, too many to compare each",
+                new.len(),
+                old.len()
+            );
+            self.add(path, Effect::Both, what);
             return;
         }
         let mut gone = Vec::new();
@@ -372,6 +378,25 @@ impl Walk {
         self.pair(path, old, new);
         std::mem::replace(&mut self.found, kept)
     }
+}
+
+/// The alternatives of one list that the other one lacks as they are.
+fn unlike<'a>(one: &[View<'a>], other: &[View<'_>]) -> Vec<View<'a>> {
+    let known: BTreeSet<String> = other.iter().filter_map(View::meaning).collect();
+    let alternatives = one.iter();
+    alternatives
+        .filter(|it| it.meaning().is_none_or(|meant| !known.contains(&meant)))
+        .cloned()
+        .collect()
+}
+
+/// The values of one list that the other one lacks.
+fn only_in<'a>(one: &[&'a Value], other: &[&Value]) -> Vec<&'a Value> {
+    let known: BTreeSet<String> = other.iter().map(|value| canonical(value)).collect();
+    let values = one.iter().copied();
+    values
+        .filter(|value| !known.contains(&canonical(value)))
+        .collect()
 }
 
 /// Whether two sets of types have anything in common.

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Catalogs, Surface, Weight};
+use super::{Catalogs, Surface, Weight, kept::Unmasked};
 use crate::{
     observation::catalog::{Catalog, Listing},
     report::compare::Scope,
 };
 
 fn compare(before: &Catalogs, now: &Catalogs) -> Surface {
-    super::compare(before, now, Scope::Whole)
+    super::compare(before, (now, &Unmasked::default()), &Scope::Whole.into())
 }
 
 fn tools(entries: &Value) -> Catalogs {
@@ -323,6 +323,146 @@ fn schemas_without_end_end() {
     let mut changed = nested.clone();
     changed["anyOf"][0]["maxItems"] = json!(99);
     let _ = compare(&tool(&with(&nested)), &tool(&with(&changed)));
+}
+
+#[test]
+fn what_references_lead_to_is_compared_wherever_they_stand() {
+    let page = json!({"type": "object", "properties": {"page": {"type": "integer"}}});
+    let of = |user: &Value, around: &Value| {
+        let mut schema = around.clone();
+        schema["$defs"] = json!({"User": user, "A<B>": user, "Page": page});
+        schema["$defs"]["Named"] = json!({"$anchor": "named", "allOf": [user]});
+        schema["$defs"]["Known"] = json!({"$id": "known.json", "allOf": [user]});
+        schema
+    };
+    let before = json!({"type": "object", "properties": {"name": {"type": "string"}, "mail": {}}});
+    let now = json!({"type": "object", "properties": {"name": {"type": "integer"}}, "required": ["name", "token"]});
+    let wanted = [
+        "!parameter `mail`: was removed",
+        "!parameter `name`: is required now",
+        "!parameter `name`: type changed from `string` to `integer`",
+        "!parameter `token`: is required now",
+    ];
+    for around in [
+        json!({"allOf": [{"$ref": "#/$defs/User"}, {"$ref": "#/$defs/Page"}]}),
+        json!({"$ref": "#named"}),
+        json!({"$ref": "known.json"}),
+        json!({"$ref": "#/$defs/A%3CB%3E"}),
+    ] {
+        let mut found = lines(&compare(
+            &tool(&of(&before, &around)),
+            &tool(&of(&now, &around)),
+        ));
+        found.sort();
+        assert_eq!(found, wanted, "{around}");
+    }
+    for around in [
+        json!({"type": "object", "patternProperties": {"^x": {"$ref": "#/$defs/User"}}}),
+        json!({"type": "object", "not": {"$ref": "#/$defs/User"}}),
+        json!({"type": "object", "oneOf": [{"$ref": "#/$defs/Page"}], "anyOf": [{"$ref": "#/$defs/User"}, {"$ref": "#/$defs/Page"}]}),
+        json!({"type": "object", "anyOf": [{"$ref": "#/$defs/Page"}], "oneOf": [{"$ref": "#/$defs/User"}, {"$ref": "#/$defs/Page"}]}),
+    ] {
+        let found = compare(&tool(&of(&before, &around)), &tool(&of(&now, &around)));
+        let found = lines(&found);
+        assert!(
+            found.iter().any(|line| line.starts_with('!')),
+            "{around}: {found:?}"
+        );
+        // Another name of the same, and other texts, are no change.
+        let mut renamed = of(&before, &around);
+        renamed["$defs"]["User"]["description"] = json!("somebody");
+        let found = lines(&compare(&tool(&of(&before, &around)), &tool(&renamed)));
+        assert!(
+            !found.iter().any(|line| line.starts_with('!')),
+            "{around}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn every_layer_of_a_schema_counts() {
+    let of = |most: i32| {
+        let mut schema = with(&json!({"maxLength": 90, "$ref": "#/$defs/Short"}));
+        schema["$defs"] = json!({"Short": {"type": "string", "maxLength": most}});
+        schema
+    };
+    case(
+        &of(20),
+        &of(10),
+        &["!parameter `p`: `maxLength` changed from 20 to 10"],
+    );
+    let all = |description: &str, more: Value| {
+        json!({"allOf": [
+            {"type": "object", "description": description, "properties": {"a": {"type": "string"}}},
+            {"type": "object", "properties": more},
+        ]})
+    };
+    case(
+        &all("one", json!({"b": {}})),
+        &all("two", json!({"b": {}, "c": {}})),
+        &[
+            "all parameters: description changed ([-one-] {+two+})",
+            "parameter `c`: was added",
+        ],
+    );
+    for keyword in ["dependencies", "additionalItems", "minContains"] {
+        let mut now = json!({"type": "object"});
+        now[keyword] = json!({"a": ["b"]});
+        let found = compare(&tool(&json!({"type": "object"})), &tool(&now));
+        assert!(lines(&found)[0].starts_with('!'), "{keyword}");
+    }
+    let either = json!({"type": "object", "properties": {"a": {}, "b": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    let mut free = either.clone();
+    free.as_object_mut().unwrap().remove("anyOf");
+    let found = lines(&compare(&tool(&either), &tool(&free)));
+    assert!(!found.iter().any(|line| line.starts_with('!')), "{found:?}");
+    let found = lines(&compare(&tool(&free), &tool(&either)));
+    assert!(found.iter().any(|line| line.starts_with('!')), "{found:?}");
+    parameter(&json!({"enum": [1, 2]}), &json!({"enum": [1.0, 2]}), &[]);
+}
+
+#[test]
+fn what_a_bound_cuts_off_is_no_equality() {
+    let words = |count: usize, other: &str| {
+        let mut all: Vec<Value> = (1..count)
+            .map(|n| json!({"const": format!("w{n}"), "title": "t"}))
+            .collect();
+        all.push(json!({"const": other}));
+        json!({"oneOf": all})
+    };
+    let renamed = lines(&compare(
+        &tool(&with(&words(40, "x"))),
+        &tool(&with(&words(40, "y"))),
+    ));
+    assert!(
+        renamed.iter().any(|line| line.starts_with('!')),
+        "{renamed:?}"
+    );
+    let added = lines(&compare(
+        &tool(&with(&words(40, "w40"))),
+        &tool(&with(&words(41, "x"))),
+    ));
+    assert_eq!(added.len(), 1, "{added:?}");
+    assert!(
+        added[0].contains("was added") && !added[0].starts_with('!'),
+        "{added:?}"
+    );
+    let deep = |innermost: &str| {
+        let mut schema = json!({"type": innermost});
+        for _ in 0..40 {
+            schema = with(&schema);
+        }
+        schema
+    };
+    let too_deep = "!the schema is too large to compare every parameter";
+    case(&deep("string"), &deep("integer"), &[too_deep]);
+    let mut told = deep("string");
+    told["description"] = json!("new");
+    case(
+        &deep("string"),
+        &told,
+        &["all parameters: description changed ({+new+})"],
+    );
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

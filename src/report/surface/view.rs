@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::meaning::{canonical, meaning, target};
 use crate::words::text::head;
 
-/// Schemas that are laid over each other: references and single `allOf`s.
-const MOST_LAYERS: usize = 16;
+/// Schemas that are laid over each other: what references lead to, and the members of `allOf`.
+const MOST_LAYERS: usize = 64;
 
 /// Characters shown of a value.
 const SHOWN: usize = 60;
@@ -17,9 +18,15 @@ const SHOWN: usize = 60;
 #[derive(Debug, Clone)]
 pub(super) struct View<'a> {
     root: &'a Value,
+    /// The schema as it stands in the document, when it is that alone.
+    written: Option<&'a Value>,
     layers: Vec<&'a Map<String, Value>>,
     /// One of its types alone, when it is looked at as one of several alternatives.
     only_type: Option<&'a str>,
+    /// How many of the layers may offer alternatives: those below hold for all of them.
+    offering: usize,
+    /// Whether there were more layers than are looked at.
+    pub(super) is_cut: bool,
     /// Whether it is `false`: nothing is valid.
     pub(super) refuses_all: bool,
 }
@@ -29,11 +36,15 @@ impl<'a> View<'a> {
     pub(super) fn of(root: &'a Value, value: &'a Value) -> Self {
         let mut view = Self {
             root,
+            written: Some(value),
             layers: Vec::new(),
             only_type: None,
+            offering: 0,
+            is_cut: false,
             refuses_all: *value == Value::Bool(false),
         };
         view.lay(value);
+        view.offering = view.layers.len();
         view
     }
 
@@ -45,45 +56,81 @@ impl<'a> View<'a> {
                 self.refuses_all |= *value == Value::Bool(false);
                 continue;
             };
-            if self.layers.len() >= MOST_LAYERS || self.layers.iter().any(|it| same(it, map)) {
+            if self.layers.iter().any(|it| same(it, map)) {
+                continue;
+            }
+            if self.layers.len() >= MOST_LAYERS {
+                self.is_cut = true;
                 continue;
             }
             self.layers.push(map);
-            if let Some([only]) = map
-                .get("allOf")
-                .and_then(Value::as_array)
-                .map(Vec::as_slice)
-            {
-                waiting.push(only);
-            }
-            waiting.extend(self.target(map));
+            waiting.extend(self.parts(map).rev());
         }
+    }
+
+    /// What holds beside the keywords of a schema: what its reference leads to, and all of `allOf`.
+    fn parts(&self, map: &'a Map<String, Value>) -> impl DoubleEndedIterator<Item = &'a Value> {
+        let all = map.get("allOf").and_then(Value::as_array);
+        let all = all.into_iter().flatten();
+        self.target(map).into_iter().chain(all)
     }
 
     /// What the local reference of a schema points to.
     fn target(&self, map: &Map<String, Value>) -> Option<&'a Value> {
-        let pointer = map.get("$ref")?.as_str()?.strip_prefix('#')?;
-        // Pointers inside of a fragment are percent-encoded; names that need it are rare.
-        let pointer = pointer.replace("%24", "$").replace("%20", " ");
-        self.root.pointer(&pointer)
+        target(self.root, map.get("$ref")?.as_str()?)
     }
 
-    /// A number that tells this schema from the others of its document.
+    /// A number that tells this schema from the others of its document: wherever a reference to it stands, it is one.
     pub(super) fn identity(&self) -> (usize, usize) {
-        let address = |map: &&'a Map<String, Value>| std::ptr::from_ref(*map) as usize;
+        let mut core = self.layers.first().copied();
+        for _ in 0..MOST_LAYERS {
+            let Some(map) = core else { break };
+            let mut parts = self.parts(map);
+            match (parts.next().and_then(Value::as_object), parts.next()) {
+                (Some(only), None) => core = Some(only),
+                (Some(_), Some(_)) | (None, _) => break,
+            }
+        }
+        let address = |map: &'a Map<String, Value>| std::ptr::from_ref(map) as usize;
         let of_type = self.only_type.map_or(0, |it| it.as_ptr() as usize);
-        (self.layers.last().map_or(0, address), of_type)
+        (core.map_or(0, address), of_type)
     }
 
-    /// The value of a keyword.
+    /// The value of a keyword, of the first layer that has it.
     pub(super) fn get(&self, keyword: &str) -> Option<&'a Value> {
-        let own = keyword == "allOf";
-        self.layers.iter().find_map(|layer| {
+        self.all(keyword).next()
+    }
+
+    /// The values of a keyword in all layers.
+    pub(super) fn all(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
+        let offers = matches!(keyword, "anyOf" | "oneOf");
+        let layers = if offers {
+            self.offering
+        } else {
+            self.layers.len()
+        };
+        self.layers[..layers].iter().filter_map(move |layer| {
             let value = layer.get(keyword)?;
-            // A single `allOf` is a layer already, and a reference that was followed too.
-            let single = own && value.as_array().is_some_and(|all| all.len() == 1);
+            // A reference that was followed is a layer.
             let followed = keyword == "$ref" && self.target(layer).is_some();
-            (!single && !followed).then_some(value)
+            (!followed).then_some(value)
+        })
+    }
+
+    /// What it means; `None` where that is not told by one schema, or too large.
+    pub(super) fn meaning(&self) -> Option<String> {
+        let meant = meaning(self.root, self.written?)?;
+        Some(canonical(&meant))
+    }
+
+    /// What the values of a keyword mean, in all layers; `None` when that is too large to be told.
+    pub(super) fn meanings(&self, keyword: &str) -> Option<Vec<Value>> {
+        let values = self.all(keyword);
+        let all: Option<Vec<Value>> = values.map(|value| meaning(self.root, value)).collect();
+        all.map(|mut all| {
+            all.sort_by_cached_key(canonical);
+            all.dedup();
+            all
         })
     }
 
@@ -152,19 +199,28 @@ impl<'a> View<'a> {
 
     /// The alternatives that `anyOf` or `oneOf` give.
     pub(super) fn alternatives(&self) -> Option<&'a [Value]> {
-        let list = self.get("anyOf").or_else(|| self.get("oneOf"))?;
-        list.as_array().map(Vec::as_slice)
+        self.choices().next()
+    }
+
+    /// What further lists of alternatives mean, which hold beside the first one; `None` when that is too large to be told.
+    pub(super) fn further_alternatives(&self) -> Option<Vec<Value>> {
+        let further = self.choices().skip(1).flatten();
+        further.map(|value| meaning(self.root, value)).collect()
+    }
+
+    fn choices(&self) -> impl Iterator<Item = &'a [Value]> {
+        let lists = self.all("anyOf").chain(self.all("oneOf"));
+        lists.filter_map(Value::as_array).map(Vec::as_slice)
     }
 
     /// One of its alternatives, with everything that holds for all of them.
     pub(super) fn alternative(&self, branch: &'a Value) -> Self {
         let mut view = self.below(branch);
-        view.layers.extend(
-            self.layers
-                .iter()
-                .filter(|it| it.get("anyOf").or(it.get("oneOf")).is_none()),
-        );
+        view.written = None;
+        view.is_cut |= view.layers.len() + self.layers.len() > MOST_LAYERS;
+        view.layers.extend(&self.layers);
         view.layers.truncate(MOST_LAYERS);
+        view.offering = view.offering.min(view.layers.len());
         view
     }
 
@@ -175,6 +231,7 @@ impl<'a> View<'a> {
                 .into_iter()
                 .map(|only| Self {
                     only_type: Some(only),
+                    written: None,
                     ..self.clone()
                 })
                 .collect(),

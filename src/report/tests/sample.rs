@@ -304,6 +304,7 @@ fn flaky() -> Outcome {
             container: None,
             status: Status::Error,
             detail: "no answer to `initialize` within 30s".to_owned(),
+            failures: Vec::new(),
             duration: Duration::from_secs(30),
             stderr: stderr("still loading\n"),
         }],

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::{Break, Dialogue, Heard};
 use crate::{
     observation::{disruption::DisruptionKind, finding::FindingCode},
-    protocol::message::Response,
+    protocol::message::{Id, Response},
     session::{
         correlation::{Fit, Settled},
         record::{brief, shown},
     },
+    words::text,
 };
 
 const NAMELESS: &str = "an answer without an id";
@@ -33,15 +34,34 @@ impl Dialogue {
                     .note(FindingCode::DuplicateAnswer, message, heard.bytes);
             }
             Fit::Cancelled => {
-                self.record.answered_late = true;
+                self.answered_late(&response, heard);
                 let message = "an answer to a request that was cancelled";
                 self.record
                     .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
             }
             // It does not know that it is late.
-            Fit::GivenUp => self.record.answered_late = true,
+            Fit::GivenUp => self.answered_late(&response, heard),
             Fit::Unknown => self.stray(&response, heard),
         }
+    }
+
+    /// An answer that was waited for, until the deadline or until it was cancelled.
+    fn answered_late(&mut self, response: &Response, heard: Heard<'_>) {
+        if let (Some(overdue), Some(id)) = (&mut self.overdue, &response.id) {
+            overdue.answered(id, heard.at_us);
+        }
+    }
+
+    /// A request of the server with the body of an answer: whoever reads it takes it for a request.
+    pub(super) fn half_answer(&mut self, id: &Id, method: &str, body: &str) {
+        let method = text::head(method, 60);
+        self.requests.spoil(id, |open| {
+            format!(
+                "a frame with the id of `{}` and a `{body}` has `method` too, `{method}`, which makes it a request of \
+                 the server and no answer",
+                open.method
+            )
+        });
     }
 
     /// An answer that nobody waits for.

@@ -5,7 +5,7 @@ mod answers;
 mod told;
 mod transcript;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ pub(in crate::session) use self::transcript::Transcript;
 use super::{
     client::Client,
     correlation::Correlation,
+    late::{Overdue, Voice},
     line::{self, Line},
     progress::Progress,
     record::{Record, brief, shown},
@@ -83,6 +84,12 @@ pub(super) struct Dialogue {
     pub(super) log_level: Option<LogLevel>,
     /// Whether the server declared `logging`; taken for granted before the handshake.
     pub(super) logs_declared: bool,
+    /// Whether the server was ever heard, whatever the assertion.
+    pub(super) voice: Voice,
+    /// What was not answered when the time was over.
+    pub(super) overdue: Option<Overdue>,
+    /// The ids of the server's own requests, as many as are kept: they may be those of ours too.
+    their_ids: HashSet<Id>,
     /// Replies that are to be sent.
     pub(super) outbox: VecDeque<Vec<u8>>,
     /// An answer that fits no request came while exactly one was open.
@@ -107,6 +114,9 @@ impl Dialogue {
             revision,
             log_level: None,
             logs_declared: true,
+            voice: Voice::Unheard,
+            overdue: None,
+            their_ids: HashSet::new(),
             outbox: VecDeque::new(),
             suspect: None,
             broken: None,
@@ -131,8 +141,11 @@ impl Dialogue {
             self.record.note(code, message, bytes);
         }
         if !matches!(reading.line, Line::Blank) {
+            self.voice = Voice::Heard;
             self.record.hear(bytes, heard.at_us);
-            if let Some(transcript) = &mut self.transcript {
+            if let Some(transcript) = &mut self.transcript
+                && !matches!(reading.line, Line::TooMany)
+            {
                 transcript.add(bytes);
             }
         }
@@ -172,11 +185,18 @@ impl Dialogue {
                 self.record.note(FindingCode::TooDeep, message, bytes);
                 self.break_off(DisruptionKind::Transport, message.into(), bytes);
             }
+            Line::TooMany => {
+                let message =
+                    "a frame holds more than 1,000,000 JSON values, the bound of this tool";
+                self.record.note(FindingCode::LineTooLong, message, bytes);
+                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+            }
         }
     }
 
     /// Takes the beginning of a line that is longer than what is read.
     pub(super) fn hear_too_long(&mut self, head: &[u8], length: usize, at_us: u64) {
+        self.voice = Voice::Heard;
         self.record.hear(head, at_us);
         let message = "a line is longer than 64 MiB, the bound of this tool";
         self.record.note(
@@ -250,12 +270,20 @@ impl Dialogue {
                 "`jsonrpc` is missing".to_owned(),
             )),
         };
+        let body = ["result", "error"]
+            .into_iter()
+            .find(|member| value.get(*member).is_some());
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
             self.record.note(code, text, heard.bytes);
         }
         match message {
-            Message::Request { id, method, params } => self.request(&id, method, params, heard),
+            Message::Request { id, method, params } => {
+                if let Some(body) = body {
+                    self.half_answer(&id, &method, body);
+                }
+                self.request(&id, method, params, heard);
+            }
             Message::Notification { method, params } => self.notification(method, params, heard),
             Message::Response(response) => self.response(response, heard),
             Message::Other => {

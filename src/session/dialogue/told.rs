@@ -14,7 +14,11 @@ use crate::{
         shape::{self, FlawKind},
     },
     session::correlation::id_value,
+    words::text,
 };
+
+/// Ids of the server's requests that are kept; behind more of them, nothing is said of whose an id is.
+const KEPT_IDS: usize = 1_000;
 
 impl Dialogue {
     pub(super) fn notification(&mut self, method: String, params: Value, heard: Heard<'_>) {
@@ -26,14 +30,44 @@ impl Dialogue {
             "notifications/resources/list_changed" => self.list_changed("resources"),
             _ => None,
         };
+        if method == "notifications/cancelled" {
+            self.cancelled(&params);
+        }
+        let is_foreign = matches!(deviation, Some((FindingCode::ForeignProgressToken, _)));
+        let provoked = method == "notifications/progress" && !is_foreign;
         match deviation {
             Some((code, message)) => self.record.note(code, message, heard.bytes),
             None if self.record.is_flooded() => {}
             None => self.compare(&method, shape::notification(&method), &params, heard),
         }
-        let seen = NotificationSeen { method, params };
+        let seen = NotificationSeen {
+            method,
+            params,
+            provoked,
+        };
         self.record
             .notification(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// The server cancels a request. It may cancel its own alone, but one of ours it will not answer. Both count their
+    /// ids for themselves: one that it asked with too is its own.
+    fn cancelled(&mut self, params: &Value) {
+        let Some(id) = params.get("requestId").and_then(Id::from_value) else {
+            return;
+        };
+        if self.their_ids.contains(&id) || self.their_ids.len() >= KEPT_IDS {
+            return;
+        }
+        let reason = match params.get("reason").and_then(Value::as_str) {
+            Some(reason) => format!("with the reason `{}`", text::head(reason, 200)),
+            None => "without a reason".to_owned(),
+        };
+        self.requests.spoil(&id, |open| {
+            format!(
+                "the server cancelled `{}` {reason}, and only who asked may cancel",
+                open.method
+            )
+        });
     }
 
     fn list_changed(&mut self, capability: &'static str) -> Option<(FindingCode, String)> {
@@ -98,6 +132,9 @@ impl Dialogue {
             self.record
                 .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
         }
+        if self.their_ids.len() < KEPT_IDS {
+            self.their_ids.insert(id.clone());
+        }
         let mut open = self.requests.open().iter();
         if method != "ping" && open.any(|open| open.id == *id && open.method == method) {
             let message = format!(
@@ -133,5 +170,5 @@ impl Dialogue {
 
 /// A method as the server wrote it, cut.
 fn brief_name(method: &str) -> String {
-    crate::words::text::head(method, 60)
+    text::head(method, 60)
 }

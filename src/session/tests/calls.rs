@@ -10,8 +10,8 @@ use super::server::{
     result, said, text, tool,
 };
 use crate::{
-    observation::{answer::Body, finding::FindingCode},
-    session::Surveyed,
+    observation::{answer::Body, finding::FindingCode, process::ExitStatus},
+    session::{Asked, SecondLook, Surveyed},
     suite::{
         model::{
             server::{ClientBehaviour, SamplingReply},
@@ -607,4 +607,39 @@ async fn a_list_that_changes_without_a_word_is_noticed() {
     case(other_order, false, silently).await;
     case("[]", false, silently).await;
     case("[]", true, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_listed_once_more_where_that_would_show() {
+    let case = async |look: SecondLook, lists: usize, wanted: Asked, ends: bool| {
+        let plot = move |method: &str, count: usize, _: &Value| match (method, count) {
+            ("initialize", _) => vec![hands()],
+            ("tools/list", 0) => {
+                let mut acts = vec![result(&json!({"tools": []}))];
+                if ends {
+                    acts.push(Act::Pause(Duration::from_millis(20)));
+                    acts.push(Act::Exit(ExitStatus::Code(3)));
+                }
+                acts
+            }
+            ("tools/list", _) => vec![line("noise"), Act::Exit(ExitStatus::Code(3))],
+            _ => Vec::new(),
+        };
+        let mut stage = Stage::new(Box::new(plot));
+        stage.second_look = look;
+        let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+        assert_eq!(class(&seen), "result", "{look:?}");
+        assert_eq!(codes(&seen), [], "{look:?}");
+        assert_eq!(stage.session.looked_again(), wanted, "{look:?}");
+        let (_, received) = stage.close().await;
+        let asked = received
+            .iter()
+            .filter(|message| message["method"] == "tools/list");
+        assert_eq!(asked.count(), lists, "{look:?}");
+    };
+    let later = SecondLook::After(Duration::from_millis(100));
+    case(SecondLook::Spared, 1, Asked::Not, false).await;
+    case(SecondLook::AtOnce, 2, Asked::Unanswered, false).await;
+    case(later, 2, Asked::Unanswered, false).await;
+    case(later, 1, Asked::Not, true).await;
 }

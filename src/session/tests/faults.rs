@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::server::{
-    Act, OK, Plot, Stage, bytes, class, codes, echo, hands, hands_with, line, on_call, result, said,
+    Act, DEADLINE, OK, Plot, Stage, bytes, class, codes, echo, hands, hands_with, line, on_call,
+    result, said,
 };
 use crate::{
     observation::{
         Observation,
+        disruption::DisruptionKind,
         finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
@@ -372,6 +374,31 @@ async fn answers_that_never_come() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_heard_for_an_earlier_assertion_was_heard() {
+    let plot = Box::new(
+        |method: &str, before: usize, _: &Value| match (method, before) {
+            ("initialize", _) => vec![hands()],
+            ("tools/call", 0) => vec![line(OK)],
+            ("notifications/cancelled", _) => vec![line(&OK.replace("@id", "3"))],
+            _ => Vec::new(),
+        },
+    );
+    let mut stage = Stage::new(plot);
+    assert_eq!(class(&stage.perform(&echo()).await), "result");
+    let disruption = stage.perform(&echo()).await.disruption.unwrap();
+    assert!(
+        disruption
+            .message
+            .ends_with("; nothing was heard since the assertion began"),
+        "{}",
+        disruption.message
+    );
+    let help = disruption.help.unwrap();
+    assert!(help.starts_with("the answer came "), "{help}");
+    assert!(help.ends_with(" after the deadline"), "{help}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_deadline_cancels_and_says_what_was_heard() {
     let plot = Box::new(|method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands()],
@@ -386,7 +413,7 @@ async fn a_deadline_cancels_and_says_what_was_heard() {
     assert!(
         disruption
             .message
-            .starts_with("no answer to `tools/call` of `echo` within "),
+            .starts_with("no answer to `tools/call` of `echo`, sent "),
         "{}",
         disruption.message
     );
@@ -401,6 +428,64 @@ async fn a_deadline_cancels_and_says_what_was_heard() {
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
             "requestId": 2, "reason": "the deadline has passed",
         }})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_of_the_request_that_waits_is_the_likely_cause() {
+    let case = async |acts: Vec<Act>, wanted: &str| {
+        let mut stage = Stage::new(on_call(acts));
+        let disruption = stage.perform(&echo()).await.disruption.unwrap();
+        assert_eq!(disruption.kind, DisruptionKind::Timeout);
+        assert_eq!(disruption.help.unwrap_or_default(), wanted);
+    };
+    let cancelled = |params: Value| notification("notifications/cancelled", &params);
+    case(
+        vec![cancelled(json!({"requestId": 2, "reason": "no quota"}))],
+        "the likely cause: the server cancelled `tools/call` with the reason `no quota`, and only who asked may cancel",
+    )
+    .await;
+    case(
+        vec![cancelled(json!({"requestId": "2"}))],
+        "the likely cause: the server cancelled `tools/call` without a reason, and only who asked may cancel",
+    )
+    .await;
+    case(vec![cancelled(json!({"requestId": 7}))], "").await;
+    // Its own request has the same id.
+    case(
+        vec![request("2", "ping"), cancelled(json!({"requestId": 2}))],
+        "",
+    )
+    .await;
+    case(
+        vec![line(r#"{"jsonrpc":"2.0","id":@id,"method":"x","result":{"content":[]}}"#)],
+        "the likely cause: a frame with the id of `tools/call` and a `result` has `method` too, `x`, which makes it a \
+         request of the server and no answer",
+    )
+    .await;
+    case(
+        vec![request("2", "x")],
+        "the likely cause: `x`, which no client serves",
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_does_not_come_in_time_is_named() {
+    let plot = |method: &str, count: usize, _: &Value| match method {
+        "initialize" => vec![hands()],
+        "tools/list" => vec![
+            Act::Pause(DEADLINE / 4 + Duration::from_millis(1)),
+            result(&json!({"tools": [], "nextCursor": count.to_string()})),
+        ],
+        _ => Vec::new(),
+    };
+    let mut stage = Stage::new(Box::new(plot));
+    let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+    let said = seen.disruption.unwrap().message;
+    assert!(
+        said.starts_with("no answer to page 4 of `tools/list`, sent "),
+        "{said}"
     );
 }
 

@@ -7,7 +7,7 @@ use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
     observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, Session, Whose},
+    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
     suite::{
         model::{
             server::ClientBehaviour,
@@ -96,6 +96,7 @@ pub(super) struct Stage {
     /// What is waited for after every answer.
     pub(super) wait: Option<Waiting>,
     pub(super) on_end: OnEnd,
+    pub(super) second_look: SecondLook,
     server: JoinHandle<Vec<Value>>,
 }
 
@@ -119,6 +120,7 @@ impl Stage {
             bindings: Bindings::default(),
             wait: None,
             on_end: OnEnd::Disrupts,
+            second_look: SecondLook::AtOnce,
             server,
         }
     }
@@ -131,6 +133,7 @@ impl Stage {
         let knows = Knows {
             wait: self.wait,
             on_end: self.on_end,
+            second_look: self.second_look,
         };
         let script = Script {
             setup,
@@ -166,6 +169,7 @@ pub(super) struct Waiting {
 struct Knows {
     wait: Option<Waiting>,
     on_end: OnEnd,
+    second_look: SecondLook,
 }
 
 impl Lookout for Knows {
@@ -188,6 +192,10 @@ impl Lookout for Knows {
 
     fn on_end(&self) -> OnEnd {
         self.on_end
+    }
+
+    fn second_look(&self) -> SecondLook {
+        self.second_look
     }
 }
 

@@ -197,6 +197,41 @@ async fn a_server_that_ends_while_it_is_listened_to_was_not_observed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_ends_of_a_raw_frame_was_not_observed() {
+    let no_json = || RawFrame::Text(text("{not json"));
+    let notification = || RawFrame::Text(text(r#"{"jsonrpc":"2.0","method":"x"}"#));
+    let request = || RawFrame::Text(text(r#"{"jsonrpc":"2.0","id":9,"method":"x"}"#));
+    let case = async |frame: RawFrame, status, on_end, wanted: Option<&str>| {
+        let plot = move |method: &str, _: usize, _: &Value| match method {
+            "initialize" => vec![hands()],
+            "" | "x" => vec![Act::Exit(status)],
+            _ => Vec::new(),
+        };
+        let mut stage = Stage::new(Box::new(plot));
+        stage.on_end = on_end;
+        let raw = Subject::Raw(RawExchange {
+            send: vec![frame],
+            handshake: RawHandshake::Made,
+            within: Duration::from_millis(200),
+        });
+        let seen = stage.perform(&raw).await;
+        let told = seen.disruption.map(|disruption| disruption.message);
+        assert_eq!(told.as_deref(), wanted);
+    };
+    let (killed, zero) = (ExitStatus::Signal(11), ExitStatus::Code(0));
+    let ended = "the server ended with SIGSEGV before it answered the raw frames";
+    case(no_json(), killed, OnEnd::Disrupts, Some(ended)).await;
+    case(request(), killed, OnEnd::Disrupts, Some(ended)).await;
+    let ended = "the server ended with exit code 0 before it answered the raw frames";
+    case(no_json(), zero, OnEnd::Disrupts, Some(ended)).await;
+    case(request(), zero, OnEnd::IsObserved, Some(ended)).await;
+    let ended = "the server ended with SIGSEGV while it was listened to after the raw frames";
+    case(notification(), killed, OnEnd::Disrupts, Some(ended)).await;
+    case(no_json(), killed, OnEnd::IsObserved, None).await;
+    case(notification(), zero, OnEnd::IsObserved, None).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_asked_before_the_session_is_closed_is_answered() {
     let plot = |method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands()],
@@ -281,4 +316,20 @@ async fn an_answer_behind_questions_is_taken_although_no_reply_is_read() {
     let seen = stage.perform(&echo()).await;
     assert_eq!(class(&seen), "result", "{:?}", seen.disruption);
     assert!(began.elapsed() < DEADLINE);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_only_read_after_the_deadline_is_late() {
+    let stalls = |method: &str, _: usize, _: &Value| match method {
+        "initialize" => vec![hands()],
+        "tools/call" => {
+            // Nothing else runs on this thread meanwhile: then the answer and the end of the time are there at once.
+            std::thread::sleep(DEADLINE + Duration::from_millis(100));
+            vec![said("late")]
+        }
+        _ => Vec::new(),
+    };
+    let mut stage = Stage::new(Box::new(stalls));
+    let seen = stage.perform(&Subject::Tool(tool("echo", json!({})))).await;
+    assert_eq!(class(&seen), "timeout (subject)");
 }

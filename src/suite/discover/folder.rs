@@ -102,10 +102,7 @@ impl Folder {
         let file = &case.origin.file;
         let problems = Problems::new(Arc::clone(file), self.settings.file.clone());
         let mut documents = yaml::parse(&file.text, Source::Suite, problems.empty(), self.dialect);
-        let reading = Reading {
-            problems,
-            dialect: self.dialect,
-        };
+        let reading = Reading::new(problems, self.dialect);
         let (found, _, _) = self.lower(documents.next()?.root?, reading);
         match found {
             Found::Assertion(parts) => Some(parts.body),
@@ -174,10 +171,7 @@ mod tests {
         let Some(root) = documents.next().and_then(|document| document.root) else {
             return false;
         };
-        let reading = Reading {
-            problems,
-            dialect: Dialect::Native,
-        };
+        let reading = Reading::new(problems, Dialect::Native);
         let (Found::Assertion(first), _, _) = folder.lower(root, reading) else {
             return false;
         };

@@ -1,6 +1,8 @@
 //! From paths to a loaded suite: finds the files, reads them, hands each document to `suite::lower`. The only
 //! part of `suite` that touches the file system.
 
+mod aside;
+mod contents;
 mod folder;
 mod known;
 mod root;
@@ -9,12 +11,12 @@ mod walk;
 mod wrong;
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(crate) use self::walk::Files;
+pub(crate) use self::{contents::FileRead, walk::Files};
 use self::{
     folder::{Folder, Sources},
     known::Known,
@@ -108,6 +110,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         compiled,
         seen_files: HashSet::new(),
         seen_settings: HashSet::new(),
+        read: HashMap::new(),
         told: Told::default(),
         known: Known::default(),
     };
@@ -121,7 +124,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
-        files: Files::new(loading.seen_files, settings_files),
+        files: Files::new(loading.seen_files, settings_files, loading.read),
     })
 }
 
@@ -152,6 +155,8 @@ struct Loading<'a> {
     seen_files: HashSet<u64>,
     /// Settings files that something is wrong with: several suites may have the same.
     seen_settings: HashSet<u64>,
+    /// What the suites are made of, by the files' identities.
+    read: HashMap<u64, FileRead>,
     /// What was said of settings files.
     told: Told,
     known: Known,
@@ -165,8 +170,10 @@ impl Loading<'_> {
             base,
             is_folder,
             settings,
+            read,
             wrong,
         } = root;
+        self.read.extend(read);
         if let Some(wrong) = wrong {
             self.wrong_settings(wrong);
         }
@@ -233,14 +240,15 @@ impl Loading<'_> {
         }
         for folder in walk.passed_over {
             // The settings say what it is.
-            if settings.fixture.as_deref() == Some(base.join(&folder).as_path()) {
+            if settings.fixture.as_deref() == Some(folder.path.as_path()) {
                 continue;
             }
-            let shown = self.shown_below(path, &folder);
-            self.suite.notes.push(format!(
-                "`{}` is passed over: its name says that it holds no assertions",
-                name(&shown)
-            ));
+            let Some(reason) = folder.told() else {
+                continue;
+            };
+            let shown = self.shown_below(path, &folder.relative);
+            let note = format!("`{}` is passed over: {reason}", name(&shown));
+            self.suite.notes.push(note);
         }
         let mut files = walk.files;
         files.sort_by(|left, right| left.relative.as_bytes().cmp(right.relative.as_bytes()));
@@ -264,11 +272,13 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(problem) => {
                 let file = file_of(&problem, shown);
+                self.read.extend([found.file.read("")]);
                 self.unusable_file(&found.file.relative, &file, vec![*problem]);
                 return;
             }
         };
         let file = Arc::new(SourceFile::new(shown, text));
+        let known = self.suite.entries.len();
         if is_settings && !is_assertion(&file.text) {
             if settings
                 .file
@@ -294,13 +304,13 @@ impl Loading<'_> {
         let mut first = true;
         while let Some(document) = documents.next() {
             let alone = std::mem::take(&mut first) && documents.peek().is_none();
-            let reading = Reading {
-                problems: problems.empty(),
-                dialect,
-            };
+            let reading = Reading::new(problems.empty(), dialect);
             let many = self.suite.entries.len() >= KEPT_BODIES;
             let again = (alone && many).then_some(found.again);
             self.document(found, document, reading, again);
+        }
+        if self.suite.entries.len() > known {
+            self.read.extend([found.file.read(&file.text)]);
         }
     }
 

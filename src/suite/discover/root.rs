@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    LoadError, LoadOptions, SETTINGS, file_of, is_assertion, shown,
+    FileRead, LoadError, LoadOptions, SETTINGS, file_of, is_assertion, shown,
     text::{read_beside, read_text},
     walk,
 };
@@ -30,6 +30,8 @@ pub(super) struct Root<'a> {
     pub(super) is_folder: bool,
     /// What the settings file says.
     pub(super) settings: Arc<Settings>,
+    /// The settings file as it was read, by its identity.
+    pub(super) read: Option<(u64, FileRead)>,
     /// What is wrong with the settings file, if anything is.
     pub(super) wrong: Option<WrongSettings>,
 }
@@ -65,12 +67,17 @@ impl<'a> Root<'a> {
                 problem: problems::not_yaml(&shown(path, options.environment)),
             });
         }
-        let (settings, wrong) = settings_of(&folder, options, compiled);
+        let SettingsRead {
+            settings,
+            read,
+            wrong,
+        } = settings_of(&folder, options, compiled);
         Ok(Self {
             path,
             base,
             is_folder: metadata.is_dir(),
             settings: Arc::new(settings),
+            read,
             wrong,
         })
     }
@@ -91,21 +98,30 @@ impl<'a> Root<'a> {
     }
 }
 
+/// What came of looking for a settings file; of none, nothing.
+#[derive(Default)]
+struct SettingsRead {
+    settings: Settings,
+    read: Option<(u64, FileRead)>,
+    wrong: Option<WrongSettings>,
+}
+
 /// The settings of a folder.
 fn settings_of(
     folder: &Path,
     options: &LoadOptions<'_>,
     compiled: &Mutex<Compiled>,
-) -> (Settings, Option<WrongSettings>) {
+) -> SettingsRead {
     let Some(path) = SETTINGS
         .iter()
         .map(|name| folder.join(name))
         .find(|path| path.is_file())
     else {
-        return (Settings::default(), None);
+        return SettingsRead::default();
     };
+    let found = walk::single(&path);
     let wrong = |file: &Arc<SourceFile>, problems: Vec<Diagnostic>| WrongSettings {
-        identity: walk::single(&path).identity,
+        identity: found.identity,
         file: Arc::clone(file),
         problems,
     };
@@ -114,12 +130,16 @@ fn settings_of(
         Ok(text) => text,
         Err(problem) => {
             let file = file_of(&problem, shown);
-            return (Settings::default(), Some(wrong(&file, vec![*problem])));
+            return SettingsRead {
+                wrong: Some(wrong(&file, vec![*problem])),
+                ..SettingsRead::default()
+            };
         }
     };
     if is_assertion(&text) {
-        return (Settings::default(), None);
+        return SettingsRead::default();
     }
+    let read = Some(found.read(&text));
     let file = Arc::new(SourceFile::new(shown, text));
     let around = Surroundings {
         environment: options.environment,
@@ -136,5 +156,9 @@ fn settings_of(
     let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
     let (settings, problems) = settings::read(&file, &around, &mut compiled);
     let is_wrong = !problems.is_empty();
-    (settings, is_wrong.then(|| wrong(&file, problems)))
+    SettingsRead {
+        settings,
+        read,
+        wrong: is_wrong.then(|| wrong(&file, problems)),
+    }
 }

@@ -28,6 +28,12 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
     }
     let bytes = fs::read(path).map_err(|error| unreadable(&error.to_string()))?;
     match String::from_utf8(bytes) {
+        Ok(text) if is_utf16(text.as_bytes()) => {
+            let end = text.find('\n').unwrap_or(text.len());
+            let mut origin = readable(shown, &text.as_bytes()[..end], 0);
+            origin.span.end = 1;
+            Err(Box::new(problems::utf16(origin)))
+        }
         Ok(text) => Ok(without_mark(text)),
         Err(error) => {
             let offset = error.utf8_error().valid_up_to();
@@ -35,6 +41,12 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
             Err(Box::new(problems::not_utf8(origin)))
         }
     }
+}
+
+/// Whether one of the first two bytes is zero: so begins a text in UTF-16 without a byte-order mark, whose bytes may
+/// all be UTF-8 as well.
+fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0, other, ..] | [other, 0, ..] if *other != 0)
 }
 
 /// The text without the byte-order mark that some editors put before it: it is no character of the first line.

@@ -1,19 +1,20 @@
 //! Finding the YAML files of a folder, each once, whatever links do.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
 };
 
+use super::{
+    aside::{Aside, NameSays},
+    contents::FileRead,
+};
 use crate::suite::Dialect;
 
 /// The deepest folder that is looked into.
 const DEEPEST: usize = 64;
-
-/// Folders that hold no assertions, by their name.
-const PASSED_OVER: [&str; 3] = ["fixtures", "fixture", "node_modules"];
 
 /// A file that may hold assertions.
 #[derive(Debug)]
@@ -31,20 +32,37 @@ impl FoundFile {
     pub(super) fn name(&self) -> &str {
         self.relative.rsplit('/').next().unwrap_or(&self.relative)
     }
+
+    /// The file as it was read, by its identity.
+    pub(super) fn read(&self, text: &str) -> (u64, FileRead) {
+        (self.identity, FileRead::new(&self.relative, text))
+    }
 }
 
 /// The files that suites and settings were read from, whatever is wrong in them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Files {
     identities: HashSet<u64>,
+    read: Vec<FileRead>,
 }
 
 impl Files {
-    /// Those of suites and settings, by their identities.
-    pub(super) fn new(suites: HashSet<u64>, settings: Vec<u64>) -> Self {
+    /// Those of suites and settings, by their identities, and what of them was read.
+    pub(super) fn new(
+        suites: HashSet<u64>,
+        settings: Vec<u64>,
+        read: HashMap<u64, FileRead>,
+    ) -> Self {
         let mut identities = suites;
         identities.extend(settings);
-        Self { identities }
+        let mut read: Vec<FileRead> = read.into_values().collect();
+        read.sort();
+        Self { identities, read }
+    }
+
+    /// What the suites are made of, in the order of the paths.
+    pub(crate) fn read(&self) -> &[FileRead] {
+        &self.read
     }
 
     /// Whether a file, by its canonical path, is one of them.
@@ -61,8 +79,8 @@ pub(super) struct Walk {
     pub(super) files: Vec<FoundFile>,
     /// Folders that cannot be read, relative, with the reason.
     pub(super) unreadable: Vec<(String, String)>,
-    /// Folders that were passed over because of their name, relative.
-    pub(super) passed_over: Vec<String>,
+    /// Folders that were passed over because of their name.
+    pub(super) passed_over: Vec<Aside>,
     seen: HashSet<PathBuf>,
 }
 
@@ -202,16 +220,17 @@ impl Walk {
         (relative, canonical): (&str, PathBuf),
     ) {
         let depth = parent.depth + 1;
-        let enter = match self.dialect {
-            Dialect::Compat => depth <= 1,
-            Dialect::Native if name.starts_with('.') => false,
-            Dialect::Native if PASSED_OVER.contains(&name) => {
-                if name != "node_modules" {
-                    self.passed_over.push(relative.to_owned());
-                }
+        let enter = match (self.dialect, NameSays::of(name)) {
+            (Dialect::Compat, _) => depth <= 1,
+            (Dialect::Native, None) => depth <= DEEPEST,
+            (Dialect::Native, Some(says)) => {
+                self.passed_over.push(Aside {
+                    relative: relative.to_owned(),
+                    path: path.to_path_buf(),
+                    name: says,
+                });
                 false
             }
-            Dialect::Native => depth <= DEEPEST,
         };
         if enter && self.seen.insert(canonical.clone()) {
             self.look(&Folder {

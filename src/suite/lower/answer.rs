@@ -307,8 +307,7 @@ impl Lowering<'_> {
         match field.value {
             CountOr::Count(bound) => Some(ResultCount { bound, path: None }),
             CountOr::Map(RawResults { count, path }) => {
-                let count = self.required(count, "count", &format!("`{key}`"), field.key)?;
-                let Count(bound) = count.value;
+                let count = self.required(count, "count", &format!("`{key}`"), field.key);
                 let path = match path {
                     None => None,
                     Some(path) => {
@@ -316,6 +315,7 @@ impl Lowering<'_> {
                         Some((path.value.text, compiled))
                     }
                 };
+                let Count(bound) = count?.value;
                 Some(ResultCount { bound, path })
             }
         }

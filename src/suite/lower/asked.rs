@@ -124,6 +124,7 @@ impl Lowering<'_> {
         if super::expectation::has_markers(&node) {
             return Some(self.later(family, key, &name, node));
         }
+        self.check_leaves_and_keys(&node);
         let place = field.key.until(field.at);
         let found = self.family(family, key, node).into_iter().next()?;
         let origin = self.reading.problems.origin(place);

@@ -21,7 +21,7 @@ use crate::suite::{
         value::{Deferred, Placed},
     },
     settings::add_defaults,
-    yaml::{At, Entry, Kind, Node, Source},
+    yaml::{At, Entry, Kind, MERGE, Node, Source},
 };
 
 /// What a document turned out to be.
@@ -218,10 +218,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a subject is there and the YAML of it is broken, which was told.
+    /// Whether a subject is there, or a merge that may have brought one, and the YAML of it is broken, which was told.
     fn has_broken_subject(&self, root: &Node) -> bool {
-        SUBJECTS.iter().any(|subject| {
-            root.get(subject)
+        let mut keys = SUBJECTS.iter().chain(&[MERGE]);
+        keys.any(|key| {
+            root.get(key)
                 .is_some_and(|value| self.reading.problems.is_broken(value.at))
         })
     }
@@ -389,7 +390,10 @@ impl Lowering<'_> {
                 let text = "trajectory".to_owned();
                 let name = crate::suite::yaml::Key { text, at: place };
                 wanted.push(self.later(Family::Trajectory, "trajectory", &name, value.node));
-            } else if let Some(rule) = RawRule::read(value.node, &mut self.reading) {
+                continue;
+            }
+            self.check_leaves_and_keys(&value.node);
+            if let Some(rule) = RawRule::read(value.node, &mut self.reading) {
                 wanted.extend(self.rule(rule, place));
             }
         }

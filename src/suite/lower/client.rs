@@ -191,7 +191,7 @@ impl Lowering<'_> {
         });
         ElicitationReply {
             action,
-            content: Some(self.value_template(content)),
+            content: Some(self.sent(content)),
         }
     }
 
@@ -201,8 +201,7 @@ impl Lowering<'_> {
         let action = action.map_or(ElicitationAction::Accept, |action| {
             self.answer_action(&action.value)
         });
-        let content: Option<ValueTemplate> =
-            content.map(|content| self.value_template(content.value.0));
+        let content: Option<ValueTemplate> = content.map(|content| self.sent(content.value.0));
         ElicitationReply { action, content }
     }
 

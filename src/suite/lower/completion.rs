@@ -12,6 +12,7 @@ use crate::suite::{
         value::Text,
     },
     template::ValueTemplate,
+    yaml::At,
 };
 
 /// What an argument can belong to.
@@ -30,9 +31,8 @@ impl Lowering<'_> {
         } = *field.value;
         let wanted = self.answer(expect, at);
         let reference = self.required(reference, "ref", owner, at);
-        let argument = self.required(argument, "argument", owner, at);
         let reference = reference.and_then(|reference| self.reference(reference));
-        let argument = argument.and_then(|argument| self.argument(argument));
+        let argument = self.argument(argument, at);
         let context = context.and_then(|context| {
             let RawContext { arguments } = context.value;
             let arguments = self.required(arguments, "arguments", "`context`", context.key)?;
@@ -52,11 +52,11 @@ impl Lowering<'_> {
         let kind = self.required(kind, "type", "`ref`", field.key)?;
         let member = match kind.value.text.as_str() {
             "ref/prompt" => {
-                let name = self.required(name, "name", "`ref`", field.key)?;
+                let name = self.required_text(name, "name", "`ref`", field.key)?;
                 ("name", name)
             }
             "ref/resource" => {
-                let uri = self.required(uri.or(name), "uri", "`ref`", field.key)?;
+                let uri = self.required_text(uri.or(name), "uri", "`ref`", field.key)?;
                 ("uri", uri)
             }
             _ => {
@@ -72,15 +72,19 @@ impl Lowering<'_> {
             }
         };
         let (key, text) = member;
-        Some(self.texts_template([("type", Some(kind.value)), (key, Some(text.value))]))
+        Some(self.texts_template([("type", Some(kind.value)), (key, Some(text))]))
     }
 
-    /// `argument`, as it is sent.
-    fn argument(&mut self, field: Field<RawArgument>) -> Option<ValueTemplate> {
+    /// `argument`, as it is sent. `at`: the place to blame when it is missing.
+    fn argument(&mut self, field: Option<Field<RawArgument>>, at: At) -> Option<ValueTemplate> {
+        let Some(field) = field else {
+            self.required_by_us("argument", "`assert_completion`", at)?;
+            return Some(self.texts_template([("name", None), ("value", None)]));
+        };
         let RawArgument { name, value } = field.value;
-        let name = self.required(name, "name", "`argument`", field.key)?;
+        let name = self.required_text(name, "name", "`argument`", field.key)?;
         let value = value.map(|value| value.value);
-        Some(self.texts_template([("name", Some(name.value)), ("value", value)]))
+        Some(self.texts_template([("name", Some(name)), ("value", value)]))
     }
 
     /// A map of texts; one that is missing is empty.

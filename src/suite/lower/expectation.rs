@@ -1,7 +1,7 @@
 //! `expect`: one key, one expectation. Values that hold `{{…}}` are checked as far as they are known, kept,
 //! and lowered by [`resolve`] once the names have values.
 
-use std::{borrow::Cow, path::Path};
+use std::{borrow::Cow, path::Path, sync::Arc};
 
 use super::{Compiled, Lowering, Surroundings, filling};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         Dialect,
         lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
-        problems::Problems,
+        problems::{self, Problems, code::WRONG_TYPE},
         raw::{
             Readable, Reading,
             asked::RawAsked,
@@ -18,8 +18,11 @@ use crate::{
         template::{Bindings, ValueTemplate, text_has_markers},
         yaml::{At, Entry, Key, Kind, Node},
     },
-    words::{diagnostic::Severity, environment::Environment},
+    words::{diagnostic::Severity, environment::Environment, source::Span},
 };
+
+/// Why a schema file cannot be read.
+const SCHEMA_BY_NAME: &str = "a schema file cannot be named by a `{{…}}`";
 
 /// The expectation as it is checked: ready since load, or made now that its names have values.
 pub(crate) fn resolve<'a>(
@@ -42,14 +45,11 @@ pub(crate) fn resolve<'a>(
         fixture_from: FixtureFrom::Elsewhere,
         docker: None,
         directory: Path::new(""),
-        read_file: &|_| Err("a schema file cannot be named by a `{{…}}`".into()),
+        read_file: &|_| Err(SCHEMA_BY_NAME.into()),
         defaults: None,
     };
     let mut compiled = Compiled::default();
-    let reading = Reading {
-        problems: Problems::new(wanted.origin.file.clone(), None),
-        dialect,
-    };
+    let reading = Reading::new(Problems::new(wanted.origin.file.clone(), None), dialect);
     let mut lowering = Lowering::new(reading, &around, &mut compiled);
     lowering.fillings = fillings;
     let found = lowering.family(unresolved.family, wanted.key, node);
@@ -134,6 +134,9 @@ impl Lowering<'_> {
         let (later, now): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| {
             keys.contains(&entry.key.text.as_str()) && has_markers(&entry.value)
         });
+        for entry in &now {
+            self.check_leaves_and_keys(&entry.value);
+        }
         let map = Node {
             kind: Kind::Map(now),
             at,
@@ -175,6 +178,7 @@ impl Lowering<'_> {
         if key.starts_with("file_") || key == "only_changed" {
             self.uses_fixture = true;
         }
+        self.check_schema_names(key, &value);
         self.probe(family, key, value.clone());
         Wanted {
             key,
@@ -186,25 +190,64 @@ impl Lowering<'_> {
         }
     }
 
+    /// Tells schema files that are named by `{{…}}`: schemas are compiled when a suite is loaded, before there are values.
+    fn check_schema_names(&mut self, key: &str, value: &Node) {
+        match (key, &value.kind) {
+            ("json_schema", Kind::Text(text, _)) if text_has_markers(text) => {
+                let problem = |origin| problems::bad_schema(origin, SCHEMA_BY_NAME);
+                self.problem(value.at, problem);
+            }
+            ("not", Kind::Map(entries)) => {
+                for entry in entries {
+                    self.check_schema_names(&entry.key.text, &entry.value);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Lowers a value with its markers as they are, for the sake of the problems that lie elsewhere in it.
     fn probe(&mut self, family: Family, key: &'static str, value: Node) {
         let file = self.reading.problems.file().clone();
         let dialect = self.dialect();
-        let aside = Reading {
-            problems: self.reading.problems.empty(),
-            dialect,
-        };
+        let aside = Reading::new(self.reading.problems.empty(), dialect);
         let kept = std::mem::replace(&mut self.reading, aside);
+        let mut collections = Vec::new();
+        collect_collections(&value, &mut collections);
         self.family(family, key, value);
         let found = std::mem::replace(&mut self.reading, kept).problems.take();
         for problem in found {
-            let depends = problem.origin.as_ref().is_none_or(|origin| {
-                let text = origin.file.text.get(origin.span.start..origin.span.end);
-                !std::sync::Arc::ptr_eq(&origin.file, &file)
-                    || text.is_none_or(|text| text.contains("{{"))
-            });
+            // A list or a map stays one whatever is filled in.
+            let is_certain = problem.code == WRONG_TYPE
+                && problem.origin.as_ref().is_some_and(|origin| {
+                    Arc::ptr_eq(&origin.file, &file) && collections.contains(&origin.span)
+                });
+            let depends = !is_certain
+                && problem.origin.as_ref().is_none_or(|origin| {
+                    let text = origin.file.text.get(origin.span.start..origin.span.end);
+                    !Arc::ptr_eq(&origin.file, &file) || text.is_none_or(|text| text.contains("{{"))
+                });
             if !depends {
                 self.problems().add(problem);
+            }
+        }
+    }
+}
+
+/// Where the lists and maps of a value stand.
+fn collect_collections(node: &Node, found: &mut Vec<Span>) {
+    match &node.kind {
+        Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
+        Kind::List(items) => {
+            found.push(node.at.span);
+            for item in items {
+                collect_collections(item, found);
+            }
+        }
+        Kind::Map(entries) => {
+            found.push(node.at.span);
+            for entry in entries {
+                collect_collections(&entry.value, found);
             }
         }
     }

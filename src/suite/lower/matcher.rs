@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::Lowering;
 use crate::suite::{
     Dialect,
-    model::expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
+    model::{
+        expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
+        misspelt::{MATCHERS, misspelt},
+    },
     problems,
     raw::{
         Field,
@@ -14,12 +17,6 @@ use crate::suite::{
     },
     yaml::{At, Entry, Kind, Node},
 };
-
-/// The words of matchers.
-pub(crate) const MATCHERS: [&str; 12] = [
-    "exists", "type", "gt", "ge", "lt", "le", "matches", "contains", "length", "one_of", "equals",
-    "not",
-];
 
 /// The longest map that a help line repeats, in characters.
 const LONGEST_SHOWN: usize = 80;
@@ -56,7 +53,7 @@ impl Lowering<'_> {
             return Some(ValueRule::Loosely(node.into_value()));
         }
         if !is_matcher(&node) {
-            return Some(ValueRule::Equals(node.into_value()));
+            return Some(ValueRule::Equals(self.as_it_is(node)));
         }
         let whole = shown(&node);
         let Kind::Map(entries) = node.kind else {
@@ -70,6 +67,20 @@ impl Lowering<'_> {
             .into_iter()
             .collect::<Option<_>>()
             .map(ValueRule::Matchers)
+    }
+
+    /// A value that is compared as it is; tells when it reads like matchers.
+    fn as_it_is(&mut self, node: Node) -> Value {
+        let (at, whole) = (node.at, shown(&node));
+        let value = node.into_value();
+        if at.is_written()
+            && let Some((word, meant)) = misspelt(&value)
+        {
+            self.problem(at, |origin| {
+                problems::no_matcher(origin, word, meant, &whole)
+            });
+        }
+        value
     }
 
     /// One matcher and its operand.

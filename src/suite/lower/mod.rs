@@ -21,6 +21,7 @@ mod path;
 mod pattern;
 mod resources;
 mod schema;
+mod sent;
 mod server;
 mod step;
 mod subject;
@@ -34,6 +35,8 @@ use std::{
 };
 
 use serde_json_path::JsonPath;
+
+pub(in crate::suite) use self::{step::ACTIONS, trajectory::KINDS};
 
 use self::filling::Filling;
 use crate::{
@@ -234,6 +237,35 @@ impl<'a> Lowering<'a> {
             self.problem(at, |origin| problems::missing_key(origin, key, owner));
         }
         field
+    }
+
+    /// The text of a key that must be there. The Go tool takes one that is missing for the empty text.
+    fn required_text(
+        &mut self,
+        field: Option<Field<Text>>,
+        key: &str,
+        owner: &str,
+        at: At,
+    ) -> Option<Text> {
+        if let Some(field) = field {
+            return Some(field.value);
+        }
+        self.required_by_us(key, owner, at)?;
+        let text = String::new();
+        Some(Text { text, at })
+    }
+
+    /// Notes that a key is missing; under the rules of the Go tool, which goes on without it, as a warning.
+    fn required_by_us(&mut self, key: &str, owner: &str, at: At) -> Option<()> {
+        if self.dialect() == Dialect::Native || self.reading.problems.is_refused(&[key], at) {
+            return self.required(None, key, owner, at);
+        }
+        self.problem(at, |origin| {
+            let mut problem = problems::missing_key(origin, key, owner);
+            problem.severity = Severity::Warning;
+            problem
+        });
+        Some(())
     }
 
     /// Notes a key that wants something where nothing looks at it. The Go tool passes over such keys.

@@ -7,7 +7,7 @@ use crate::suite::{
     Dialect, problems,
     raw::value::Text,
     template::{Form, Piece, Template, ValueTemplate, is_name, pieces},
-    yaml::{At, Kind, Node},
+    yaml::{At, Key, Kind, Node},
 };
 
 /// Names that are never captures.
@@ -23,7 +23,37 @@ impl Lowering<'_> {
     /// A value with markers whose names are checked.
     pub(super) fn value_template(&mut self, node: Node) -> ValueTemplate {
         self.check_leaves(&node);
+        if self.dialect() == Dialect::Native {
+            self.check_keys(&node);
+        }
         ValueTemplate::new(node.into_value())
+    }
+
+    /// Tells the names in keys of a value that is sent: those are not filled in.
+    fn check_keys(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
+            Kind::List(items) => items.iter().for_each(|item| self.check_keys(item)),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    self.check_key(&entry.key);
+                    self.check_keys(&entry.value);
+                }
+            }
+        }
+    }
+
+    /// Tells the names in one key.
+    fn check_key(&mut self, key: &Key) {
+        for piece in pieces(&key.text) {
+            match piece {
+                Piece::Text(_) | Piece::Escape => {}
+                Piece::Name { written, .. } => {
+                    let place = self.within(key.at, written);
+                    self.problem(place, |origin| problems::marker_in_key(origin, written));
+                }
+            }
+        }
     }
 
     /// An empty map.
@@ -99,7 +129,11 @@ impl Lowering<'_> {
             return;
         }
         if let Some(variable) = name.strip_prefix("env.") {
-            if self.fate == Fate::Runs {
+            if !super::env::is_name(variable) {
+                self.problem(place, |origin| {
+                    problems::bad_variable_name(origin, variable)
+                });
+            } else if self.fate == Fate::Runs {
                 self.problem(place, |origin| problems::no_such_env(origin, variable));
             }
             return;

@@ -10,7 +10,7 @@ use crate::{
         Dialect,
         model::expectation::{
             ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
-            ServerRequestWanted, Since, StderrWanted, Wanted,
+            Provoked, ServerRequestWanted, Since, StderrWanted, Wanted,
         },
         problems,
         raw::{
@@ -38,9 +38,11 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = raw;
+        let provoked = self.provoked([&methods, &not_methods, &in_order]);
         let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
         let none = || NotificationsWanted {
             since: Since::TheBeginning,
+            provoked,
             ..NotificationsWanted::default()
         };
         let mut list = WantedList::default();
@@ -102,6 +104,7 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = field.value;
+        let provoked = self.provoked([&methods, &not_methods, &in_order]);
         let texts = |field: Option<Field<Texts>>| {
             field.map(|field| field.value.strings()).unwrap_or_default()
         };
@@ -115,6 +118,7 @@ impl Lowering<'_> {
             in_order: texts(in_order),
             contains_data: texts(contains_data),
             not_contains_data: texts(not_contains_data),
+            provoked,
         };
         // A least count of none is somebody's word, and is judged with the answer.
         if wanted.min_count.is_none() && wanted.asks_nothing() {
@@ -122,6 +126,20 @@ impl Lowering<'_> {
             return None;
         }
         Some(wanted)
+    }
+
+    /// What progress of our own requests is to expectations that name these methods.
+    fn provoked(&self, methods: [&Option<Field<Texts>>; 3]) -> Provoked {
+        let mut named = methods
+            .into_iter()
+            .flatten()
+            .flat_map(|field| &field.value.0);
+        let names_progress = named.any(|method| method.text == "notifications/progress");
+        match (self.dialect(), names_progress) {
+            (Dialect::Compat, _) => Provoked::PassedOver,
+            (Dialect::Native, false) => Provoked::Uncounted,
+            (Dialect::Native, true) => Provoked::Counted,
+        }
     }
 
     /// The `expect` of `assert_logging`, one expectation for each key.
@@ -296,7 +314,8 @@ impl Lowering<'_> {
             NoneOrTexts::None => return Vec::new(),
             NoneOrTexts::Texts(texts) => texts.0,
         };
-        let known: Vec<&str> = FindingCode::ALL.iter().map(|code| code.code()).collect();
+        let codes = FindingCode::ALL.iter().map(|code| code.code());
+        let known: Vec<&str> = ["none"].into_iter().chain(codes).collect();
         texts
             .into_iter()
             .filter_map(|text| {
@@ -305,8 +324,10 @@ impl Lowering<'_> {
                     .find(|code| code.code() == text.text)
                     .copied();
                 if found.is_none() {
+                    // In a list `none` is as wrong as any other word.
+                    let known = &known[usize::from(text.text == "none")..];
                     self.problem(text.at, |origin| {
-                        problems::unknown_word(origin, &text.text, "finding code", &known)
+                        problems::unknown_word(origin, &text.text, "finding code", known)
                     });
                 }
                 found

@@ -3,7 +3,7 @@
 use serde_json_path::JsonPath;
 
 use super::{Compiled, Lowering};
-use crate::suite::{problems, yaml::At};
+use crate::suite::{Dialect, problems, yaml::At};
 
 impl Compiled {
     /// The compiled path, or why it is none.
@@ -20,6 +20,14 @@ impl Compiled {
 impl Lowering<'_> {
     /// The compiled path of a text.
     pub(super) fn path(&mut self, text: &str, at: At) -> Option<JsonPath> {
+        if self.dialect() == Dialect::Native
+            && let Some(function) = called(text)
+        {
+            self.problem(at, |origin| {
+                problems::function_in_path(origin, text, function)
+            });
+            return None;
+        }
         match self.compiled.path(text) {
             Ok(path) => Some(path),
             Err(reason) => {
@@ -27,6 +35,36 @@ impl Lowering<'_> {
                 None
             }
         }
+    }
+}
+
+/// The functions of RFC 9535.
+const FUNCTIONS: [&str; 5] = ["length", "count", "match", "search", "value"];
+
+/// The function that a path calls where a key belongs. As a key of the short form it would never be found.
+fn called(text: &str) -> Option<&'static str> {
+    if !text.contains('(') || JsonPath::parse(&full(text.trim())).is_ok() {
+        return None;
+    }
+    let mut parts = text.trim().split(['.', '[', ']']);
+    parts.find_map(|part| {
+        FUNCTIONS.into_iter().find(|function| {
+            let rest = part
+                .strip_prefix(function)
+                .and_then(|it| it.strip_prefix('('));
+            rest.is_some_and(|rest| rest.starts_with([')', '@', '$', '\'', '"']))
+        })
+    })
+}
+
+/// A path in the form of RFC 9535, as far as that takes no more than its beginning.
+fn full(trimmed: &str) -> String {
+    if trimmed.starts_with('$') && !is_dollar_key(trimmed) {
+        trimmed.to_owned()
+    } else if trimmed.starts_with('[') {
+        format!("${trimmed}")
+    } else {
+        format!("$.{trimmed}")
     }
 }
 
@@ -44,13 +82,7 @@ fn compile(text: &str) -> Result<JsonPath, String> {
             "`{source}` chooses what is read for `capture` only"
         ));
     }
-    let full = if trimmed.starts_with('$') && !is_dollar_key(trimmed) {
-        trimmed.to_owned()
-    } else if trimmed.starts_with('[') {
-        format!("${trimmed}")
-    } else {
-        format!("$.{trimmed}")
-    };
+    let full = full(trimmed);
     JsonPath::parse(&full).or_else(|error| {
         let short = translate(&full[1..])?;
         JsonPath::parse(&short).map_err(|_| error.to_string())
@@ -136,7 +168,7 @@ mod tests {
     use proptest::prelude::{any, proptest};
     use serde_json::{Value, json};
 
-    use super::compile;
+    use super::{called, compile};
 
     #[test]
     fn what_chooses_a_source_is_no_path() {
@@ -145,6 +177,22 @@ mod tests {
             assert!(reason.ends_with("for `capture` only"), "{text}: {reason}");
         }
         assert!(compile("structured:x").is_ok(), "it may be a key");
+    }
+
+    #[test]
+    fn a_function_is_no_selector() {
+        let case = |path: &str, wanted: Option<&str>| assert_eq!(called(path), wanted, "{path}");
+        case("$.l.length()", Some("length"));
+        case("l.length()", Some("length"));
+        case("$.l[0].count(@.x)", Some("count"));
+        case("$.l[*].match('x')", Some("match"));
+        case("length()", Some("length"));
+        case("$.l[?length(@) > 2].n", None);
+        case("l[?length(@) > 2]", None);
+        case("$.l['length()']", None);
+        case("a.main()", None);
+        case("a.value(EUR)", None);
+        case("a.length", None);
     }
 
     #[test]

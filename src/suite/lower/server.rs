@@ -16,7 +16,7 @@ use crate::suite::{
         value::{Text, TextTable, Texts},
     },
     template::Template,
-    yaml::At,
+    yaml::{At, Source},
 };
 
 /// What `server` says about the client.
@@ -101,6 +101,7 @@ impl Lowering<'_> {
             launch,
             auth,
         };
+        self.check_one_program(&started, &reached);
         // An empty text is how an image that is not wanted is written in the Go tool.
         let is_empty = |docker: &TextOr<RawDocker>| match docker {
             TextOr::Text(image) => image.is_blank(),
@@ -109,17 +110,7 @@ impl Lowering<'_> {
         let docker = self.unless_empty("docker", docker, is_empty);
         let target = match self.transport(transport) {
             Transport::Url(transport) => {
-                if let Some(docker) = docker
-                    && reached.launch.is_none()
-                {
-                    self.problem(docker.key, |origin| {
-                        problems::no_effect(
-                            origin,
-                            "docker",
-                            "the server behind the url is not started",
-                        )
-                    });
-                }
+                self.check_unstarted(docker.as_ref(), &reached);
                 self.url_target(transport, started, reached, place)
             }
             Transport::Stdio => {
@@ -128,6 +119,29 @@ impl Lowering<'_> {
             }
         };
         (Server { target }, (protocol, client_capabilities))
+    }
+
+    /// Tells of a server that is named twice.
+    fn check_one_program(&mut self, started: &Started, reached: &Reached) {
+        if started.command.is_some()
+            && let Some(builtin) = &reached.builtin
+        {
+            self.problem(builtin.key, |origin| {
+                problems::conflicting_keys(origin, &["command", "builtin"], "`server`")
+            });
+        }
+    }
+
+    /// Tells of an image for a server that nobody starts.
+    fn check_unstarted(&mut self, docker: Option<&Field<TextOr<RawDocker>>>, reached: &Reached) {
+        if let Some(docker) = docker
+            && reached.launch.is_none()
+        {
+            let why = "the server behind the url is not started";
+            self.problem(docker.key, |origin| {
+                problems::no_effect(origin, "docker", why)
+            });
+        }
     }
 
     /// Tells a profile that the embedded server does not have.
@@ -191,13 +205,6 @@ impl Lowering<'_> {
         started: Started,
         place: At,
     ) -> Target {
-        if started.command.is_some()
-            && let Some(builtin) = &builtin
-        {
-            self.problem(builtin.key, |origin| {
-                problems::conflicting_keys(origin, &["command", "builtin"], "`server`")
-            });
-        }
         if let (Some(cwd), Some(_)) = (&started.cwd, &docker) {
             self.inside_directory(cwd);
         }
@@ -304,7 +311,11 @@ impl Lowering<'_> {
             inherit_env,
         } = started;
         let args = args.map(|args| args.value.0).unwrap_or_default();
+        let own = env.iter().flat_map(|env| &env.value.0);
+        let own = own.filter(|(key, _)| key.at.source != Source::Settings);
+        let own = own.map(|(key, _)| key.text.clone()).collect();
         Launch {
+            own,
             command: command
                 .filter(|command| !command.value.text.trim().is_empty())
                 .map(|command| self.template(command.value)),
@@ -361,7 +372,7 @@ impl Lowering<'_> {
                 TextOr::Text(word) if word.text == "port" => Ready::Port,
                 TextOr::Text(word) => {
                     self.problem(ready.at, |origin| {
-                        problems::unknown_word(origin, &word.text, "sign of readiness", &["port"])
+                        problems::unknown_readiness(origin, &word.text)
                     });
                     Ready::Port
                 }

@@ -44,7 +44,7 @@ enum Spoken {
 const ABOUT_ERRORS: [&str; 3] = ["not_error", "is_error", "error"];
 
 /// The keys of which a step has exactly one.
-const ACTIONS: [&str; 7] = [
+pub(in crate::suite) const ACTIONS: [&str; 7] = [
     "tool",
     "read",
     "prompt",
@@ -87,8 +87,12 @@ impl Lowering<'_> {
 
     /// One step.
     fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<Step> {
-        let action = self.step_action(&mut raw, at);
-        if let Some(StepAction::Wait(_)) = action {
+        let waits = raw.wait.is_some();
+        let action = match self.dialect() {
+            Dialect::Compat if does_nothing(&raw) => self.nameless_step(&mut raw, at),
+            Dialect::Compat | Dialect::Native => self.step_action(&mut raw, at),
+        };
+        if waits && matches!(action, None | Some(StepAction::Wait(_))) {
             self.check_wait(&raw);
         }
         let RawStep {
@@ -125,6 +129,13 @@ impl Lowering<'_> {
         })
     }
 
+    /// A step that names nothing to do, which the Go tool takes for a call of a tool without a name.
+    fn nameless_step(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
+        let tool = self.required_text(None, "tool", "a step", at)?;
+        let call = self.tool_call(tool, raw.args.take());
+        Some(StepAction::Tool(call))
+    }
+
     /// The one thing that a step does.
     fn step_action(&mut self, raw: &mut RawStep, at: At) -> Option<StepAction> {
         let RawStep {
@@ -149,7 +160,7 @@ impl Lowering<'_> {
         }
         let mut found: Vec<(&str, Option<StepAction>)> = Vec::new();
         if let Some(tool) = tool.take() {
-            let call = self.tool_call(tool, args);
+            let call = self.tool_call(tool.value, args);
             found.push(("tool", Some(StepAction::Tool(call))));
         }
         if let Some(uri) = read.take() {
@@ -234,16 +245,12 @@ impl Lowering<'_> {
     }
 
     /// `tool` and `args`.
-    pub(super) fn tool_call(
-        &mut self,
-        tool: Field<Text>,
-        args: Option<Field<Members>>,
-    ) -> ToolCall {
-        if tool.value.is_blank() && self.dialect() == Dialect::Native {
+    pub(super) fn tool_call(&mut self, tool: Text, args: Option<Field<Members>>) -> ToolCall {
+        if tool.is_blank() && self.dialect() == Dialect::Native {
             self.problem(tool.at, |origin| problems::nameless(origin, "tool"));
         }
         ToolCall {
-            tool: self.template(tool.value),
+            tool: self.template(tool),
             args: self.members(args),
         }
     }
@@ -251,7 +258,7 @@ impl Lowering<'_> {
     /// Arguments, an empty map when there are none.
     pub(super) fn members(&mut self, field: Option<Field<Members>>) -> ValueTemplate {
         match field {
-            Some(field) => self.value_template(field.value.0),
+            Some(field) => self.sent(field.value.0),
             None => Self::no_members(),
         }
     }
@@ -275,12 +282,12 @@ impl Lowering<'_> {
         owner: &str,
     ) -> Option<(Template, ValueTemplate)> {
         let RawPromptCall { name, arguments } = field.value;
-        let name = self.required(name, "name", owner, field.key);
+        let name = self.required_text(name, "name", owner, field.key);
         let arguments = match arguments {
             None => Self::no_members(),
-            Some(arguments) => self.value_template(arguments.value.0.with_texts()),
+            Some(arguments) => self.sent(arguments.value.0.with_texts()),
         };
-        let name = self.template(name?.value);
+        let name = self.template(name?);
         Some((name, arguments))
     }
 
@@ -311,6 +318,26 @@ impl Lowering<'_> {
             })
             .collect()
     }
+}
+
+/// Whether a step names nothing to do.
+fn does_nothing(raw: &RawStep) -> bool {
+    let RawStep {
+        tool,
+        read,
+        prompt,
+        ping,
+        set_level,
+        subscribe,
+        wait,
+        args: _,
+        capture: _,
+        expect: _,
+        allow_error: _,
+        parallel: _,
+    } = raw;
+    let texts = [tool, read, set_level, subscribe, wait];
+    texts.into_iter().all(Option::is_none) && prompt.is_none() && ping.is_none()
 }
 
 /// Whether an expectation of an `expect`, or of a `not` in it, is about errors. One about anything else does not

@@ -21,6 +21,7 @@ use crate::suite::{
         union::MapOrNothing,
         value::{Anything, Deferred, Members, Placed, Text},
     },
+    template::Template,
     yaml::{At, Kind, Node},
 };
 
@@ -64,7 +65,10 @@ impl Lowering<'_> {
         owner: &str,
         at: At,
     ) -> Option<ToolCall> {
-        let tool = self.required(tool, "tool", owner, at)?;
+        let Some(tool) = self.required_text(tool, "tool", owner, at) else {
+            self.members(args);
+            return None;
+        };
         Some(self.tool_call(tool, args))
     }
 
@@ -86,7 +90,7 @@ impl Lowering<'_> {
     pub(super) fn tools_subject(&mut self, field: Field<RawTools>) -> Made {
         let at = field.key;
         let RawTools { cursor, expect } = field.value;
-        let cursor = cursor.map(|cursor| self.template(cursor.value));
+        let cursor = self.cursor(cursor);
         (Subject::Tools(ListCall { cursor }), self.answer(expect, at))
     }
 
@@ -115,8 +119,14 @@ impl Lowering<'_> {
     pub(super) fn list(&mut self, field: Field<MapOrNothing<RawList>>) -> ListCall {
         let RawList { cursor } = field.value.map();
         ListCall {
-            cursor: cursor.map(|cursor| self.template(cursor.value)),
+            cursor: self.cursor(cursor),
         }
+    }
+
+    /// The cursor of a list request; an empty one is none, as in the Go tool.
+    fn cursor(&mut self, field: Option<Field<Text>>) -> Option<Template> {
+        let field = self.unless_empty("cursor", field, |cursor| cursor.text.is_empty())?;
+        Some(self.template(field.value))
     }
 
     /// `assert_prompts`

@@ -1,6 +1,6 @@
 //! `trajectory`: rules over a list of tool calls, and the list when it is written in the suite.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Lowering;
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The words of `type`, each with the keys of such a rule.
-const KINDS: [(&str, &[&str]); 9] = [
+pub(in crate::suite) const KINDS: [(&str, &[&str]); 9] = [
     ("order", &["type", "tools"]),
     ("presence", &["type", "tools"]),
     ("absence", &["type", "tools"]),
@@ -46,30 +46,24 @@ impl Lowering<'_> {
             "presence" => TrajectoryRule::Presence(self.tools(raw.tools, &owner, at)?),
             "absence" => TrajectoryRule::Absence(self.tools(raw.tools, &owner, at)?),
             "adjacent" => TrajectoryRule::Adjacent(self.tools(raw.tools, &owner, at)?),
-            "args_contain" => TrajectoryRule::ArgsContain {
-                tool: self.tool(raw.tool, &owner, at)?,
-                args: self
-                    .required(raw.args, "args", &owner, at)?
-                    .value
-                    .0
-                    .into_value(),
-                among: match self.dialect() {
-                    Dialect::Native => Among::Any,
-                    Dialect::Compat => Among::First,
-                },
-            },
+            "args_contain" => self.args_rule(raw, &owner, at)?,
             "count" => self.count_rule(raw, &owner, at)?,
-            "never_after" => TrajectoryRule::NeverAfter {
-                tool: self.tool(raw.tool, &owner, at)?,
-                after: self.required(raw.after, "after", &owner, at)?.value.text,
-            },
-            "outcome" => TrajectoryRule::Outcome {
-                tool: self.tool(raw.tool, &owner, at)?,
-                outcome: {
-                    let outcome = self.required(raw.outcome, "outcome", &owner, at)?;
-                    self.outcome(&outcome.value)?
-                },
-            },
+            "never_after" => {
+                let tool = self.tool(raw.tool, &owner, at);
+                let after = self.required(raw.after, "after", &owner, at);
+                TrajectoryRule::NeverAfter {
+                    tool: tool?,
+                    after: after?.value.text,
+                }
+            }
+            "outcome" => {
+                let tool = self.tool(raw.tool, &owner, at);
+                let outcome = self.required(raw.outcome, "outcome", &owner, at);
+                TrajectoryRule::Outcome {
+                    outcome: self.outcome(&outcome?.value)?,
+                    tool: tool?,
+                }
+            }
             "within_ms" => TrajectoryRule::WithinMs {
                 limit_ms: self
                     .required(raw.within_ms, "within_ms", &owner, at)?
@@ -130,19 +124,45 @@ impl Lowering<'_> {
 
     /// The tools of a rule.
     fn tools(&mut self, field: Option<Field<Texts>>, owner: &str, at: At) -> Option<Vec<String>> {
-        let field = self.required(field, "tools", owner, at)?;
+        let Some(field) = field else {
+            self.required_by_us("tools", owner, at)?;
+            return Some(Vec::new());
+        };
+        if field.value.0.is_empty() && self.dialect() == Dialect::Native {
+            self.problem(field.key, |origin| problems::at_least_one(origin, "tools"));
+            return None;
+        }
         self.strings("tools", field)
     }
 
     /// The tool of a rule.
     fn tool(&mut self, field: Option<Field<Text>>, owner: &str, at: At) -> Option<String> {
-        self.required(field, "tool", owner, at)
-            .map(|field| field.value.text)
+        self.required_text(field, "tool", owner, at)
+            .map(|tool| tool.text)
+    }
+
+    /// `args_contain`
+    fn args_rule(&mut self, raw: RawRule, owner: &str, at: At) -> Option<TrajectoryRule> {
+        let tool = self.tool(raw.tool, owner, at);
+        let args = match raw.args {
+            Some(args) => Some(args.value.0.into_value()),
+            None => self
+                .required_by_us("args", owner, at)
+                .map(|()| Value::Object(Map::new())),
+        };
+        Some(TrajectoryRule::ArgsContain {
+            tool: tool?,
+            args: args?,
+            among: match self.dialect() {
+                Dialect::Native => Among::Any,
+                Dialect::Compat => Among::First,
+            },
+        })
     }
 
     /// `count`
     fn count_rule(&mut self, raw: RawRule, owner: &str, at: At) -> Option<TrajectoryRule> {
-        let tool = self.tool(raw.tool, owner, at)?;
+        let tool = self.tool(raw.tool, owner, at);
         let bounds = [("min", &raw.min), ("max", &raw.max)];
         let bound = bounds.iter().find(|(_, field)| field.is_some());
         if let (Some(exact), Some((bound, _))) = (&raw.count, bound) {
@@ -157,7 +177,11 @@ impl Lowering<'_> {
             self.missing_one_of(&["count", "min", "max"], owner, at);
             return None;
         }
-        Some(TrajectoryRule::Count { tool, min, max })
+        Some(TrajectoryRule::Count {
+            tool: tool?,
+            min,
+            max,
+        })
     }
 
     /// The word of an outcome.
@@ -185,13 +209,13 @@ impl Lowering<'_> {
             at_ms,
         } in field.value
         {
-            let Some(tool) = self.tool(tool, "a call of `trace`", at) else {
-                continue;
-            };
+            let tool = self.tool(tool, "a call of `trace`", at);
+            let outcome = outcome.and_then(|outcome| self.outcome(&outcome.value));
+            let Some(tool) = tool else { continue };
             calls.push(TraceCall {
                 tool,
                 args: args.map_or(Value::Null, |args| args.value.0.into_value()),
-                outcome: outcome.and_then(|outcome| self.outcome(&outcome.value)),
+                outcome,
                 at_ms: at_ms.map(|at_ms| at_ms.value.0),
                 unknowable: Vec::new(),
             });

@@ -32,7 +32,7 @@ impl Lowering<'_> {
                 problems::no_effect(origin, "args", "there is no `tool`")
             });
         }
-        let call = tool.map(|tool| Box::new(self.tool_call(tool, args)));
+        let call = tool.map(|tool| Box::new(self.tool_call(tool.value, args)));
         let wanted = match expect {
             Some(expect) => self.expect(Family::Logging, expect.value.node, RawLoggingExpect::KEYS),
             None => Vec::new(),

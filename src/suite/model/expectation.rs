@@ -350,6 +350,21 @@ pub(crate) struct NotificationsWanted {
     pub(crate) contains_data: Vec<String>,
     /// None of these texts occurs there.
     pub(crate) not_contains_data: Vec<String>,
+    /// What progress of our own requests is where something must not come.
+    pub(crate) provoked: Provoked,
+}
+
+/// What progress of our own requests is to an expectation that something does not come: we ask for it with every call,
+/// and a server that is not asked tells none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Provoked {
+    /// A notification like any other: the suite names it.
+    #[default]
+    Counted,
+    /// Not counted against a limit.
+    Uncounted,
+    /// As if it had not come: the Go tool does not ask for it.
+    PassedOver,
 }
 
 /// From when on notifications count.

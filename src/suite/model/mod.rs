@@ -3,6 +3,8 @@
 
 pub(crate) mod container;
 pub(crate) mod expectation;
+mod fixture;
+pub(crate) mod misspelt;
 mod nothing;
 pub(crate) mod pattern;
 pub(crate) mod server;
@@ -83,7 +85,7 @@ pub(crate) struct Assertion {
     pub(crate) client: Arc<ClientBehaviour>,
     /// When and how often it runs, when the suite says anything about it.
     pub(crate) control: Option<Box<Control>>,
-    /// Whether `{{fixture}}` or a file expectation occurs: without, it gets no copy.
+    /// Whether `{{fixture}}` or a file expectation occurs in what is written of it.
     pub(crate) uses_fixture: bool,
     /// What it needs of its server.
     pub(crate) needs: Needs,

@@ -83,6 +83,7 @@ impl NotificationsWanted {
             in_order,
             contains_data,
             not_contains_data,
+            provoked: _,
         } = self;
         let lists = [
             methods,

@@ -65,6 +65,37 @@ pub(crate) enum Target {
     None,
 }
 
+impl Target {
+    /// How its program is started; `None` without one.
+    pub(crate) fn launch(&self) -> Option<&Launch> {
+        match self {
+            Self::Process(launch) | Self::Builtin { launch, .. } => Some(launch),
+            Self::Container { program, .. } => Some(program.launch()),
+            Self::Url { .. } | Self::None => None,
+        }
+    }
+
+    fn launch_mut(&mut self) -> Option<&mut Launch> {
+        match self {
+            Self::Process(launch)
+            | Self::Builtin { launch, .. }
+            | Self::Container {
+                program: Program::Launched(launch) | Program::Builtin { launch, .. },
+                ..
+            } => Some(launch),
+            Self::Url { .. } | Self::None => None,
+        }
+    }
+
+    /// The same with the variables that an assertion's own file gives its server.
+    pub(crate) fn with_own_variables_of(mut self, assertions: &Self) -> Self {
+        if let (Some(launch), Some(own)) = (self.launch_mut(), assertions.launch()) {
+            launch.take_own_of(own);
+        }
+        self
+    }
+}
+
 /// What is started inside a container.
 #[derive(Debug, Clone)]
 pub(crate) enum Program {
@@ -164,8 +195,20 @@ pub(crate) struct Launch {
     pub(crate) directory: Option<Directory>,
     /// Its environment variables, in the order of the suite.
     pub(crate) env: Vec<(String, EnvValue)>,
+    /// The names of those that the assertion's own file gives: they hold on every target.
+    pub(crate) own: Vec<String>,
     /// What it inherits.
     pub(crate) inherit: Inherit,
+}
+
+impl Launch {
+    fn take_own_of(&mut self, assertions: &Self) {
+        let is_own = |(name, _): &&(String, EnvValue)| assertions.own.contains(name);
+        for (name, value) in assertions.env.iter().filter(is_own) {
+            self.env.retain(|(other, _)| other != name);
+            self.env.push((name.clone(), value.clone()));
+        }
+    }
 }
 
 /// The directory a process starts in.

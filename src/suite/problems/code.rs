@@ -72,6 +72,8 @@ codes! {
     BAD_GLOB = "bad-glob";
     /// A matcher whose operand it cannot take.
     BAD_MATCHER = "bad-matcher";
+    /// A map that reads like matchers, and is compared as it is.
+    NO_MATCHER = "no-matcher";
     /// A `{{name}}` that nothing defines.
     UNKNOWN_VARIABLE = "unknown-variable";
     /// Braces that look like a variable and are text.

@@ -46,6 +46,13 @@ pub(crate) fn not_utf8(origin: Origin) -> Diagnostic {
     labelled(problem, "the first byte that is not")
 }
 
+/// Bytes that are a text, but in another encoding.
+pub(crate) fn utf16(origin: Origin) -> Diagnostic {
+    let mut problem = not_utf8(origin);
+    problem.label = Some("this is how UTF-16 begins".into());
+    problem
+}
+
 /// A file too long for a suite.
 pub(crate) fn file_too_large(path: &str, limit: &str) -> Diagnostic {
     about(

@@ -11,7 +11,7 @@ use std::{collections::HashSet, sync::Arc};
 
 pub(crate) use self::{files::*, shape::*, values::*, yaml::*};
 use crate::{
-    suite::yaml::{At, Source},
+    suite::yaml::{At, MERGE, Source},
     words::{
         diagnostic::{Diagnostic, Severity},
         source::{Origin, SourceFile, Span},
@@ -109,10 +109,10 @@ impl Problems {
         self.refused.push((key.to_owned(), at));
     }
 
-    /// Whether one of the keys was refused from a place on.
+    /// Whether one of the keys, or a merge that may have brought it, was refused from a place on.
     pub(crate) fn is_refused(&self, keys: &[&str], from: At) -> bool {
         self.refused.iter().any(|(key, at)| {
-            keys.contains(&key.as_str())
+            (key == MERGE || keys.contains(&key.as_str()))
                 && (at.source != from.source || at.span.start >= from.span.start)
         })
     }

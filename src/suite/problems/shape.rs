@@ -3,10 +3,13 @@
 use serde_json::Number;
 
 use super::{choices, code, error, helped, labelled, listed, warning};
-use crate::words::{
-    diagnostic::{Diagnostic, Severity},
-    source::Origin,
-    text,
+use crate::{
+    suite::raw::expect::RawExpect,
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        source::Origin,
+        text,
+    },
 };
 
 /// A key that does not exist there.
@@ -15,8 +18,20 @@ pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]
     let problem = labelled(problem, format!("not a key of {owner}"));
     match text::nearest(key, known.iter().copied()) {
         Some(near) => helped(problem, format!("did you mean `{near}`?")),
-        None => helped(problem, format!("{owner} takes {}", listed(known))),
+        None => match home(key, known) {
+            Some(home) => helped(problem, format!("`{key}` belongs under `{home}`")),
+            None => helped(problem, format!("{owner} takes {}", listed(known))),
+        },
     }
+}
+
+/// The key of this map under which another one has its place.
+fn home(key: &str, known: &[&str]) -> Option<&'static str> {
+    let homes = [("assert", &["expect"][..]), ("expect", RawExpect::KEYS)];
+    let mut homes = homes.into_iter();
+    homes
+        .find(|(home, keys)| known.contains(home) && keys.contains(&key))
+        .map(|(home, _)| home)
 }
 
 /// A value of another type.
@@ -27,6 +42,23 @@ pub(crate) fn wrong_type(origin: Origin, found: &str, expected: &str) -> Diagnos
         format!("expected {expected}, found {found}"),
     );
     labelled(problem, format!("this is {found}"))
+}
+
+/// A problem with a word that may have been meant.
+pub(crate) fn with_nearest(problem: Diagnostic, found: &str, known: &[&str]) -> Diagnostic {
+    match text::nearest(found, known.iter().copied()) {
+        Some(near) => helped(problem, format!("did you mean `{near}`?")),
+        None => problem,
+    }
+}
+
+/// A word that is no sign of readiness.
+pub(crate) fn unknown_readiness(origin: Origin, found: &str) -> Diagnostic {
+    let problem = unknown_word(origin, found, "sign of readiness", &["port"]);
+    helped(
+        problem,
+        "or a map: `{log: PATTERN}` for a line of its output, `{http: PATH}` for a path that is answered",
+    )
 }
 
 /// A quoted boolean.

@@ -100,6 +100,19 @@ pub(crate) fn bad_matcher(
     )
 }
 
+/// A map that is compared as it is, and reads as if it were of matchers.
+pub(crate) fn no_matcher(origin: Origin, word: &str, meant: &str, whole: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_MATCHER,
+        origin,
+        format!("`{word}` is no matcher: the answer is compared with this map as it is"),
+    );
+    helped(
+        problem,
+        format!("the matcher is called `{meant}`; to compare with the map write `equals: {whole}`"),
+    )
+}
+
 /// A name in braces that nothing defines.
 pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
     let problem = error(
@@ -148,6 +161,38 @@ pub(crate) fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnost
         format!("`{written}` stays as it is"),
     );
     helped(problem, format!("write `{{{{{name}}}}}` for its value"))
+}
+
+/// Braces in a key of a value that is sent.
+pub(crate) fn marker_in_key(origin: Origin, written: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_VARIABLE,
+        origin,
+        format!("`{written}` stays as it is"),
+    );
+    helped(problem, "in keys nothing is filled in, only in values")
+}
+
+/// A function in the place of a key.
+pub(crate) fn function_in_path(origin: Origin, path: &str, function: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_PATH,
+        origin,
+        format!(
+            "`{path}` is no path: `{function}()` is a function, and those stand in filters (`[?…]`) only"
+        ),
+    );
+    let problem = match function {
+        "length" | "count" => helped(
+            problem,
+            "how many there are is asked by the matcher `length`: `$.list: {length: 3}`",
+        ),
+        _ => problem,
+    };
+    helped(
+        problem,
+        format!("for a key of this name write `['{function}()']`"),
+    )
 }
 
 /// A variable of the environment without a value.

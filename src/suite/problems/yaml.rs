@@ -1,7 +1,10 @@
 //! Problems of the YAML itself.
 
-use super::{code, error, helped, labelled};
-use crate::words::{diagnostic::Diagnostic, source::Origin};
+use super::{code, error, helped, labelled, warning};
+use crate::{
+    suite::Dialect,
+    words::{diagnostic::Diagnostic, source::Origin},
+};
 
 /// The parser's complaint.
 pub(crate) fn yaml_syntax(origin: Origin, message: &str) -> Diagnostic {
@@ -11,10 +14,16 @@ pub(crate) fn yaml_syntax(origin: Origin, message: &str) -> Diagnostic {
         origin,
         format!("the YAML is broken: {tidy}"),
     );
-    helped(
-        problem,
-        "look at the indentation, the quotes and the brackets before this place",
-    )
+    let help = if tidy.starts_with("unexpected character: `\\u{") {
+        "remove the character; in double quotes it can be written as an escape"
+    } else if tidy.contains("tab") {
+        "indent with blanks: YAML takes no tabs there"
+    } else if tidy.contains("escape character") {
+        "in double quotes a backslash begins an escape: write a pattern in single quotes"
+    } else {
+        "look at the indentation, the quotes and the brackets before this place"
+    };
+    helped(problem, help)
 }
 
 /// Too deep, too large.
@@ -70,13 +79,24 @@ pub(crate) fn merge_of_no_map(origin: Origin) -> Diagnostic {
 }
 
 /// A tag that is none of YAML's own.
-pub(crate) fn unknown_tag(origin: Origin, tag: &str) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_TAG,
-        origin,
-        format!("the tag `{tag}` means nothing here"),
-    );
+/// The Go tool's parser takes the value as if it were not there.
+pub(crate) fn unknown_tag(origin: Origin, tag: &str, dialect: Dialect) -> Diagnostic {
+    let message = format!("the tag `{tag}` means nothing here");
+    let problem = match dialect {
+        Dialect::Native => error(code::UNKNOWN_TAG, origin, message),
+        Dialect::Compat => warning(code::UNKNOWN_TAG, origin, message),
+    };
     helped(problem, "remove it, or put the text in quotes")
+}
+
+/// `!!binary` before what is no base64.
+pub(crate) fn no_base64(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::YAML_SYNTAX,
+        origin,
+        "the text behind `!!binary` is no base64".into(),
+    );
+    helped(problem, "remove the tag if the text is meant as it is")
 }
 
 /// `.inf`, `.nan`.

@@ -86,12 +86,15 @@ impl Readable for RawSamplings {
             | Kind::Flag(false, _)
             | Kind::Number(..)
             | Kind::Text(..)
-            | Kind::Map(_) => RawSamplingReply::read(node, reading).map(|reply| Self(vec![reply])),
+            | Kind::Map(_) => {
+                let reply = reading.one_form::<Self, _>(node, &["true"], RawSamplingReply::read);
+                reply.map(|reply| Self(vec![reply]))
+            }
         }
     }
 
     fn words() -> String {
-        "a map or a list of maps".into()
+        "`true`, a map or a list of maps".into()
     }
 
     fn schema() -> Value {
@@ -140,7 +143,7 @@ impl Readable for RawElicitations {
     }
 
     fn words() -> String {
-        "a map `{action, content}`, a list of them, or `by_message: {REGEX: {action, content}}`"
+        "`true`, a map `{action, content}`, a list of them, or `by_message: {REGEX: {action, content}}`"
             .into()
     }
 
@@ -151,8 +154,8 @@ impl Readable for RawElicitations {
             {
                 "type": "object",
                 "properties": {
-                    "action": { "enum": ["accept", "decline", "cancel"] },
-                    "by_message": { "type": "object", "additionalProperties": one },
+                    "action": { "enum": ["accept", "decline", "cancel", null] },
+                    "by_message": { "type": ["object", "null"], "additionalProperties": one },
                 },
                 "dependentSchemas": { "by_message": { "maxProperties": 1 } },
             },

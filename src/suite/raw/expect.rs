@@ -29,20 +29,24 @@ shape! {
         contains = "contains": Texts;
         /// The text holds at least one of these.
         contains_any = "contains_any": Texts;
-        /// None of these occurs in any content.
+        /// None of these occurs in any content. Data is decoded; the few letters that bytes which are no text hold by
+        /// chance are passed over.
         not_contains = "not_contains": Texts;
         /// The text holds these one after another.
         in_order = "in_order": Texts;
         /// Each of these regular expressions is found in the text.
         matches_regex = "matches_regex": Texts;
         /// Paths into the text read as JSON, each with its value or a map of matchers: `exists`, `type`,
-        /// `gt`, `ge`, `lt`, `le`, `matches`, `contains`, `length`, `one_of`, `equals`, `not`. Equality is
-        /// exact, by type and value.
+        /// `gt`, `ge`, `lt`, `le`, `matches`, `contains`, `length`, `one_of`, `equals`, `not`. A map with any other
+        /// key is compared as it is. Equality is exact, by type and value; filters compare numbers by value too. Of a text that is not JSON as a whole, the first JSON value on lines of its own is
+        /// looked at, and a finding tells when more of them stand there. `{exists: false}`, `not` and paths that match
+        /// several places fail then: they would pass over the others.
         json_path = "json_path": Table<Anything>;
         /// The same for `structuredContent`.
         structured = "structured": Table<Anything>;
         /// The text read as JSON, or the structured content, satisfies this JSON Schema: written here, or
         /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched.
+        /// Fails when the text holds several JSON values.
         json_schema = "json_schema": TextOr<Anything>;
         /// `true`: the structured content satisfies the tool's declared `outputSchema`.
         output_schema = "output_schema": bool;
@@ -51,11 +55,11 @@ shape! {
         content = "content": OneOrMany<Members>;
         /// An array of the answer has at least so many items: the root, one of `locations`, `items`,
         /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, `resourceTemplates`, or the
-        /// one at `path`.
+        /// one at `path`. Of several JSON values in the text the first is looked at.
         min_results = "min_results": CountOr<RawResults>;
-        /// The same array has at most so many items.
+        /// The same array has at most so many items. Fails when the text holds several JSON values.
         max_results = "max_results": CountOr<RawResults>;
-        /// The member `net_delta` of the answer is this number.
+        /// The member `net_delta` of the answer is this number. Fails when the text holds several JSON values.
         net_delta = "net_delta": Number;
         /// Files that hold these texts after the call; those of a step, before the next one begins. Paths are relative to the fixture when there is one,
         /// else to the caller's directory.
@@ -66,9 +70,10 @@ shape! {
         file_equals = "file_equals": TextTable;
         /// Paths that are there.
         file_exists = "file_exists": Texts;
-        /// Paths that are not there.
+        /// Paths that are not there. A link that leads to nothing is not there either.
         file_not_exists = "file_not_exists": Texts;
-        /// Paths that are as they were before the server started; in the fixture their kind and mode too.
+        /// Paths that are as they were before the server started; in the fixture their kind and mode too, and the links
+        /// that they lead over. What steps of `setup` change counts.
         file_unchanged = "file_unchanged": Texts;
         /// Nothing but these paths (globs) changed in the fixture since the server started: content, kind or mode. A path is relative to the fixture or begins with `{{fixture}}`.
         only_changed = "only_changed": RawGlobs;
@@ -93,7 +98,7 @@ shape! {
         findings = "findings": NoneOrTexts;
         /// The answer is as stored: `true`, a name, or a map with `redact`.
         snapshot = "snapshot": FlagOr<TextOr<RawSnapshot>>;
-        /// None of these expectations holds.
+        /// None of these expectations holds. What is looked for in JSON fails here when the text holds several JSON values.
         not = "not": Box<RawExpect>;
     }
 }
@@ -137,7 +142,8 @@ shape! {
     RawNotificationsExpect, "`notifications`" {
         /// At least so many.
         min_count = "min_count": Count;
-        /// At most so many.
+        /// At most so many. Progress that came because we ask for it with every call counts only where
+        /// `notifications/progress` is named in `methods`, `not_methods` or `in_order`.
         max_count = "max_count": Count;
         /// Each of these methods occurs.
         methods = "methods": Texts;
@@ -317,7 +323,8 @@ impl Readable for RawExit {
                 }),
             })),
             Kind::Null | Kind::Flag(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
-                RawExitMap::read(node, reading).map(Self)
+                let map = reading.one_form::<Self, _>(node, &["clean"], RawExitMap::read);
+                map.map(Self)
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::{
         Dialect,
         problems::{self, Problems},
         raw::ShapeDoc,
-        yaml::{At, Entry, Key, Kind, Node, Style, go},
+        yaml::{At, Entry, Key, Kind, MERGE, Node, Style, go},
     },
     words::{diagnostic::Severity, text::nearest},
 };
@@ -55,9 +55,52 @@ pub(crate) struct Reading {
     pub(crate) problems: Problems,
     /// Whose rules apply.
     pub(crate) dialect: Dialect,
+    /// What the value that is read can be, where it is read as one of several forms.
+    forms: Option<Forms>,
+}
+
+/// What a value of several forms can be.
+#[derive(Debug)]
+struct Forms {
+    /// The place of the value.
+    at: At,
+    /// All of its forms, in words.
+    words: fn() -> String,
+    /// The words that are one of its forms.
+    known: &'static [&'static str],
 }
 
 impl Reading {
+    /// Nothing read yet.
+    pub(crate) fn new(problems: Problems, dialect: Dialect) -> Self {
+        Self {
+            problems,
+            dialect,
+            forms: None,
+        }
+    }
+
+    /// Reads a value as one of the forms of `U`; when it is none of them, all are told, and the nearest of the words
+    /// among them.
+    pub(crate) fn one_form<U: Readable, T>(
+        &mut self,
+        node: Node,
+        known: &'static [&'static str],
+        read: fn(Node, &mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let at = node.at;
+        let is_inner = self.forms.as_ref().is_some_and(|outer| outer.at == at);
+        // What was filled in has no place by which it could be known again.
+        if is_inner || at.span.start == at.span.end {
+            return read(node, self);
+        }
+        let words = U::words;
+        let outer = self.forms.replace(Forms { at, words, known });
+        let found = read(node, self);
+        self.forms = outer;
+        found
+    }
+
     /// The entries of a map whose keys mean something; a captured map is a value and means nothing.
     pub(crate) fn map(&mut self, node: Node, expected: &str) -> Option<Vec<Entry>> {
         match node.kind {
@@ -67,12 +110,25 @@ impl Reading {
                     .add(problems::wrong_type(origin, "a captured map", expected));
                 None
             }
-            Kind::Map(entries) => Some(entries),
+            Kind::Map(entries) => Some(self.without_merges(entries)),
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
                 self.wrong_type(&node, expected);
                 None
             }
         }
+    }
+
+    /// The entries without merge keys that could not be filled in, which was told: any key may have come from those.
+    fn without_merges(&mut self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let problems = &mut self.problems;
+        entries.retain(|Entry { key, value }| {
+            let is_lost = key.text == MERGE && value.is_null() && problems.is_broken(value.at);
+            if is_lost {
+                problems.refuse(MERGE, key.at);
+            }
+            !is_lost
+        });
+        entries
     }
 
     /// The field of an entry; a key without value is as good as absent.
@@ -140,7 +196,15 @@ impl Reading {
             return;
         }
         let origin = self.problems.origin(first_line(node.at, &self.problems));
-        let problem = problems::wrong_type(origin, &node.what(), expected);
+        let forms = self.forms.as_ref().filter(|forms| forms.at == node.at);
+        let problem = match (forms, &node.kind) {
+            (None, _) => problems::wrong_type(origin, &node.what(), expected),
+            (Some(forms), Kind::Text(text, _)) => {
+                let problem = problems::wrong_type(origin, &node.what(), &(forms.words)());
+                problems::with_nearest(problem, text, forms.known)
+            }
+            (Some(forms), _) => problems::wrong_type(origin, &node.what(), &(forms.words)()),
+        };
         self.problems.add(problem);
     }
 }

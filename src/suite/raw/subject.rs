@@ -15,7 +15,7 @@ shape! {
     RawTool, "`assert`" {
         /// The tool.
         tool = "tool": Text;
-        /// Its arguments.
+        /// Its arguments. A whole number is sent as an integer however it is written, `1.0` as `1` and `1e3` as `1000`, up to 21 digits.
         args = "args": Members;
         /// What must hold for the answer. Without any: that it is no error.
         expect = "expect": Deferred<RawExpect>;
@@ -27,7 +27,7 @@ shape! {
 shape! {
     /// Lists the tools; the text under test is the result as JSON.
     RawTools, "`assert_tools`" {
-        /// Fetches the single page at this cursor.
+        /// Fetches the single page at this cursor. An empty one is none.
         cursor = "cursor": Text;
         /// What must hold for the list.
         expect = "expect": Deferred<RawExpect>;
@@ -70,7 +70,7 @@ shape! {
 shape! {
     /// A list request; all pages are fetched and joined.
     RawList, "`list`" {
-        /// Fetches the single page at this cursor.
+        /// Fetches the single page at this cursor. An empty one is none.
         cursor = "cursor": Text;
     }
 }
@@ -199,9 +199,10 @@ shape! {
 
 shape! {
     /// Sends frames as they are written; the text under test is what was received, a frame a line. What
-    /// `not_error`, `is_error` and `error` want holds for the answer to every frame.
+    /// `not_error`, `is_error` and `error` want holds for the answer to every frame. A server that ends before it
+    /// answered is an error; of one that was sent no request, `exit` may say how it ends.
     RawRaw, "`raw`" {
-        /// The frames in order: a map or list is sent as JSON, a text as it is.
+        /// The frames in order: a map or list is sent as JSON, a text as it is, and numbers as they are written.
         send = "send": OneOrMany<Anything>;
         /// Whether the handshake is made before. Default: `true`.
         handshake = "handshake": bool;

@@ -34,7 +34,8 @@ impl<T: Readable> Readable for FlagOr<T> {
         if flag {
             bool::read(node, reading).map(Self::Flag)
         } else {
-            T::read(node, reading).map(Self::Other)
+            let other = reading.one_form::<Self, T>(node, &[], T::read);
+            other.map(Self::Other)
         }
     }
 
@@ -71,7 +72,10 @@ impl<T: Readable> Readable for TextOr<T> {
             Kind::Text(..) | Kind::Flag(..) | Kind::Number(..) => {
                 Text::read(node, reading).map(Self::Text)
             }
-            Kind::Null | Kind::List(_) | Kind::Map(_) => T::read(node, reading).map(Self::Map),
+            Kind::Null | Kind::List(_) | Kind::Map(_) => {
+                let map = reading.one_form::<Self, T>(node, &[], T::read);
+                map.map(Self::Map)
+            }
         }
     }
 
@@ -102,7 +106,8 @@ impl<T: Readable> Readable for CountOr<T> {
         match &node.kind {
             Kind::Map(_) => T::read(node, reading).map(Self::Map),
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => {
-                Count::read(node, reading).map(|Count(count)| Self::Count(count))
+                let count = reading.one_form::<Self, Count>(node, &[], Count::read);
+                count.map(|Count(count)| Self::Count(count))
             }
         }
     }
@@ -193,7 +198,10 @@ impl Readable for NoneOrTexts {
             | Kind::Number(..)
             | Kind::Text(..)
             | Kind::List(_)
-            | Kind::Map(_) => Texts::read(node, reading).map(Self::Texts),
+            | Kind::Map(_) => {
+                let texts = reading.one_form::<Self, Texts>(node, &["none"], Texts::read);
+                texts.map(Self::Texts)
+            }
         }
     }
 

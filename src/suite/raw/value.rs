@@ -125,8 +125,16 @@ impl Readable for bool {
     }
 
     fn schema() -> Value {
-        json!({ "type": "boolean" })
+        json!({ "anyOf": [{ "type": "boolean" }, flag_words(&["yes", "on", "y", "no", "off", "n"])] })
     }
+}
+
+/// Words in any case, as JSON Schema. Whether they stand in quotes it cannot say.
+pub(crate) fn flag_words(words: &[&str]) -> Value {
+    let letters = |letter: char| format!("[{letter}{}]", letter.to_ascii_uppercase());
+    let words = words.iter().map(|word| word.chars().map(letters).collect());
+    let words: Vec<String> = words.collect();
+    json!({ "type": "string", "pattern": format!("^({})$", words.join("|")) })
 }
 
 /// The switches of YAML 1.1, which the Go tool takes where a boolean is wanted.
@@ -249,6 +257,17 @@ impl Texts {
     }
 }
 
+/// What can be read of several entries. One that cannot was told, which makes the document unusable; the others are
+/// kept, so that whatever is wrong inside of them is told as well. `None` where none of them can be read.
+fn readable<T>(entries: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let (mut found, mut is_refused) = (Vec::new(), false);
+    for entry in entries {
+        is_refused |= entry.is_none();
+        found.extend(entry);
+    }
+    (!is_refused || !found.is_empty()).then_some(found)
+}
+
 impl<T: Readable> Readable for Vec<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         match node.kind {
@@ -258,11 +277,7 @@ impl<T: Readable> Readable for Vec<T> {
                     item.is_null() && !T::TAKES_NOTHING && reading.dialect == Dialect::Compat
                 };
                 let items: Vec<Node> = items.into_iter().filter(|item| !dropped(item)).collect();
-                let found: Vec<Option<T>> = items
-                    .into_iter()
-                    .map(|item| T::read(item, reading))
-                    .collect();
-                found.into_iter().collect()
+                readable(items.into_iter().map(|item| T::read(item, reading)))
             }
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
                 reading.wrong_type(&node, &Self::words());
@@ -289,7 +304,8 @@ impl<T: Readable> Readable for OneOrMany<T> {
         match node.kind {
             Kind::List(_) => Vec::read(node, reading).map(Self),
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
-                T::read(node, reading).map(|one| Self(vec![one]))
+                let one = reading.one_form::<Self, T>(node, &[], T::read);
+                one.map(|one| Self(vec![one]))
             }
         }
     }
@@ -310,11 +326,10 @@ impl<T: Readable> Readable for OneOrMany<T> {
 impl<T: Readable> Readable for Table<T> {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         let entries = reading.map(node, &Self::words())?;
-        let found: Vec<Option<(Key, T)>> = entries
+        let found = entries
             .into_iter()
-            .map(|entry| T::read(entry.value, reading).map(|value| (entry.key, value)))
-            .collect();
-        found.into_iter().collect::<Option<Vec<_>>>().map(Self)
+            .map(|entry| T::read(entry.value, reading).map(|value| (entry.key, value)));
+        readable(found).map(Self)
     }
 
     fn words() -> String {
@@ -333,20 +348,17 @@ impl<T: Readable> Readable for Table<T> {
 impl Readable for TextTable {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
         let entries = reading.map(node, &Self::words())?;
-        let found: Vec<Option<(Key, Text)>> = entries
-            .into_iter()
-            .map(|entry| {
-                let at = entry.value.at;
-                let text = if entry.value.is_null() {
-                    let text = String::new();
-                    Some(Text { text, at })
-                } else {
-                    Text::read(entry.value, reading)
-                };
-                text.map(|text| (entry.key, text))
-            })
-            .collect();
-        found.into_iter().collect::<Option<Vec<_>>>().map(Self)
+        let found = entries.into_iter().map(|entry| {
+            let at = entry.value.at;
+            let text = if entry.value.is_null() {
+                let text = String::new();
+                Some(Text { text, at })
+            } else {
+                Text::read(entry.value, reading)
+            };
+            text.map(|text| (entry.key, text))
+        });
+        readable(found).map(Self)
     }
 
     fn words() -> String {

@@ -2,6 +2,7 @@
 //! value does not say cheaply is left to the loader: whether patterns, paths and durations can be read, whether
 //! names are known, which keys go together.
 
+mod conditions;
 mod words;
 
 use serde_json::{Map, Value, json};
@@ -35,14 +36,39 @@ const REQUIRED: [(&str, &[&str]); 18] = [
     ("Mount", &["source", "target"]),
 ];
 
+/// The maps of expectations. A value of one that holds `{{…}}` is read when its names have values, so that a text may
+/// stand where another type is wanted.
+const EXPECTATIONS: [&str; 11] = [
+    "Expect",
+    "Error",
+    "Results",
+    "Progress",
+    "NotificationsExpect",
+    "LoggingExpect",
+    "ServerRequest",
+    "Stderr",
+    "ExitMap",
+    "Snapshot",
+    "Rule",
+];
+
+/// The name of the definition of a text that holds `{{…}}`.
+const TEMPLATE: &str = "Template";
+
 /// The schema of one document of a suite; the settings file's is its definition `Settings`.
 pub(crate) fn json_schema() -> Value {
     let mut shapes: Vec<&'static ShapeDoc> = Vec::new();
     RawAssertion::SHAPE.collect(&mut shapes);
     RawSettings::SHAPE.collect(&mut shapes);
+    let template = json!({
+        "type": "string",
+        "description": "A text with `{{…}}` that becomes what is wanted here.",
+        "pattern": "\\{\\{(\\{\\{|[^\\s{}]+\\}\\})",
+    });
     let definitions: Map<String, Value> = shapes
         .into_iter()
         .map(|shape| (definition(shape.name).to_owned(), of_shape(shape)))
+        .chain([(TEMPLATE.to_owned(), template)])
         .collect();
     let root = reference(RawAssertion::SHAPE.name);
     json!({
@@ -73,6 +99,9 @@ fn of_shape(shape: &ShapeDoc) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
+    if let Some((word, conditions)) = conditions::of(name) {
+        schema[word] = conditions;
+    }
     schema
 }
 
@@ -80,9 +109,30 @@ fn of_shape(shape: &ShapeDoc) -> Value {
 /// be there.
 fn of_key(owner: &str, key: &KeyDoc, required: &[&str]) -> Value {
     let schema = words::of(owner, key.key).unwrap_or_else(|| (key.schema)());
-    let mut kinds = vec![schema];
+    let is_templated = EXPECTATIONS.contains(&owner) || key.key == "expect_request";
+    let mut kinds = if is_templated {
+        vec![with_templates(schema), reference(TEMPLATE)]
+    } else {
+        vec![schema]
+    };
     if !required.contains(&key.key) {
         kinds.push(json!({ "type": "null" }));
     }
     json!({ "description": paragraph(key.doc), "anyOf": kinds })
+}
+
+/// The schema in whose lists and maps a template may stand for each part.
+fn with_templates(mut schema: Value) -> Value {
+    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
+        for kind in kinds {
+            *kind = with_templates(kind.take());
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(part) = schema.get_mut(key).filter(|part| part.is_object()) {
+            let kinds = [with_templates(part.take()), reference(TEMPLATE)];
+            *part = json!({ "anyOf": kinds });
+        }
+    }
+    schema
 }

@@ -2,12 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::{TEMPLATE, conditions::present};
 use crate::{
     observation::finding::FindingCode,
     protocol::revision::Revision,
     suite::{
         model::{expectation::LogLevel, server::PROFILES},
-        raw::shape::reference,
+        raw::{
+            Readable,
+            shape::reference,
+            value::{Count, flag_words},
+        },
     },
 };
 
@@ -16,7 +21,7 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
     let revisions = || Revision::ALL.map(Revision::name);
     let levels = || LogLevel::ALL.map(LogLevel::name);
     Some(match (owner, key) {
-        ("Server", "transport") => in_any_case(&["stdio", "http", "sse"], &[]),
+        ("Server", "transport") => in_any_case(&["stdio", "http", "sse"], &[""]),
         ("Server", "builtin") => one_of(&PROFILES),
         ("Server" | "Client", "protocol") => in_any_case(&["auto", "stateless"], &revisions()),
         ("Docker", "pull") => one_of(&["always", "missing", "never"]),
@@ -40,10 +45,27 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
             "outcome",
             "within_ms",
         ]),
-        ("Rule" | "TraceCall", "outcome") => marked_or(&["ok", "error"]),
-        ("Step", "ping") => json!({ "const": true }),
-        ("Assertion", "steps") => at_least_one("Step"),
-        ("Assertion", "trajectory") => at_least_one("Rule"),
+        ("Rule", "outcome") => marked_or(&["ok", "error"]),
+        ("TraceCall", "outcome") => one_of(&["ok", "error"]),
+        ("Step", "ping") => {
+            json!({ "anyOf": [{ "const": true }, flag_words(&["yes", "on", "y"])] })
+        }
+        ("Tool" | "Sampling" | "Elicitation" | "Logging" | "Notifications" | "Step", "tool") => {
+            json!({ "type": ["string", "number", "boolean"], "pattern": "\\S" })
+        }
+        ("Expect", "content") => {
+            let size = json!({ "anyOf": [Count::schema(), reference(TEMPLATE)] });
+            one_or_many(&json!({ "type": "object", "properties": { "min_bytes": size } }))
+        }
+        ("Expect", "server_requests") => {
+            let request = reference("ServerRequest");
+            one_or_many(&json!({ "allOf": [request, present("method")] }))
+        }
+        ("Assertion", "steps") => at_least_one(&reference("Step")),
+        ("Assertion", "trajectory") => {
+            let rule = json!({ "anyOf": [reference("Rule"), reference(TEMPLATE)] });
+            at_least_one(&rule)
+        }
         _ => return None,
     })
 }
@@ -54,7 +76,7 @@ fn one_of(words: &[&str]) -> Value {
 
 /// One of the words, or a text with `{{…}}` that becomes one.
 fn marked_or(words: &[&str]) -> Value {
-    json!({ "anyOf": [one_of(words), { "type": "string", "pattern": "\\{\\{" }] })
+    json!({ "anyOf": [one_of(words), reference(TEMPLATE)] })
 }
 
 fn one_or_many(one: &Value) -> Value {
@@ -76,6 +98,6 @@ fn in_any_case(words: &[&str], exact: &[&str]) -> Value {
     json!({ "anyOf": [one_of(&known), { "type": "string", "pattern": pattern }] })
 }
 
-fn at_least_one(shape: &str) -> Value {
-    json!({ "type": "array", "items": reference(shape), "minItems": 1 })
+fn at_least_one(item: &Value) -> Value {
+    json!({ "type": "array", "items": item, "minItems": 1 })
 }

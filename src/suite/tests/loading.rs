@@ -251,3 +251,50 @@ fn reports_that_cannot_be_written_are_told_at_their_place() {
     ");
     assert_eq!(sample.load().settings.report, ["sarif=a.sarif", "json=-"]);
 }
+
+#[test]
+fn a_schema_file_that_a_name_stands_for_is_told_when_it_is_loaded() {
+    let case = |expect: &str, wanted: bool| {
+        let text = format!("server: {{command: s}}\nassert: {{tool: x, expect: {{{expect}}}}}\n");
+        for sample in [Sample::one(&text), Sample::one(&text).compat()] {
+            let shown = sample.shown();
+            let told = shown.contains("a schema file cannot be named by a `{{…}}`");
+            assert_eq!(told, wanted, "{expect}: {shown}");
+        }
+    };
+    case("json_schema: '{{fixture}}/schema.json'", true);
+    case("not: {json_schema: '{{fixture}}/schema.json'}", true);
+    case("json_schema: {const: '{{fixture}}'}", false);
+    case("not: {contains: '{{fixture}}'}", false);
+    let steps =
+        "server: {command: s}\nsteps: [{tool: x, expect: {json_schema: '{{fixture}}/s.json'}}]\n";
+    assert!(Sample::one(steps).shown().contains("bad-schema"));
+}
+
+#[test]
+fn a_folder_that_is_not_read_is_told_when_a_suite_lies_in_it() {
+    let case = |path: &str, text: &str, note: Option<&str>| {
+        let sample = Sample::new(&[("a.yaml", GOOD), (path, text)]);
+        let notes = sample.load().suite.notes;
+        let told: Vec<&str> = notes.iter().map(String::as_str).collect();
+        assert_eq!(told, note.into_iter().collect::<Vec<_>>(), "{path}");
+    };
+    let hidden = "`.smoke` is passed over: it is hidden, and a suite lies in it";
+    case(".smoke/b.yaml", GOOD, Some(hidden));
+    case(
+        "deep/.smoke/b.yml",
+        GOOD,
+        Some(&hidden.replace("`.", "`deep/.")),
+    );
+    case(".smoke/deep/b.yaml", GOOD, None);
+    case(".smoke/b.txt", GOOD, None);
+    case(".buildkite/pipeline.yml", "steps: [{command: x}]\n", None);
+    case(".github/dependabot.yml", "version: 2\nupdates: []\n", None);
+    case(".tools/broken.yaml", "a: [\n", None);
+    let packages =
+        "`node_modules` is passed over: it is for packages of others, and a suite lies in it";
+    case("node_modules/b.yaml", GOOD, Some(packages));
+    case("node_modules/other/b.yaml", GOOD, None);
+    let fixture = "`fixtures` is passed over: its name says that it holds no assertions";
+    case("fixtures/b.yaml", "a: 1\n", Some(fixture));
+}

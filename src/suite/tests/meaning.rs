@@ -126,16 +126,16 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
 }
 
 #[test]
-fn numbers_and_dates_stay_as_they_are_written() {
+fn numbers_keep_their_value_and_dates_stay_as_they_are_written() {
     let body = body(
-        "assert: {tool: x, args: {d: 2024-01-01, f: 1.0, big: 340282366920938463463374607431768211456, hex: 0x10, on: yes, map: {1: a}}, expect: {contains: [42, true, 1.50]}}",
+        "assert: {tool: x, args: {d: 2024-01-01, f: 1.0, e: [1e6], big: 340282366920938463463374607431768211456, hex: 0x10, on: yes, map: {1: a}}, expect: {contains: [42, true, 1.50]}}",
     );
     let Subject::Tool(call) = &body.subject else {
         panic!("a tool");
     };
     assert_eq!(
         call.args.value.to_string(),
-        r#"{"d":"2024-01-01","f":1.0,"big":340282366920938463463374607431768211456,"hex":16,"on":"yes","map":{"1":"a"}}"#
+        r#"{"d":"2024-01-01","f":1,"e":[1000000],"big":340282366920938463463374607431768211456,"hex":16,"on":"yes","map":{"1":"a"}}"#
     );
     let WantedState::Ready(expectation) = &body.wanted[0].state else {
         panic!("ready");

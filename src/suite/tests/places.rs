@@ -76,16 +76,15 @@ error[not-utf8]: `a.yaml` is not UTF-8
   |
   = help: save the file as UTF-8
 ");
-    let text: Vec<u8> = "name: a\nassert: {tool: x}\n"
-        .encode_utf16()
-        .flat_map(u16::to_be_bytes)
-        .collect();
-    let (problems, unusable) = told(&Sample::one("").bytes("a.yaml", &text));
-    assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(
-        problems[0].ends_with(&format!(" {}", unusable[0])),
-        "{problems:?} {unusable:?}"
-    );
+    let text = "name: a\nassert: {tool: x}\n".encode_utf16();
+    let text: Vec<u8> = text.flat_map(u16::to_be_bytes).collect();
+    let sample = Sample::one("").bytes("a.yaml", &text);
+    case(&sample, &["not-utf8 1:1"], &["1:1"]);
+    assert!(sample.shown().contains("UTF-16"), "{}", sample.shown());
+    let text = "name: ä\nassert: {tool: x}\n".encode_utf16();
+    let text: Vec<u8> = text.flat_map(u16::to_le_bytes).collect();
+    let sample = Sample::one("").bytes("a.yaml", &text);
+    case(&sample, &["not-utf8 1:13"], &["1:13"]);
 }
 
 #[test]

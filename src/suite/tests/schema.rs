@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The documents of a text as JSON.
-fn documents(text: &str) -> Vec<serde_json::Value> {
+pub(super) fn documents(text: &str) -> Vec<serde_json::Value> {
     let problems = Sample::problems(text);
     crate::suite::yaml::parse(
         text,
@@ -62,6 +62,71 @@ fn verdicts(schema: &jsonschema::Validator, text: &str) -> (bool, bool) {
     (schema.is_valid(&found[0]), loads)
 }
 
+/// Documents that schema and loader take, on a plain server.
+const TAKEN: &[&str] = &[
+    "assert_elicitation: {tool: x, expect_request: [{zz: 1}]}",
+    "assert_elicitation: {tool: x, answer: {by_message: {a: {action: decline}}}}",
+    "assert_elicitation: {tool: x, answer: {name: Ada, action: decline}}",
+    "assert_logging: {set_level: warning, expect: {contains_level: [info, error], not_below: debug}}",
+    "steps: [{set_level: '{{{{x'}]",
+    "assert: {tool: x, expect: {findings: none}}",
+    "skip: it is slow\nassert: {tool: x}",
+    "skip: yes\nassert: {tool: x, expect: {not_error: On, exit: {clean: n}, output_schema: OFF}}",
+    "assert: {tool: x, expect: {min_results: '{{fixture!}}', not_error: '{{fixture!}}', error: {code: '{{fixture!}}'}}}",
+    "assert: {tool: x, expect: {not: {content: ['{{fixture!}}', {min_bytes: '{{fixture!}}'}]}, exit: '{{fixture!}}'}}",
+    "assert: {tool: x, expect: {file_contains: {a: '{{fixture}}'}, notifications: {min_count: 'a {{{{ b'}}}",
+    "assert_sampling: {tool: x, expect_request: '{{fixture!}}'}",
+    "assert_sampling: {tool: x, expect_request: {count: 1}}",
+    "assert_logging: {tool: x, expect: {min_messages: '{{fixture!}}'}}",
+    "trace: []\ntrajectory: [{type: count, tool: a, min: '{{fixture!}}'}, '{{fixture!}}', {type: order, tools: a, tool: }]",
+    "steps: [{ping: yes}, {tool: a, read: }]",
+    "assert_resources: {list: }",
+    "assert_prompts: {list: }",
+    "assert_elicitation: {tool: x, answer: {action: }}",
+    "assert_elicitation: {tool: x, answer: {by_message: }}",
+    "trace: [{tool: a, outcome: ok}]\ntrajectory: [{type: count, tool: a, min: 1}]",
+];
+
+/// Documents that neither of them takes.
+const REFUSED: &[&str] = &[
+    "assert: {args: {}}",
+    "assert: {tool: }",
+    "assert_sampling: {}",
+    "assert_completion: {ref: {type: ref/prompt, name: a}}",
+    "assert_completion: {ref: {type: ref/tool, name: a}, argument: {name: a}}",
+    "assert_prompts: {get: {arguments: {}}}",
+    "raw: {send: [a]}",
+    "http: {request: {}}",
+    "assert: {tool: x, expect: {min_results: {path: $.a}}}",
+    "assert: {tool: x, expect: {findings: [stdout-nois]}}",
+    "assert: {tool: x, expect: {snapshot: 'true'}}",
+    "assert_logging: {set_level: warn}",
+    "skip: 'true'\nassert: {tool: x}",
+    "steps: []",
+    "steps: [{}]",
+    "steps: [{tool: a, read: b}]",
+    "steps: [{ping: no}]",
+    "steps: [{tool: ' '}]",
+    "assert_resources: {}",
+    "assert_resources: {read: }",
+    "assert_prompts: {}",
+    "assert: {tool: x, expect: {min_results: '{{ fixture }}'}}",
+    "assert: {tool: x, expect: {min_results: many}}",
+    "assert: {tool: x, expect: {exit: {}}}",
+    "assert: {tool: x, expect: {exit: {code: 1, clean: true}}}",
+    "assert: {tool: x, expect: {server_requests: {}}}",
+    "assert: {tool: x, expect: {server_requests: [{count: 1}]}}",
+    "assert: {tool: x, expect: {content: {min_bytes: x}}}",
+    "trace: []\ntrajectory: [{type: order, tool: a}]",
+    "trace: []\ntrajectory: [{type: order, tools: [a], tool: a}]",
+    "trace: []\ntrajectory: [{type: count, tool: a}]",
+    "trace: []\ntrajectory: [{type: within_ms, from: a}]",
+    "trace: [{tool: a, outcome: '{{fixture}}'}]\ntrajectory: [{type: presence, tools: [a]}]",
+    "trace: [{}]\ntrajectory: [{type: presence, tools: [a]}]",
+    "trace: [{tool: a}]\ntrajectory: []",
+    "trace: [{tool: a}]\ntrajectory: [{type: presense, tools: [a]}]",
+];
+
 #[test]
 fn the_schema_and_the_loader_agree() {
     let schema = jsonschema::validator_for(&json_schema()).unwrap();
@@ -72,51 +137,35 @@ fn the_schema_and_the_loader_agree() {
         format!("client: {{client_capabilities: {{{capability}}}}}\nassert: {{tool: x}}")
     };
     let server = |keys: &str| format!("server: {{{keys}}}\nassert: {{tool: x}}");
-    for good in [
-        "assert_elicitation: {tool: x, expect_request: [{zz: 1}]}",
-        "assert_elicitation: {tool: x, answer: {by_message: {a: {action: decline}}}}",
-        "assert_elicitation: {tool: x, answer: {name: Ada, action: decline}}",
-        "assert_logging: {set_level: warning, expect: {contains_level: [info, error], not_below: debug}}",
-        "steps: [{set_level: '{{{{x'}]",
-        "assert: {tool: x, expect: {findings: none}}",
-        &server("command: s, transport: STDIO, protocol: 2025-06-18"),
-        &server("builtin: minimal, protocol: Auto"),
-        &server("command: s, inherit_env: [A]"),
-        "skip: it is slow\nassert: {tool: x}",
-        "trace: [{tool: a, outcome: ok}]\ntrajectory: [{type: count, tool: a, min: 1}]",
-    ] {
+    let good = [
+        server("command: s, transport: STDIO, protocol: 2025-06-18"),
+        server("builtin: minimal, protocol: Auto"),
+        server("command: s, inherit_env: [A]"),
+        server("command: s, transport: ''"),
+        server("command: s, docker: {image: a, warm: no}"),
+    ];
+    let good = good.iter().map(String::as_str).chain(TAKEN.iter().copied());
+    for good in good {
         case(good, true);
     }
-    for bad in [
-        "assert: {args: {}}",
-        "assert: {tool: }",
-        "assert_sampling: {}",
-        "assert_completion: {ref: {type: ref/prompt, name: a}}",
-        "assert_completion: {ref: {type: ref/tool, name: a}, argument: {name: a}}",
-        "assert_prompts: {get: {arguments: {}}}",
-        "raw: {send: [a]}",
-        "http: {request: {}}",
-        "assert: {tool: x, expect: {min_results: {path: $.a}}}",
-        "assert: {tool: x, expect: {findings: [stdout-nois]}}",
-        "assert: {tool: x, expect: {snapshot: 'true'}}",
-        "assert_logging: {set_level: warn}",
-        "skip: 'true'\nassert: {tool: x}",
-        "steps: []",
-        "trace: [{}]\ntrajectory: [{type: presence, tools: [a]}]",
-        "trace: [{tool: a}]\ntrajectory: []",
-        "trace: [{tool: a}]\ntrajectory: [{type: presense, tools: [a]}]",
-        &server("command: s, inherit_env: 'true'"),
-        &server("command: s, transport: htttp"),
-        &server("command: s, protocol: 2025-06-19"),
-        &server("builtin: conformence"),
-        &server("command: s, docker: {image: a, pull: allways}"),
-        &server("command: s, docker: {image: a, mounts: [{}]}"),
-        &client("elicitation: {action: acept}"),
-        &client("elicitation: {by_message: 5}"),
-        &client("elicitation: {by_message: [{a: {action: decline}}]}"),
-        &client("elicitation: {by_message: true}"),
-        &client("elicitation: {by_message: {a: {}}, action: decline}"),
-    ] {
+    let bad = [
+        server("command: s, inherit_env: 'true'"),
+        server("command: s, transport: htttp"),
+        server("command: s, protocol: 2025-06-19"),
+        server("builtin: conformence"),
+        server("command: s, docker: {image: a, pull: allways}"),
+        server("command: s, docker: {image: a, mounts: [{}]}"),
+        client("elicitation: {action: acept}"),
+        client("elicitation: {by_message: 5}"),
+        client("elicitation: {by_message: [{a: {action: decline}}]}"),
+        client("elicitation: {by_message: true}"),
+        client("elicitation: {by_message: {a: {}}, action: decline}"),
+    ];
+    let bad = bad
+        .iter()
+        .map(String::as_str)
+        .chain(REFUSED.iter().copied());
+    for bad in bad {
         case(bad, false);
     }
 }

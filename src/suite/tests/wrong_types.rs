@@ -4,13 +4,18 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::{Value, json};
 
-use super::Sample;
+use super::{Sample, schema::documents};
 use crate::{
-    suite::raw::{
-        ShapeDoc,
-        assertion::{RawAssertion, SUBJECTS},
-        settings::RawSettings,
-        shape::definition,
+    suite::{
+        lower::ACTIONS,
+        model::Entry,
+        raw::{
+            ShapeDoc,
+            assertion::{RawAssertion, SUBJECTS},
+            settings::RawSettings,
+            shape::definition,
+        },
+        schema::json_schema,
     },
     words::{
         diagnostic::{Diagnostic, Severity},
@@ -109,7 +114,8 @@ fn takes(schema: &Value, kind: &str) -> bool {
                 }
             }
         };
-        named && !refused
+        // The words of a pattern are none of the values.
+        named && !refused && part.get("pattern").is_none()
     }) && schema["not"]["type"] != kind
 }
 
@@ -128,6 +134,71 @@ fn is_told(problems: &[Diagnostic], place: &Range<usize>) -> bool {
         };
         problem.severity == Severity::Error && place.start <= start && end <= place.end
     })
+}
+
+/// The document with what its maps need beside the place.
+fn complete(mut document: Value) -> Value {
+    let add = |map: Option<&mut Value>, keys: &[&str], key: &str| {
+        if let Some(map) = map.and_then(Value::as_object_mut)
+            && !keys.iter().any(|key| map.contains_key(*key))
+        {
+            map.insert(key.into(), json!("x"));
+        }
+    };
+    let started = ["command", "builtin", "launch"];
+    add(document.get_mut("server"), &started, "command");
+    // What nothing looks at is passed over by the loader.
+    if let Some(server) = document.get_mut("server").and_then(Value::as_object_mut)
+        && (server.contains_key("auth") || server.contains_key("launch"))
+    {
+        server.insert("transport".into(), json!("http"));
+        server.insert("url".into(), json!("http://x"));
+    }
+    let requests = document.pointer_mut("/setup/0/expect/server_requests");
+    add(requests, &["method"], "method");
+    let results = document.pointer_mut("/setup/0/expect/min_results");
+    if let Some(results) = results.and_then(Value::as_object_mut) {
+        results.entry("count").or_insert(json!(1));
+    }
+    if document.get("trace").is_some() {
+        document["trajectory"] = json!([{ "type": "order", "tools": "a" }]);
+    }
+    for subject in ["assert", "assert_sampling", "assert_elicitation"] {
+        add(document.get_mut(subject), &["tool"], "tool");
+    }
+    for steps in ["setup", "steps"] {
+        let step = document.get_mut(steps).and_then(|steps| steps.get_mut(0));
+        add(step, &ACTIONS, "tool");
+    }
+    whole(document)
+}
+
+#[test]
+fn the_schema_takes_what_the_loader_takes() {
+    let schema = jsonschema::validator_for(&json_schema()).unwrap();
+    let more = ["yes", "null", "\"\"", "\"{{fixture}}\""];
+    let values = VALUES.iter().map(|(_, value)| *value).chain(more);
+    let values: Vec<&str> = values.collect();
+    let places = Places::of(RawAssertion::SHAPE).into_iter();
+    let texts: Vec<String> = places
+        .map(|(place, _)| complete(place))
+        .flat_map(|place| values.iter().map(move |value| filled(&place, value).0))
+        .collect();
+    let text = texts.join("\n---\n");
+    let entries = Sample::one(&text).load().suite.entries;
+    let documents = documents(&text);
+    assert_eq!((entries.len(), documents.len()), (texts.len(), texts.len()));
+    let taken = entries.iter().zip(&documents).zip(&texts);
+    let taken = taken.filter(|((entry, _), _)| matches!(entry, Entry::Assertion(_)));
+    let taken: Vec<_> = taken
+        .map(|((_, document), text)| (document, text))
+        .collect();
+    assert!(taken.len() > 500, "{}", taken.len());
+    let refused = taken
+        .iter()
+        .filter(|(document, _)| !schema.is_valid(document));
+    let refused: Vec<&str> = refused.map(|(_, text)| text.as_str()).collect();
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
 /// A document around a place: with a server and a subject, unless the place is in one.

@@ -1,14 +1,16 @@
-//! Events of the YAML parser to trees, one for each document: keys that occur twice, aliases, merge keys and
-//! tags are settled here, and everything is bounded.
+//! Events of the YAML parser to trees, one for each document: aliases and tags are settled here, and everything is
+//! bounded.
 
 use std::collections::HashMap;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_saphyr::granit_parser::{
     ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
     options as parser_options,
 };
 
 use super::{
+    merge::merged,
     node::{At, Entry, Key, Kind, Node, Source, Style},
     scalar,
 };
@@ -214,7 +216,14 @@ impl<'a> Builder<'a> {
 
     /// The parser gave up.
     fn broken(&mut self, error: &ScanError) -> Result<(), Stop> {
+        let message = error.kind().to_string();
         let offset = error.marker().byte_offset().unwrap_or(self.text.len());
+        // It is told at the text before it.
+        let offset = if message.contains("tab") {
+            tab_behind(self.text, offset).unwrap_or(offset)
+        } else {
+            offset
+        };
         let width = self.text.get(offset..).and_then(|rest| rest.chars().next());
         let at = self.at(offset, offset + width.map_or(0, char::len_utf8));
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
@@ -223,7 +232,6 @@ impl<'a> Builder<'a> {
             });
             return Err(Stop);
         }
-        let message = error.kind().to_string();
         self.fault(at, |origin| problems::yaml_syntax(origin, &message));
         Err(Stop)
     }
@@ -297,7 +305,10 @@ impl<'a> Builder<'a> {
                 let last = entries
                     .last()
                     .map(|entry| entry.value.at.span.end.max(entry.key.at.span.end));
-                (Kind::Map(self.merge(entries)), last)
+                (
+                    Kind::Map(merged(entries, self.text, &mut self.problems)),
+                    last,
+                )
             }
         };
         let end = if own.end > own.start {
@@ -368,60 +379,6 @@ impl<'a> Builder<'a> {
         self.complete(node, 0)
     }
 
-    /// The entries of a finished mapping: merge keys filled in, keys that occur twice told.
-    fn merge(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
-        let mut own: Vec<Entry> = Vec::with_capacity(entries.len());
-        let mut known: HashMap<String, At> = HashMap::new();
-        let mut merged: Vec<Node> = Vec::new();
-        for entry in entries {
-            let at = entry.key.at;
-            if entry.key.text == "<<" && self.text.get(at.span.start..at.span.end) == Some("<<") {
-                merged.push(entry.value);
-            } else if let Some(first) = known.get(&entry.key.text) {
-                let line = self.problems.origin(*first).position().line;
-                self.fault(at, |origin| {
-                    problems::duplicate_key(origin, &entry.key.text, line)
-                });
-            } else {
-                known.insert(entry.key.text.clone(), at);
-                own.push(entry);
-            }
-        }
-        for node in merged {
-            let at = node.at;
-            let maps = match node.kind {
-                Kind::List(items) => items,
-                kind @ (Kind::Map(_)
-                | Kind::Null
-                | Kind::Flag(..)
-                | Kind::Number(..)
-                | Kind::Text(..)) => {
-                    vec![Node { kind, at }]
-                }
-            };
-            for map in maps {
-                match map.kind {
-                    Kind::Map(entries) => {
-                        for entry in entries {
-                            if !known.contains_key(&entry.key.text) {
-                                known.insert(entry.key.text.clone(), entry.key.at);
-                                own.push(entry);
-                            }
-                        }
-                    }
-                    Kind::Null
-                    | Kind::Flag(..)
-                    | Kind::Number(..)
-                    | Kind::Text(..)
-                    | Kind::List(_) => {
-                        self.fault(at, problems::merge_of_no_map);
-                    }
-                }
-            }
-        }
-        own
-    }
-
     /// The value of a scalar.
     fn scalar(
         &mut self,
@@ -436,14 +393,23 @@ impl<'a> Builder<'a> {
             None if style == ScalarStyle::Plain => scalar::plain(text, self.dialect),
             None => quoted(),
             Some(name) => match name.as_str() {
-                "str" | "!" | "binary" | "timestamp" => quoted(),
+                "str" | "!" | "timestamp" => quoted(),
+                "binary" => {
+                    let decoded = binary(text);
+                    if decoded.is_none() {
+                        self.fault(at, problems::no_base64);
+                    }
+                    let decoded = decoded.unwrap_or_default();
+                    Ok(Kind::Text(decoded, Style::Quoted))
+                }
                 "int" | "float" => match scalar::number_of(text, self.dialect) {
                     Some(number) => Ok(Kind::Number(number, text.to_owned())),
                     None => scalar::plain(text, self.dialect),
                 },
                 "bool" | "null" => scalar::plain(text, self.dialect),
                 _ => {
-                    self.fault(at, |origin| problems::unknown_tag(origin, &name));
+                    let dialect = self.dialect;
+                    self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
                     quoted()
                 }
             },
@@ -461,8 +427,8 @@ impl<'a> Builder<'a> {
             && name != expected
             && name != "!"
         {
-            let at = self.place(span);
-            self.fault(at, |origin| problems::unknown_tag(origin, &name));
+            let (at, dialect) = (self.place(span), self.dialect);
+            self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
         }
     }
 }
@@ -477,6 +443,27 @@ fn tag_name(tag: &Tag) -> String {
         Some(name @ ("binary" | "timestamp")) => name.to_owned(),
         _ => original,
     }
+}
+
+/// Where the first line behind a place that is indented with a tab has it.
+fn tab_behind(text: &str, offset: usize) -> Option<usize> {
+    let rest = text.get(offset..)?;
+    let lines = rest.match_indices('\n');
+    let mut tabs = lines.filter_map(|(end, _)| {
+        let line = &rest[end + 1..];
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        line[indent..]
+            .starts_with('\t')
+            .then_some(offset + end + 1 + indent)
+    });
+    tabs.next()
+}
+
+/// The text that base64 stands for, blanks among it left out; what is no UTF-8 becomes U+FFFD, as in Go's JSON.
+fn binary(written: &str) -> Option<String> {
+    let packed: String = written.split_ascii_whitespace().collect();
+    let bytes = STANDARD.decode(packed).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A scalar as a key.

@@ -23,6 +23,10 @@ impl Bars {
             Some(canvas) => ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS),
             None => ProgressDrawTarget::hidden(),
         };
+        Self::on(target)
+    }
+
+    fn on(target: ProgressDrawTarget) -> Self {
         let all = MultiProgress::with_draw_target(target);
         let bar = all.add(
             ProgressBar::new(0)
@@ -75,4 +79,83 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex, PoisonError},
+    };
+
+    use indicatif::{ProgressDrawTarget, TermLike};
+    use unicode_width::UnicodeWidthStr;
+
+    use super::{Bars, Counts};
+
+    /// A narrow terminal that keeps what is written to it.
+    #[derive(Debug, Clone, Default)]
+    struct Narrow(Arc<Mutex<Vec<String>>>);
+
+    impl Narrow {
+        fn keep(&self, text: &str) {
+            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push(text.to_owned());
+        }
+    }
+
+    impl TermLike for Narrow {
+        fn width(&self) -> u16 {
+            40
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.keep(text);
+            Ok(())
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.keep(text);
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_of_wide_characters_fits_the_terminal() {
+        let narrow = Narrow::default();
+        let target = ProgressDrawTarget::term_like(Box::new(narrow.clone()));
+        let mut bars = Bars::on(target);
+        bars.draw(&["漢字😀".repeat(20)], &Counts::default());
+        bars.clear();
+        let kept = narrow.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wide: Vec<&String> = kept.iter().filter(|text| text.contains('漢')).collect();
+        assert!(!wide.is_empty(), "{kept:?}");
+        for text in wide {
+            assert!(text.width() <= 40, "{}: {text:?}", text.width());
+        }
+    }
 }

@@ -9,6 +9,12 @@ use std::{
 use console::{Term, is_dumb};
 use indicatif::TermLike;
 
+/// The columns of standard output, if it is a terminal.
+pub(super) fn columns_of_stdout() -> Option<usize> {
+    let (_, columns) = Term::stdout().size_checked()?;
+    Some(columns.into())
+}
+
 /// A terminal that is drawn on until it is gone.
 #[derive(Debug)]
 pub(super) struct Canvas {

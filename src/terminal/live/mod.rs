@@ -65,6 +65,8 @@ pub(crate) struct LiveOptions {
 /// The view of a run. It owns the bars; whoever owns stdout lends it for each event.
 pub(crate) struct Live {
     options: LiveOptions,
+    /// Columns of the terminal that results are shown on.
+    columns: Option<usize>,
     bars: Option<Bars>,
     running: BTreeMap<JobIndex, Running>,
     /// What all wait for; empty when there is nothing.
@@ -103,6 +105,7 @@ impl Live {
                 Progress::None => None,
             },
             options,
+            columns: canvas::columns_of_stdout(),
             running: BTreeMap::new(),
             preparing: String::new(),
             counts: Counts::default(),
@@ -196,7 +199,11 @@ impl Live {
         if self.options.results == Results::Silent {
             return Ok(());
         }
-        let mut shown = line::result(record, self.options.trials, self.options.theme);
+        let room = line::Room {
+            trials: self.options.trials,
+            columns: self.columns,
+        };
+        let mut shown = line::result(record, room, self.options.theme);
         shown.push('\n');
         if self.bars.is_some() {
             self.waiting.push_str(&shown);

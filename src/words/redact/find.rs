@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use super::{SHORTEST_BYTES, layers::LONGEST_ESCAPE};
+use super::{
+    SHORTEST_BYTES,
+    layers::{LONGEST_ESCAPE, SIGNS},
+};
 use crate::words::text::CUT;
 
 /// What stands where something was left out: our own mark, and the one of many others.
@@ -37,7 +40,11 @@ pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>))
 }
 
 /// Tells every part between two cuts that is out of the middle of a secret.
-pub(super) fn find_between(text: &str, secrets: &[String], mut hide: impl FnMut(Range<usize>)) {
+pub(super) fn find_between<'a, All: Iterator<Item = &'a str>>(
+    text: &str,
+    secrets: impl Fn() -> All,
+    mut hide: impl FnMut(Range<usize>),
+) {
     let mut cuts: Vec<(usize, usize)> = MARKS
         .iter()
         .flat_map(|mark| {
@@ -57,8 +64,8 @@ pub(super) fn find_between(text: &str, secrets: &[String], mut hide: impl FnMut(
             let (from, to) = (LONGEST_ESCAPE, between.len() - LONGEST_ESCAPE);
             &between[ceiling(between, from)..floor(between, to)]
         };
-        let is_part = |secret: &String| inner.len() >= least(secret) && secret.contains(inner);
-        if secrets.iter().any(is_part) {
+        let is_part = |secret: &str| inner.len() >= least(secret) && secret.contains(inner);
+        if secrets().any(is_part) {
             hide(start..end);
         }
     }
@@ -94,13 +101,22 @@ fn same_back(text: &str, secret: &str) -> usize {
 
 /// Where the cut is, if the text was cut at this place, be it through an escape or a character.
 fn cut_behind(text: &str, at: usize) -> Option<usize> {
+    // What an escape begins with may have been taken for a character of the secret.
+    let before = text[..at].ends_with(SIGNS).then(|| at - 1);
+    torn_up_to(text, at).or_else(|| torn_up_to(text, before?))
+}
+
+/// Where the cut is behind what it left over of an escape or a character, if anything.
+fn torn_up_to(text: &str, at: usize) -> Option<usize> {
     let reach = floor(text, at + LONGEST_ESCAPE);
     let places = (at..=reach).filter(|place| text.is_char_boundary(*place));
     let is_mark = |place: &usize| MARKS.iter().any(|mark| text[*place..].starts_with(mark));
     places
         .take_while(|place| {
             let rest = &text[at..*place];
-            is_torn(rest) && (rest.is_empty() || rest.starts_with(['\\', '\u{fffd}']))
+            let begins = rest.starts_with(SIGNS) || rest.starts_with('\u{fffd}');
+            let is_entity = rest.strip_prefix('&').is_some_and(is_name);
+            rest.is_empty() || begins && is_torn(rest) || is_entity
         })
         .find(is_mark)
 }
@@ -111,7 +127,10 @@ fn cut_before(text: &str, at: usize) -> Option<usize> {
     let places = (reach..=at).rev().filter(|it| text.is_char_boundary(*it));
     let is_mark = |place: &usize| MARKS.iter().any(|mark| text[..*place].ends_with(mark));
     places
-        .take_while(|place| is_torn(&text[*place..at]))
+        .take_while(|place| {
+            let rest = &text[*place..at];
+            is_torn(rest) || rest.strip_suffix(';').is_some_and(is_name)
+        })
         .find(is_mark)
 }
 
@@ -121,9 +140,26 @@ fn is_torn(rest: &str) -> bool {
         character.is_ascii_hexdigit()
             || matches!(
                 character,
-                '\\' | '/' | '"' | '\'' | 'u' | 'x' | 'n' | 'r' | 't' | '{' | '}' | '\u{fffd}'
+                '\\' | '%'
+                    | '/'
+                    | '"'
+                    | '\''
+                    | 'u'
+                    | 'x'
+                    | 'n'
+                    | 'r'
+                    | 't'
+                    | '{'
+                    | '}'
+                    | '\u{fffd}'
             )
     })
+}
+
+/// Whether a text can be out of the name between `&` and `;`.
+fn is_name(rest: &str) -> bool {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '#' | '&');
+    rest.chars().all(plain)
 }
 
 /// The place, or the nearest one before it that divides no character.

@@ -1,10 +1,42 @@
 //! A text as it reads once its escapes are undone, and again, with the way back to where each character stood. What a
-//! server means by a text is not asked: every escape that JSON and its kin know is undone, whoever wrote it.
+//! server means by a text is not asked: every escape that JSON, URLs, HTML and their kin know is undone, whoever wrote it.
 
 use std::{borrow::Cow, ops::Range};
 
 /// The longest escape of one character: two halves of a pair.
 pub(super) const LONGEST_ESCAPE: usize = "\\ud83d\\ude00".len();
+
+/// Whose escapes are undone. Each alone, because in the eyes of another a secret may hold an escape itself (`100%25` in
+/// JSON), and all at once, for a text that went through several hands.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Escapes {
+    /// `\n`, `\u00e9`: JSON, and most languages.
+    Backslash,
+    /// `%C3%A9`: URLs and forms.
+    Percent,
+    /// `&amp;`, `&#39;`: HTML and XML.
+    Ampersand,
+    /// All of them.
+    All,
+}
+
+impl Escapes {
+    /// All ways; the one for all of them last.
+    pub(super) const WAYS: [Self; 4] = [Self::Backslash, Self::Percent, Self::Ampersand, Self::All];
+
+    /// What these escapes begin with.
+    fn signs(self) -> &'static [char] {
+        match self {
+            Self::Backslash => &['\\'],
+            Self::Percent => &['%'],
+            Self::Ampersand => &['&'],
+            Self::All => &SIGNS,
+        }
+    }
+}
+
+/// What escapes begin with.
+pub(super) const SIGNS: [char; 3] = ['\\', '%', '&'];
 
 /// A text, or what it is after its escapes were undone some times.
 #[derive(Debug)]
@@ -33,8 +65,9 @@ impl<'a> Layer<'a> {
     }
 
     /// The text with one layer of escapes undone; `None` when it holds none.
-    pub(super) fn below(&self) -> Option<Layer<'static>> {
-        let mut at = self.text.find('\\')?;
+    pub(super) fn below(&self, escapes: Escapes) -> Option<Layer<'static>> {
+        let signs = escapes.signs();
+        let mut at = self.text.find(signs)?;
         let mut text = String::with_capacity(self.text.len());
         let mut places = Vec::with_capacity(self.text.len() + 1);
         let mut undone = false;
@@ -56,7 +89,7 @@ impl<'a> Layer<'a> {
                 }
                 None => 1,
             };
-            match self.text[at + length..].find('\\') {
+            match self.text[at + length..].find(signs) {
                 Some(next) => at += length + next,
                 None => break,
             }
@@ -73,7 +106,15 @@ impl<'a> Layer<'a> {
 
 /// The character that the escape at the beginning of a text stands for, and the escape's length.
 fn escape(text: &str) -> Option<(char, usize)> {
-    let rest = text.strip_prefix('\\')?;
+    match text.bytes().next()? {
+        b'%' => by_bytes(text),
+        b'&' => by_name(text),
+        _ => behind_backslash(text.strip_prefix('\\')?),
+    }
+}
+
+/// `n`, `x26` or `u00e9`, behind a backslash.
+fn behind_backslash(rest: &str) -> Option<(char, usize)> {
     let character = match rest.bytes().next()? {
         plain @ (b'"' | b'\'' | b'\\' | b'/') => char::from(plain),
         b'b' => '\u{8}',
@@ -109,6 +150,45 @@ fn by_number(rest: &str) -> Option<(char, usize)> {
     Some((character, LONGEST_ESCAPE))
 }
 
+/// `%C3%A9`: the bytes of one character.
+fn by_bytes(text: &str) -> Option<(char, usize)> {
+    let byte = |at: usize| {
+        let number = text.get(3 * at..3 * at + 3)?.strip_prefix('%')?;
+        u8::from_str_radix(digits(number)?, 16).ok()
+    };
+    let first = byte(0)?;
+    // As many ones as its first byte begins with, a character has bytes.
+    let length = first.leading_ones().max(1) as usize;
+    let bytes: Vec<u8> = (0..length.min(4)).map_while(byte).collect();
+    let character = str::from_utf8(&bytes).ok()?.chars().next()?;
+    Some((character, 3 * bytes.len()))
+}
+
+/// `&amp;`, `&#39;` or `&#x27;`.
+fn by_name(text: &str) -> Option<(char, usize)> {
+    let end = text
+        .bytes()
+        .take(LONGEST_ESCAPE)
+        .position(|it| it == b';')?;
+    let name = text.get(1..end)?;
+    let character = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let number = match number.strip_prefix(['x', 'X']) {
+                Some(number) => u32::from_str_radix(digits(number)?, 16),
+                None => digits(number)?.parse(),
+            };
+            char::from_u32(number.ok()?)?
+        }
+    };
+    Some((character, end + 1))
+}
+
 /// A text that holds nothing but hexadecimal digits.
 fn digits(text: &str) -> Option<&str> {
     let all = text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -119,12 +199,36 @@ fn digits(text: &str) -> Option<&str> {
 mod tests {
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
-    use super::Layer;
+    use super::{Escapes, Layer};
 
     fn below(text: &str) -> Option<String> {
+        undone(text, Escapes::Backslash)
+    }
+
+    fn undone(text: &str, escapes: Escapes) -> Option<String> {
         Layer::first(text)
-            .below()
+            .below(escapes)
             .map(|layer| layer.text.into_owned())
+    }
+
+    #[test]
+    fn what_urls_and_markup_escape_is_undone() {
+        let case = |escapes, text: &str, wanted: Option<&str>| {
+            assert_eq!(undone(text, escapes).as_deref(), wanted, "{text}");
+        };
+        let (url, markup) = (Escapes::Percent, Escapes::Ampersand);
+        case(url, "a%20b%2fc%2F%c3%B6%F0%9F%98%80", Some("a b/c/ö😀"));
+        case(url, "100% %zz %e9 %C3 %c3%zz %+1 %", None);
+        case(url, "%F8%88%80%80%80%2", None);
+        case(markup, "&amp;&lt;&gt;&quot;&apos;", Some("&<>\"'"));
+        case(markup, "&#39;&#x27;&#X1f600;&#246;", Some("''😀ö"));
+        case(
+            markup,
+            "a & b; &; &#; &#x; &#d9; &nope; &#xd800; &#99999999999;",
+            None,
+        );
+        case(Escapes::All, r"\u0026amp;%26amp%3b", Some("&amp;&amp;"));
+        case(markup, r"%26\u0026", None);
     }
 
     #[test]
@@ -144,9 +248,9 @@ mod tests {
     #[test]
     fn places_lead_back_through_all_layers() {
         let text = r"x\\u0026y";
-        let first = Layer::first(text).below().unwrap();
+        let first = Layer::first(text).below(Escapes::Backslash).unwrap();
         assert_eq!(first.text, r"x\u0026y");
-        let second = first.below().unwrap();
+        let second = first.below(Escapes::Backslash).unwrap();
         assert_eq!(second.text, "x&y");
         assert_eq!(second.place(1..2), 1..8);
         assert_eq!(&text[second.place(0..3)], text);
@@ -154,12 +258,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_undone_and_keeps_its_places(text in "[\\\\u0-9a-f{}é\"n]{0,40}") {
-            let mut layer = Layer::first(&text);
-            while let Some(below) = layer.below() {
-                prop_assert!(below.text.len() < layer.text.len());
-                prop_assert_eq!(below.place(0..below.text.len()), 0..text.len());
-                layer = below;
+        fn any_text_is_undone_and_keeps_its_places(text in "([\\\\%&u0-9a-f{}é\"n]|&#|;|amp;){0,40}") {
+            for escapes in Escapes::WAYS {
+                let mut layer = Layer::first(&text);
+                while let Some(below) = layer.below(escapes) {
+                    prop_assert!(below.text.len() < layer.text.len());
+                    prop_assert_eq!(below.place(0..below.text.len()), 0..text.len());
+                    layer = below;
+                }
             }
         }
 

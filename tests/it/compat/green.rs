@@ -283,6 +283,38 @@ assert_prompts: {list: {}}
 }
 
 #[test]
+fn what_a_setup_changed_is_no_change_with_compat() {
+    let project = Project::with_suite(
+        "
+name: the setup writes
+setup: [{tool: write_file, args: {path: kept.txt, text: changed}}]
+assert: {tool: echo, args: {message: a}, expect: {file_unchanged: ['{{fixture}}/kept.txt']}}
+---
+name: the subject writes, too
+setup: [{tool: write_file, args: {path: kept.txt, text: changed}}]
+assert:
+  tool: write_file
+  args: {path: kept.txt, text: again}
+  expect: {file_unchanged: ['{{fixture}}/kept.txt']}
+---
+name: nothing is written
+setup: [{tool: echo, args: {message: a}}]
+assert: {tool: echo, args: {message: a}, expect: {file_unchanged: ['{{fixture}}/kept.txt']}}
+",
+    )
+    .file(
+        "evals/mcp-assert.yaml",
+        "defaults: {server: {builtin: conformance, args: [--files, '{{fixture}}']}}\n",
+    )
+    .file("data/kept.txt", "original");
+    let seen = run_in(&project, &["--fixture", "data"]);
+    assert_eq!(seen.statuses(), ["FAIL", "FAIL", "PASS"]);
+    let seen = run_in(&project, &["--fixture", "data", "--compat"]);
+    let wanted = ["PASS", "FAIL", "PASS"];
+    assert_eq!(seen.statuses(), wanted, "{}", seen.details());
+}
+
+#[test]
 fn expectations_hold_wherever_they_stand() {
     let project = Project::with_suite(
         "

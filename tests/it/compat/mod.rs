@@ -5,6 +5,7 @@ mod ends;
 mod green;
 mod red;
 mod reports;
+mod returned;
 mod safety;
 
 use crate::harness::{Project, Ran};
@@ -100,17 +101,22 @@ while IFS= read -r line; do serve; done
 
 /// Runs a suite of one file on a [`shell_server`] and compares the status of each of its assertions.
 fn scripted(arms: &str, yaml: &str, wanted: &[&str]) -> Seen {
+    scripted_with(arms, yaml, &[], wanted)
+}
+
+/// The same with more arguments on the command line.
+fn scripted_with(arms: &str, yaml: &str, arguments: &[&str], wanted: &[&str]) -> Seen {
     let project = Project::with_suite(yaml)
         .file("server.sh", shell_server(arms))
         .file(
             "evals/mcp-assert.yaml",
             "defaults: {server: {command: sh, args: [server.sh]}}\n",
         );
-    let seen = run_in(&project, &[]);
+    let seen = run_in(&project, arguments);
     assert_eq!(
         seen.statuses(),
         wanted,
-        "{yaml}\n{}\n{}",
+        "{arguments:?}\n{yaml}\n{}\n{}",
         seen.details(),
         seen.ran.stderr
     );
@@ -127,12 +133,13 @@ fn the_page_names_tests_that_exist() {
         include_str!("reports.rs"),
         include_str!("safety.rs"),
         include_str!("../command_line.rs"),
+        include_str!("../containers/closed.rs"),
     ]
     .concat();
     let mut rows = 0;
     for row in page.lines().filter(|line| {
         let mut start = line.trim_start_matches("| ").chars();
-        start.next().is_some_and(|letter| "GRCUD".contains(letter))
+        start.next().is_some_and(|letter| "GRCUDS".contains(letter))
             && start.next().is_some_and(|digit| digit.is_ascii_digit())
     }) {
         rows += 1;

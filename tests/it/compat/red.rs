@@ -240,14 +240,26 @@ assert: {tool: echo, args: {message: 'number {{last}}'}, expect: {contains: [num
 fn all_pages_of_a_list_are_seen() {
     scripted(
         r#"*'"second"'*) answer '{"tools":[{"name":"b","inputSchema":{"type":"object"}}]}' ;;
+    *'"cursor":""'*) answer '{"tools":[]}' ;;
+    *tools/call*) answer '{"content":[{"type":"text","text":""}]}' ;;
     *tools/list*) answer '{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"second"}' ;;"#,
         "
 name: both pages
 assert_tools:
   expect:
     json_path: {'$.tools[0].name': a, '$.tools[1].name': b, '$.tools': {length: 2}}
+---
+name: an empty cursor is none
+assert_tools: {cursor: '', expect: {json_path: {'$.tools': {length: 2}}}}
+---
+name: a captured one too
+setup: [{tool: last, capture: {next: $}}]
+assert_tools: {cursor: '{{next}}', expect: {json_path: {'$.tools': {length: 2}}}}
+---
+name: the page at a cursor
+assert_tools: {cursor: second, expect: {json_path: {'$.tools': {length: 1}}}}
 ",
-        &["PASS"],
+        &["PASS", "PASS", "PASS", "PASS"],
     );
 }
 

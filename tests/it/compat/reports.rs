@@ -145,3 +145,33 @@ fn assertions_of_one_name_are_told_apart() {
         assert!(baseline.contains(id), "{id} is not in\n{baseline}");
     }
 }
+
+#[test]
+fn the_files_of_a_run_are_of_this_run_alone() {
+    let project =
+        Project::with_suite("name: once\nserver: {builtin: conformance}\nassert: {tool: echo}\n");
+    for _ in 0..2 {
+        run_in(&project, &["--markdown", "report.md"]);
+    }
+    let report = project.read("report.md");
+    assert_eq!(report.matches("### mcp-assert").count(), 1, "{report}");
+}
+
+#[test]
+fn skips_are_left_out_of_the_badge() {
+    let suite = "
+name: one
+server: {builtin: conformance}
+assert: {tool: echo}
+---
+name: two
+server: {builtin: conformance}
+assert: {tool: echo}
+skip: true
+";
+    let project = Project::with_suite(suite);
+    run_in(&project, &["--badge", "badge.json", "--trials", "2"]);
+    let badge = project.read("badge.json");
+    assert!(badge.contains("\"1/1"), "{badge}");
+    assert!(badge.contains("\"brightgreen\""), "{badge}");
+}

@@ -169,3 +169,23 @@ assert: {tool: echo, expect: {file_contains: {kept.txt: original, link.txt: orig
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains("out.txt"), "{said}");
 }
+
+#[test]
+fn a_server_on_the_command_line_is_quoted_as_in_a_shell() {
+    let project = Project::with_suite("name: quoted\nassert: {tool: x}\n").file(
+        "my server.sh",
+        super::shell_server(r#"*tools/call*) answer '{"content":[]}' ;;"#),
+    );
+    let seen = run_in(&project, &["--server", "sh 'my server.sh'"]);
+    assert_eq!(seen.statuses(), ["PASS"], "{}", seen.details());
+}
+
+#[test]
+fn roots_are_addresses() {
+    let suite = "
+name: a relative path with a blank
+server: {builtin: conformance, client_capabilities: {roots: ['a b']}}
+assert: {tool: list_roots, expect: {contains: ['file:///', '/a%20b']}}
+";
+    case(suite, &[], &["PASS"]);
+}

@@ -316,6 +316,43 @@ fn an_engine_that_hangs_keeps_no_interrupted_run_from_telling() {
     assert_eq!(labelled(label), "");
 }
 
+/// Whether the engine of the test below was asked for files.
+static READING: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn an_interrupt_is_heard_while_files_are_read() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let remote = Remote::with(|asked| {
+        if asked.starts_with(b"GET") && String::from_utf8_lossy(asked).contains("/archive?") {
+            READING.store(true, Ordering::Relaxed);
+            thread::park_timeout(Duration::from_mins(1));
+        }
+        None
+    });
+    let suite =
+        "name: reads\nassert: {tool: echo, args: {text: hi}, expect: {file_exists: keep.txt}}\n";
+    let project = project(suite).file("fixture/keep.txt", "keep");
+    let mut command = project.command(&["run", "evals", "--fixture", "fixture"]);
+    command
+        .args(["--docker-host", &remote.address])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    while !READING.load(Ordering::Relaxed) {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nothing is read");
+        thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    let begun = Instant::now();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
 #[test]
 fn the_next_run_sweeps_what_a_killed_one_left_and_so_does_reap() {
     if !ready() {

@@ -30,7 +30,7 @@ impl Remote {
         Self::with(|_| None)
     }
 
-    /// The same, told of everything that is asked before the engine is.
+    /// The same, told of everything that is asked before the engine is, and with nothing at the end of it.
     /// What it gives back goes to who asked, and the engine is not.
     pub(super) fn with(hears: fn(&[u8]) -> Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -76,6 +76,7 @@ fn forward(client: TcpStream, hears: fn(&[u8]) -> Option<&'static str>) {
                 break;
             }
         }
+        hears(&[]);
         let _ = to.shutdown(Shutdown::Write);
     });
     let (mut from, mut to) = (server, client);

@@ -1,8 +1,17 @@
 //! What file expectations see in a container: by whatever name, wherever the server starts, and what cannot be seen.
 
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
-use super::{IMAGE, project, ready, run};
+use super::{
+    IMAGE,
+    engines::{Remote, SOCKET},
+    project, ready, run,
+};
+use crate::engine::docker;
 
 /// The status of each assertion, and what was said.
 fn statuses(suite: &str) -> (Vec<String>, String) {
@@ -117,4 +126,105 @@ fn relative_paths_lead_from_where_the_server_starts() {
         .collect();
     let wanted = ["pass", "fail", "pass", "fail", "pass", "fail"];
     assert_eq!(statuses, wanted, "{}", ran.stdout);
+}
+
+/// How often the engine of the test below was asked for what is outside of the fixture.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Removes a container when its files are asked for after its server was talked to, just before the engine is asked.
+fn removes(asked: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(asked);
+    let (front, rest) = text.split_once("/containers/")?;
+    let (id, what) = rest.split_once('/')?;
+    let is_late = match front.split(' ').next() {
+        Some("GET") => what.starts_with("archive?path=%2Fmcp-assert"),
+        // It is looked at before the start, too.
+        Some("HEAD") if what.contains("leak") => ASKED.fetch_add(1, Ordering::Relaxed) == 1,
+        _ => false,
+    };
+    if is_late {
+        docker(Path::new("/"), &["rm", "--force", "--volumes", id]);
+    }
+    None
+}
+
+#[test]
+fn files_of_a_container_that_is_gone_are_not_absent() {
+    if !ready() || !Path::new(SOCKET).exists() {
+        return;
+    }
+    let remote = Remote::with(removes);
+    let project = project(
+        r#"
+name: in the fixture
+assert: {tool: write, args: {path: "{{fixture}}/leak"}, expect: {file_not_exists: leak}}
+---
+name: elsewhere
+assert: {tool: echo, args: {text: hi}, expect: {file_not_exists: /opt/leak}}
+---
+name: compared
+assert: {tool: echo, args: {text: hi}, expect: {not: {only_changed: []}}}
+"#,
+    )
+    .file("fixture/keep.txt", "keep");
+    let arguments = ["--fixture", "fixture", "--docker-host", &remote.address];
+    let (ran, seen) = run(&project, &arguments);
+    let records = seen["assertions"].as_array().unwrap();
+    for record in records {
+        assert_eq!(record["status"], "error", "{}", ran.stdout);
+    }
+    assert!(
+        ran.stdout.contains("the container is gone"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn files_that_are_named_are_read_beside_much_that_is_not() {
+    if !ready() {
+        return;
+    }
+    let make = |count: u32, each: &str| {
+        let line =
+            format!("for i in $(seq {count}); do truncate --size {each} {{{{fixture}}}}/$i; done");
+        let line = serde_json::json!(format!("sh -c '{line}'"));
+        format!("setup: [{{tool: spawn, args: {{line: {line}}}, expect: {{equals: '0'}}}}]\n")
+    };
+    let (many, large) = (make(130, "1M"), make(1, "1100M"));
+    let (statuses, said) = statuses(&format!(
+        r#"
+name: behind 130 MiB of others
+{many}assert:
+  tool: write
+  args: {{path: "{{{{fixture}}}}/z.txt", text: the text}}
+  expect: {{file_contains: {{z.txt: the text}}, file_exists: ["77"]}}
+---
+name: by the name of a link
+{many}assert:
+  tool: link
+  args: {{path: "{{{{fixture}}}}/z.txt", to: keep.txt}}
+  expect: {{file_contains: {{z.txt: keep}}}}
+---
+name: beside more than is read
+{large}assert:
+  tool: write
+  args: {{path: "{{{{fixture}}}}/z.txt", text: the text}}
+  expect:
+    file_contains: {{z.txt: the text, keep.txt: keep}}
+    file_not_exists: [a.txt, keep.txt/x]
+---
+name: is not there beside more than is read
+{large}assert: {{tool: echo, args: {{text: hi}}, expect: {{file_exists: z.txt}}}}
+---
+name: all of it is more than is compared
+{large}assert: {{tool: echo, args: {{text: hi}}, expect: {{only_changed: ["1"]}}}}
+"#
+    ));
+    let wanted = ["pass", "pass", "pass", "fail", "error"];
+    assert_eq!(statuses, wanted, "{said}");
+    assert!(
+        said.contains("more than is read of a container (1 GiB)"),
+        "{said}"
+    );
 }

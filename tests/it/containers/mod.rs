@@ -322,6 +322,26 @@ assert: {tool: write, args: {path: "{{fixture}}/x"}}
 }
 
 #[test]
+fn a_server_of_the_command_line_gets_the_fixture_that_it_speaks_of() {
+    if !ready() {
+        return;
+    }
+    let suite = "name: echoes\nassert: {tool: echo, args: {text: a}, expect: {equals: a}}\n";
+    let project = Project::with_suite(suite).file("fixture/server.py", SERVER);
+    let server = "python3 '{{fixture}}/server.py'";
+    let options = [
+        "--docker",
+        IMAGE,
+        "--fixture",
+        "fixture",
+        "--server",
+        server,
+    ];
+    let (ran, _) = run(&project, &options);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+#[test]
 fn servers_are_placed_by_the_command_line_too() {
     if !ready() {
         return;

@@ -129,6 +129,36 @@ fn no_green_leg_of_a_run_hides_a_red_one() {
 }
 
 #[test]
+fn a_leg_that_runs_again_alone_hides_no_red_one() {
+    let twin = Twin::start();
+    let (red, green) = (project(RED), project(GREEN));
+    let speak = |(run, attempt), project: &Project| {
+        let step = Step::pull_request(&twin, 5).numbered(run).again(attempt);
+        step.run(project, &[]);
+        let left = ours(&twin.world());
+        assert_eq!(left.len(), 1, "{left:?}");
+        left[0].clone()
+    };
+    let passes = "### mcp-assert: pass, 1/1 passed";
+    let earlier = "_Several jobs or steps of this run told of this suite before. In attempt 1 the worst of them said \
+                   fail.";
+    speak((7, 1), &red);
+    assert!(speak((7, 1), &green).contains("_Several jobs"));
+    for attempt in [2, 3] {
+        let now = speak((7, attempt), &green);
+        for wanted in [passes, earlier, &format!("run=7 attempt={attempt}")] {
+            assert!(now.contains(wanted), "{wanted}\n{now}");
+        }
+        assert_eq!(now.matches("_Several").count(), 1, "{now}");
+    }
+    // The next run begins anew; where one leg spoke alone, nothing is hidden.
+    for (run, project) in [((8, 1), &red), ((8, 2), &green)] {
+        let now = speak(run, project);
+        assert!(!now.contains("_Several"), "{now}");
+    }
+}
+
+#[test]
 fn a_green_leg_that_writes_at_the_same_time_is_corrected() {
     let twin = Twin::start();
     let (red, green) = (project(RED), project(GREEN));

@@ -52,6 +52,7 @@ fn the_first_run_makes_an_orphan_and_the_next_adds() {
         names,
         [
             "badge/evals.json",
+            "badges.json",
             first.as_str(),
             "baselines.json",
             "timings/evals.json"
@@ -126,7 +127,10 @@ fn an_incomplete_run_leaves_a_badge_and_no_baseline() {
     let ran = Step::push(&twin, &hash("c1")).run(&project, &WRITE);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     let files = twin.world().files(BRANCH);
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["badge/evals.json"]);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["badge/evals.json", "badges.json"]
+    );
     let badge: Value = serde_json::from_str(&files["badge/evals.json"]).unwrap();
     assert_eq!(
         (badge["message"].as_str(), badge["isError"].as_bool()),
@@ -148,8 +152,56 @@ fn a_run_of_nothing_leaves_a_badge_and_no_baseline() {
     assert!(badge.contains("no data"), "{badge}");
     let kept = known
         .into_iter()
-        .filter(|(path, _)| !path.starts_with("badge/"));
+        .filter(|(path, _)| !path.starts_with("badge"));
+    files.remove("badges.json").unwrap();
     assert_eq!(files, kept.collect());
+}
+
+#[test]
+fn an_older_run_that_ends_later_overwrites_nothing_of_a_newer_one() {
+    let twin = Twin::start();
+    history(&twin);
+    let write = |commit: &str, number, wanted| {
+        let step = Step::push(&twin, &hash(commit)).numbered(number);
+        let ran = step.run(&project(wanted), &WRITE);
+        let files = twin.world().files(BRANCH);
+        let badge: Value = serde_json::from_str(&files["badge/evals.json"]).unwrap();
+        let known = [
+            "schemaVersion",
+            "label",
+            "message",
+            "color",
+            "isError",
+            "cacheSeconds",
+        ];
+        let keys = badge.as_object().unwrap().keys();
+        assert!(
+            keys.clone().all(|it| known.contains(&it.as_str())),
+            "{badge}"
+        );
+        let baseline: Value =
+            serde_json::from_str(&files[&format!("baseline/{}.json", hash(commit))]).unwrap();
+        let status = baseline["suites"]["evals"]["entries"][0]["status"].clone();
+        (
+            badge["message"].as_str().unwrap().to_owned(),
+            status.as_str().unwrap().to_owned(),
+            ran.stdout.matches("stays as run 31 left it").count(),
+        )
+    };
+    let says = |badge: &str, status: &str, stays| (badge.to_owned(), status.to_owned(), stays);
+    assert_eq!(write("c2", 29, 99), says("0/1", "FAIL", 0));
+    // The badge is the same, and of the newer run from now on.
+    assert_eq!(write("c2", 31, 99), says("0/1", "FAIL", 0));
+    // The commit before has its own baseline; the badge tells of the newest.
+    assert_eq!(write("c1", 30, 1), says("0/1", "PASS", 1));
+    assert_eq!(write("c2", 30, 1), says("0/1", "FAIL", 2));
+    assert_eq!(write("c2", 31, 1), says("1/1", "PASS", 0));
+    assert_eq!(write("c2", 32, 99), says("0/1", "FAIL", 0));
+    // What an older version wrote names no run.
+    let mut files = twin.world().files(BRANCH);
+    files.remove("badges.json");
+    twin.world().push(BRANCH, files);
+    assert_eq!(write("c1", 30, 1), says("1/1", "PASS", 0));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(crate) struct Step<'a> {
     /// The event's name and payload.
     event: (&'static str, Value),
     run: u64,
+    attempt: u64,
     sha: String,
     reference: String,
     token: Option<&'static str>,
@@ -47,6 +48,7 @@ impl<'a> Step<'a> {
             twin,
             event: ("push", payload),
             run: 1,
+            attempt: 1,
             sha: sha.to_owned(),
             reference: "refs/heads/main".to_owned(),
             token: Some(TOKEN),
@@ -99,6 +101,12 @@ impl<'a> Step<'a> {
         self
     }
 
+    /// The same in another attempt of its run.
+    pub(crate) fn again(mut self, attempt: u64) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
     /// The same with another token, or none.
     pub(crate) fn token(mut self, token: Option<&'static str>) -> Self {
         self.token = token;
@@ -134,7 +142,7 @@ impl<'a> Step<'a> {
             .env("GITHUB_SHA", &self.sha)
             .env("GITHUB_REF", &self.reference)
             .env("GITHUB_RUN_ID", self.run.to_string())
-            .env("GITHUB_RUN_ATTEMPT", "1")
+            .env("GITHUB_RUN_ATTEMPT", self.attempt.to_string())
             .env(
                 "GITHUB_WORKFLOW_REF",
                 format!("{REPOSITORY}/.github/workflows/ci.yml@{}", self.reference),

@@ -321,6 +321,59 @@ fn a_head_that_nobody_proposes_gets_no_comment() {
     assert_eq!(twin.world().count("POST", "/comments"), 0);
 }
 
+/// What the workflow that comments does to find the reports of a run that kept these artifacts.
+fn reports_of(artifacts: &[&str]) -> String {
+    use std::os::unix::fs::PermissionsExt;
+
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workflow = std::fs::read_to_string(root.join(".github/workflows/comment.yml")).unwrap();
+    let (_, jobs) = workflow.split_once("\njobs:\n").unwrap();
+    let (step, _) = jobs.split_once("        env:\n").unwrap();
+    let page = std::fs::read_to_string(root.join("docs/github-action.md")).unwrap();
+    assert!(page.contains(step), "the page has another step");
+    let (_, script) = step.split_once("run: |\n").unwrap();
+    let project = Project::new()
+        .file("names", artifacts.join("\n"))
+        .file("gh", "#!/bin/sh\ncat names\n");
+    let gh = project.path().join("gh");
+    std::fs::set_permissions(gh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let paths = std::env::var("PATH").unwrap();
+    let ran = std::process::Command::new("bash")
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+        .current_dir(project.path())
+        .env("PATH", format!("{}:{paths}", project.path().display()))
+        .env("GITHUB_OUTPUT", "output")
+        .env("REPOSITORY", FORK)
+        .env("RUN", "77")
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    project.read("output")
+}
+
+#[test]
+fn each_report_of_a_run_is_told_as_its_last_attempt_left_it() {
+    let jq = std::process::Command::new("jq").arg("--version").output();
+    if !crate::engine::there(jq.is_ok(), "there is no `jq`") {
+        return;
+    }
+    let case = |artifacts: &[&str], names: &str| {
+        assert_eq!(reports_of(artifacts), format!("names={names}\n"));
+    };
+    // Where none was kept, the merge says so.
+    case(&["mcp-assert-files-1"], r#"["mcp-assert-report"]"#);
+    case(&["mcp-assert-report"; 2], r#"["mcp-assert-report"]"#);
+    case(
+        &[
+            "mcp-assert-report-a-attempt-10",
+            "mcp-assert-report-a-attempt-9",
+            "theirs",
+            "mcp-assert-report-b-attempt-1",
+        ],
+        r#"["mcp-assert-report-a-attempt-10","mcp-assert-report-b-attempt-1"]"#,
+    );
+}
+
 #[test]
 fn a_report_of_a_stranger_writes_no_data() {
     let twin = Twin::start();

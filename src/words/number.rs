@@ -68,7 +68,7 @@ impl Decimal {
 }
 
 /// The order of two numbers.
-pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
+pub(crate) fn compare(left: &Number, right: &Number) -> Ordering {
     let (left, right) = (Decimal::new(left), Decimal::new(right));
     match (left.negative, right.negative) {
         (false, true) => Ordering::Greater,
@@ -79,13 +79,13 @@ pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
 }
 
 /// Whether a number has no fraction, however it is written: `1.0` and `1e3` have none.
-pub(super) fn is_integer(number: &Number) -> bool {
+pub(crate) fn is_integer(number: &Number) -> bool {
     let number = Decimal::new(number);
     length(number.digits.len()) <= number.point || number.is_zero()
 }
 
 /// Whether a number has at most so many digits and an exponent within that, so that it can be written out.
-pub(super) fn is_of_ordinary_size(number: &Number, limit: u16) -> bool {
+pub(crate) fn is_of_ordinary_size(number: &Number, limit: u16) -> bool {
     let text = number.as_str();
     text.len() <= usize::from(limit)
         && text.split_once(['e', 'E']).is_none_or(|(_, exponent)| {
@@ -95,7 +95,7 @@ pub(super) fn is_of_ordinary_size(number: &Number, limit: u16) -> bool {
 
 /// The integer part, as the Go tool's conversion leaves it: cut towards zero. A part of more digits than any
 /// integer type has is kept as it is.
-pub(super) fn truncated(number: &Number) -> Number {
+pub(crate) fn truncated(number: &Number) -> Number {
     let decimal = Decimal::new(number);
     if decimal.is_zero() || decimal.point <= 0 {
         return Number::from(0);

@@ -1,0 +1,250 @@
+//! Texts that hold several JSON values, such as one for each item of a list: what is said of the first is said of
+//! no other. What wants something of the first alone may hold; what must hold of all, or must not hold, may not.
+
+use serde::de::IgnoredAny;
+
+use super::document;
+use crate::{
+    check::{ask::Ask, phrase},
+    observation::answer::Reply,
+    outcome::verdict::{Mismatch, Verdict},
+};
+
+/// The JSON values of a text of which one is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) struct Several {
+    /// How many there are, two at least.
+    pub(in crate::check) values: usize,
+    /// Where the second begins.
+    next: usize,
+}
+
+/// Whether the JSON values after the first one matter to what an expectation wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::check) enum Others {
+    /// It speaks of the first.
+    Aside,
+    /// They could be what it does not want.
+    Matter,
+}
+
+/// The values of a text that is not one itself, where it holds more than the document that is looked at.
+pub(in crate::check) fn several(text: &str) -> Option<Several> {
+    if serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        return None;
+    }
+    let found = document::scan(text);
+    (found.first.is_some() && found.values > 1).then_some(Several {
+        values: found.values,
+        next: found.next,
+    })
+}
+
+/// What is said of an answer, given what was said of its first JSON value.
+pub(in crate::check) fn beside_others(
+    ask: &Ask,
+    reply: &Reply,
+    others: Others,
+    mut mismatches: Vec<Mismatch>,
+) -> Vec<Mismatch> {
+    if mismatches.is_empty() && others == Others::Aside {
+        return mismatches;
+    }
+    let Some(several) = several(&reply.text) else {
+        return mismatches;
+    };
+    if mismatches.is_empty() {
+        return vec![several.mismatch(ask, reply)];
+    }
+    for mismatch in &mut mismatches {
+        let first = format!(
+            "the text holds {} JSON values, and this is the first",
+            several.values
+        );
+        mismatch.hint = Some(match mismatch.hint.take() {
+            Some(hint) => format!("{hint}; {first}"),
+            None => format!("{first}; {}", elsewhere(reply)),
+        });
+    }
+    mismatches
+}
+
+/// The same for a verdict.
+pub(in crate::check) fn verdict_beside_others(
+    ask: &Ask,
+    reply: &Reply,
+    verdict: Verdict,
+) -> Verdict {
+    let mismatches = match verdict {
+        Verdict::Held => Vec::new(),
+        Verdict::Missed(mismatches) => mismatches,
+        Verdict::Unknowable(reason) => return Verdict::Unknowable(reason),
+    };
+    Verdict::from_mismatches(beside_others(ask, reply, Others::Matter, mismatches))
+}
+
+impl Several {
+    /// The mismatch of what cannot be said of one value alone.
+    pub(in crate::check) fn mismatch(self, ask: &Ask, reply: &Reply) -> Mismatch {
+        Mismatch {
+            actual: Some(phrase::cut(&reply.text, self.next)),
+            hint: Some(elsewhere(reply)),
+            ..ask.miss(format!(
+                "the text holds {} JSON values, and only the first is looked at",
+                self.values
+            ))
+        }
+    }
+}
+
+/// The expectation that sees all of them.
+fn elsewhere(reply: &Reply) -> String {
+    let whole = reply
+        .structured
+        .as_ref()
+        .is_some_and(|value| !value.is_null());
+    if whole {
+        "`structured` looks at the whole of `structuredContent`".to_owned()
+    } else {
+        "`contains` and `matches_regex` look at the whole text".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use serde_json_path::JsonPath;
+
+    use crate::{
+        check::sample::{hold, report, says, tool},
+        observation::Observation,
+        suite::model::expectation::{
+            Comparison, Expectation, Matcher, PathRule, Precision, ResultCount, SchemaRule,
+            ValueRule,
+        },
+    };
+
+    fn path(path: &str, rule: ValueRule) -> Expectation {
+        Expectation::JsonPath(vec![PathRule {
+            written: path.to_owned(),
+            path: JsonPath::parse(path).unwrap(),
+            rule,
+        }])
+    }
+
+    fn equals(at: &str, wanted: Value) -> Expectation {
+        path(at, ValueRule::Equals(wanted))
+    }
+
+    fn matchers(at: &str, matcher: Matcher) -> Expectation {
+        path(at, ValueRule::Matchers(vec![matcher]))
+    }
+
+    fn schema(schema: &Value) -> Expectation {
+        Expectation::JsonSchema(Box::new(SchemaRule {
+            written: "inline".to_owned(),
+            validator: jsonschema::validator_for(schema).unwrap(),
+        }))
+    }
+
+    fn least(bound: u64) -> Expectation {
+        Expectation::MinResults(Box::new(ResultCount { bound, path: None }))
+    }
+
+    fn most(bound: u64) -> Expectation {
+        Expectation::MaxResults(Box::new(ResultCount { bound, path: None }))
+    }
+
+    fn delta() -> Expectation {
+        Expectation::NetDelta {
+            wanted: 1.into(),
+            precision: Precision::Exact,
+        }
+    }
+
+    fn not(key: &'static str, inner: Expectation) -> Expectation {
+        Expectation::Not(vec![(key, inner)])
+    }
+
+    /// A list as SDKs send it: a text for each item, and the whole beside.
+    fn list() -> Observation {
+        tool(json!({
+            "content": [{"type": "text", "text": "{\n \"id\": 0\n}"}, {"type": "text", "text": "{\n \"id\": 1\n}"}],
+            "structuredContent": {"result": [{"id": 0}, {"id": 1}]},
+        }))
+    }
+
+    #[test]
+    fn what_is_wanted_of_the_first_value_holds() {
+        let positive = Matcher::Compare(Comparison::Less, 1.into());
+        hold(&[
+            (equals("$.id", json!(0)), list()),
+            (matchers("$.id", positive), list()),
+            (matchers("$.id", Matcher::Exists(true)), list()),
+            (least(2), says("found\n[1, 2]\n[3]")),
+            (schema(&json!({"type": "object"})), says("up\n{}\n[1] done")),
+        ]);
+    }
+
+    #[test]
+    fn what_must_hold_of_all_or_of_none_does_not() {
+        let absent = || Matcher::Exists(false);
+        let unequal = Matcher::Not(Box::new(ValueRule::Equals(json!(1))));
+        let id = schema(&json!({"type": "object", "properties": {"id": {"const": 0}}}));
+        insta::assert_snapshot!(report(&[
+            (id, list()),
+            (matchers("$.error", absent()), list()),
+            (matchers("$.id", unequal), list()),
+            (equals("$.*", json!(0)), list()),
+            (most(1), says("[1]\n[1, 2, 3]")),
+            (delta(), says("{\"net_delta\": 1}\n{\"net_delta\": 2} and more")),
+            (not("json_path", equals("$.id", json!(1))), list()),
+            (not("json_schema", schema(&json!({"type": "array"}))), list()),
+            (not("min_results", least(2)), says("[1]\n[1, 2]")),
+        ]), @"
+        json_schema: expected JSON that satisfies the schema (inline), the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        json_path: expected `$.error`: nothing to be there, the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        json_path: expected `$.id`: not `1`, the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        json_path: expected `$.*`: `0`, the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        max_results: expected at most 1 result, the text holds 2 JSON values, and only the first is looked at
+          hint: `contains` and `matches_regex` look at the whole text
+        net_delta: expected the member `net_delta` to be `1`, the text holds 2 JSON values, and only the first is looked at
+          hint: `contains` and `matches_regex` look at the whole text
+        not: expected not `json_path` (the text to be JSON with `$.id`: `1`), the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        not: expected not `json_schema` (JSON that satisfies the schema (inline)), the text holds 2 JSON values, and only the first is looked at
+          hint: `structured` looks at the whole of `structuredContent`
+        not: expected not `min_results` (at least 2 results), the text holds 2 JSON values, and only the first is looked at
+          hint: `contains` and `matches_regex` look at the whole text
+        ");
+    }
+
+    #[test]
+    fn what_does_not_hold_of_the_first_says_that_there_are_more() {
+        insta::assert_snapshot!(report(&[
+            (equals("$.id", json!(1)), list()),
+            (equals("$.ids", json!(1)), says("{}\n{}")),
+            (least(2), list()),
+            (least(2), says("[1]\n[2]")),
+            (schema(&json!({"type": "array"})), list()),
+            (delta(), says("1\n2")),
+        ]), @r#"
+        json_path: $.id: expected `1`, found the number `0`
+          hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
+        json_path: $.ids: expected `1`, nothing is there
+          hint: `$` is an empty object; the text holds 2 JSON values, and this is the first
+        min_results: expected at least 2 results, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
+          hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
+        min_results: $: expected at least 2 results, there is 1
+          hint: the text holds 2 JSON values, and this is the first; `contains` and `matches_regex` look at the whole text
+        json_schema: $: expected JSON that satisfies the schema (inline), {"id":0} is not of type "array"
+          hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
+        net_delta: expected the member `net_delta` to be `1`, the JSON is an integer
+          hint: the text holds 2 JSON values, and this is the first; `contains` and `matches_regex` look at the whole text
+        "#);
+    }
+}

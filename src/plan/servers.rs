@@ -1,0 +1,195 @@
+//! The servers of a suite, whichever part of it runs: what each is called, which assertions talk to it, and what may
+//! have to be hidden of it. A part calls a server as the whole does, and hides what the whole hides, so that what is
+//! known of both can be put together and compared.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
+
+use crate::suite::{
+    model::{
+        container::ImageBase,
+        server::{Launch, Program, Server, Target},
+    },
+    template::Template,
+};
+
+/// The servers of a suite.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// Those whose lists are kept, in the order of the suite.
+    pub(crate) listed: Vec<ListedServer>,
+    /// All of them, each written in its own way once, also those of targets that were not chosen.
+    pub(crate) distinct: Vec<Arc<Server>>,
+}
+
+/// A server whose lists are kept.
+#[derive(Debug)]
+pub(crate) struct ListedServer {
+    /// Its name for people: the target's, else its command line; several of one name are numbered.
+    pub(crate) name: String,
+    /// The identities of the assertions that talk to it, also of those that are skipped or left out.
+    pub(crate) used_by: BTreeSet<String>,
+}
+
+/// Takes the servers of a suite together.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    servers: Servers,
+    /// Places in `distinct`.
+    by_text: HashMap<String, usize>,
+    /// The same, by where a server lies; it is held, so that no other one comes to lie there.
+    by_place: HashMap<usize, (Arc<Server>, usize)>,
+    /// Places in `listed`.
+    by_target: HashMap<(Option<String>, usize), usize>,
+    /// How many servers have asked for a name.
+    numbers: HashMap<String, usize>,
+    names: HashSet<String>,
+}
+
+impl Gathering {
+    /// Notes that there is a server; its place among those that differ.
+    pub(super) fn meet(&mut self, server: &Arc<Server>) -> usize {
+        let place = Arc::as_ptr(server).addr();
+        if let Some((_, known)) = self.by_place.get(&place) {
+            return *known;
+        }
+        let distinct = &mut self.servers.distinct;
+        let text = format!("{:?}", server.target);
+        let known = *self.by_text.entry(text).or_insert(distinct.len());
+        if known == distinct.len() {
+            distinct.push(Arc::clone(server));
+        }
+        self.by_place.insert(place, (Arc::clone(server), known));
+        known
+    }
+
+    /// Notes that an assertion talks to a server, on a target if there are several; its place among those whose lists
+    /// are kept.
+    pub(super) fn talks(&mut self, id: &str, target: Option<&str>, server: &Arc<Server>) -> usize {
+        let key = (target.map(str::to_owned), self.meet(server));
+        let place = if let Some(known) = self.by_target.get(&key) {
+            *known
+        } else {
+            let label = target.map_or_else(|| label(&server.target), str::to_owned);
+            let name = self.named(&label);
+            let listed = &mut self.servers.listed;
+            listed.push(ListedServer {
+                name,
+                used_by: BTreeSet::new(),
+            });
+            self.by_target.insert(key, listed.len() - 1);
+            listed.len() - 1
+        };
+        let id = match target {
+            Some(target) => format!("{id} [{target}]"),
+            None => id.to_owned(),
+        };
+        if let Some(server) = self.servers.listed.get_mut(place) {
+            server.used_by.insert(id);
+        }
+        place
+    }
+
+    /// A name that no other server has.
+    fn named(&mut self, label: &str) -> String {
+        let number = self.numbers.entry(label.to_owned()).or_default();
+        loop {
+            *number += 1;
+            let name = match number {
+                1 => label.to_owned(),
+                ref number => format!("{label}#{number}"),
+            };
+            if self.names.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    /// What was found.
+    pub(super) fn into_servers(self) -> Servers {
+        self.servers
+    }
+}
+
+/// A server as the suite writes it.
+fn label(target: &Target) -> String {
+    let words = |launch: &Launch| {
+        let command = launch.command.iter().chain(&launch.args);
+        shell_words::join(command.map(|word| &word.text))
+    };
+    let embedded = |profile: &str, args: &[Template]| {
+        let args = args.iter().map(|word| word.text.as_str());
+        shell_words::join(["builtin", profile].into_iter().chain(args))
+    };
+    match target {
+        Target::Process(launch) => words(launch),
+        Target::Builtin { profile, args, .. } => embedded(profile, args),
+        Target::Url { url, .. } => url.text.clone(),
+        Target::Container { container, program } => {
+            let program = match program {
+                Program::Launched(launch) => words(launch),
+                Program::Builtin { profile, args, .. } => embedded(profile, args),
+            };
+            match &container.image {
+                Some(ImageBase::Named(image)) => format!("container {image} {program}"),
+                Some(ImageBase::Built(_) | ImageBase::Own) | None => format!("container {program}"),
+            }
+        }
+        Target::None => "none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Gathering;
+    use crate::suite::{
+        model::server::{Launch, Server, Target},
+        template::Template,
+    };
+
+    fn server(command: &str, cwd: Option<&str>) -> Arc<Server> {
+        Arc::new(Server {
+            target: Target::Process(Launch {
+                command: Some(Template::new(command)),
+                // What else of a launch is different does not matter.
+                args: cwd.into_iter().map(Template::new).collect(),
+                ..Launch::default()
+            }),
+        })
+    }
+
+    #[test]
+    fn servers_of_one_name_are_numbered_and_no_two_have_one_name() {
+        let mut gathering = Gathering::default();
+        let all = [
+            ("a", None, server("s#2", None)),
+            ("b", None, server("s", None)),
+            ("c", Some("one"), server("s", None)),
+            ("c", Some("two"), server("s", None)),
+            ("d", Some("one"), server("s", Some("x"))),
+            ("e", None, server("s", None)),
+        ];
+        for (id, target, server) in &all {
+            gathering.talks(id, *target, server);
+        }
+        let servers = gathering.into_servers();
+        let found = servers.listed.iter().map(|it| {
+            let users: Vec<&str> = it.used_by.iter().map(String::as_str).collect();
+            format!("{}: {}", it.name, users.join(", "))
+        });
+        let found: Vec<String> = found.collect();
+        let wanted = [
+            "'s#2': a",
+            "s: b, e",
+            "one: c [one]",
+            "two: c [two]",
+            "one#2: d [one]",
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(servers.distinct.len(), 3);
+    }
+}

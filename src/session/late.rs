@@ -1,0 +1,92 @@
+//! Answers that come when the deadline is over: how late they were, and what may have kept them. What is waited for, and
+//! how long, is decided elsewhere.
+
+use std::time::Duration;
+
+use crate::{protocol::message::Id, words::text};
+
+/// How soon after the end of its input a server writes what stood in a buffer: it ends, and has nothing else to do.
+const AT_ONCE_US: u64 = 250_000;
+
+/// What was not answered at the deadline.
+#[derive(Debug)]
+pub(super) struct Overdue {
+    /// The requests.
+    ids: Vec<Id>,
+    /// The deadline, in microseconds of the job.
+    at_us: u64,
+    /// Whether anything had been heard in the session.
+    voice: Voice,
+    /// When the first answer came.
+    answered_us: Option<u64>,
+}
+
+/// Whether a server was ever heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// It said something: what it writes arrives.
+    Heard,
+    /// Nothing came of it.
+    Unheard,
+}
+
+impl Overdue {
+    pub(super) fn new(ids: Vec<Id>, at_us: u64, voice: Voice) -> Self {
+        Self {
+            ids,
+            at_us,
+            voice,
+            answered_us: None,
+        }
+    }
+
+    /// An answer came that is not waited for any more.
+    pub(super) fn answered(&mut self, id: &Id, at_us: u64) {
+        if self.ids.contains(id) {
+            self.answered_us.get_or_insert(at_us);
+        }
+    }
+
+    /// What to know of an answer that came late. That it stood in a buffer is only possible where nothing came before,
+    /// and likely where it came with the end of the input, which may have been closed at `closed_us`.
+    pub(super) fn help(&self, closed_us: Option<u64>) -> Option<String> {
+        let answered = self.answered_us?;
+        let late = text::time(Duration::from_micros(answered.saturating_sub(self.at_us)));
+        let with_the_end = closed_us
+            .and_then(|closed| answered.checked_sub(closed))
+            .is_some_and(|after| after <= AT_ONCE_US);
+        Some(match self.voice {
+            Voice::Unheard if with_the_end => format!(
+                "the answer came {late} after the deadline, as soon as stdin was closed: the server is slow, or the \
+                 answer stood in a buffer, and it has to flush stdout after every message (Python: `python -u` or \
+                 `PYTHONUNBUFFERED=1`)"
+            ),
+            Voice::Heard | Voice::Unheard => format!("the answer came {late} after the deadline"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Id, Overdue, Voice};
+
+    #[test]
+    fn a_buffer_is_spoken_of_only_where_it_fits() {
+        let case = |voice: Voice, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
+            let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, voice);
+            overdue.answered(&Id::Number(id.into()), 1_500_000);
+            let help = overdue.help(closed_us);
+            let told = help.as_deref().map(|help| {
+                assert!(help.starts_with("the answer came 500 ms after the deadline"));
+                help.contains("buffer")
+            });
+            assert_eq!(told, wanted, "{help:?}");
+        };
+        case(Voice::Unheard, "1", Some(1_450_000), Some(true));
+        case(Voice::Unheard, "1", Some(1_100_000), Some(false));
+        case(Voice::Unheard, "1", Some(1_600_000), Some(false));
+        case(Voice::Unheard, "1", None, Some(false));
+        case(Voice::Heard, "1", Some(1_450_000), Some(false));
+        case(Voice::Unheard, "2", Some(1_450_000), None);
+    }
+}

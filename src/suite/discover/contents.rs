@@ -1,0 +1,36 @@
+//! What a suite is made of: the files that its assertions and settings stand in, each with the digest of its text. By
+//! it another run of the same suite is known, in another checkout too. Which files there are is `walk`'s.
+
+use crate::words::digest::sha256;
+
+/// A file that assertions or settings were read from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileRead {
+    /// Its path from the suite, with `/`.
+    pub(crate) path: String,
+    /// The SHA-256 of its text.
+    pub(crate) sha256: String,
+}
+
+impl FileRead {
+    /// A file with this text. How its lines end is the checkout's choice and says nothing.
+    pub(super) fn new(path: &str, text: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            sha256: sha256(text.replace("\r\n", "\n").as_bytes()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileRead;
+
+    #[test]
+    fn a_text_is_the_same_in_the_checkouts_of_all_systems() {
+        let digest = |text: &str| FileRead::new("a.yaml", text).sha256;
+        assert_eq!(digest("a: 1\r\nb: 2\r\n"), digest("a: 1\nb: 2\n"));
+        assert_ne!(digest("a: 1\nb: 2\n"), digest("a: 1\nb: 3\n"));
+        assert_ne!(digest("a: 1\r"), digest("a: 1\n"));
+    }
+}

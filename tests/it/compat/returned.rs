@@ -1,0 +1,156 @@
+//! Rows of the first table: what `--compat` brings back, and what holds without it.
+
+use super::{case, scripted_with};
+
+/// Arms of a server whose every tool answers with an error unless the request holds this.
+fn wants(written: &str) -> String {
+    format!(
+        r#"*'{written}'*) answer '{{"content":[{{"type":"text","text":"ok"}}]}}' ;;
+    *tools/call*) answer '{{"content":[{{"type":"text","text":"no"}}],"isError":true}}' ;;"#
+    )
+}
+
+#[test]
+fn numbers_of_arguments_are_sent_as_any_server_takes_them() {
+    let suite = "
+name: whole numbers in other notations
+setup: [{tool: step, args: {z: 1.0, a: [1e6], m: {n: -10.0}}}]
+assert: {tool: subject, args: {z: 1.0, a: [1e6], m: {n: -10.0}}, expect: {not_error: true}}
+";
+    let sent = r#"{"z":1,"a":[1000000],"m":{"n":-10}}"#;
+    scripted_with(&wants(sent), suite, &[], &["PASS"]);
+    let suite = "
+name: more digits than a float has
+assert: {tool: subject, args: {big: 12345678901234567890123}, expect: {not_error: true}}
+";
+    let (here, there) = (
+        r#"{"big":12345678901234567890123}"#,
+        r#"{"big":1.2345678901234568e+22}"#,
+    );
+    scripted_with(&wants(here), suite, &[], &["PASS"]);
+    scripted_with(&wants(there), suite, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn arguments_are_sent_in_the_order_of_the_suite() {
+    let suite = "
+name: keys out of order
+setup: [{prompt: {name: p, arguments: {y: 1.0, b: 2}}}]
+assert: {tool: subject, args: {z: 1, a: {y: 2, b: 3}}, expect: {not_error: true}}
+";
+    let server = |prompt: &str, tool: &str| {
+        format!(
+            "*prompts/get*'{prompt}'*) answer '{{\"messages\":[]}}' ;;\n    {}",
+            wants(tool)
+        )
+    };
+    let here = server(r#"{"y":"1.0","b":"2"}"#, r#"{"z":1,"a":{"y":2,"b":3}}"#);
+    let there = server(r#"{"b":"2","y":"1.0"}"#, r#"{"a":{"b":3,"y":2},"z":1}"#);
+    scripted_with(&here, suite, &[], &["PASS"]);
+    scripted_with(&there, suite, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn what_the_go_tool_takes_for_empty_is_a_problem() {
+    const TRAJECTORIES: &str = "
+name: any call
+trace: [{tool: a, args: {x: 1}}]
+trajectory: [{type: args_contain, tool: a}]
+---
+name: no call
+trace: [{tool: a}]
+trajectory: [{type: args_contain, tool: b}]
+---
+name: an order of nothing
+trace: [{tool: a}]
+trajectory: [{type: order}, {type: presence, tools: }, {type: absence}]
+---
+name: a call without a name
+trace: [{args: {x: 1}}, {tool: b}]
+trajectory: [{type: order, tools: [b]}]
+---
+name: a rule without a tool
+trace: [{tool: b}]
+trajectory: [{type: args_contain, args: {x: 1}}]
+";
+    const CALLS: &str = "
+name: a tool of no name
+setup: [{args: {a: 1}, capture: {first: $}}]
+assert: {tool: , args: {first: '{{first}}'}, expect: {contains: [nameless]}}
+---
+name: none at all
+assert: {expect: {contains: [nameless]}}
+---
+name: a completion of nothing
+assert_completion: {ref: {type: ref/prompt, name: p}, expect: {contains: [v]}}
+---
+name: a prompt without a name
+assert_prompts: {get: {arguments: {a: b}}}
+";
+    case(TRAJECTORIES, &[], &["ERROR"; 5]);
+    let old = ["PASS", "FAIL", "PASS", "PASS", "FAIL"];
+    case(TRAJECTORIES, &["--compat"], &old);
+    let server = r#"*'"name":""'*) answer '{"content":[{"type":"text","text":"nameless"}],"completion":{"values":["v"]},"messages":[]}' ;;
+    *tools/call*) answer '{"content":[{"type":"text","text":"named"}]}' ;;"#;
+    scripted_with(server, CALLS, &[], &["ERROR"; 4]);
+    scripted_with(server, CALLS, &["--compat"], &["PASS"; 4]);
+}
+
+#[test]
+fn progress_that_nobody_asked_about_breaks_no_limit() {
+    let server = r#"*tools/call*)
+      token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\("[^"]*"\|[0-9]*\).*/\1/p')
+      test -n "$token" && printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":"half"}}\n' "$token"
+      answer '{"content":[{"type":"text","text":"done"}]}' ;;"#;
+    let suite = "
+name: a limit
+setup: [{tool: step}]
+assert_notifications: {tool: subject, expect: {max_count: 0}}
+---
+name: a limit beside the name
+assert_notifications: {tool: subject, expect: {max_count: 0, methods: [notifications/progress]}}
+---
+name: the name
+assert_notifications: {tool: subject, expect: {not_methods: [notifications/progress]}}
+---
+name: its data
+assert_notifications: {tool: subject, expect: {not_contains_data: [half]}}
+";
+    let here = ["PASS", "FAIL", "FAIL", "FAIL"];
+    scripted_with(server, suite, &[], &here);
+    let there = ["PASS", "PASS", "PASS", "PASS"];
+    scripted_with(server, suite, &["--compat"], &there);
+}
+
+#[test]
+fn maps_that_read_like_matchers_are_values_on_request() {
+    let server = r#"*tools/call*) answer '{"content":[{"type":"text","text":"{\"a\":{\"type\":\"string\"},\"b\":\"x\"}"}]}' ;;"#;
+    let suite = "
+name: the value
+assert: {tool: x, expect: {json_path: {$.a: {type: string}}}}
+---
+name: the matcher
+assert: {tool: x, expect: {json_path: {$.b: {type: string}}}}
+---
+name: the value, said so
+assert: {tool: x, expect: {json_path: {$.a: {equals: {type: string}}}}}
+---
+name: not empty
+assert: {tool: x, expect: {not_empty: false}}
+";
+    let here = ["FAIL", "PASS", "PASS", "FAIL"];
+    scripted_with(server, suite, &[], &here);
+    let there = ["PASS", "FAIL", "FAIL", "PASS"];
+    scripted_with(server, suite, &["--compat"], &there);
+}
+
+#[test]
+fn arguments_of_a_trajectory_print_alike_on_request() {
+    let suite = "
+name: a text and a number
+trace: [{tool: a, args: {x: 1}}]
+trajectory: [{type: args_contain, tool: a, args: {x: '1'}}]
+";
+    case(suite, &[], &["FAIL"]);
+    case(suite, &["--compat"], &["PASS"]);
+}
