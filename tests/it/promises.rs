@@ -162,8 +162,9 @@ fn a_fixture_that_is_not_given_is_told_before_any_server_starts() {
 fn a_fixture_of_the_settings_that_is_not_there_is_told_beside_what_else_is_wrong() {
     let project = Project::with_suite("server: {builtin: conformance}\nasert: {tool: a}\n")
         .file("evals/mcp-assert.yaml", "fixture: nowhere\nzjobs: 3\n");
-    for verb in ["validate", "run", "ci"] {
-        let ran = project.run(&[verb, "evals"]);
+    for verb in [&["validate"][..], &["run"], &["ci", "--suite"]] {
+        let ran = project.run(&[verb, &["evals"]].concat());
+        let verb = verb[0];
         assert_eq!(ran.code, 2, "{verb}: {}", ran.stderr);
         for place in ["mcp-assert.yaml:1:10", "mcp-assert.yaml:2:1", "a.yaml:2:1"] {
             assert!(
