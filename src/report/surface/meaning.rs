@@ -1,12 +1,23 @@
 //! What a JSON Schema asks for, without how it says it: references followed, texts for people left out, lists whose
 //! order means nothing sorted. Two schemas of one meaning here allow the same; two of different meanings may.
 
+use std::{
+    cell::{Cell, OnceCell},
+    collections::HashMap,
+};
+
 use serde_json::{Map, Value};
 
 use crate::suite::template::digits;
 
-/// Schemas of one document that are looked at; of a larger one nothing is said.
+/// Schemas that one meaning is made of; of a larger one nothing is said.
 const MOST_SCHEMAS: usize = 20_000;
+
+/// Schemas that all meanings of one document are made of together: a server may refer to one schema a thousand times.
+const MOST_READ: usize = 400_000;
+
+/// Schemas within schemas, those behind references included.
+const DEEPEST: usize = 128;
 
 /// What describes, identifies or is kept for references, and asks for nothing itself.
 const SILENT: [&str; 14] = [
@@ -26,47 +37,85 @@ const SILENT: [&str; 14] = [
     "definitions",
 ];
 
-/// What the value means in the document `root`; `None` when it is too large.
-pub(super) fn meaning(root: &Value, value: &Value) -> Option<Value> {
-    let mut reader = Reader {
-        root,
-        within: Vec::new(),
-        left: MOST_SCHEMAS,
-    };
-    let meant = reader.schema(value);
-    (reader.left > 0).then_some(meant)
+/// A document that schemas stand in, with the names they have there.
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    /// All of it.
+    pub(super) root: &'a Value,
+    names: OnceCell<Names<'a>>,
+    /// How many schemas may still be read for meanings.
+    left: Cell<usize>,
 }
 
-/// What a local reference leads to: a pointer, an anchor or an id of the same document.
-pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
-    let Some(fragment) = reference.strip_prefix('#') else {
-        return named(root, &["$id"], reference);
-    };
-    let fragment = decoded(fragment);
-    if fragment.is_empty() || fragment.starts_with('/') {
-        return root.pointer(&fragment);
-    }
-    named(root, &["$anchor", "$dynamicAnchor"], &fragment)
+/// Schemas by what references call them.
+#[derive(Debug, Default)]
+struct Names<'a> {
+    ids: HashMap<&'a str, &'a Value>,
+    anchors: HashMap<&'a str, &'a Value>,
 }
 
-/// The schema that has this name under one of the keywords.
-fn named<'a>(root: &'a Value, keywords: &[&str], name: &str) -> Option<&'a Value> {
-    let mut waiting = vec![root];
-    for _ in 0..MOST_SCHEMAS {
-        let value = waiting.pop()?;
-        match value {
-            Value::Object(map) => {
-                let has = |keyword: &&str| map.get(*keyword).and_then(Value::as_str) == Some(name);
-                if keywords.iter().any(has) {
-                    return Some(value);
-                }
-                waiting.extend(map.values());
-            }
-            Value::Array(items) => waiting.extend(items),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+impl<'a> Document<'a> {
+    /// A document of which nothing was read.
+    pub(super) fn new(root: &'a Value) -> Self {
+        Self {
+            root,
+            names: OnceCell::new(),
+            left: Cell::new(MOST_READ),
         }
     }
-    None
+
+    /// What a value of it means; `None` when it is too large, or too much was read before.
+    pub(super) fn meaning(&self, value: &'a Value) -> Option<Value> {
+        let room = self.left.get().min(MOST_SCHEMAS);
+        let mut reader = Reader {
+            document: self,
+            within: Vec::new(),
+            depth: 0,
+            left: room,
+        };
+        let meant = reader.schema(value);
+        let left = reader.left;
+        self.left.set(self.left.get() - (room - left));
+        (left > 0).then_some(meant)
+    }
+
+    /// What a local reference leads to: a pointer, an anchor or an id of the same document.
+    pub(super) fn target(&self, reference: &str) -> Option<&'a Value> {
+        let names = || self.names.get_or_init(|| names(self.root));
+        let Some(fragment) = reference.strip_prefix('#') else {
+            return names().ids.get(reference).copied();
+        };
+        let fragment = decoded(fragment);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self.root.pointer(&fragment);
+        }
+        names().anchors.get(fragment.as_str()).copied()
+    }
+}
+
+/// The names of all schemas; of two that have one name, the one further up has it.
+fn names(root: &Value) -> Names<'_> {
+    let mut names = Names::default();
+    let mut waiting = vec![root];
+    while !waiting.is_empty() {
+        for value in std::mem::take(&mut waiting) {
+            match value {
+                Value::Object(map) => {
+                    let text = |keyword| map.get(keyword).and_then(Value::as_str);
+                    if let Some(id) = text("$id") {
+                        names.ids.entry(id).or_insert(value);
+                    }
+                    for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
+                        names.anchors.entry(anchor).or_insert(value);
+                    }
+                    waiting.extend(map.values());
+                }
+                Value::Array(items) => waiting.extend(items),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+    }
+    names
 }
 
 /// A fragment without its percent signs; one that is no text stays as it is.
@@ -109,19 +158,31 @@ pub(super) fn canonical(value: &Value) -> String {
     }
 }
 
-struct Reader<'a> {
-    root: &'a Value,
+struct Reader<'d, 'a> {
+    document: &'d Document<'a>,
     /// The targets of references that are being followed.
     within: Vec<&'a Value>,
+    depth: usize,
+    /// Nothing when it was too large.
     left: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'_, 'a> {
     fn schema(&mut self, value: &'a Value) -> Value {
         self.left = self.left.saturating_sub(1);
+        if self.depth >= DEEPEST {
+            self.left = 0;
+        }
         if self.left == 0 {
             return Value::Null;
         }
+        self.depth += 1;
+        let meant = self.opened(value);
+        self.depth -= 1;
+        meant
+    }
+
+    fn opened(&mut self, value: &'a Value) -> Value {
         let map = match value {
             Value::Object(map) => map,
             Value::Array(items) => return items.iter().map(|item| self.schema(item)).collect(),
@@ -169,7 +230,7 @@ impl<'a> Reader<'a> {
     }
 
     fn reference(&mut self, reference: &str) -> Value {
-        let Some(target) = target(self.root, reference) else {
+        let Some(target) = self.document.target(reference) else {
             return Value::from(reference);
         };
         let begun = self.within.iter().rev();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     limits,
-    meaning::{canonical, meaning},
+    meaning::{Document, canonical},
     view::{View, list, shown},
     wording::difference,
 };
@@ -18,6 +18,9 @@ const DEEPEST: usize = 32;
 
 /// Pairs of schemas that are compared for one entry; beyond that it is said to be too large.
 const MOST_PAIRS: usize = 4_000;
+
+/// Constants that are compared in the time of a pair.
+const OF_A_PAIR: usize = 16;
 
 /// Alternatives of one schema that are matched with each other.
 const MOST_ALTERNATIVES: usize = 24;
@@ -55,7 +58,10 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
         pairs_left: MOST_PAIRS,
         is_cut: false,
     };
-    walk.pair("", &View::of(old, old), &View::of(new, new));
+    let (before, now) = (Document::new(old), Document::new(new));
+    let meant = before.meaning(old);
+    let is_same = meant.is_some() && meant == now.meaning(new);
+    walk.pair("", &View::of(&before, old), &View::of(&now, new));
     if walk.is_cut {
         walk.found.push(Difference {
             effect: Effect::Both,
@@ -63,9 +69,7 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
             wording: None,
         });
     }
-    if let (Some(before), Some(now)) = (meaning(old, old), meaning(new, new))
-        && before == now
-    {
+    if is_same {
         walk.found.retain(is_harmless);
     }
     // What holds for all alternatives is seen in each of them.
@@ -229,6 +233,8 @@ impl Walk {
                 self.add(path, Effect::Widened, what);
             }
             (Some(before), Some(now)) => {
+                let constants = before.len().saturating_add(now.len());
+                self.pairs_left = self.pairs_left.saturating_sub(constants / OF_A_PAIR);
                 for (values, effect, word) in [
                     (only_in(&before, &now), Effect::Narrowed, "removed from"),
                     (only_in(&now, &before), Effect::Widened, "added to"),

@@ -326,6 +326,37 @@ fn schemas_without_end_end() {
 }
 
 #[test]
+fn neither_chains_nor_crowds_of_references_are_followed_without_end() {
+    const LONG: usize = 20_000;
+    let chain = |innermost: &str| {
+        let link = |n: usize| json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        let mut links: serde_json::Map<_, _> =
+            (0..LONG).map(|n| (format!("d{n}"), link(n))).collect();
+        links.insert(format!("d{LONG}"), json!({"type": innermost}));
+        json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": links})
+    };
+    let too_large = "!the schema is too large to compare every parameter";
+    case(&chain("string"), &chain("integer"), &[too_large]);
+    let crowd = |leaf: &str| {
+        let leaves = |n: usize| {
+            let leaf = |at: usize| (format!("{n}_{at}"), json!({"type": leaf}));
+            json!({"properties": (0..4_000).map(leaf).collect::<serde_json::Map<_, _>>()})
+        };
+        let large = (0..30).map(|n| (format!("d{n}"), leaves(n)));
+        let references: Vec<Value> = (0..30)
+            .map(|n| json!({"$ref": format!("#/$defs/d{n}")}))
+            .collect();
+        let all = (0..2_000).map(|n| (format!("p{n}"), json!({"anyOf": references})));
+        json!({
+            "properties": all.collect::<serde_json::Map<_, _>>(),
+            "$defs": large.collect::<serde_json::Map<_, _>>(),
+        })
+    };
+    let found = lines(&compare(&tool(&crowd("string")), &tool(&crowd("integer"))));
+    assert!(found.iter().any(|line| line.starts_with('!')), "{found:?}");
+}
+
+#[test]
 fn what_references_lead_to_is_compared_wherever_they_stand() {
     let page = json!({"type": "object", "properties": {"page": {"type": "integer"}}});
     let of = |user: &Value, around: &Value| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::meaning::{canonical, meaning, target};
+use super::meaning::{Document, canonical};
 use crate::words::text::head;
 
 /// Schemas that are laid over each other: what references lead to, and the members of `allOf`.
@@ -17,7 +17,7 @@ const SHOWN: usize = 60;
 /// A schema: the first layer that has a keyword wins.
 #[derive(Debug, Clone)]
 pub(super) struct View<'a> {
-    root: &'a Value,
+    document: &'a Document<'a>,
     /// The schema as it stands in the document, when it is that alone.
     written: Option<&'a Value>,
     layers: Vec<&'a Map<String, Value>>,
@@ -32,10 +32,10 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The schema `value` inside of the document `root`.
-    pub(super) fn of(root: &'a Value, value: &'a Value) -> Self {
+    /// The schema `value` inside of a document.
+    pub(super) fn of(document: &'a Document<'a>, value: &'a Value) -> Self {
         let mut view = Self {
-            root,
+            document,
             written: Some(value),
             layers: Vec::new(),
             only_type: None,
@@ -77,7 +77,7 @@ impl<'a> View<'a> {
 
     /// What the local reference of a schema points to.
     fn target(&self, map: &Map<String, Value>) -> Option<&'a Value> {
-        target(self.root, map.get("$ref")?.as_str()?)
+        self.document.target(map.get("$ref")?.as_str()?)
     }
 
     /// A number that tells this schema from the others of its document: wherever a reference to it stands, it is one.
@@ -119,14 +119,14 @@ impl<'a> View<'a> {
 
     /// What it means; `None` where that is not told by one schema, or too large.
     pub(super) fn meaning(&self) -> Option<String> {
-        let meant = meaning(self.root, self.written?)?;
+        let meant = self.document.meaning(self.written?)?;
         Some(canonical(&meant))
     }
 
     /// What the values of a keyword mean, in all layers; `None` when that is too large to be told.
     pub(super) fn meanings(&self, keyword: &str) -> Option<Vec<Value>> {
         let values = self.all(keyword);
-        let all: Option<Vec<Value>> = values.map(|value| meaning(self.root, value)).collect();
+        let all: Option<Vec<Value>> = values.map(|value| self.document.meaning(value)).collect();
         all.map(|mut all| {
             all.sort_by_cached_key(canonical);
             all.dedup();
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
 
     /// The schema below a keyword.
     pub(super) fn below(&self, value: &'a Value) -> Self {
-        Self::of(self.root, value)
+        Self::of(self.document, value)
     }
 
     /// The schema below a keyword, or the one that allows everything.
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
     /// What further lists of alternatives mean, which hold beside the first one; `None` when that is too large to be told.
     pub(super) fn further_alternatives(&self) -> Option<Vec<Value>> {
         let further = self.choices().skip(1).flatten();
-        further.map(|value| meaning(self.root, value)).collect()
+        further.map(|value| self.document.meaning(value)).collect()
     }
 
     fn choices(&self) -> impl Iterator<Item = &'a [Value]> {
