@@ -192,6 +192,9 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         return Verdict::Missed(vec![without_structured(&ask, reply)]);
     };
     match compile(schema) {
+        Ok(_) if !json_schema::is_bearable(schema, structured) => Verdict::Unknowable(
+            "the declared schema takes more steps for this answer than are made here".to_owned(),
+        ),
         Ok(validator) => against(&ask, &validator, structured, "structuredContent"),
         Err(NoValidator::Invalid(reason)) => Verdict::Missed(vec![Mismatch {
             actual: Some(phrase::laid_out(schema)),
@@ -200,6 +203,10 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         Err(NoValidator::Remote(reason)) => Verdict::Unknowable(format!(
             "the declared schema refers to a document that is not fetched: {reason}"
         )),
+        Err(NoValidator::TooDeep) => Verdict::Unknowable(
+            "the declared schema goes deeper, through its references, than is followed here"
+                .to_owned(),
+        ),
     }
 }
 
@@ -227,6 +234,8 @@ pub(super) enum NoValidator {
     Invalid(String),
     /// It refers to another document.
     Remote(String),
+    /// Too many schemas lie within each other.
+    TooDeep,
 }
 
 /// Compiles a schema that a server declares.
@@ -235,6 +244,9 @@ fn compile(schema: &Value) -> Result<Validator, NoValidator> {
         return Err(NoValidator::Invalid(
             "it holds a number of absurd size".to_owned(),
         ));
+    }
+    if !json_schema::is_compilable(schema) {
+        return Err(NoValidator::TooDeep);
     }
     json_schema::compile(schema).map_err(|error| {
         let reason = text::head(&error.to_string(), 200);
@@ -254,18 +266,24 @@ fn declared<'a>(catalog: &'a Catalog, tool: &str, key: &str) -> Option<&'a Value
 }
 
 /// The schema under `key` of a listed tool, compiled once for the catalog; `None` without one that can be used.
-pub(super) fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Validator>> {
+fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Validator>> {
     let schema = declared(catalog, tool, key)?;
     let make = || compile(schema).ok();
     catalog.schemas.compiled(tool, key, make)
 }
 
-/// The first violation of a compiled schema, in one line.
-pub(super) fn first_violation(validator: &Validator, document: &Value) -> Option<String> {
-    if !is_calculable(document) {
+/// The first violation of the schema under `key` of a listed tool, in one line; `None` also where that cannot be told.
+pub(super) fn first_violation(
+    catalog: &Catalog,
+    (tool, key): (&str, &'static str),
+    document: &Value,
+) -> Option<String> {
+    let validator = compiled(catalog, tool, key)?;
+    let schema = declared(catalog, tool, key)?;
+    if !is_calculable(document) || !json_schema::is_bearable(schema, document) {
         return None;
     }
-    let violation = violations(validator, document).ok()?.into_iter().next()?;
+    let violation = violations(&validator, document).ok()?.into_iter().next()?;
     Some(format!("`${}`: {}", violation.place, violation.message))
 }
 
@@ -293,10 +311,7 @@ pub(super) fn output_findings(answer: &Answer, catalog: &Catalog) -> Vec<Finding
             ),
         );
     };
-    let Some(validator) = compiled(catalog, tool, "outputSchema") else {
-        return Vec::new();
-    };
-    match first_violation(&validator, structured) {
+    match first_violation(catalog, (tool, "outputSchema"), structured) {
         Some(violation) => finding(
             FindingCode::OutputSchemaMismatch,
             format!("tool `{tool}`: structured content at {violation}"),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     check::{
@@ -160,5 +160,26 @@ fn a_schema_that_refers_to_itself_ends() {
     ] {
         let seen = declaring(structured(&json!({"n": 1})), echo(&schema));
         check(&Expectation::OutputSchema(true), &seen);
+    }
+}
+
+#[test]
+fn a_schema_cannot_keep_the_run_busy_or_end_it() {
+    let linked = |length: usize, link: fn(&Value) -> Value| {
+        let next = |n: usize| json!({"$ref": format!("#/$defs/d{}", n + 1)});
+        let mut all: Map<String, Value> = (0..length)
+            .map(|n| (format!("d{n}"), link(&next(n))))
+            .collect();
+        all.insert(format!("d{length}"), json!({"type": "integer"}));
+        json!({"properties": {"n": {"$ref": "#/$defs/d0"}}, "$defs": all})
+    };
+    let chain = linked(50_000, Value::clone);
+    let doubled = linked(60, |next| json!({"anyOf": [next, next]}));
+    for schema in [chain, doubled] {
+        let seen = declaring(structured(&json!({"n": "x"})), echo(&schema));
+        let verdict = check(&Expectation::OutputSchema(true), &seen);
+        assert!(matches!(verdict, Verdict::Unknowable(_)), "{verdict:?}");
+        let found = findings_of_answer(&seen.answer.unwrap(), &seen.catalog.unwrap());
+        assert!(found.is_empty(), "{found:?}");
     }
 }

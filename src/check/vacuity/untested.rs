@@ -119,14 +119,13 @@ fn refused_arguments(
     answer: &Answer,
     ended: Ended,
 ) -> Option<String> {
-    let validator = schema::compiled(catalog, tool, "inputSchema")?;
     let nothing = Value::Object(Map::new());
     let arguments = if answer.arguments.is_null() {
         &nothing
     } else {
         &answer.arguments
     };
-    let violation = schema::first_violation(&validator, arguments)?;
+    let violation = schema::first_violation(catalog, (tool, "inputSchema"), arguments)?;
     Some(match ended {
         Ended::Badly => format!(
             "the arguments do not satisfy the tool's `inputSchema` ({violation}): \

@@ -1,14 +1,11 @@
 //! What a JSON Schema asks for, without how it says it: references followed, texts for people left out, lists whose
 //! order means nothing sorted. Two schemas of one meaning here allow the same; two of different meanings may.
 
-use std::{
-    cell::{Cell, OnceCell},
-    collections::HashMap,
-};
+use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use crate::suite::template::digits;
+use crate::{suite::template::digits, words::json_schema::References};
 
 /// Schemas that one meaning is made of; of a larger one nothing is said.
 const MOST_SCHEMAS: usize = 20_000;
@@ -37,29 +34,19 @@ const SILENT: [&str; 14] = [
     "definitions",
 ];
 
-/// A document that schemas stand in, with the names they have there.
+/// A document that schemas stand in.
 #[derive(Debug)]
 pub(super) struct Document<'a> {
-    /// All of it.
-    pub(super) root: &'a Value,
-    names: OnceCell<Names<'a>>,
+    references: References<'a>,
     /// How many schemas may still be read for meanings.
     left: Cell<usize>,
-}
-
-/// Schemas by what references call them.
-#[derive(Debug, Default)]
-struct Names<'a> {
-    ids: HashMap<&'a str, &'a Value>,
-    anchors: HashMap<&'a str, &'a Value>,
 }
 
 impl<'a> Document<'a> {
     /// A document of which nothing was read.
     pub(super) fn new(root: &'a Value) -> Self {
         Self {
-            root,
-            names: OnceCell::new(),
+            references: References::new(root),
             left: Cell::new(MOST_READ),
         }
     }
@@ -81,61 +68,8 @@ impl<'a> Document<'a> {
 
     /// What a local reference leads to: a pointer, an anchor or an id of the same document.
     pub(super) fn target(&self, reference: &str) -> Option<&'a Value> {
-        let names = || self.names.get_or_init(|| names(self.root));
-        let Some(fragment) = reference.strip_prefix('#') else {
-            return names().ids.get(reference).copied();
-        };
-        let fragment = decoded(fragment);
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return self.root.pointer(&fragment);
-        }
-        names().anchors.get(fragment.as_str()).copied()
+        self.references.target(reference)
     }
-}
-
-/// The names of all schemas; of two that have one name, the one further up has it.
-fn names(root: &Value) -> Names<'_> {
-    let mut names = Names::default();
-    let mut waiting = vec![root];
-    while !waiting.is_empty() {
-        for value in std::mem::take(&mut waiting) {
-            match value {
-                Value::Object(map) => {
-                    let text = |keyword| map.get(keyword).and_then(Value::as_str);
-                    if let Some(id) = text("$id") {
-                        names.ids.entry(id).or_insert(value);
-                    }
-                    for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
-                        names.anchors.entry(anchor).or_insert(value);
-                    }
-                    waiting.extend(map.values());
-                }
-                Value::Array(items) => waiting.extend(items),
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-            }
-        }
-    }
-    names
-}
-
-/// A fragment without its percent signs; one that is no text stays as it is.
-fn decoded(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let digit = |at: usize| behind.get(at).and_then(|it| char::from(*it).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.extend(u8::try_from(high * 16 + low));
-                rest = &behind[2..];
-            }
-            (other, _, _) => {
-                bytes.push(*other);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| fragment.to_owned())
 }
 
 /// A text that is the same for equal values: `1` and `1.0` are.

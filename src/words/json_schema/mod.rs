@@ -2,14 +2,20 @@
 //! ever. The schemas of suites and those that servers declare are compiled alike.
 
 mod ecma;
+mod effort;
 mod files;
+mod references;
 
 use jsonschema::{
     FancyRegex, PatternOptions, ValidationError, Validator, error::ValidationErrorKind,
 };
 use serde_json::Value;
 
-pub(crate) use self::files::{Base, compile_beside};
+pub(crate) use self::{
+    effort::{is_bearable, is_compilable},
+    files::{Base, compile_beside},
+    references::References,
+};
 
 /// The most memory one pattern of a schema may take, in bytes.
 const LARGEST_PATTERN: usize = 4 * 1024 * 1024;
