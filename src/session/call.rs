@@ -92,7 +92,8 @@ impl Session {
         let uri = uri.map(str::to_owned);
         if call.method == Method::LoggingSetLevel {
             let level = call.params.get("level").and_then(Value::as_str);
-            self.exchange.dialogue.log_level = level.and_then(LogLevel::from_name);
+            let level = level.and_then(LogLevel::from_name);
+            self.exchange.dialogue.log_levels.ask(level);
         }
         let ask = Ask {
             method: call.method.name(),

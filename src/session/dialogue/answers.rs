@@ -5,9 +5,12 @@ use serde_json::Value;
 use super::{Break, Dialogue, Heard};
 use crate::{
     observation::{disruption::DisruptionKind, finding::FindingCode},
-    protocol::message::{Id, Response},
+    protocol::{
+        message::{Id, Response},
+        method::Method,
+    },
     session::{
-        correlation::{Fit, Settled},
+        correlation::{Fit, Open, Settled},
         record::{brief, shown},
     },
     words::text,
@@ -125,6 +128,7 @@ impl Dialogue {
         if let Some(open) = self.requests.open().get(at) {
             self.progress.answered(&open.id);
         }
+        self.level_answered(at, &response);
         let notifications = self.record.notifications.len();
         let server_requests = self.record.server_requests.len();
         self.requests.settle(at, |open| Settled {
@@ -137,6 +141,16 @@ impl Dialogue {
             server_requests,
         });
         self.acquit();
+    }
+
+    fn level_answered(&mut self, at: usize, response: &Response) {
+        let sets_level = |open: &Open| open.method == Method::LoggingSetLevel.name();
+        let open = self.requests.open();
+        if open.get(at).is_some_and(sets_level) {
+            let others = open.iter().filter(|open| sets_level(open)).count() - 1;
+            let succeeded = response.error.is_none();
+            self.log_levels.answered(succeeded, others);
+        }
     }
 
     /// An answer has a result or an error. A member that is null beside one that is not counts as absent.

@@ -2,6 +2,7 @@
 //! lines go in, replies come out; `exchange` moves them and watches the time.
 
 mod answers;
+mod levels;
 mod told;
 mod transcript;
 
@@ -9,6 +10,7 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 
+use self::levels::LogLevels;
 pub(in crate::session) use self::transcript::Transcript;
 use super::{
     client::Client,
@@ -26,7 +28,7 @@ use crate::{
     protocol::{
         frame::LineEnd,
         message::{Id, Message},
-        method::{LogLevel, Method},
+        method::Method,
         revision::Revision,
     },
 };
@@ -80,8 +82,8 @@ pub(super) struct Dialogue {
     pub(super) life: Life,
     /// The revision both speak; before the handshake the one asked for.
     pub(super) revision: Revision,
-    /// The level set by `logging/setLevel`.
-    pub(super) log_level: Option<LogLevel>,
+    /// Which log messages the server may send.
+    pub(super) log_levels: LogLevels,
     /// Whether the server declared `logging`; taken for granted before the handshake.
     pub(super) logs_declared: bool,
     /// Whether the server was ever heard, whatever the assertion.
@@ -112,7 +114,7 @@ impl Dialogue {
             progress: Progress::default(),
             life: Life::Beginning,
             revision,
-            log_level: None,
+            log_levels: LogLevels::default(),
             logs_declared: true,
             voice: Voice::Unheard,
             overdue: None,

@@ -91,7 +91,7 @@ impl Dialogue {
                 "log messages come, and `logging` is not declared".into(),
             ));
         }
-        let set = self.log_level?;
+        let set = self.log_levels.lowest()?;
         (level < set).then(|| {
             (
                 FindingCode::LogBelowLevel,

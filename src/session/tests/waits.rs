@@ -8,12 +8,12 @@ use tokio::time::Instant;
 use super::{
     calls::{helpful, step, template, told, until},
     server::{
-        Act, DEADLINE, Plot, Stage, Waiting, class, echo, hands, line, on_call, result, said, text,
+        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, line, on_call, result, said, text,
         tool,
     },
 };
 use crate::{
-    observation::process::ExitStatus,
+    observation::{finding::FindingCode, process::ExitStatus},
     session::{OnEnd, Script, Session},
     suite::{
         model::{
@@ -332,4 +332,28 @@ async fn an_answer_that_is_only_read_after_the_deadline_is_late() {
     let mut stage = Stage::new(Box::new(stalls));
     let seen = stage.perform(&Subject::Tool(tool("echo", json!({})))).await;
     assert_eq!(class(&seen), "timeout (subject)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_level_holds_from_its_answer_on() {
+    let case = async |set: Vec<Act>, called: Vec<Act>, findings: &[FindingCode]| {
+        let subject = Subject::Logging {
+            level: Some(text("error")),
+            call: Some(Box::new(tool("a", json!({})))),
+            within: None,
+        };
+        let plot: Plot = Box::new(move |method, _, _| match method {
+            "initialize" => vec![hands()],
+            "logging/setLevel" => set.clone(),
+            "tools/call" => called.clone(),
+            _ => Vec::new(),
+        });
+        let seen = Stage::new(plot).perform(&subject).await;
+        assert_eq!(codes(&seen), findings, "{:?}", seen.findings);
+    };
+    let note = || told("notifications/message", &json!({"level": "info", "data": "x"}));
+    let done = || result(&json!({}));
+    case(vec![note(), done()], vec![said("hi")], &[]).await;
+    let after = [FindingCode::LogBelowLevel];
+    case(vec![done()], vec![note(), said("hi")], &after).await;
 }
