@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
+use super::record::brief;
 use crate::{protocol::message::Id, words::text};
 
 /// How soon after the end of its input a server writes what stood in a buffer: it ends, and has nothing else to do.
@@ -17,8 +20,8 @@ pub(super) struct Overdue {
     at_us: u64,
     /// Whether anything had been heard in the session.
     voice: Voice,
-    /// When the first answer came.
-    answered_us: Option<u64>,
+    /// When the first answer came, and the error that it was.
+    answered: Option<(u64, Option<String>)>,
 }
 
 /// Whether a server was ever heard.
@@ -36,25 +39,29 @@ impl Overdue {
             ids,
             at_us,
             voice,
-            answered_us: None,
+            answered: None,
         }
     }
 
-    /// An answer came that is not waited for any more.
-    pub(super) fn answered(&mut self, id: &Id, at_us: u64) {
+    /// An answer came that is not waited for any more: a result, or this error.
+    pub(super) fn answered(&mut self, id: &Id, at_us: u64, error: Option<&Value>) {
         if self.ids.contains(id) {
-            self.answered_us.get_or_insert(at_us);
+            self.answered.get_or_insert_with(|| (at_us, error.map(brief)));
         }
     }
 
     /// What to know of an answer that came late. That it stood in a buffer is only possible where nothing came before,
     /// and likely where it came with the end of the input, which may have been closed at `closed_us`.
     pub(super) fn help(&self, closed_us: Option<u64>) -> Option<String> {
-        let answered = self.answered_us?;
+        let (answered, error) = self.answered.as_ref()?;
         let late = text::time(Duration::from_micros(answered.saturating_sub(self.at_us)));
         let with_the_end = closed_us
             .and_then(|closed| answered.checked_sub(closed))
             .is_some_and(|after| after <= AT_ONCE_US);
+        if let Some(error) = error {
+            // Many servers answer the cancellation so: it is not what was waited for.
+            return Some(format!("an error came {late} after the deadline: {error}"));
+        }
         Some(match self.voice {
             Voice::Unheard if with_the_end => format!(
                 "the answer came {late} after the deadline, as soon as stdin was closed: the server is slow, or the \
@@ -68,13 +75,15 @@ impl Overdue {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{Id, Overdue, Voice};
 
     #[test]
     fn a_buffer_is_spoken_of_only_where_it_fits() {
         let case = |voice: Voice, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
             let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, voice);
-            overdue.answered(&Id::Number(id.into()), 1_500_000);
+            overdue.answered(&Id::Number(id.into()), 1_500_000, None);
             let help = overdue.help(closed_us);
             let told = help.as_deref().map(|help| {
                 assert!(help.starts_with("the answer came 500 ms after the deadline"));
@@ -88,5 +97,18 @@ mod tests {
         case(Voice::Unheard, "1", None, Some(false));
         case(Voice::Heard, "1", Some(1_450_000), Some(false));
         case(Voice::Unheard, "2", Some(1_450_000), None);
+    }
+
+    #[test]
+    fn an_error_is_not_the_answer_that_was_waited_for() {
+        let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, Voice::Heard);
+        let error = json!({"code": 0, "message": "Request cancelled"});
+        overdue.answered(&Id::Number("1".into()), 1_004_000, Some(&error));
+        assert_eq!(
+            overdue.help(None).as_deref(),
+            Some(
+                r#"an error came 4 ms after the deadline: {"code":0,"message":"Request cancelled"}"#
+            )
+        );
     }
 }

@@ -51,7 +51,7 @@ impl Dialogue {
     /// An answer that was waited for, until the deadline or until it was cancelled.
     fn answered_late(&mut self, response: &Response, heard: Heard<'_>) {
         if let (Some(overdue), Some(id)) = (&mut self.overdue, &response.id) {
-            overdue.answered(id, heard.at_us);
+            overdue.answered(id, heard.at_us, response.error.as_ref());
         }
     }
 
