@@ -46,7 +46,8 @@ impl Overdue {
     /// An answer came that is not waited for any more: a result, or this error.
     pub(super) fn answered(&mut self, id: &Id, at_us: u64, error: Option<&Value>) {
         if self.ids.contains(id) {
-            self.answered.get_or_insert_with(|| (at_us, error.map(brief)));
+            self.answered
+                .get_or_insert_with(|| (at_us, error.map(brief)));
         }
     }
 

@@ -134,11 +134,18 @@ fn begins_a_crash(lines: &[&str], index: usize) -> bool {
         let next = lines.get(index + 1).map_or("", |next| next.trim_start());
         names && !line.starts_with(char::is_whitespace) && next.starts_with("at ")
     };
+    // Of Node.js too, where the message has several lines: it stands below the line of the source and its `^`.
+    let below_the_source = || {
+        let mark = index.checked_sub(2).map_or("", |mark| lines[mark].trim());
+        let is_mark = !mark.is_empty() && mark.bytes().all(|sign| sign == b'^');
+        is_mark && lines[index - 1].is_empty() && !line.starts_with(char::is_whitespace)
+    };
     BEGINNINGS
         .iter()
         .any(|beginning| line.starts_with(beginning))
         || of_rust()
         || before_frames()
+        || below_the_source()
 }
 
 #[cfg(test)]
@@ -164,6 +171,19 @@ mod tests {
         case("Exception in thread \"main\" java.lang.IllegalStateException: oh no");
         case("Traceback (most recent call last):");
         case("TypeError: oh no\n    at main (server.js:3:5)");
+    }
+
+    #[test]
+    fn a_message_of_node_may_have_many_lines() {
+        let tried: String = (1..=9).map(|path| format!(" → /{path}.node\n")).collect();
+        let text = format!(
+            "a.js:3\n  throw it;\n        ^\n\nError: none. Tried:\n{tried}    at main (a.js:3:5)"
+        );
+        let lines: Vec<&str> = text.lines().collect();
+        let Shown::Crash(beginning, ..) = Shown::of(&lines, 6) else {
+            panic!("{text}");
+        };
+        assert_eq!(beginning, ["Error: none. Tried:", " → /1.node"]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::{
     calls::{helpful, step, template, told, until},
     server::{
-        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, line, on_call, result, said, text,
-        tool,
+        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, line, on_call, result,
+        said, text, tool,
     },
 };
 use crate::{
@@ -351,7 +351,12 @@ async fn a_log_level_holds_from_its_answer_on() {
         let seen = Stage::new(plot).perform(&subject).await;
         assert_eq!(codes(&seen), findings, "{:?}", seen.findings);
     };
-    let note = || told("notifications/message", &json!({"level": "info", "data": "x"}));
+    let note = || {
+        told(
+            "notifications/message",
+            &json!({"level": "info", "data": "x"}),
+        )
+    };
     let done = || result(&json!({}));
     case(vec![note(), done()], vec![said("hi")], &[]).await;
     let after = [FindingCode::LogBelowLevel];
