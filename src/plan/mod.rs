@@ -374,7 +374,10 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
                 Target::Container { container, program } => {
                     (program.launch().clone(), Some(container))
                 }
-                Target::Url { .. } | Target::None => (Launch::default(), None),
+                Target::Url {
+                    launch, container, ..
+                } => (launch.without_port(), container),
+                Target::None => (Launch::default(), None),
             };
             let launch = Launch {
                 command: Some(Template {
@@ -412,8 +415,10 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
                 transport,
                 url: Template { text: url.clone() },
                 headers,
-                launch: None,
                 auth,
+                launch: Box::default(),
+                container: None,
+                listening: None,
             };
         }
     }

@@ -171,7 +171,12 @@ impl Template {
 
     /// Whether `{{fixture}}` stands in it.
     pub(crate) fn names_fixture(&self) -> bool {
-        text_names_fixture(&self.text)
+        text_names("fixture", &self.text)
+    }
+
+    /// Whether `{{port}}` stands in it.
+    pub(crate) fn names_port(&self) -> bool {
+        text_names("port", &self.text)
     }
 
     /// The text with every marker replaced by its value.
@@ -205,16 +210,16 @@ pub(crate) fn variables(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn text_names_fixture(text: &str) -> bool {
-    let is_fixture =
-        |piece: &Piece<'_>| matches!(piece, Piece::Name { name, .. } if *name == "fixture");
-    text.contains("{{") && pieces(text).iter().any(is_fixture)
+fn text_names(wanted: &str, text: &str) -> bool {
+    let is_wanted =
+        |piece: &Piece<'_>| matches!(piece, Piece::Name { name, .. } if *name == wanted);
+    text.contains("{{") && pieces(text).iter().any(is_wanted)
 }
 
 fn leaves_name_fixture(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => text_names_fixture(text),
+        Value::String(text) => text_names("fixture", text),
         Value::Array(items) => items.iter().any(leaves_name_fixture),
         Value::Object(members) => members.values().any(leaves_name_fixture),
     }

@@ -314,3 +314,41 @@ fn a_command_in_place_of_a_url_is_told() {
     ];
     assert!(!project.run(&other).stderr.contains("replaces the `url`"));
 }
+
+#[test]
+#[cfg(unix)]
+fn a_command_in_place_of_a_url_is_started_as_its_server_block_says() {
+    let case = |server: &str, wanted: &str| {
+        let project = Project::with_suite(&format!(
+            "server: {{{server}}}\nassert_tools: {{expect: {{contains: x}}}}\n"
+        ));
+        let told = r#"/bin/sh -c 'echo "mode <$MODE$PORT>, other <$OTHER>, in ${PWD##*/}" >&2'"#;
+        let mut command = project.command(&["run", "evals", "--server", told]);
+        command.env("OTHER", "omega");
+        let ran = project.finish(command);
+        assert!(ran.stdout.contains(wanted), "{server}: {}", ran.stdout);
+    };
+    let url = "transport: http, url: 'http://127.0.0.1:1/mcp'";
+    let evals = "env: {MODE: a}, inherit_env: [PATH], cwd: .";
+    case(&format!("{url}, {evals}"), "mode <a>, other <>, in evals");
+    let launched = "transport: sse, launch: {command: x, env: {MODE: b, PORT: '{{port}}'}}";
+    case(launched, "mode <b>, other <omega>");
+    case(
+        &format!("{launched}, {evals}"),
+        "mode <b>, other <>, in evals",
+    );
+    let builtin = "transport: http, builtin: minimal";
+    case(
+        &format!("{builtin}, {evals}"),
+        "mode <a>, other <>, in evals",
+    );
+    let on_target = Project::with_suite(&format!(
+        "server: {{{launched}}}\nassert_tools: {{expect: {{contains: x}}}}\n"
+    ))
+    .file(
+        "evals/mcp-assert.yaml",
+        "targets: {other: {command: /bin/sh, args: [-c, 'echo \"mode <$MODE$PORT>\" >&2']}}\n",
+    );
+    let ran = on_target.run(&["run", "evals", "--target", "other"]);
+    assert!(ran.stdout.contains("mode <b>"), "{}", ran.stdout);
+}

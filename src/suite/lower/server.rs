@@ -2,9 +2,10 @@
 
 use super::{Lowering, ServerFrom};
 use crate::suite::{
+    model::container::Container,
     model::server::{
-        Auth, ClientBehaviour, Directory, Inherit, Launch, PROFILES, Program, Ready, Server,
-        Target, UrlLaunch, UrlTransport,
+        Auth, ClientBehaviour, Directory, Inherit, Launch, Listening, PROFILES, Program, Ready,
+        Server, Target, UrlTransport,
     },
     problems,
     raw::{
@@ -111,7 +112,8 @@ impl Lowering<'_> {
         let target = match self.transport(transport) {
             Transport::Url(transport) => {
                 self.check_unstarted(docker.as_ref(), &reached);
-                self.url_target(transport, started, reached, place)
+                let container = self.contained(docker, &started, reached.builtin.as_ref());
+                self.url_target(transport, (started, container), reached, place)
             }
             Transport::Stdio => {
                 self.check_unreached(&reached);
@@ -136,6 +138,7 @@ impl Lowering<'_> {
     fn check_unstarted(&mut self, docker: Option<&Field<TextOr<RawDocker>>>, reached: &Reached) {
         if let Some(docker) = docker
             && reached.launch.is_none()
+            && reached.builtin.is_none()
         {
             let why = "the server behind the url is not started";
             self.problem(docker.key, |origin| {
@@ -205,14 +208,8 @@ impl Lowering<'_> {
         started: Started,
         place: At,
     ) -> Target {
-        if let (Some(cwd), Some(_)) = (&started.cwd, &docker) {
-            self.inside_directory(cwd);
-        }
+        let container = self.contained(docker, &started, builtin.as_ref());
         let mut launch = self.launch(started);
-        let container = docker.map(|docker| {
-            let container = self.server_container(docker, builtin.as_ref());
-            Box::new(container)
-        });
         if let Some(builtin) = builtin {
             let args = std::mem::take(&mut launch.args);
             let profile = builtin.value.text;
@@ -248,11 +245,25 @@ impl Lowering<'_> {
         Target::Process(launch)
     }
 
+    /// The container of a process, where it is to have one.
+    fn contained(
+        &mut self,
+        docker: Option<Field<TextOr<RawDocker>>>,
+        started: &Started,
+        builtin: Option<&Field<Text>>,
+    ) -> Option<Box<Container>> {
+        let docker = docker?;
+        if let Some(cwd) = &started.cwd {
+            self.inside_directory(cwd);
+        }
+        Some(Box::new(self.server_container(docker, builtin)))
+    }
+
     /// A server behind a url, perhaps started before.
     fn url_target(
         &mut self,
         transport: UrlTransport,
-        started: Started,
+        (started, container): (Started, Option<Box<Container>>),
         reached: Reached,
         place: At,
     ) -> Target {
@@ -268,11 +279,12 @@ impl Lowering<'_> {
             UrlTransport::Http => "http",
             UrlTransport::Sse => "sse",
         };
-        let launch = match (launch, builtin) {
-            (Some(launch), _) => Some(self.url_launch(launch)),
-            (None, Some(builtin)) => Some(UrlLaunch {
+        // What the block says of a process holds for the one that is launched, and for one of the command line.
+        let mut process = self.launch(started);
+        let listening = match (launch, builtin) {
+            (Some(launch), _) => Some(self.listening(launch, &mut process)),
+            (None, Some(builtin)) => Some(Listening {
                 builtin: Some(builtin.value.text),
-                launch: self.launch(started),
                 ready: Ready::Port,
                 timeout: None,
             }),
@@ -280,7 +292,7 @@ impl Lowering<'_> {
         };
         let url = match url {
             Some(url) => self.template(url.value),
-            None if launch.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
+            None if listening.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
             None => {
                 let is_refused = self.reading.problems.is_refused(&["url", "launch"], place);
                 if self.around.server_from == ServerFrom::Suite && !is_refused {
@@ -296,8 +308,10 @@ impl Lowering<'_> {
             transport,
             url,
             headers,
-            launch: launch.map(Box::new),
             auth: auth.and_then(|auth| self.auth(auth)).map(Box::new),
+            launch: Box::new(process),
+            container,
+            listening: listening.map(Box::new),
         }
     }
 
@@ -356,8 +370,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A server that listens on a port.
-    fn url_launch(&mut self, field: Field<RawLaunch>) -> UrlLaunch {
+    /// A server that listens on a port: `process` with the words of `launch` over it.
+    fn listening(&mut self, field: Field<RawLaunch>, process: &mut Launch) -> Listening {
         let RawLaunch {
             command,
             args,
@@ -385,15 +399,18 @@ impl Lowering<'_> {
                 },
             },
         };
-        UrlLaunch {
+        let launched = self.launch(Started {
+            command,
+            args,
+            cwd: None,
+            env,
+            inherit_env: None,
+        });
+        (process.command, process.args) = (launched.command, launched.args);
+        process.set(launched.env);
+        process.own.extend(launched.own);
+        Listening {
             builtin: None,
-            launch: self.launch(Started {
-                command,
-                args,
-                cwd: None,
-                env,
-                inherit_env: None,
-            }),
             ready,
             timeout: self.duration(timeout),
         }

@@ -16,7 +16,12 @@ impl Target {
                 args,
                 launch,
             } => any(args) || launch.names_fixture(),
-            Self::Url { url, headers, .. } => url.names_fixture() || any_value(headers),
+            Self::Url {
+                url,
+                headers,
+                launch,
+                ..
+            } => url.names_fixture() || any_value(headers) || launch.names_fixture(),
             Self::Container {
                 container: _,
                 program,

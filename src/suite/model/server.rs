@@ -42,7 +42,13 @@ pub(crate) enum Target {
         url: Template,
         /// Sent with each request; never shown.
         headers: Vec<(String, EnvValue)>,
-        /// What is started before, when the server is not there already.
+        /// How requests are authorised.
+        auth: Option<Box<Auth>>,
+        /// The process that is started before; without `listening`, what is said of one that takes the url's place.
+        launch: Box<Launch>,
+        /// The container that it is started in.
+        container: Option<Box<Container>>,
+        /// How the process that is started comes to listen; `None`: the server is there already.
         #[cfg_attr(
             not(test),
             expect(
@@ -50,9 +56,7 @@ pub(crate) enum Target {
                 reason = "validated with the suite; only the transport that runs it reads it"
             )
         )]
-        launch: Option<Box<UrlLaunch>>,
-        /// How requests are authorised.
-        auth: Option<Box<Auth>>,
+        listening: Option<Box<Listening>>,
     },
     /// A program in a container.
     Container {
@@ -70,8 +74,9 @@ impl Target {
     pub(crate) fn launch(&self) -> Option<&Launch> {
         match self {
             Self::Process(launch) | Self::Builtin { launch, .. } => Some(launch),
+            Self::Url { launch, .. } => Some(launch),
             Self::Container { program, .. } => Some(program.launch()),
-            Self::Url { .. } | Self::None => None,
+            Self::None => None,
         }
     }
 
@@ -83,14 +88,23 @@ impl Target {
                 program: Program::Launched(launch) | Program::Builtin { launch, .. },
                 ..
             } => Some(launch),
-            Self::Url { .. } | Self::None => None,
+            Self::Url { launch, .. } => Some(launch),
+            Self::None => None,
         }
     }
 
     /// The same with the variables that an assertion's own file gives its server.
     pub(crate) fn with_own_variables_of(mut self, assertions: &Self) -> Self {
+        let has_port = match &self {
+            Self::Url { .. } => true,
+            Self::Process(_) | Self::Builtin { .. } | Self::Container { .. } | Self::None => false,
+        };
         if let (Some(launch), Some(own)) = (self.launch_mut(), assertions.launch()) {
-            launch.take_own_of(own);
+            if has_port {
+                launch.take_own_of(own);
+            } else {
+                launch.take_own_of(&own.clone().without_port());
+            }
         }
         self
     }
@@ -121,17 +135,15 @@ impl Program {
     }
 }
 
-/// A server that listens on a port, started for the assertion.
+/// How a server that is started for the assertion comes to listen on a port.
 #[derive(Debug, Clone)]
 #[expect(
     dead_code,
     reason = "validated with the suite; only the transport that runs it reads it"
 )]
-pub(crate) struct UrlLaunch {
+pub(crate) struct Listening {
     /// The embedded server's profile, when it is the embedded one.
     pub(crate) builtin: Option<String>,
-    /// How it is started.
-    pub(crate) launch: Launch,
     /// How to tell that it is ready.
     pub(crate) ready: Ready,
     /// How long that may take; `None`: the assertion's timeout.
@@ -204,9 +216,25 @@ pub(crate) struct Launch {
 impl Launch {
     fn take_own_of(&mut self, assertions: &Self) {
         let is_own = |(name, _): &&(String, EnvValue)| assertions.own.contains(name);
-        for (name, value) in assertions.env.iter().filter(is_own) {
-            self.env.retain(|(other, _)| other != name);
-            self.env.push((name.clone(), value.clone()));
+        self.set(assertions.env.iter().filter(is_own).cloned());
+    }
+
+    /// The same for a process that does not listen: there is no port that a variable of it could name.
+    pub(crate) fn without_port(mut self) -> Self {
+        let names_port = |part: &EnvPart| match part {
+            EnvPart::Text(text) => text.names_port(),
+            EnvPart::Variable { .. } => false,
+        };
+        self.env
+            .retain(|(_, value)| !value.parts.iter().any(names_port));
+        self
+    }
+
+    /// Gives it variables, in place of those of the same names.
+    pub(in crate::suite) fn set(&mut self, env: impl IntoIterator<Item = (String, EnvValue)>) {
+        for (name, value) in env {
+            self.env.retain(|(other, _)| *other != name);
+            self.env.push((name, value));
         }
     }
 }

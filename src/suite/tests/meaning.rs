@@ -13,7 +13,7 @@ use crate::suite::{
         Assertion, Body,
         container::ImageBase,
         expectation::{Expectation, ValueRule, WantedState},
-        server::{ElicitationReplies, EnvPart, SamplingReply, Target},
+        server::{ElicitationReplies, EnvPart, Inherit, SamplingReply, Target},
         subject::{OnToolError, PromptsCall, ResourcesAction, Subject},
     },
     template::Bindings,
@@ -223,7 +223,7 @@ fn servers_of_all_transports_load() {
             "{transport: http, launch: {command: s, args: ['{{port}}'], ready: {log: up}, timeout: 5s}}"
         ),
         Target::Url {
-            launch: Some(_),
+            listening: Some(_),
             ..
         }
     ));
@@ -237,6 +237,30 @@ fn servers_of_all_transports_load() {
     assert!(
         matches!(target("{command: s, env: {A: 'x$$y', B: }, inherit_env: [PATH]}"), Target::Process(launch) if matches!(&launch.env[0].1.parts[0], EnvPart::Text(text) if text.text == "x$"))
     );
+}
+
+#[test]
+fn the_process_behind_a_url_is_the_one_that_its_block_describes() {
+    let suite = "server: {transport: http, env: {A: a, B: b}, inherit_env: [PATH], docker: {image: i, pids: 5}, \
+                 launch: {command: s, env: {B: c}}}\nassert: {tool: x}\n";
+    let sample = Sample::one(suite);
+    let Target::Url {
+        launch, container, ..
+    } = &sample.assertions()[0].server.target
+    else {
+        panic!("it has no url");
+    };
+    let names: Vec<&str> = launch.env.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["A", "B"]);
+    assert!(matches!(&launch.env[1].1.parts[0], EnvPart::Text(text) if text.text == "c"));
+    assert_eq!(launch.inherit, Inherit::Only(vec!["PATH".into()]));
+    assert_eq!(container.as_ref().and_then(|it| it.pids), Some(5));
+    let shown =
+        |server: &str| Sample::one(&format!("server: {server}\nassert: {{tool: x}}")).shown();
+    let wrong = shown("{transport: http, docker: {image: i, memory: lots}, launch: {command: s}}");
+    assert!(wrong.contains("error[bad-number]"), "{wrong}");
+    let right = shown("{transport: http, docker: {pids: 5}, builtin: minimal}");
+    assert!(!right.contains("error["), "{right}");
 }
 
 #[test]
