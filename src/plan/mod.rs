@@ -228,17 +228,23 @@ struct Talks<'a> {
 
 impl<'a> Talks<'a> {
     fn new(options: &'a PlanOptions<'a>) -> Self {
+        let mut gathering = Gathering::default();
+        for target in options.targets.iter().chain(&options.other_targets) {
+            gathering.meet(&Arc::new(target.server.clone()));
+        }
         Self {
             options,
             placed: Placed::new(&options.places),
             keys: TargetKeys::default(),
-            gathering: Gathering::default(),
+            gathering,
         }
     }
 
     /// How an assertion talks to its server, or to that of each target.
     fn of(&mut self, assertion: &Assertion) -> Vec<Talk<'a>> {
         let options = self.options;
+        // What another server stands in for may have what is to be hidden all the same: a token in its headers.
+        self.gathering.meet(&assertion.server);
         for target in &options.other_targets {
             let server = self.server(assertion, Some(target));
             let placed = self.placed.server(&server).unwrap_or(server);

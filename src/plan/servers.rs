@@ -20,7 +20,8 @@ use crate::suite::{
 pub(crate) struct Servers {
     /// Those whose lists are kept, in the order of the suite.
     pub(crate) listed: Vec<ListedServer>,
-    /// All of them, each written in its own way once, also those of targets that were not chosen.
+    /// All of them, each written in its own way once, also those of targets that were not chosen, and those that
+    /// others stand in for.
     pub(crate) distinct: Vec<Arc<Server>>,
 }
 

@@ -158,22 +158,35 @@ pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Comman
 /// Values that a server gets from variables and that no report may show; what `{{env.NAME}}` names is known of the
 /// whole suite.
 pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
-    let values: Vec<&EnvValue> = match target {
-        Target::Process(launch) | Target::Builtin { launch, .. } => values_of(launch),
+    let (values, container) = match target {
+        Target::Process(launch) | Target::Builtin { launch, .. } => (values_of(&launch.env), None),
         Target::Container { container, program } => {
-            for (name, value) in &container.env_file {
-                secrets.add_named(name, value);
-            }
-            // What the lines write into the image, the server can tell.
-            for name in container.prepare.iter().flat_map(|prepare| &prepare.env) {
-                add_secret(name, &bindings.environment, secrets);
-            }
-            values_of(program.launch())
+            (values_of(&program.launch().env), Some(container))
         }
-        Target::Url { headers, .. } => headers.iter().map(|(_, value)| value).collect(),
-        Target::None => Vec::new(),
+        Target::Url {
+            headers,
+            auth,
+            launch,
+            container,
+            ..
+        } => {
+            let mut values = values_of(headers);
+            values.extend(auth.iter().flat_map(|auth| auth.values()));
+            values.extend(values_of(&launch.env));
+            (values, container.as_ref())
+        }
+        Target::None => (Vec::new(), None),
     };
-    for part in values.iter().flat_map(|value| &value.parts) {
+    if let Some(container) = container {
+        for (name, value) in &container.env_file {
+            secrets.add_named(name, value);
+        }
+        // What the lines write into the image, the server can tell.
+        for name in container.prepare.iter().flat_map(|prepare| &prepare.env) {
+            add_secret(name, &bindings.environment, secrets);
+        }
+    }
+    for part in values.into_iter().flat_map(|value| &value.parts) {
         match part {
             EnvPart::Text(_) => {}
             EnvPart::Variable { name, .. } => add_secret(name, &bindings.environment, secrets),
@@ -194,8 +207,8 @@ pub(crate) fn add_secret(name: &str, environment: &Environment, secrets: &mut Se
     }
 }
 
-fn values_of(launch: &Launch) -> Vec<&EnvValue> {
-    launch.env.iter().map(|(_, value)| value).collect()
+fn values_of(table: &[(String, EnvValue)]) -> Vec<&EnvValue> {
+    table.iter().map(|(_, value)| value).collect()
 }
 
 fn fill(

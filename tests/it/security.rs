@@ -337,3 +337,52 @@ fn a_name_from_the_suite_does_not_act_on_the_terminal() {
         assert_eq!(torn, None, "{arguments:?}: {all}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn what_a_url_takes_from_variables_is_hidden_whoever_stands_in_for_it() {
+    let url = "name: of a url\nserver:\n  transport: http\n  headers: {X-Key: \"${IN_HEADER}\"}\n  \
+               auth: {bearer: \"$IN_AUTH\"}\n  launch: {command: x, env: {A: \"${IN_LAUNCH}\"}}\n\
+               assert: {tool: echo}\n";
+    let client = "name: of a client\nserver:\n  transport: sse\n  url: http://127.0.0.1:1/sse\n  auth:\n    \
+                  client_credentials: {token_url: 'http://127.0.0.1:1', id: $IN_ID, secret: $IN_SECRET}\n\
+                  assert: {tool: echo}\n";
+    let telling = "echo \"it has $IN_HEADER $IN_AUTH $IN_LAUNCH $IN_ID $IN_SECRET $IN_TARGET\" >&2";
+    let process = format!(
+        "name: of a process\nserver: {{command: /bin/sh, args: [-c, '{telling}']}}\nassert: {{tool: echo}}\n"
+    );
+    let project = Project::with_suite(&[url, client, &process].join("---\n")).file(
+        "evals/mcp-assert.yaml",
+        format!(
+            "targets:\n  one: {{transport: http, url: 'http://x', headers: {{X: $IN_TARGET}}}}\n  \
+             two: {{command: /bin/sh, args: [-c, '{telling}']}}\n"
+        ),
+    );
+    let names = [
+        "IN_TARGET",
+        "IN_HEADER",
+        "IN_AUTH",
+        "IN_LAUNCH",
+        "IN_ID",
+        "IN_SECRET",
+    ];
+    let server = format!("/bin/sh -c '{telling}'");
+    let on_one = ["--target", "one", "--server", &server];
+    for more in [
+        &[][..],
+        &["--target", "two"],
+        &["--server", &server],
+        &on_one,
+    ] {
+        let run = ["run", "evals", "--trace", "--report-json", "run.json"];
+        let mut command = project.command(&[&run, more].concat());
+        // Settings' targets are nothing of a run without `--target`.
+        let set = &names[usize::from(!more.contains(&"--target"))..];
+        command.envs(set.iter().map(|name| (name, format!("value-of-{name}"))));
+        let ran = project.finish(command);
+        assert!(ran.stdout.contains("it has *** ***"), "{}", ran.stdout);
+        for place in [ran.stdout, ran.stderr, project.read("run.json")] {
+            assert!(!place.contains("value-of-"), "{more:?}: {place}");
+        }
+    }
+}

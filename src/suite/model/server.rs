@@ -167,10 +167,6 @@ pub(crate) enum Ready {
 
 /// How requests are authorised.
 #[derive(Debug, Clone)]
-#[expect(
-    dead_code,
-    reason = "validated with the suite; only the transport that runs it reads it"
-)]
 pub(crate) enum Auth {
     /// By a token.
     Bearer(EnvValue),
@@ -183,8 +179,27 @@ pub(crate) enum Auth {
         /// The client's secret.
         secret: EnvValue,
         /// The scope asked for.
+        #[expect(
+            dead_code,
+            reason = "validated with the suite; only the transport that runs it reads it"
+        )]
         scope: Option<String>,
     },
+}
+
+impl Auth {
+    /// What it is made of, all of it secret.
+    pub(crate) fn values(&self) -> Vec<&EnvValue> {
+        match self {
+            Self::Bearer(token) => vec![token],
+            Self::ClientCredentials {
+                token_url,
+                id,
+                secret,
+                scope: _,
+            } => token_url.iter().chain([id, secret]).collect(),
+        }
+    }
 }
 
 /// The transports of a url.
