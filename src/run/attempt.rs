@@ -448,6 +448,7 @@ impl Attempted {
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
+        overdue::explain(&mut self.observation);
         match ended.pace {
             Pace::Usual => ending_findings(&ended.exit, ended.waits, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.

@@ -1,7 +1,7 @@
 //! What is said of an assertion whose time was over: which timeout that was, and what took the time. Reports that know
 //! no phases show this text, so it has to tell by itself.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use crate::{
     observation::{
@@ -17,6 +17,19 @@ const MOST: u32 = 2;
 /// Of these, only those that took this part of it.
 const WORTH_TELLING: u32 = 10;
 
+/// Words of a log that tell that something waits to be reached.
+const REACHABLE: [&str; 6] = [
+    "listen",
+    "running",
+    "serving",
+    "started",
+    "available",
+    "ready",
+];
+
+/// As much of a server's own words as a help shows.
+const SHOWN: usize = 120;
+
 /// Puts the timeout in front of what was waited for when it was over.
 pub(super) fn name(seen: &mut Observation, timeout: Duration) {
     if let Some(disruption) = &mut seen.disruption
@@ -31,6 +44,55 @@ pub(super) fn name(seen: &mut Observation, timeout: Duration) {
 pub(super) fn disruption(timeout: Duration, phase: Phase, what: &str) -> Disruption {
     let over = over(timeout, &Timings::default(), phase);
     Disruption::new(DisruptionKind::Timeout, phase, format!("{over}: {what}"))
+}
+
+/// Says of a server that answered nothing where its own words tell that it waits on a port.
+pub(super) fn explain(seen: &mut Observation) {
+    let stderr = seen.stderr.text();
+    let Some(disruption) = &mut seen.disruption else {
+        return;
+    };
+    if (disruption.kind, disruption.phase) != (DisruptionKind::Timeout, Phase::Handshake) {
+        return;
+    }
+    let frame = disruption.frame.as_deref();
+    // Whoever speaks JSON-RPC here is no server of another transport.
+    if frame.is_some_and(|frame| frame.contains("\"jsonrpc\"")) {
+        return;
+    }
+    let said = frame.into_iter().chain(stderr.lines());
+    if let Some(line) = said.map(str::trim).find(|line| tells_of_a_port(line)) {
+        disruption.help = Some(format!(
+            "it may speak over HTTP, and not over stdio as here: it says `{}`; start it with its transport `stdio`",
+            text::head(line, SHOWN)
+        ));
+    }
+}
+
+/// Such as `listening on port 3001` or `running on http://127.0.0.1:8000`.
+fn tells_of_a_port(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let mut words = line.split(|sign: char| sign.is_whitespace() || "\"'`(),=".contains(sign));
+    let is_number = |word: &str| word.parse::<u16>().is_ok_and(|port| port > 0);
+    let mut after_port = false;
+    // Without a port it is a page to read: "an update is available, see https://example.org".
+    let is_url = |word: &str| {
+        let rest = ["http://", "https://"]
+            .iter()
+            .find_map(|scheme| word.strip_prefix(scheme));
+        let place = rest.and_then(|rest| rest.split('/').next());
+        let port = place.and_then(|place| place.rsplit_once(':'));
+        port.is_some_and(|(_, port)| is_number(port))
+    };
+    let is_place = |word: &str| {
+        let word = word.trim_end_matches(['.', '/']);
+        let named = std::mem::replace(&mut after_port, word.trim_end_matches(':') == "port");
+        is_url(word)
+            || named && is_number(word)
+            || word.parse::<SocketAddr>().is_ok()
+            || word.strip_prefix("localhost:").is_some_and(is_number)
+    };
+    words.any(is_place) && REACHABLE.iter().any(|word| line.contains(word))
 }
 
 /// "the timeout of 2 s was over, of which setup took 1.7 s".
@@ -71,7 +133,7 @@ fn over(timeout: Duration, timings: &Timings, reached: Phase) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Disruption, DisruptionKind, Phase, Timings, name};
+    use super::{Disruption, DisruptionKind, Phase, Timings, explain, name};
     use crate::observation::Observation;
 
     fn told(kind: DisruptionKind, phase: Phase, times: [u64; 4]) -> String {
@@ -121,6 +183,44 @@ mod tests {
             [1, 3, 196, 1_800],
             "the timeout of 2 s was over: no answer",
         );
+    }
+
+    #[test]
+    fn a_server_on_a_port_is_told_by_its_own_words() {
+        let help = |phase: Phase, stderr: &str| {
+            let mut seen = Observation {
+                disruption: Some(Disruption::new(DisruptionKind::Timeout, phase, "no answer")),
+                ..Observation::default()
+            };
+            seen.stderr.bytes = format!("one\n{stderr}\nlast\n").into_bytes();
+            seen.stderr.total_bytes = seen.stderr.bytes.len() as u64;
+            explain(&mut seen);
+            seen.disruption.unwrap().help
+        };
+        for told in [
+            "INFO:     Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)",
+            "MCP Streamable HTTP Server listening on port 3001",
+            "Server is running on port: 3001.",
+            "level=info msg=listening addr=0.0.0.0:8080",
+            "Server started at https://mcp.local:8443/mcp.",
+            "Listening on [::1]:8080",
+            "ready at localhost:8080",
+        ] {
+            let help = help(Phase::Handshake, told).unwrap_or_default();
+            assert!(
+                help.contains(&format!("it says `{told}`")),
+                "{told}: {help}"
+            );
+        }
+        for silent in [
+            "12:30:05 server started",
+            "listening on stdin",
+            "an update is available: https://example.org/v2:3",
+            "port 0 is listened to",
+        ] {
+            assert_eq!(help(Phase::Handshake, silent), None, "{silent}");
+        }
+        assert_eq!(help(Phase::Subject, "listening on port 3001"), None);
     }
 
     #[test]
