@@ -178,7 +178,11 @@ impl Session {
                 let on_end = script.lookout.map_or(OnEnd::Disrupts, Lookout::on_end);
                 return self.raw((exchange, on_end), bindings, deadline).await;
             }
-            Subject::Trajectory(_) | Subject::Http(_) => {
+            Subject::Http(_) => {
+                let message = "the subject `http` is not supported by this version".to_owned();
+                return Err(self.cannot(DisruptionKind::Unsupported, message).into());
+            }
+            Subject::Trajectory(_) => {
                 let message = format!("`{}` is nothing that a session does", script.subject.key());
                 return Err(self.cannot(DisruptionKind::Unsupported, message).into());
             }
