@@ -48,7 +48,7 @@ impl Lowering<'_> {
     }
 
     /// What must be at a path.
-    fn value_rule(&mut self, node: Node) -> Option<ValueRule> {
+    pub(super) fn value_rule(&mut self, node: Node) -> Option<ValueRule> {
         if self.dialect() == Dialect::Compat {
             return Some(ValueRule::Loosely(node.into_value()));
         }

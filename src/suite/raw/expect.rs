@@ -6,7 +6,10 @@ use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
     union::{CountOr, FlagOr, NoneOrTexts, TextOr},
-    value::{Anything, Count, Integer, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
+    value::{
+        Anything, Count, Deferred, Integer, Members, OneOrMany, Placed, Table, Text, TextTable,
+        Texts,
+    },
 };
 use crate::suite::yaml::{Kind, Node};
 
@@ -295,7 +298,7 @@ shape! {
         /// Its headers, each with its value or a map of matchers.
         headers = "headers": Table<Anything>;
         /// Its body, as the expectations of a text.
-        body = "body": RawExpect;
+        body = "body": Deferred<RawExpect>;
     }
 }
 

@@ -94,3 +94,35 @@ fn a_wait_has_no_answer_to_look_at() {
         assert_eq!(told(&Sample::one(&text)), wanted, "{part}");
     }
 }
+
+#[test]
+fn what_is_expected_of_a_response_is_looked_at() {
+    let shown = |expect: &str| {
+        let server = "server: {transport: http, url: 'http://h/mcp'}";
+        let subject = format!("http: {{request: {{}}, expect: {expect}}}");
+        Sample::one(&format!("{server}\n{subject}\n")).shown()
+    };
+    let case = |expect: &str, wanted: &str| {
+        let shown = shown(expect);
+        assert_eq!(shown.matches("error[").count(), 1, "{expect}: {shown}");
+        assert!(shown.contains(wanted), "{expect}: {shown}");
+    };
+    case("{body: {matches_regex: '('}}", "error[bad-regex]");
+    case("{body: {json_path: {'a[1abc]': 1}}}", "error[bad-path]");
+    case("{body: {json_schema: {type: strin}}}", "error[bad-schema]");
+    case("{body: {max_duration: 5}}", "error[bad-duration]");
+    case("{body: {min_results: many}}", "error[wrong-type]");
+    case("{body: {contains: '{{nope}}'}}", "error[unknown-variable]");
+    case("{body: {containz: a}}", "error[unknown-key]");
+    case("{headers: {X: {matches: '('}}}", "error[bad-regex]");
+    for right in [
+        "{body: {min_results: '{{env.HOME}}', matches_regex: '{{env.HOME}}', contains: a}}",
+        "{status: [401, 403], headers: {X: a, Y: {matches: '^b'}, Z: {matches: '{{env.HOME}}'}}}",
+    ] {
+        let shown = shown(right);
+        let is_wrong = ["bad-", "wrong-type"]
+            .iter()
+            .any(|code| shown.contains(code));
+        assert!(!is_wrong, "{shown}");
+    }
+}
