@@ -1,12 +1,16 @@
 //! A server in a container of its own: started when it is its turn, and what it died of told in the words of
 //! containers.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
-use super::{ahead::Slot, inside, job::Shared, launch, place::Place};
+use super::{ahead::Slot, inside::Inside, job::Shared, launch, place::Place};
 use crate::{
     isolate::{
         container::{
+            covered::covered,
             image::ReadyImage,
             refusal::ContainerFailure,
             server::{ServerContainer, Wanted},
@@ -58,13 +62,16 @@ impl Contained<'_> {
             refuse_writable(self.container, fixture)?;
         }
         let files = self.place.inside();
+        if let Some(files) = files {
+            refuse_covered(self.container, self.image, files)?;
+        }
         let wanted = Wanted {
             container: self.container,
             image: self.image,
             command: launch::contained(self.program, bindings)?,
-            fixture: files.and_then(inside::Inside::fixture),
+            fixture: files.and_then(Inside::fixture),
             assertion: &job.planned.assertion.case.id,
-            outside: files.map(inside::Inside::outside).unwrap_or_default(),
+            outside: files.map(Inside::outside).unwrap_or_default(),
         };
         let starting = async {
             let begun = Instant::now();
@@ -105,6 +112,27 @@ fn refuse_writable(container: &Container, fixture: &Fixture) -> Result<(), Disru
             ),
         )
         .with_help("mount it read-only; `{{fixture}}` is a copy to write to")),
+    }
+}
+
+/// The server is to see the fixture, and what it leaves there is to be seen.
+fn refuse_covered(
+    container: &Container,
+    image: &ReadyImage,
+    files: &Inside,
+) -> Result<(), Disruption> {
+    let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
+        return Ok(());
+    };
+    let is_folder = |path: &Path| fixture.has_directory(path);
+    match covered(container, image, &place, is_folder) {
+        None => Ok(()),
+        Some(cover) => Err(Disruption::new(
+            DisruptionKind::Invalid,
+            Phase::Start,
+            format!("{cover} would lie over the fixture, which is at `{place}` in the container"),
+        )
+        .with_help("put it elsewhere; what the server is to find there belongs into the fixture")),
     }
 }
 

@@ -6,6 +6,7 @@ mod build;
 mod bundle;
 mod caches;
 mod context;
+pub(crate) mod covered;
 mod credentials;
 mod discover;
 mod dockerfile;

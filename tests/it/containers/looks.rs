@@ -128,6 +128,43 @@ fn relative_paths_lead_from_where_the_server_starts() {
     assert_eq!(statuses, wanted, "{}", ran.stdout);
 }
 
+#[test]
+fn nothing_is_put_over_the_fixture_of_a_container() {
+    if !ready() {
+        return;
+    }
+    let mut suite = String::new();
+    for own in [
+        "mounts: './host:{{AT}}:rw'",
+        "tmpfs: ['/tmp', '{{AT}}']",
+        "tmpfs: ['{{AT}}/sub/']",
+        "mounts: './host:/mcp-assert/other'",
+    ] {
+        let own = own.replace("{{AT}}", "/mcp-assert/fixture");
+        write!(
+            suite,
+            "---\nserver: {{docker: {{image: '{IMAGE}', {own}}}}}\n\
+             assert: {{tool: list, args: {{path: '{{{{fixture}}}}'}}, expect: {{contains: keep.txt}}}}\n"
+        )
+        .unwrap();
+    }
+    let project = project(&suite)
+        .file("evals/host/of.host", "host")
+        .file("fixture/keep.txt", "keep");
+    let (ran, seen) = run(&project, &["--fixture", "fixture"]);
+    let records = seen["assertions"].as_array().unwrap().iter();
+    let statuses: Vec<_> = records.map(|record| &record["status"]).collect();
+    assert_eq!(statuses, ["error", "error", "error", "pass"], "{}", ran.stdout);
+    for told in [
+        "the mount at `/mcp-assert/fixture` would lie over the fixture",
+        "the folder in memory at `/mcp-assert/fixture/sub/` would lie over the fixture",
+    ] {
+        assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    }
+    let sent = project.path().join("evals/host/keep.txt");
+    assert!(!sent.exists(), "the fixture was sent to a folder of the host");
+}
+
 /// How often the engine of the test below was asked for what is outside of the fixture.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
