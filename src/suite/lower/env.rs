@@ -6,11 +6,15 @@ use crate::{
         Dialect,
         model::server::{EnvPart, EnvValue},
         problems,
-        raw::value::{Text, TextTable, Texts},
+        raw::{
+            Field,
+            union::FlagOr,
+            value::{Text, TextTable, Texts},
+        },
         template::Template,
-        yaml::At,
+        yaml::{At, Source},
     },
-    words::diagnostic::Severity,
+    words::diagnostic::{Diagnostic, Severity},
 };
 
 /// A piece of a value as it was read.
@@ -98,6 +102,20 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 impl Lowering<'_> {
+    /// Tells what a server in a container is to inherit. What the settings say of all servers is not meant for it.
+    pub(super) fn check_inherited(&mut self, inherit: &Field<FlagOr<Texts>>) {
+        let wants = match &inherit.value {
+            FlagOr::Flag(all) => *all,
+            FlagOr::Other(names) => !names.0.is_empty(),
+        };
+        if wants && inherit.key.source != Source::Settings {
+            let why = "a server in a container inherits nothing; `env: {NAME: $NAME}` hands a variable on";
+            self.problem(inherit.key, |origin| {
+                problems::no_effect(origin, "inherit_env", why)
+            });
+        }
+    }
+
     /// Names of variables; the empty text is none.
     pub(super) fn variable_names(&mut self, names: Texts) -> Vec<String> {
         let names = names.0.into_iter().filter(|name| !name.text.is_empty());
@@ -172,7 +190,11 @@ impl Lowering<'_> {
             return;
         }
         let origin = self.reading.problems.origin(at);
-        let mut problem = problems::unset_variable(origin, name);
+        self.unset(problems::unset_variable(origin, name));
+    }
+
+    /// Adds the problem of a variable that is not set, as grave as the caller takes it.
+    pub(super) fn unset(&mut self, mut problem: Diagnostic) {
         match self.around.unset {
             UnsetVariables::Warn => self.warnings.push(problem.clone()),
             UnsetVariables::Refuse => problem.severity = Severity::Error,

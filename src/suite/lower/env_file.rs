@@ -6,7 +6,8 @@ use super::Lowering;
 use crate::suite::{problems, raw::value::Text};
 
 impl Lowering<'_> {
-    /// The variables of a file with a `NAME=value` on each line. A name alone takes the caller's value.
+    /// The variables of a file with a `NAME=value` on each line. A name alone takes the caller's value, and
+    /// without one it is left out, as engines do it.
     pub(super) fn env_file(&mut self, path: &Text) -> Vec<(String, String)> {
         let text = match (self.around.read_file)(Path::new(&path.text)) {
             Ok(text) => text,
@@ -23,20 +24,26 @@ impl Lowering<'_> {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let own = || {
-                let value = self.around.environment.variable(line.trim_end());
-                value.unwrap_or_default()
+            let (name, value) = match line.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (line, self.around.environment.variable(line.trim_end())),
             };
-            let (name, value) = line.split_once('=').unwrap_or_else(|| (line, own()));
             let name = name.trim_end();
+            let place = || format!("{}:{}", path.text, index + 1);
             if name.is_empty() || name.contains(char::is_whitespace) {
-                let place = format!("{}:{}", path.text, index + 1);
+                let place = place();
                 self.problem(path.at, |origin| {
                     problems::bad_line_of_variables(origin, &place, name)
                 });
                 continue;
             }
-            variables.push((name.to_owned(), value.to_owned()));
+            match value {
+                Some(value) => variables.push((name.to_owned(), value.to_owned())),
+                None => {
+                    let origin = self.reading.problems.origin(path.at);
+                    self.unset(problems::unset_line_of_variables(origin, &place()));
+                }
+            }
         }
         variables
     }

@@ -256,6 +256,9 @@ impl Lowering<'_> {
         if let Some(cwd) = &started.cwd {
             self.inside_directory(cwd);
         }
+        if let Some(inherit) = &started.inherit_env {
+            self.check_inherited(inherit);
+        }
         Some(Box::new(self.server_container(docker, builtin)))
     }
 

@@ -208,6 +208,20 @@ pub(crate) fn unset_variable(origin: Origin, name: &str) -> Diagnostic {
     )
 }
 
+/// A line of an `env_file` that is a name alone, which the caller has no value for. What looks like a name may be a
+/// line of a secret, and is not shown.
+pub(crate) fn unset_line_of_variables(origin: Origin, place: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNSET_VARIABLE,
+        origin,
+        format!("`{place}`: the environment variable it names is not set, and is left out"),
+    );
+    helped(
+        problem,
+        "set it, or write `NAME=value`; a value ends with its line",
+    )
+}
+
 /// `${` without a name or without an end.
 pub(crate) fn bad_variable(origin: Origin, written: &str) -> Diagnostic {
     let problem = error(

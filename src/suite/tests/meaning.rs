@@ -373,6 +373,40 @@ fn lines_of_an_env_file_that_name_no_variable_are_told() {
 }
 
 #[test]
+fn a_name_alone_in_an_env_file_that_has_no_value_is_told_and_left_out() {
+    let sample = Sample::new(&[
+        (
+            "a.yaml",
+            "server: {command: s, docker: {image: i, env_file: env.list}}\nassert: {tool: x}\n",
+        ),
+        ("env.list", "A=\nUNSET\n"),
+    ]);
+    insta::assert_snapshot!(sample.shown());
+    let Target::Container { container, .. } = &sample.assertions()[0].server.target else {
+        panic!("a container");
+    };
+    assert_eq!(container.env_file, [("A".to_owned(), String::new())]);
+}
+
+#[test]
+fn a_server_in_a_container_inherits_nothing() {
+    let case = |inherit: &str, wanted: bool| {
+        let server = format!("{{command: s, docker: i, inherit_env: {inherit}}}");
+        let shown = Sample::one(&format!("server: {server}\nassert: {{tool: x}}\n")).shown();
+        let told = shown.contains("warning[no-effect]: `inherit_env` does nothing");
+        assert_eq!(told, wanted, "{shown}");
+    };
+    case("true", true);
+    case("[TOKEN]", true);
+    case("false", false);
+    case("[]", false);
+    let settings = "defaults: {server: {inherit_env: [TOKEN]}}\n";
+    let suite = "server: {command: s, docker: i}\nassert: {tool: x}\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", suite)]);
+    assert_eq!(sample.shown(), "");
+}
+
+#[test]
 fn an_empty_docker_is_none() {
     let sample = Sample::one("server: {command: s, docker: ''}\nassert: {tool: x}\n");
     insta::assert_snapshot!(sample.shown(), @r"

@@ -154,7 +154,12 @@ fn nothing_is_put_over_the_fixture_of_a_container() {
     let (ran, seen) = run(&project, &["--fixture", "fixture"]);
     let records = seen["assertions"].as_array().unwrap().iter();
     let statuses: Vec<_> = records.map(|record| &record["status"]).collect();
-    assert_eq!(statuses, ["error", "error", "error", "pass"], "{}", ran.stdout);
+    assert_eq!(
+        statuses,
+        ["error", "error", "error", "pass"],
+        "{}",
+        ran.stdout
+    );
     for told in [
         "the mount at `/mcp-assert/fixture` would lie over the fixture",
         "the folder in memory at `/mcp-assert/fixture/sub/` would lie over the fixture",
@@ -162,7 +167,10 @@ fn nothing_is_put_over_the_fixture_of_a_container() {
         assert!(ran.stdout.contains(told), "{}", ran.stdout);
     }
     let sent = project.path().join("evals/host/keep.txt");
-    assert!(!sent.exists(), "the fixture was sent to a folder of the host");
+    assert!(
+        !sent.exists(),
+        "the fixture was sent to a folder of the host"
+    );
 }
 
 /// How often the engine of the test below was asked for what is outside of the fixture.
