@@ -64,6 +64,7 @@ impl Contained<'_> {
         let files = self.place.inside();
         if let Some(files) = files {
             refuse_covered(self.container, self.image, files)?;
+            refuse_missing(files)?;
         }
         let wanted = Wanted {
             container: self.container,
@@ -136,6 +137,31 @@ fn refuse_covered(
     }
 }
 
+/// The engine makes a directory that is not there; in the fixture that would be a change of it.
+fn refuse_missing(files: &Inside) -> Result<(), Disruption> {
+    let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
+        return Ok(());
+    };
+    let directory = files.directory();
+    let way = Path::new(directory).strip_prefix(&place).ok();
+    // What leads out of it is no part of it.
+    let Some(way) = way.and_then(|below| fixture.way(below)) else {
+        return Ok(());
+    };
+    if way.place == "." || fixture.has_directory(Path::new(&way.place)) {
+        return Ok(());
+    }
+    let message = format!(
+        "the server could not be started: the fixture has no directory `{}`, where the server is to start",
+        way.place
+    );
+    Err(
+        Disruption::new(DisruptionKind::Start, Phase::Start, message).with_help(
+            "`cwd` is written `{{fixture}}/FOLDER`; `{{fixture}}` is the fixture itself",
+        ),
+    )
+}
+
 /// Replaces what a crash was told by with what the container is known to have died of.
 pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Observation) {
     let Some(disruption) = &mut seen.disruption else {
@@ -197,6 +223,7 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
         | ContainerFailure::NoProgram { .. }
         | ContainerFailure::Lacks { .. }
         | ContainerFailure::NotExecutable { .. }
+        | ContainerFailure::NoDirectory { .. }
         | ContainerFailure::NoUser { .. }
         | ContainerFailure::NoNetwork(_)
         | ContainerFailure::NoInit(_)

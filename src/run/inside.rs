@@ -104,6 +104,11 @@ impl Inside {
         self.fixture.as_ref().map(|(_, path)| path.clone())
     }
 
+    /// Where the server starts.
+    pub(super) fn directory(&self) -> &str {
+        &self.directory
+    }
+
     /// Places outside of the fixture to be looked at.
     pub(super) fn outside(&self) -> &[String] {
         &self.outside

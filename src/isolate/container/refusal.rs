@@ -60,6 +60,16 @@ pub(crate) enum ContainerFailure {
         /// The image.
         image: String,
     },
+    /// It is no place to start in.
+    #[error("the server's directory `{directory}` {reason} in the image `{image}`")]
+    NoDirectory {
+        /// The directory.
+        directory: String,
+        /// The image.
+        image: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// The image does not know the user.
     #[error("the image `{image}` does not know the user: {reason}")]
     NoUser {
@@ -113,6 +123,8 @@ pub(super) struct About<'a> {
     pub(super) program: &'a str,
     /// The image as a command line names it.
     pub(super) reference: &'a str,
+    /// The directory it starts in.
+    pub(super) directory: &'a str,
 }
 
 impl ContainerFailure {
@@ -142,6 +154,9 @@ impl ContainerFailure {
             Self::NotExecutable { program, .. } => {
                 format!("`chmod +x {program}` in the image, or another `docker: {{user: …}}`")
             }
+            Self::NoDirectory { .. } => {
+                "name a folder by its whole path under `cwd` or `docker: {workdir: …}`".to_owned()
+            }
             Self::NoUser { .. } => {
                 "name one of its `/etc/passwd` under `docker: {user: …}`, or a number".to_owned()
             }
@@ -165,6 +180,23 @@ impl ContainerFailure {
 }
 
 impl About<'_> {
+    /// What an engine says in lower case is wrong with the directory to start in.
+    fn directory_is(&self, lower: &str) -> Option<&'static str> {
+        let directory = self.directory.trim_end_matches('/').to_lowercase();
+        let names = !directory.is_empty() && lower.contains(&directory);
+        let changes = lower.contains("chdir to cwd");
+        let makes = lower.contains("mkdir") || lower.contains("lstat");
+        if lower.contains("not a directory") && (changes || makes && names) {
+            Some("is not a directory")
+        } else if changes && lower.contains("permission denied") {
+            Some("may not be entered by its user")
+        } else if changes && lower.contains("no such file or directory") {
+            Some("does not exist")
+        } else {
+            None
+        }
+    }
+
     /// Whether the image says that it is for another machine.
     fn is_foreign(&self) -> bool {
         let at_home = |processor| is_home(processor, self.engine);
@@ -268,6 +300,12 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
         }
     } else if is_no_network(&message) {
         ContainerFailure::NoNetwork(message)
+    } else if let Some(reason) = about.directory_is(&lower) {
+        ContainerFailure::NoDirectory {
+            directory: about.directory.to_owned(),
+            image,
+            reason,
+        }
     } else if says(&["container-init binary not found"]) {
         ContainerFailure::NoInit(message)
     } else if says(&["bind source path does not exist", "invalid mount config"]) {
@@ -316,6 +354,7 @@ mod tests {
         engine: "linux/amd64",
         program: "serve",
         reference: "0123456789ab",
+        directory: "/srv/App",
     };
 
     /// Status and message of the engine, what is told, and what helps.
@@ -367,6 +406,38 @@ mod tests {
             "unable to find user ghost: no matching entries in passwd file",
             "does not know the user",
             "/etc/passwd",
+        ),
+        (
+            500,
+            "Cannot mkdir: /srv/App is not a directory",
+            "the server's directory `/srv/App` is not a directory in the image",
+            "`cwd`",
+        ),
+        (
+            500,
+            "lstat /var/lib/docker/overlay2/0/merged/srv/App: not a directory",
+            "is not a directory",
+            "workdir",
+        ),
+        (
+            500,
+            "OCI runtime create failed: runc create failed: unable to start container process: error during container \
+             init: mkdir /srv/app: not a directory: unknown: Are you trying to mount a directory onto a file",
+            "`/srv/App` is not a directory",
+            "workdir",
+        ),
+        (
+            500,
+            "OCI runtime create failed: unable to start container process: chdir to cwd (\"/srv/App\") set in \
+             config.json failed: permission denied: unknown",
+            "may not be entered by its user",
+            "workdir",
+        ),
+        (
+            500,
+            "lstat /var/lib/docker/overlay2/0/merged/other/x: not a directory",
+            "could not be started: lstat",
+            "",
         ),
         (
             500,

@@ -104,6 +104,11 @@ impl ServerContainer {
             places: program::places(&first_word(wanted), wanted),
             program: first_word(wanted),
             reference: wanted.image.reference(),
+            directory: body::directory(
+                wanted.container,
+                wanted.image,
+                wanted.command.workdir.as_deref(),
+            ),
         };
         let steps = Steps {
             crew,

@@ -19,6 +19,8 @@ pub(super) struct OwnAbout {
     pub(super) program: String,
     /// The image as a command line names it.
     pub(super) reference: String,
+    /// The directory it starts in.
+    pub(super) directory: String,
     /// Where the program may be in the image.
     pub(super) places: Vec<String>,
 }
@@ -31,6 +33,7 @@ impl OwnAbout {
             engine: &self.engine,
             program: &self.program,
             reference: &self.reference,
+            directory: &self.directory,
         }
     }
 
@@ -131,6 +134,7 @@ mod tests {
             engine: "linux/amd64".into(),
             program: "srv".into(),
             reference: "server:1".into(),
+            directory: "/".into(),
             places: vec!["/bin/srv".into(), "/srv".into()],
         }
     }

@@ -173,6 +173,44 @@ fn nothing_is_put_over_the_fixture_of_a_container() {
     );
 }
 
+#[test]
+fn a_directory_that_no_server_can_start_in_is_named() {
+    if !ready() {
+        return;
+    }
+    let mut suite = String::new();
+    for directory in [
+        "/etc/passwd",
+        "/etc/passwd/x",
+        "{{fixture}}/none",
+        "{{fixture}}/keep.txt",
+        "{{fixture}}/sub/..",
+    ] {
+        write!(
+            suite,
+            "---\nserver: {{docker: '{IMAGE}', cwd: '{directory}'}}\n\
+             assert: {{tool: who, expect: {{only_changed: []}}}}\n"
+        )
+        .unwrap();
+    }
+    let project = project(&suite)
+        .file("fixture/keep.txt", "keep")
+        .file("fixture/sub/old.txt", "old");
+    let (ran, seen) = run(&project, &["--fixture", "fixture"]);
+    let records = seen["assertions"].as_array().unwrap().iter();
+    let statuses: Vec<_> = records.map(|record| &record["status"]).collect();
+    let wanted = ["error", "error", "error", "error", "pass"];
+    assert_eq!(statuses, wanted, "{}", ran.stdout);
+    for told in [
+        "the server's directory `/etc/passwd` is not a directory in the image",
+        "the server's directory `/etc/passwd/x` is not a directory in the image",
+        "the fixture has no directory `none`, where the server is to start",
+        "the fixture has no directory `keep.txt`",
+    ] {
+        assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    }
+}
+
 /// How often the engine of the test below was asked for what is outside of the fixture.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
