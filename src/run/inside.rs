@@ -27,7 +27,7 @@ use crate::{
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        files::{Change, FileState},
+        files::{Change, FileState, PathKind, Unseen},
     },
     plan::job::RunJob,
     suite::{
@@ -212,11 +212,16 @@ impl Inside {
             };
             after.insert(path.clone(), state);
         }
-        let Some(tree) = tree.filter(|_| compared == Compared::Yes) else {
+        let Some(mut tree) = tree.filter(|_| compared == Compared::Yes) else {
             return Ok((after, None));
         };
+        let looking = container.add_sockets(root, &mut tree);
+        let sockets = within(until, root, looking).await?;
         let mut changes = compare(fixture, tree, until).await?;
         changes.changes.extend(unlisted);
+        if let Err((folders, reason)) = sockets {
+            doubt(&mut changes, folders, reason);
+        }
         Ok((after, Some(changes)))
     }
 
@@ -256,6 +261,23 @@ impl Inside {
     fn place_of(&self, path: &str) -> String {
         let place: PathBuf = Path::new(&self.directory).join(path);
         place.display().to_string()
+    }
+}
+
+/// Notes the folders that were changed although nothing seen in them was: what came may have been a socket, or may have
+/// gone again.
+fn doubt(comparison: &mut Comparison, folders: Vec<PathBuf>, reason: &str) {
+    for folder in folders {
+        let root = folder.as_os_str().is_empty();
+        let below = |path: &String| root || Path::new(path).starts_with(&folder);
+        if !comparison.changes.keys().any(below) {
+            let path = if root { Path::new(".") } else { &folder };
+            let unseen = Unseen {
+                kind: PathKind::Directory,
+                reason: format!("something came into it, perhaps a socket, and {reason}"),
+            };
+            comparison.unseen.insert(path.display().to_string(), unseen);
+        }
     }
 }
 

@@ -29,6 +29,7 @@ mod scaffold;
 mod script;
 pub(crate) mod server;
 pub(crate) mod sight;
+mod sockets;
 mod steps;
 mod unstarted;
 pub(crate) mod upload;

@@ -70,6 +70,8 @@ pub(crate) type Listing = BTreeMap<PathBuf, Returned>;
 pub(crate) struct Tree {
     /// By path relative to the place, which is the empty path itself.
     entries: BTreeMap<PathBuf, Seen>,
+    /// When its folders were changed, in seconds since 1970.
+    folders: BTreeMap<PathBuf, u64>,
 }
 
 /// One thing of a tree.
@@ -227,6 +229,20 @@ impl Tree {
         }
     }
 
+    /// The folders that have another time than this.
+    pub(crate) fn restless(&self, stamp: u64) -> Vec<PathBuf> {
+        let folders = self.folders.iter();
+        let restless = folders.filter(|(_, changed)| **changed != stamp);
+        restless.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Adds a socket, which no archive holds.
+    pub(crate) fn add_socket(&mut self, path: PathBuf) {
+        let (kind, state) = special("a socket");
+        let returned = Returned { kind, mode: 0 };
+        self.entries.insert(path, Seen { returned, state });
+    }
+
     /// What stands at the place, if it is no directory.
     fn instead(&self) -> Option<PathKind> {
         let kind = self.entries.get(Path::new(""))?.returned.kind.of_path();
@@ -288,6 +304,8 @@ fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpackin
         let mode = entry.header().mode()? & 0o7777;
         let kind = entry.header().entry_type();
         let (kind, state) = if kind.is_dir() {
+            let changed = entry.header().mtime()?;
+            tree.folders.insert(path.clone(), changed);
             (ReturnedKind::Directory, Some(FileState::Directory))
         } else if kind.is_symlink() {
             let target = entry.link_name()?.unwrap_or_default().into_owned();

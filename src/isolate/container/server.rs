@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -18,12 +18,14 @@ use tokio::{
 use super::{
     Containers,
     body::{self, Command},
+    engine::EngineKind,
     image::ReadyImage,
     owned::Owned,
     program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
     refusal::{self, ContainerFailure},
     sight,
+    sockets::sockets,
     steps::{self, State, Steps},
     unstarted::{self, OwnAbout},
 };
@@ -211,6 +213,33 @@ impl ServerContainer {
         asked: BTreeSet<PathBuf>,
     ) -> Result<Tree, ReadFailure> {
         readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
+    }
+
+    /// Adds the sockets that are in the tree of the fixture at `root`. Else the folders that may hold one, and why nobody
+    /// can tell.
+    pub(crate) async fn add_sockets(
+        &self,
+        root: &str,
+        tree: &mut Tree,
+    ) -> Result<(), (Vec<PathBuf>, &'static str)> {
+        let engine = &self.owned.crew.engine;
+        let restless = match engine.facts.kind {
+            EngineKind::Docker => tree.restless(self.owned.crew.uploads.stamp()),
+            // It was not seen whether it keeps the times of folders.
+            EngineKind::Podman => Vec::new(),
+        };
+        if restless.is_empty() {
+            return Ok(());
+        }
+        let root = Path::new(root);
+        let folders: Vec<PathBuf> = restless.iter().map(|folder| root.join(folder)).collect();
+        let found = sockets(&engine.docker, &self.owned.id, &folders).await;
+        for socket in found.map_err(|reason| (restless, reason))? {
+            if let Ok(below) = socket.strip_prefix(root) {
+                tree.add_socket(below.to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// What one path of the fixture at `root` is.

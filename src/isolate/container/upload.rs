@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -30,8 +30,13 @@ impl Ids {
 /// The tars of a run's fixture, by who is to own it.
 #[derive(Debug, Default)]
 pub(super) struct Uploads {
+    /// When the folders in them were changed, in seconds since 1970.
+    stamp: OnceLock<u64>,
     known: Mutex<HashMap<Ids, Bytes>>,
 }
+
+/// How much older than the rest the folders are: engines tell times in seconds, and a server may be quick.
+const OLDER: u64 = 10;
 
 /// Where the fixture is in every container.
 pub(crate) fn place(fixture: &Fixture) -> String {
@@ -39,6 +44,12 @@ pub(crate) fn place(fixture: &Fixture) -> String {
 }
 
 impl Uploads {
+    /// When every folder of the fixture was changed before the server ran: one that has another time now was changed
+    /// since.
+    pub(super) fn stamp(&self) -> u64 {
+        *self.stamp.get_or_init(|| now().saturating_sub(OLDER))
+    }
+
     /// The fixture as a tar; read from the disk at the first question.
     pub(super) async fn tar(&self, fixture: &Arc<Fixture>, owner: Ids) -> io::Result<Bytes> {
         let known = |uploads: &Self| {
@@ -49,32 +60,35 @@ impl Uploads {
             return Ok(tar);
         }
         let fixture = Arc::clone(fixture);
-        let made = tokio::task::spawn_blocking(move || pack(&fixture, owner));
+        let stamp = self.stamp();
+        let made = tokio::task::spawn_blocking(move || pack(&fixture, owner, stamp));
         let tar = Bytes::from(made.await.map_err(io::Error::other)??);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(known.entry(owner).or_insert(tar).clone())
     }
 }
 
-/// Everything in the fixture below its name, parents before children.
-fn pack(fixture: &Fixture, owner: Ids) -> io::Result<Vec<u8>> {
+/// Everything in the fixture below its name, parents before children; the folders of this age.
+fn pack(fixture: &Fixture, owner: Ids, stamp: u64) -> io::Result<Vec<u8>> {
     let mut builder = tar::Builder::new(Vec::new());
     let name = fixture.name();
     let mut header = header(owner, fixture.mode(), tar::EntryType::Directory);
+    header.set_mtime(stamp);
     builder.append_data(&mut header, folder(name), io::empty())?;
-    fixture.entries(|entry| append(&mut builder, name, owner, entry))?;
+    fixture.entries(|entry| append(&mut builder, name, (owner, stamp), entry))?;
     builder.into_inner()
 }
 
 fn append(
     builder: &mut tar::Builder<Vec<u8>>,
     name: &Path,
-    owner: Ids,
+    (owner, stamp): (Ids, u64),
     entry: FixtureEntry<'_>,
 ) -> io::Result<()> {
     match entry {
         FixtureEntry::Directory { path, mode } => {
             let mut header = header(owner, mode, tar::EntryType::Directory);
+            header.set_mtime(stamp);
             builder.append_data(&mut header, folder(&name.join(path)), io::empty())
         }
         FixtureEntry::Link { path, target } => {
@@ -93,17 +107,20 @@ fn append(
 }
 
 fn header(owner: Ids, mode: u32, kind: tar::EntryType) -> tar::Header {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(kind);
     header.set_mode(mode);
     header.set_uid(u64::from(owner.user));
     header.set_gid(u64::from(owner.group));
-    header.set_mtime(now);
+    header.set_mtime(now());
     header.set_size(0);
     header
+}
+
+/// In seconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// A folder's name ends with a slash.
@@ -187,13 +204,15 @@ mod tests {
         fs::write(root.join(&long), "long").unwrap();
         let fixture = Fixture::open(&root).unwrap();
         let owner = Ids { user: 7, group: 8 };
-        let tar = pack(&fixture, owner).unwrap();
+        let tar = pack(&fixture, owner, 7).unwrap();
         let mut archive = tar::Archive::new(&tar[..]);
         let mut seen = BTreeMap::new();
         for entry in archive.entries().unwrap() {
             let mut entry = entry.unwrap();
             assert_eq!(entry.header().uid().unwrap(), 7);
             assert_eq!(entry.header().gid().unwrap(), 8);
+            let is_folder = entry.header().entry_type().is_dir();
+            assert_eq!(entry.header().mtime().unwrap() == 7, is_folder);
             let path = entry.path().unwrap().into_owned();
             let mut text = String::new();
             entry.read_to_string(&mut text).unwrap();

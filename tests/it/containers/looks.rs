@@ -15,7 +15,9 @@ use crate::engine::docker;
 
 /// The status of each assertion, and what was said.
 fn statuses(suite: &str) -> (Vec<String>, String) {
-    let project = project(suite).file("fixture/keep.txt", "keep");
+    let project = project(suite)
+        .file("fixture/keep.txt", "keep")
+        .file("fixture/sub/old.txt", "old");
     let (ran, seen) = run(&project, &["--fixture", "fixture"]);
     let records = seen["assertions"].as_array().unwrap().iter();
     let statuses = records.map(|record| record["status"].as_str().unwrap().to_owned());
@@ -86,12 +88,25 @@ assert: {tool: bind, args: {path: "{{fixture}}/s.sock"}, expect: {contains: boun
 name: bound, and more than may change
 assert: {tool: bind, args: {path: "{{fixture}}/s.sock"}, expect: {contains: bound, only_changed: [], not: {file_not_exists: s.sock}}}
 ---
+name: bound, and named by nobody
+assert: {tool: bind, args: {path: "{{fixture}}/sub/s.sock"}, expect: {contains: bound, only_changed: []}}
+---
+name: bound, and may be
+assert: {tool: bind, args: {path: "{{fixture}}/sub/s.sock"}, expect: {contains: bound, only_changed: [sub/s.sock]}}
+---
+name: something came and went
+assert: {tool: spawn, args: {line: "sh -c 'touch {{fixture}}/sub/t; rm {{fixture}}/sub/t'"}, expect: {only_changed: []}}
+---
 name: bound elsewhere
 server: {docker: {image: "mcp-assert-test/python:latest", user: "0", read_only: false}}
 assert: {tool: bind, args: {path: /opt/s.sock}, expect: {contains: bound, file_not_exists: /opt/s.sock}}
 "#,
     );
-    assert_eq!(statuses, ["pass", "fail", "fail", "fail"], "{said}");
+    assert_eq!(
+        statuses,
+        ["pass", "fail", "fail", "fail", "pass", "pass", "fail"],
+        "{said}"
+    );
     assert!(
         said.contains("something is there: it is a socket"),
         "{said}"

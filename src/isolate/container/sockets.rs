@@ -1,0 +1,82 @@
+//! Sockets in a container's folders: no archive of an engine holds one, so the container's own shell looks for them.
+
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::PathBuf, time::Duration};
+
+use bollard::{
+    Docker,
+    container::LogOutput,
+    errors::Error,
+    exec::{CreateExecOptions, StartExecOptions, StartExecResults},
+};
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use super::workshop::SHELL;
+
+/// How long the engine and the shell may take.
+const LOOKING: Duration = Duration::from_secs(10);
+
+/// Folders that are looked into at once: a command line has a limit.
+const MOST_FOLDERS: usize = 500;
+
+/// Bytes of names that are read.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Tells the sockets of the folders it is given, each with a zero byte behind it, and then that this is all. Nothing
+/// but what every shell has by itself.
+const SCRIPT: &str = "for folder; do for name in \"$folder\"/* \"$folder\"/.*; do \
+    if [ -S \"$name\" ] && ! [ -L \"$name\" ]; then printf '%s\\0' \"$name\"; fi; done; done; printf all";
+
+/// What the script says at its end.
+const ALL: &[u8] = b"all";
+
+/// The sockets that lie in folders of a container, by their whole paths. Why nobody can tell, else.
+pub(super) async fn sockets(
+    docker: &Docker,
+    id: &str,
+    folders: &[PathBuf],
+) -> Result<Vec<PathBuf>, &'static str> {
+    if folders.len() > MOST_FOLDERS {
+        return Err("too many folders changed to be looked into");
+    }
+    let named: Option<Vec<String>> = folders
+        .iter()
+        .map(|folder| Some(folder.to_str()?.to_owned()))
+        .collect();
+    let folders = named.ok_or("its name is no UTF-8, which the engine does not take")?;
+    let said = timeout(LOOKING, said(docker, id, folders)).await;
+    let said = said.map_err(|_| "the shell that looks for sockets took too long")?;
+    let said = said.map_err(|_| "no shell in the container can look for sockets")?;
+    let paths = said
+        .strip_suffix(ALL)
+        .ok_or("no shell in the container can look for sockets")?;
+    let paths = paths.split(|byte| *byte == 0);
+    let paths = paths.filter(|path| !path.is_empty());
+    Ok(paths
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+        .collect())
+}
+
+/// What the script says.
+async fn said(docker: &Docker, id: &str, folders: Vec<String>) -> Result<Vec<u8>, Error> {
+    let words = [SHELL, "-c", SCRIPT, SHELL].map(str::to_owned);
+    let options = CreateExecOptions {
+        attach_stdout: Some(true),
+        cmd: Some(words.into_iter().chain(folders).collect()),
+        ..CreateExecOptions::default()
+    };
+    let exec = docker.create_exec(id, options).await?.id;
+    let mut said = Vec::new();
+    let started = docker.start_exec(&exec, None::<StartExecOptions>).await?;
+    if let StartExecResults::Attached { mut output, .. } = started {
+        while let Some(piece) = output.next().await {
+            if let LogOutput::StdOut { message } = piece? {
+                said.extend_from_slice(&message);
+            }
+            if said.len() > MOST_BYTES {
+                break;
+            }
+        }
+    }
+    Ok(said)
+}
