@@ -177,7 +177,7 @@ impl Attempted {
             return Err(disruption);
         }
         // Whoever gives up here finds no time left for the subject either.
-        until.wait(live.place.look_again(job, &live.process)).await;
+        until.wait(live.place.look_again(&live.process)).await;
         Ok(Some(live))
     }
 

@@ -30,10 +30,7 @@ use crate::{
         files::{Change, FileState, PathKind, Unseen},
     },
     plan::job::RunJob,
-    suite::{
-        model::server::{Server, Target},
-        template::Bindings,
-    },
+    suite::{model::server::Target, template::Bindings},
 };
 
 /// Whether the fixture is compared with the original.
@@ -50,7 +47,6 @@ type Seen = (BTreeMap<String, FileState>, Option<Comparison>);
 
 /// The files of a container.
 pub(super) struct Inside {
-    server: Arc<Server>,
     /// The original, and where its copy is in the container.
     fixture: Option<(Arc<Fixture>, String)>,
     /// Where the server starts, and relative paths without a fixture.
@@ -86,7 +82,6 @@ impl Inside {
             }
         };
         Self {
-            server: Arc::clone(&job.planned.server),
             fixture,
             directory,
             outside: Vec::new(),
@@ -169,19 +164,13 @@ impl Inside {
         container: &ServerContainer,
         (compared, until): (Compared, &Until),
     ) -> Result<Seen, Disruption> {
-        let Target::Container {
-            container: model, ..
-        } = &self.server.target
-        else {
-            return Ok((BTreeMap::new(), None));
-        };
         let below = |path: &String| self.below_fixture(path).is_some();
         let (inner, outer): (Vec<&String>, Vec<&String>) =
             paths.keys().partition(|path| below(path));
         let mut after = BTreeMap::new();
         for path in outer {
             let place = self.place_of(path);
-            let state = within(until, &place, container.look(model, &place)).await?;
+            let state = within(until, &place, container.look(&place)).await?;
             after.insert(path.clone(), state);
         }
         let Some((fixture, root)) = &self.fixture else {
@@ -212,16 +201,11 @@ impl Inside {
             };
             after.insert(path.clone(), state);
         }
-        let Some(mut tree) = tree.filter(|_| compared == Compared::Yes) else {
+        let Some(tree) = tree.filter(|_| compared == Compared::Yes) else {
             return Ok((after, None));
         };
-        let looking = container.add_sockets(root, &mut tree);
-        let sockets = within(until, root, looking).await?;
-        let mut changes = compare(fixture, tree, until).await?;
+        let mut changes = compare(fixture, (tree, root), container, until).await?;
         changes.changes.extend(unlisted);
-        if let Err((folders, reason)) = sockets {
-            doubt(&mut changes, folders, reason);
-        }
         Ok((after, Some(changes)))
     }
 
@@ -242,7 +226,7 @@ impl Inside {
             return Ok(true);
         };
         let tree = within(until, root, container.tree(root, BTreeSet::new())).await?;
-        let changes = compare(fixture, whole(tree)?, until).await?;
+        let changes = compare(fixture, (whole(tree)?, root), container, until).await?;
         Ok(changes.is_empty())
     }
 
@@ -307,13 +291,21 @@ fn late(until: &Until, place: &str) -> Disruption {
     disrupted(&problem, (Phase::Subject, NOT_COMPARED), until)
 }
 
+/// What changed in the fixture, whose tree is at a root of the container.
 async fn compare(
     fixture: &Arc<Fixture>,
-    tree: Tree,
+    (mut tree, root): (Tree, &str),
+    container: &ServerContainer,
     until: &Until,
 ) -> Result<Comparison, Disruption> {
+    let sockets = within(until, root, container.add_sockets(root, &mut tree)).await?;
     let compared = fixture.compare(tree.into_returned(), until).await;
-    compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))
+    let mut changes =
+        compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))?;
+    if let Err((folders, reason)) = sockets {
+        doubt(&mut changes, folders, reason);
+    }
+    Ok(changes)
 }
 
 fn disruption(message: String) -> Disruption {

@@ -28,10 +28,7 @@ use crate::{
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::{
-            expectation::{Expectation, Wanted},
-            server::Target,
-        },
+        model::expectation::{Expectation, Wanted},
         template::Bindings,
     },
 };
@@ -136,12 +133,10 @@ impl Place {
     }
 
     /// Looks at what the next assertion of a running container names.
-    pub(super) async fn look_again(&mut self, job: &RunJob, server: &Running) {
-        if let (Files::Inside(inside), Some(server), Target::Container { container, .. }) =
-            (&self.files, server.container(), &job.planned.server.target)
-        {
+    pub(super) async fn look_again(&mut self, server: &Running) {
+        if let (Files::Inside(inside), Some(server)) = (&self.files, server.container()) {
             for path in inside.outside() {
-                let state = server.look(container, path).await;
+                let state = server.look(path).await;
                 inside.add_one(path, &state, &mut self.before);
             }
         }

@@ -201,12 +201,13 @@ fn tmpfs(container: &Container) -> HashMap<String, String> {
 }
 
 /// What lies over the image in the container.
-pub(super) fn overlaid(container: &Container) -> Overlaid {
+pub(super) fn overlaid(container: &Container, image: &ReadyImage) -> Overlaid {
     let memory = tmpfs(container);
     let mounts = container.mounts.iter().map(|mount| mount.target.as_str());
     Overlaid::new(
         memory.keys().map(String::as_str),
         mounts.chain([FIXTURE_VOLUME]),
+        image.volumes.iter().map(String::as_str),
     )
 }
 

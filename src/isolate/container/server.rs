@@ -24,7 +24,7 @@ use super::{
     program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
     refusal::{self, ContainerFailure},
-    sight,
+    sight::{self, Overlaid},
     sockets::sockets,
     steps::{self, State, Steps},
     unstarted::{self, OwnAbout},
@@ -75,6 +75,8 @@ pub(crate) struct ServerContainer {
     ended: Option<Exit>,
     seen: ContainerSeen,
     before: BTreeMap<String, FileState>,
+    /// What lies over its image.
+    overlaid: Overlaid,
     memory_limit: Option<u64>,
     /// What its program asks for and is not in the image.
     lacks: Option<Lacking>,
@@ -124,8 +126,9 @@ impl ServerContainer {
             steps.fill(&owned, wanted, fixture).await?;
         }
         let mut before = BTreeMap::new();
+        let overlaid = body::overlaid(wanted.container, wanted.image);
         for path in wanted.outside {
-            let state = look(crew, &owned, wanted.container, path).await;
+            let state = sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await;
             before.insert(path.clone(), state);
         }
         seen.fill = begun.elapsed();
@@ -151,6 +154,7 @@ impl ServerContainer {
             ended: None,
             seen,
             before,
+            overlaid,
             memory_limit: wanted.container.memory,
             lacks: None,
             about,
@@ -248,8 +252,9 @@ impl ServerContainer {
     }
 
     /// What a path outside of the fixture is.
-    pub(crate) async fn look(&self, container: &Container, path: &str) -> FileState {
-        look(&self.owned.crew, &self.owned, container, path).await
+    pub(crate) async fn look(&self, path: &str) -> FileState {
+        let docker = &self.owned.crew.engine.docker;
+        sight::look(docker, &self.owned.id, path, &self.overlaid).await
     }
 
     /// Ends it: stdin was closed by now, then SIGTERM, then SIGKILL; and removes it with its volumes.
@@ -390,14 +395,4 @@ impl Drop for ServerContainer {
 fn first_word(wanted: &Wanted<'_>) -> String {
     let words = wanted.command.words(wanted.container, wanted.image);
     words.into_iter().next().unwrap_or_default()
-}
-
-pub(super) async fn look(
-    crew: &Containers,
-    owned: &Owned,
-    container: &Container,
-    path: &str,
-) -> FileState {
-    let overlaid = body::overlaid(container);
-    sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await
 }

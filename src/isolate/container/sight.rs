@@ -42,6 +42,8 @@ pub(super) struct Overlaid {
     hidden: Vec<PathBuf>,
     /// Mounts, which it can.
     shown: Vec<PathBuf>,
+    /// Volumes of the image, which it can; what is in memory at the same place lies over them.
+    volumes: Vec<PathBuf>,
 }
 
 /// Whether the engine sees a place.
@@ -60,11 +62,13 @@ impl Overlaid {
     pub(super) fn new<'a>(
         memory: impl Iterator<Item = &'a str>,
         mounts: impl Iterator<Item = &'a str>,
+        volumes: impl Iterator<Item = &'a str>,
     ) -> Self {
         let clean = |path: &str| clean(Path::new(path));
         Self {
             hidden: memory.chain(ALWAYS).map(clean).collect(),
             shown: mounts.map(clean).collect(),
+            volumes: volumes.map(clean).collect(),
         }
     }
 
@@ -74,7 +78,9 @@ impl Overlaid {
             let over = all.iter().filter(|folder| place.starts_with(folder));
             over.map(|folder| folder.components().count()).max()
         };
-        match (innermost(&self.hidden), innermost(&self.shown)) {
+        let hidden = innermost(&self.hidden);
+        let volume = innermost(&self.volumes).filter(|volume| Some(*volume) > hidden);
+        match (hidden, innermost(&self.shown).max(volume)) {
             (None, _) => Sight::Clear,
             (Some(hidden), Some(shown)) if shown >= hidden => Sight::Clear,
             (Some(hidden), _) if hidden == place.components().count() => Sight::Folder,
@@ -84,7 +90,8 @@ impl Overlaid {
 
     /// Whether a mount lies below a place.
     fn leads_to_mount(&self, place: &Path) -> bool {
-        self.shown.iter().any(|mount| mount.starts_with(place))
+        let mut mounts = self.shown.iter().chain(&self.volumes);
+        mounts.any(|mount| mount.starts_with(place))
     }
 
     /// The same with the folders where they are, whose names may lead over links of the image.
@@ -105,6 +112,7 @@ impl Overlaid {
         Self {
             hidden,
             shown: self.shown.clone(),
+            volumes: self.volumes.clone(),
         }
     }
 }
@@ -413,10 +421,10 @@ mod tests {
     /// The image that paths lead through.
     fn stat(place: &Path) -> Stat {
         match place.to_str().unwrap() {
-            "/etc" | "/tmp" | "/run" | "/var" | "/a" | "/mnt" | "/tmp/mount" => {
+            "/etc" | "/tmp" | "/run" | "/var" | "/a" | "/mnt" | "/tmp/mount" | "/tmp/volume" => {
                 Stat::There(Kind::Directory)
             }
-            "/etc/passwd" | "/tmp/mount/file" => Stat::There(Kind::File),
+            "/etc/passwd" | "/tmp/mount/file" | "/tmp/volume/file" => Stat::There(Kind::File),
             "/a/s.sock" => Stat::There(Kind::Special("it is a socket".into())),
             "/var/run" => Stat::Link("/run".into()),
             "/a/etc" => Stat::Link("../etc".into()),
@@ -432,6 +440,7 @@ mod tests {
         let overlaid = Overlaid::new(
             ["/tmp/", "/var/run"].into_iter(),
             ["/tmp/mount"].into_iter(),
+            ["/tmp/", "/tmp/volume/"].into_iter(),
         );
         let overlaid = overlaid.real(|place: PathBuf| ready(stat(&place))).await;
         let found = follow(Path::new(path), &overlaid, |place| ready(stat(&place))).await;
@@ -467,6 +476,7 @@ mod tests {
         case("/tmp", there("/tmp", Kind::Directory)).await;
         case("/tmp/../etc/passwd", there("/etc/passwd", Kind::File)).await;
         case("/tmp/mount/file", there("/tmp/mount/file", Kind::File)).await;
+        case("/tmp/volume/file", there("/tmp/volume/file", Kind::File)).await;
         case("/tmp/mount/none", Found::Absent("/tmp/mount/none".into())).await;
         case("/a/etc/passwd", there("/etc/passwd", Kind::File)).await;
         case("/etc/passwd/x", Found::Absent("/etc/passwd/x".into())).await;

@@ -326,3 +326,24 @@ name: all of it is more than is compared
         "{said}"
     );
 }
+
+#[test]
+fn a_server_that_left_a_socket_is_not_reused() {
+    if !ready() {
+        return;
+    }
+    let suite = r#"
+name: binds
+assert: {tool: bind, args: {path: "{{fixture}}/s.sock"}, expect: {contains: bound}}
+---
+name: finds the fixture fresh
+assert: {tool: list, args: {path: "{{fixture}}"}, expect: {equals: '["keep.txt"]', only_changed: []}}
+"#;
+    let project = project(suite).file("fixture/keep.txt", "keep");
+    let (ran, _) = run(&project, &["--fixture", "fixture", "--reuse-server"]);
+    assert!(
+        ran.stdout.contains("2 assertions, 2 passed"),
+        "{}",
+        ran.stdout
+    );
+}
