@@ -180,8 +180,12 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
             mebibytes(container)
         ));
     }
+    let silent = disruption.phase == Phase::Handshake;
+    if let Some(advice) = container.advice().filter(|_| silent) {
+        disruption.help = Some(advice.to_owned());
+    }
     if crashed
-        && disruption.phase == Phase::Handshake
+        && silent
         && let Some(failure) = container.explain(status)
     {
         seen.reached = Phase::Start;

@@ -293,7 +293,11 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
         ContainerFailure::NameConflict(message)
     } else if says(&["exec format error", "does not match the specified platform"]) {
         wrong_platform(about, None)
-    } else if says(&["unable to find user", "no matching entries in passwd"]) {
+    } else if says(&[
+        "unable to find user",
+        "unable to find group",
+        "no matching entries in passwd",
+    ]) {
         ContainerFailure::NoUser {
             image,
             reason: message,

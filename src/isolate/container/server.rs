@@ -107,6 +107,7 @@ impl ServerContainer {
             engine: crew.engine.facts.platform.clone(),
             places: program::places(&first_word(wanted), wanted),
             program: first_word(wanted),
+            swallowed: wanted.command.is_swallowed(wanted.container, wanted.image),
             reference: wanted.image.reference(),
             directory: body::directory(
                 wanted.container,
@@ -377,6 +378,14 @@ impl ServerContainer {
             Some(failure) => Some(unstarted::refined(failure, lacks, about)),
             None => unstarted::misread(lacks, about),
         }
+    }
+
+    /// What is to be known of the command of a server that never spoke.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        self.about.swallowed.then_some(
+            "the image's `ENTRYPOINT` is a line of shell, which does not take the server's `command` and `args`; \
+             `docker: {entrypoint: \"\"}` takes it away",
+        )
     }
 
     /// The limit that a server met which ended out of memory.

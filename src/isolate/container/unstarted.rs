@@ -21,6 +21,8 @@ pub(super) struct OwnAbout {
     pub(super) reference: String,
     /// The directory it starts in.
     pub(super) directory: String,
+    /// Whether the image's entry point is a line of shell that never hears of it.
+    pub(super) swallowed: bool,
     /// Where the program may be in the image.
     pub(super) places: Vec<String>,
 }
@@ -135,6 +137,7 @@ mod tests {
             program: "srv".into(),
             reference: "server:1".into(),
             directory: "/".into(),
+            swallowed: false,
             places: vec!["/bin/srv".into(), "/srv".into()],
         }
     }
