@@ -36,33 +36,35 @@ pub(super) async fn sockets(
     id: &str,
     folders: &[PathBuf],
 ) -> Result<Vec<PathBuf>, &'static str> {
-    if folders.len() > MOST_FOLDERS {
-        return Err("too many folders changed to be looked into");
-    }
     let named: Option<Vec<String>> = folders
         .iter()
         .map(|folder| Some(folder.to_str()?.to_owned()))
         .collect();
     let folders = named.ok_or("its name is no UTF-8, which the engine does not take")?;
-    let said = timeout(LOOKING, said(docker, id, folders)).await;
-    let said = said.map_err(|_| "the shell that looks for sockets took too long")?;
-    let said = said.map_err(|_| "no shell in the container can look for sockets")?;
-    let paths = said
-        .strip_suffix(ALL)
-        .ok_or("no shell in the container can look for sockets")?;
-    let paths = paths.split(|byte| *byte == 0);
-    let paths = paths.filter(|path| !path.is_empty());
-    Ok(paths
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-        .collect())
+    let looking = async {
+        let mut found = Vec::new();
+        for folders in folders.chunks(MOST_FOLDERS) {
+            let said = said(docker, id, folders).await.ok();
+            let said = said.as_deref().and_then(|said| said.strip_suffix(ALL));
+            let said = said.ok_or("no shell in the container can look for sockets")?;
+            let paths = said.split(|byte| *byte == 0);
+            let paths = paths.filter(|path| !path.is_empty());
+            found.extend(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))));
+        }
+        Ok(found)
+    };
+    let found = timeout(LOOKING, looking).await;
+    found.unwrap_or(Err("the shell that looks for sockets took too long"))
 }
 
 /// What the script says.
-async fn said(docker: &Docker, id: &str, folders: Vec<String>) -> Result<Vec<u8>, Error> {
+async fn said(docker: &Docker, id: &str, folders: &[String]) -> Result<Vec<u8>, Error> {
     let words = [SHELL, "-c", SCRIPT, SHELL].map(str::to_owned);
     let options = CreateExecOptions {
         attach_stdout: Some(true),
-        cmd: Some(words.into_iter().chain(folders).collect()),
+        // The server may have removed its own.
+        working_dir: Some("/".to_owned()),
+        cmd: Some(words.iter().chain(folders).cloned().collect()),
         ..CreateExecOptions::default()
     };
     let exec = docker.create_exec(id, options).await?.id;
