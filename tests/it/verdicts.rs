@@ -496,3 +496,17 @@ fn a_server_that_never_asks_fails_unless_the_suite_says_how_often() {
     case("{method: roots/list, count: 0}", 1);
     case("{count: 0}", 0);
 }
+
+#[test]
+fn a_subject_that_is_not_in_this_version_is_told_as_that() {
+    let http = "http: {request: {method: POST}, expect: {status: 403}}";
+    let project = Project::with_suite(&format!("server: {{builtin: minimal}}\n{http}\n"));
+    let ran = project.run(&["run", "evals"]);
+    let told = "unsupported: the subject `http` is not supported by this version";
+    assert_eq!(
+        (ran.code, ran.stdout.contains(told)),
+        (1, true),
+        "{}",
+        ran.stdout
+    );
+}

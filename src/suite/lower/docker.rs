@@ -46,6 +46,14 @@ fn image_at(field: &Field<TextOr<RawDocker>>) -> At {
     }
 }
 
+/// Whether an image is named, or said to be built.
+pub(super) fn names_image(field: &Field<TextOr<RawDocker>>) -> bool {
+    match &field.value {
+        TextOr::Text(_) => true,
+        TextOr::Map(docker) => docker.image.is_some() || docker.build.is_some(),
+    }
+}
+
 impl Lowering<'_> {
     /// The container of a server: its own words over those of the settings.
     pub(super) fn server_container(

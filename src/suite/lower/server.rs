@@ -1,6 +1,6 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Lowering, ServerFrom};
+use super::{Lowering, ServerFrom, docker::names_image};
 use crate::suite::{
     model::container::Container,
     model::server::{
@@ -48,6 +48,13 @@ struct Reached {
     headers: Option<Field<TextTable>>,
     launch: Option<Field<RawLaunch>>,
     auth: Option<Field<RawAuth>>,
+}
+
+impl Reached {
+    /// Whether the server is started before it is reached.
+    fn is_started(&self) -> bool {
+        self.launch.is_some() || self.builtin.is_some()
+    }
 }
 
 impl Lowering<'_> {
@@ -112,6 +119,8 @@ impl Lowering<'_> {
         let target = match self.transport(transport) {
             Transport::Url(transport) => {
                 self.check_unstarted(docker.as_ref(), &reached);
+                // Without an image it is a word for others, in the settings: nothing is missing here.
+                let docker = docker.filter(|docker| reached.is_started() || names_image(docker));
                 let container = self.contained(docker, &started, reached.builtin.as_ref());
                 self.url_target(transport, (started, container), reached, place)
             }
@@ -137,8 +146,7 @@ impl Lowering<'_> {
     /// Tells of an image for a server that nobody starts.
     fn check_unstarted(&mut self, docker: Option<&Field<TextOr<RawDocker>>>, reached: &Reached) {
         if let Some(docker) = docker
-            && reached.launch.is_none()
-            && reached.builtin.is_none()
+            && !reached.is_started()
         {
             let why = "the server behind the url is not started";
             self.problem(docker.key, |origin| {
@@ -270,6 +278,7 @@ impl Lowering<'_> {
         reached: Reached,
         place: At,
     ) -> Target {
+        self.port = reached.is_started();
         let Reached {
             builtin,
             url,
@@ -277,7 +286,6 @@ impl Lowering<'_> {
             launch,
             auth,
         } = reached;
-        self.port = launch.is_some() || builtin.is_some();
         let word = match transport {
             UrlTransport::Http => "http",
             UrlTransport::Sse => "sse",

@@ -259,8 +259,12 @@ fn the_process_behind_a_url_is_the_one_that_its_block_describes() {
         |server: &str| Sample::one(&format!("server: {server}\nassert: {{tool: x}}")).shown();
     let wrong = shown("{transport: http, docker: {image: i, memory: lots}, launch: {command: s}}");
     assert!(wrong.contains("error[bad-number]"), "{wrong}");
-    let right = shown("{transport: http, docker: {pids: 5}, builtin: minimal}");
-    assert!(!right.contains("error["), "{right}");
+    for right in [
+        "{transport: http, docker: {pids: 5}, builtin: minimal}",
+        "{transport: http, docker: {pids: 5}, url: 'http://x'}",
+    ] {
+        assert!(!shown(right).contains("error["), "{}", shown(right));
+    }
 }
 
 #[test]
