@@ -41,6 +41,8 @@ pub(crate) enum ContainerFailure {
         image: String,
         /// The image as a command line names it.
         reference: String,
+        /// Where it was looked for.
+        path: SearchPath,
     },
     /// It is there, and what it asks for is not.
     #[error("program `{program}` of the image `{image}` cannot be run: {lacking}")]
@@ -106,6 +108,15 @@ pub(crate) enum ContainerFailure {
     Refused(String),
 }
 
+/// Where programs without a folder in their name are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SearchPath {
+    /// Where the image says.
+    Image,
+    /// Where a variable of the suite says.
+    Suite,
+}
+
 /// What to do about a network that the engine does not know.
 pub(super) const NO_NETWORK: &str =
     "`docker network ls` lists those there are; `none` and `bridge` always are";
@@ -125,6 +136,8 @@ pub(super) struct About<'a> {
     pub(super) reference: &'a str,
     /// The directory it starts in.
     pub(super) directory: &'a str,
+    /// Where the program is looked for.
+    pub(super) path: SearchPath,
 }
 
 impl ContainerFailure {
@@ -147,6 +160,10 @@ impl ContainerFailure {
             }
             Self::WrongPlatform { .. } => WRONG_PLATFORM.to_owned(),
             Self::Lacks { lacking, .. } => lacking.help(),
+            Self::NoProgram { program, path: SearchPath::Suite, .. } if !program.contains('/') => {
+                "the server's variables have a `PATH`, which stands in place of the image's: leave it out, or write the \
+                 program's whole path inside".to_owned()
+            }
             Self::NoProgram { program, reference, .. } => format!(
                 "`docker run --rm --entrypoint {program} {reference}` shows the same; \
                  install it in the image (`docker: {{prepare: […]}}`), or write its whole path inside"
@@ -180,6 +197,16 @@ impl ContainerFailure {
 }
 
 impl About<'_> {
+    /// There is no such program.
+    fn no_program(&self) -> ContainerFailure {
+        ContainerFailure::NoProgram {
+            program: self.program.to_owned(),
+            image: self.image.to_owned(),
+            reference: self.reference.to_owned(),
+            path: self.path,
+        }
+    }
+
     /// What an engine says in lower case is wrong with the directory to start in.
     fn directory_is(&self, lower: &str) -> Option<&'static str> {
         let directory = self.directory.trim_end_matches('/').to_lowercase();
@@ -323,21 +350,13 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
     {
         nothing_to_start(about)
     } else if says(&["executable file not found", "no command specified"]) {
-        ContainerFailure::NoProgram {
-            program,
-            image,
-            reference: about.reference.to_owned(),
-        }
+        about.no_program()
     } else if lower.contains("exec") && says(&["no such file or directory"]) {
         // What starts a program that the machine cannot run tries a shell next, and says that this is not there.
         if about.is_foreign() {
             wrong_platform(about, None)
         } else {
-            ContainerFailure::NoProgram {
-                program,
-                image,
-                reference: about.reference.to_owned(),
-            }
+            about.no_program()
         }
     } else if lower.contains("exec") && says(&["permission denied"]) {
         ContainerFailure::NotExecutable { program, image }
@@ -350,7 +369,7 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
 mod tests {
     use bollard::errors::Error;
 
-    use super::{About, ContainerFailure, explain};
+    use super::{About, ContainerFailure, SearchPath, explain};
 
     const ABOUT: About<'_> = About {
         image: "server:1",
@@ -359,6 +378,7 @@ mod tests {
         program: "serve",
         reference: "0123456789ab",
         directory: "/srv/App",
+        path: SearchPath::Image,
     };
 
     /// Status and message of the engine, what is told, and what helps.
@@ -494,6 +514,13 @@ mod tests {
         };
         let seen = super::explain_text(message.to_owned(), at_home);
         assert!(matches!(seen, ContainerFailure::NoProgram { .. }), "{seen}");
+        let no_folder = About {
+            program: "serve",
+            path: SearchPath::Suite,
+            ..at_home
+        };
+        let seen = super::explain_text(message.to_owned(), no_folder);
+        assert!(seen.help().is_some_and(|help| help.contains("`PATH`")));
         let seen = super::explain_text(message.to_owned(), ABOUT);
         assert!(seen.to_string().contains("it is for linux/arm64"), "{seen}");
         let seen = super::explain_text("exec format error".to_owned(), at_home);

@@ -101,20 +101,7 @@ impl ServerContainer {
         clock: JobClock,
         limit: Duration,
     ) -> Result<(Self, Link), ContainerFailure> {
-        let about = OwnAbout {
-            image: wanted.image.name.clone(),
-            platform: wanted.image.platform.clone(),
-            engine: crew.engine.facts.platform.clone(),
-            places: program::places(&first_word(wanted), wanted),
-            program: first_word(wanted),
-            swallowed: wanted.command.is_swallowed(wanted.container, wanted.image),
-            reference: wanted.image.reference(),
-            directory: body::directory(
-                wanted.container,
-                wanted.image,
-                wanted.command.workdir.as_deref(),
-            ),
-        };
+        let about = about(crew, wanted);
         let steps = Steps {
             crew,
             about: about.about(),
@@ -404,4 +391,23 @@ impl Drop for ServerContainer {
 fn first_word(wanted: &Wanted<'_>) -> String {
     let words = wanted.command.words(wanted.container, wanted.image);
     words.into_iter().next().unwrap_or_default()
+}
+
+/// What messages about it name.
+fn about(crew: &Containers, wanted: &Wanted<'_>) -> OwnAbout {
+    OwnAbout {
+        image: wanted.image.name.clone(),
+        platform: wanted.image.platform.clone(),
+        engine: crew.engine.facts.platform.clone(),
+        places: program::places(&first_word(wanted), wanted),
+        program: first_word(wanted),
+        swallowed: wanted.command.is_swallowed(wanted.container, wanted.image),
+        reference: wanted.image.reference(),
+        directory: body::directory(
+            wanted.container,
+            wanted.image,
+            wanted.command.workdir.as_deref(),
+        ),
+        path: wanted.command.search_path(wanted.container),
+    }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{
     Containers,
     program::{self, Lacking},
-    refusal::{About, ContainerFailure, explain_text, wrong_platform},
+    refusal::{About, ContainerFailure, SearchPath, explain_text, wrong_platform},
 };
 use crate::observation::process::ExitStatus;
 
@@ -21,6 +21,8 @@ pub(super) struct OwnAbout {
     pub(super) reference: String,
     /// The directory it starts in.
     pub(super) directory: String,
+    /// Where the program is looked for.
+    pub(super) path: SearchPath,
     /// Whether the image's entry point is a line of shell that never hears of it.
     pub(super) swallowed: bool,
     /// Where the program may be in the image.
@@ -36,6 +38,7 @@ impl OwnAbout {
             program: &self.program,
             reference: &self.reference,
             directory: &self.directory,
+            path: self.path,
         }
     }
 
@@ -127,7 +130,10 @@ pub(super) fn misread(lacks: Option<&Lacking>, about: &OwnAbout) -> Option<Conta
 #[cfg(test)]
 mod tests {
     use super::{OwnAbout, asks_to_look, misread, refined, told};
-    use crate::{isolate::container::program::Lacking, observation::process::ExitStatus};
+    use crate::{
+        isolate::container::{program::Lacking, refusal::SearchPath},
+        observation::process::ExitStatus,
+    };
 
     fn about() -> OwnAbout {
         OwnAbout {
@@ -137,6 +143,7 @@ mod tests {
             program: "srv".into(),
             reference: "server:1".into(),
             directory: "/".into(),
+            path: SearchPath::Image,
             swallowed: false,
             places: vec!["/bin/srv".into(), "/srv".into()],
         }

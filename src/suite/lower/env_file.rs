@@ -37,12 +37,11 @@ impl Lowering<'_> {
                 });
                 continue;
             }
-            match value {
-                Some(value) => variables.push((name.to_owned(), value.to_owned())),
-                None => {
-                    let origin = self.reading.problems.origin(path.at);
-                    self.unset(problems::unset_line_of_variables(origin, &place()));
-                }
+            if let Some(value) = value {
+                variables.push((name.to_owned(), value.to_owned()));
+            } else {
+                let origin = self.reading.problems.origin(path.at);
+                self.unset(problems::unset_line_of_variables(origin, &place()));
             }
         }
         variables
