@@ -1,15 +1,36 @@
 //! Values taken from a step's answer.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::{
     observation::answer::Reply,
-    suite::model::subject::{Capture, CaptureSource},
+    suite::{
+        lower::path::compile,
+        model::subject::{Capture, CapturePath, CaptureSource},
+        template::{Bindings, Template},
+    },
 };
 
 /// The value a capture names, or why there is none.
-pub(super) fn capture(capture: &Capture, reply: &Reply) -> Result<Value, String> {
-    let Some(path) = &capture.path else {
+pub(super) fn capture(
+    capture: &Capture,
+    reply: &Reply,
+    bindings: &Bindings,
+) -> Result<Value, String> {
+    let filled = |template: &Template| {
+        let text = template
+            .render(bindings)
+            .map_err(|unknown| unknown.to_string())?;
+        compile(&text).map_err(|reason| format!("`{text}` is no path: {reason}"))
+    };
+    let path = match &capture.path {
+        None => None,
+        Some(CapturePath::Compiled(path)) => Some(Cow::Borrowed(path)),
+        Some(CapturePath::Template(template)) => Some(Cow::Owned(filled(template)?)),
+    };
+    let Some(path) = path else {
         return match capture.source {
             CaptureSource::Structured => reply
                 .structured
@@ -33,10 +54,10 @@ pub(super) fn capture(capture: &Capture, reply: &Reply) -> Result<Value, String>
             }
         });
     };
-    let found = path.0.query(&source).first();
+    let found = path.query(&source).first();
     found.cloned().ok_or_else(|| {
         let beside = reply.structured.as_ref();
-        let beside = beside.is_some_and(|value| path.0.query(value).first().is_some());
+        let beside = beside.is_some_and(|value| path.query(value).first().is_some());
         if beside && capture.source != CaptureSource::Structured {
             return "nothing is there in the text, but in `structuredContent`: write `structured:` before the path".to_owned();
         }
@@ -56,7 +77,7 @@ mod tests {
 
     use CaptureSource::{Either, Structured, Text};
 
-    use super::capture;
+    use super::{Bindings, Template, capture};
     use crate::{
         observation::answer::Reply,
         suite::model::subject::{Capture, CapturePath, CaptureSource},
@@ -66,10 +87,11 @@ mod tests {
         let wanted = Capture {
             name: "x".into(),
             source,
-            path: path.map(|path| CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
+            path: path
+                .map(|path| CapturePath::Compiled(serde_json_path::JsonPath::parse(path).unwrap())),
             written: String::new(),
         };
-        capture(&wanted, reply)
+        capture(&wanted, reply, &Bindings::default())
     }
 
     #[test]
@@ -111,6 +133,34 @@ mod tests {
         case(
             Either,
             "the text is no JSON, and there is no structured content",
+        );
+    }
+
+    #[test]
+    fn a_path_is_filled_in() {
+        let reply = Reply {
+            text: r#"{"/a": {"k": 1}}"#.into(),
+            ..Reply::default()
+        };
+        let wanted = |path: &str| Capture {
+            name: "x".into(),
+            source: Either,
+            path: Some(CapturePath::Template(Template::new(path))),
+            written: path.into(),
+        };
+        let bindings = Bindings {
+            fixture: Some("/a".into()),
+            ..Bindings::default()
+        };
+        let take = |path: &str| capture(&wanted(path), &reply, &bindings);
+        assert_eq!(take("$['{{fixture}}'].k"), Ok(json!(1)));
+        assert_eq!(
+            take("$[{{fixture}}]").unwrap_err().split(':').next(),
+            Some("`$[/a]` is no path")
+        );
+        assert_eq!(
+            take("$.{{nothing}}"),
+            Err("`{{nothing}}` has no value here".into())
         );
     }
 }

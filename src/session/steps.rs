@@ -105,7 +105,7 @@ impl Session {
                 return Ok(());
             };
             for wanted in &step.captures {
-                let value = capture(wanted, reply).map_err(|reason| {
+                let value = capture(wanted, reply, bindings).map_err(|reason| {
                     let message = format!(
                         "`{}` cannot be captured from `{}`: {reason}",
                         wanted.name, wanted.written

@@ -329,7 +329,9 @@ fn capture(name: &str, path: &str) -> Capture {
     Capture {
         name: name.into(),
         source: CaptureSource::Either,
-        path: Some(CapturePath(serde_json_path::JsonPath::parse(path).unwrap())),
+        path: Some(CapturePath::Compiled(
+            serde_json_path::JsonPath::parse(path).unwrap(),
+        )),
         written: path.into(),
     }
 }

@@ -17,7 +17,7 @@ mod filling;
 mod matcher;
 mod names;
 mod notices;
-mod path;
+pub(crate) mod path;
 mod pattern;
 mod resources;
 mod schema;

@@ -69,7 +69,7 @@ fn full(trimmed: &str) -> String {
 }
 
 /// Compiles a path in either form.
-fn compile(text: &str) -> Result<JsonPath, String> {
+pub(crate) fn compile(text: &str) -> Result<JsonPath, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("it is empty".into());

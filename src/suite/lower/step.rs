@@ -16,7 +16,7 @@ use crate::suite::{
         step::{RawPromptCall, RawStep},
         value::{Deferred, Members, Placed, Text, TextTable},
     },
-    template::{Template, ValueTemplate},
+    template::{Template, ValueTemplate, text_has_markers},
     yaml::{At, Node},
 };
 
@@ -307,7 +307,7 @@ impl Lowering<'_> {
                 let rest = rest.trim();
                 let compiled = match rest {
                     "" | "$" | "$." => None,
-                    _ => Some(CapturePath(self.path(rest, path.at)?)),
+                    _ => Some(self.capture_path(rest, path.at)?),
                 };
                 Some(Capture {
                     name: key.text,
@@ -317,6 +317,17 @@ impl Lowering<'_> {
                 })
             })
             .collect()
+    }
+
+    /// The path of a capture, which is read as it stands in the suite even where `{{…}}` is filled in later.
+    fn capture_path(&mut self, text: &str, at: At) -> Option<CapturePath> {
+        let compiled = self.path(text, at)?;
+        self.check_markers(text, at);
+        Some(if text_has_markers(text) {
+            CapturePath::Template(Template::new(text))
+        } else {
+            CapturePath::Compiled(compiled)
+        })
     }
 }
 

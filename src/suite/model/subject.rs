@@ -376,6 +376,11 @@ pub(crate) enum CaptureSource {
     Structured,
 }
 
-/// A compiled path.
+/// A path.
 #[derive(Debug, Clone)]
-pub(crate) struct CapturePath(pub(crate) serde_json_path::JsonPath);
+pub(crate) enum CapturePath {
+    /// Compiled.
+    Compiled(serde_json_path::JsonPath),
+    /// With `{{…}}` that are filled in first.
+    Template(Template),
+}

@@ -29,7 +29,7 @@ shape! {
         /// Names for values of the answer, each with its path: a JSONPath into the text read as JSON, else
         /// into the structured content; `structured:` and `text:` before the path choose; `$` is the whole
         /// text. Of a text that is not JSON as a whole, its first line that is JSON is taken. `{{name}}` then stands for
-        /// the value.
+        /// the value; `{{…}}` in a path, of `{{fixture}}` and what was captured before, is filled in.
         capture = "capture": TextTable;
         /// What must hold for the step's answer.
         expect = "expect": Deferred<RawExpect>;
