@@ -27,7 +27,7 @@ use crate::{
     },
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
-        files::{Change, FileState, PathKind, Unseen},
+        files::{Change, FileState},
     },
     plan::job::RunJob,
     suite::{model::server::Target, template::Bindings},
@@ -248,23 +248,6 @@ impl Inside {
     }
 }
 
-/// Notes the folders that were changed although nothing seen in them was: what came may have been a socket, or may have
-/// gone again.
-fn doubt(comparison: &mut Comparison, folders: Vec<PathBuf>, reason: &str) {
-    for folder in folders {
-        let root = folder.as_os_str().is_empty();
-        let below = |path: &String| root || Path::new(path).starts_with(&folder);
-        if !comparison.changes.keys().any(below) {
-            let path = if root { Path::new(".") } else { &folder };
-            let unseen = Unseen {
-                kind: PathKind::Directory,
-                reason: format!("something came into it, perhaps a socket, and {reason}"),
-            };
-            comparison.unseen.insert(path.display().to_string(), unseen);
-        }
-    }
-}
-
 /// What is in the container's fixture; nothing when the server removed all of it.
 fn whole(read: Result<Tree, ReadFailure>) -> Result<Tree, Disruption> {
     match read {
@@ -298,14 +281,9 @@ async fn compare(
     container: &ServerContainer,
     until: &Until,
 ) -> Result<Comparison, Disruption> {
-    let sockets = within(until, root, container.add_sockets(root, &mut tree)).await?;
+    within(until, root, container.add_sockets(root, &mut tree)).await?;
     let compared = fixture.compare(tree.into_returned(), until).await;
-    let mut changes =
-        compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))?;
-    if let Err((folders, reason)) = sockets {
-        doubt(&mut changes, folders, reason);
-    }
-    Ok(changes)
+    compared.map_err(|problem| disrupted(&problem, (Phase::Subject, NOT_COMPARED), until))
 }
 
 fn disruption(message: String) -> Disruption {

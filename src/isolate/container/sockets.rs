@@ -30,31 +30,28 @@ const SCRIPT: &str = "for folder; do for name in \"$folder\"/* \"$folder\"/.*; d
 /// What the script says at its end.
 const ALL: &[u8] = b"all";
 
-/// The sockets that lie in folders of a container, by their whole paths. Why nobody can tell, else.
+/// The sockets that lie in folders of a container, by their whole paths; `None` where nobody can tell: there is no
+/// shell, the container has ended, or the engine does not take the name of a folder.
 pub(super) async fn sockets(
     docker: &Docker,
     id: &str,
     folders: &[PathBuf],
-) -> Result<Vec<PathBuf>, &'static str> {
-    let named: Option<Vec<String>> = folders
-        .iter()
-        .map(|folder| Some(folder.to_str()?.to_owned()))
-        .collect();
-    let folders = named.ok_or("its name is no UTF-8, which the engine does not take")?;
+) -> Option<Vec<PathBuf>> {
+    let named = folders.iter().map(|folder| folder.to_str());
+    let folders: Vec<String> = named
+        .map(|name| name.map(str::to_owned))
+        .collect::<Option<_>>()?;
     let looking = async {
         let mut found = Vec::new();
         for folders in folders.chunks(MOST_FOLDERS) {
-            let said = said(docker, id, folders).await.ok();
-            let said = said.as_deref().and_then(|said| said.strip_suffix(ALL));
-            let said = said.ok_or("no shell in the container can look for sockets")?;
-            let paths = said.split(|byte| *byte == 0);
+            let said = said(docker, id, folders).await.ok()?;
+            let paths = said.strip_suffix(ALL)?.split(|byte| *byte == 0);
             let paths = paths.filter(|path| !path.is_empty());
             found.extend(paths.map(|path| PathBuf::from(OsStr::from_bytes(path))));
         }
-        Ok(found)
+        Some(found)
     };
-    let found = timeout(LOOKING, looking).await;
-    found.unwrap_or(Err("the shell that looks for sockets took too long"))
+    timeout(LOOKING, looking).await.ok().flatten()
 }
 
 /// What the script says.
