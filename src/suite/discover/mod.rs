@@ -20,7 +20,7 @@ pub(crate) use self::{contents::FileRead, walk::Files};
 use self::{
     folder::{Folder, Sources},
     known::Known,
-    root::{Root, WrongSettings},
+    root::{Root, WrongSettings, other_fixtures},
     text::read_text,
     walk::FoundFile,
     wrong::{Told, at_first_problem, file_of, is_error, reasons},
@@ -97,6 +97,10 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     let chosen = settings.find(|settings| settings.file.is_some());
     let chosen = chosen.cloned().unwrap_or_default();
     // One fixture holds for all suites of a run.
+    let fixtures = match options.fixture_from {
+        FixtureFrom::Settings => other_fixtures(&chosen, &roots),
+        FixtureFrom::Elsewhere => Vec::new(),
+    };
     let options = LoadOptions {
         fixture_from: match chosen.fixture {
             Some(_) => FixtureFrom::Elsewhere,
@@ -114,6 +118,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         told: Told::default(),
         known: Known::default(),
     };
+    loading.suite.problems.extend(fixtures);
     for root in roots {
         loading.add(root);
     }

@@ -1,6 +1,7 @@
 //! A path that was asked for, and the settings file of its folder. What is below it is found by `walk`.
 
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -161,4 +162,21 @@ fn settings_of(
         read,
         wrong: is_wrong.then(|| wrong(&file, problems)),
     }
+}
+
+/// The fixtures that hold for no suite, because the first settings are those of the run.
+pub(super) fn other_fixtures(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
+    let mut told = HashSet::new();
+    let first = chosen.file.as_ref().map_or("", |file| file.path.as_str());
+    let reason = format!(
+        "one fixture holds for all suites of a run, and `{first}` comes first; run the suites one by one, or give \
+         `--fixture`"
+    );
+    let others = roots.iter().map(|root| &root.settings);
+    others
+        .filter(|settings| settings.fixture.is_some() && settings.fixture != chosen.fixture)
+        .filter(|settings| told.insert(settings.fixture.clone()))
+        .filter_map(|settings| settings.fixture_at.clone())
+        .map(|origin| problems::no_effect(origin, "fixture", &reason))
+        .collect()
 }

@@ -19,7 +19,8 @@ shape! {
         targets = "targets": Table<RawServer>;
         /// What holds for every container whose own `docker` does not say it; a text is an image.
         docker = "docker": TextOr<RawDocker>;
-        /// The folder copied fresh for every assertion, relative to the settings file.
+        /// The folder copied fresh for every assertion, relative to the settings file. Of several
+        /// suites in one run the first settings file decides; a warning tells of a fixture that does not hold.
         fixture = "fixture": Text;
         /// How many assertions run at once.
         jobs = "jobs": Count;

@@ -71,5 +71,27 @@ fn the_fixture_of_the_settings_holds_for_all_suites() {
     assert_eq!(problems(&["one", "two"]), 0);
     assert_eq!(problems(&["one"]), 1);
     // The first settings file is the one whose fixture is used.
-    assert_eq!(problems(&["one", "three", "two"]), 2);
+    assert_eq!(problems(&["one", "three", "two"]), 3);
+}
+
+#[test]
+fn a_fixture_that_does_not_hold_is_told() {
+    let sample = Sample::new(&[
+        ("one/mcp-assert.yaml", "fixture: files\n"),
+        ("one/a.yaml", CALL),
+        ("two/mcp-assert.yaml", "fixture: files\n"),
+        ("two/b.yaml", CALL),
+    ])
+    .without_fixture();
+    let problems = |paths: &[&str]| {
+        let problems = sample.load_all(paths).suite.problems;
+        let texts = problems.into_iter().map(|problem| problem.message);
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(problems(&["one"]), [""; 0]);
+    assert_eq!(problems(&["one", "one/a.yaml"]), [""; 0]);
+    let told = problems(&["one", "two", "two/b.yaml"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("`fixture` does nothing: "), "{told:?}");
+    assert!(told[0].contains("one/mcp-assert.yaml"), "{told:?}");
 }
