@@ -271,8 +271,8 @@ impl<'a> Talks<'a> {
         let server = placed.map(|server| {
             let key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
-            let id = &assertion.case.id;
-            let listed = key.map(|_| self.gathering.talks(id, name, &server));
+            let case = &assertion.case;
+            let listed = key.map(|_| self.gathering.talks(case, name, &server));
             Spoken {
                 server,
                 key,

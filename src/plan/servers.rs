@@ -3,12 +3,13 @@
 //! known of both can be put together and compared.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::Arc,
 };
 
 use crate::suite::{
     model::{
+        Case,
         container::ImageBase,
         server::{Launch, Program, Server, Target},
     },
@@ -30,8 +31,23 @@ pub(crate) struct Servers {
 pub(crate) struct ListedServer {
     /// Its name for people: the target's, else its command line; several of one name are numbered.
     pub(crate) name: String,
-    /// The identities of the assertions that talk to it, also of those that are skipped or left out.
-    pub(crate) used_by: BTreeSet<String>,
+    /// The target that it is of, if there are several.
+    target: Option<String>,
+    /// The assertions that talk to it, also those that are skipped or left out.
+    used_by: Vec<Arc<Case>>,
+}
+
+impl ListedServer {
+    /// The identities of the assertions that talk to it, as records have them, in their order.
+    pub(crate) fn users(&self) -> Vec<String> {
+        let ids = self.used_by.iter().map(|case| &case.id);
+        let mut users: Vec<String> = match &self.target {
+            Some(target) => ids.map(|id| format!("{id} [{target}]")).collect(),
+            None => ids.cloned().collect(),
+        };
+        users.sort();
+        users
+    }
 }
 
 /// Takes the servers of a suite together.
@@ -68,7 +84,12 @@ impl Gathering {
 
     /// Notes that an assertion talks to a server, on a target if there are several; its place among those whose lists
     /// are kept.
-    pub(super) fn talks(&mut self, id: &str, target: Option<&str>, server: &Arc<Server>) -> usize {
+    pub(super) fn talks(
+        &mut self,
+        case: &Arc<Case>,
+        target: Option<&str>,
+        server: &Arc<Server>,
+    ) -> usize {
         let key = (target.map(str::to_owned), self.meet(server));
         let place = if let Some(known) = self.by_target.get(&key) {
             *known
@@ -78,17 +99,14 @@ impl Gathering {
             let listed = &mut self.servers.listed;
             listed.push(ListedServer {
                 name,
-                used_by: BTreeSet::new(),
+                target: target.map(str::to_owned),
+                used_by: Vec::new(),
             });
             self.by_target.insert(key, listed.len() - 1);
             listed.len() - 1
         };
-        let id = match target {
-            Some(target) => format!("{id} [{target}]"),
-            None => id.to_owned(),
-        };
         if let Some(server) = self.servers.listed.get_mut(place) {
-            server.used_by.insert(id);
+            server.used_by.push(Arc::clone(case));
         }
         place
     }
@@ -147,10 +165,29 @@ mod tests {
     use std::sync::Arc;
 
     use super::Gathering;
-    use crate::suite::{
-        model::server::{Launch, Server, Target},
-        template::Template,
+    use crate::{
+        suite::{
+            model::{
+                Case,
+                server::{Launch, Server, Target},
+            },
+            template::Template,
+        },
+        words::source::{Origin, SourceFile, Span},
     };
+
+    fn case(id: &str) -> Arc<Case> {
+        Arc::new(Case {
+            id: id.to_owned(),
+            name: String::new(),
+            origin: Origin {
+                file: Arc::new(SourceFile::new(String::new(), String::new())),
+                span: Span::default(),
+            },
+            subject: "",
+            tags: Vec::new(),
+        })
+    }
 
     fn server(command: &str, cwd: Option<&str>) -> Arc<Server> {
         Arc::new(Server {
@@ -175,13 +212,13 @@ mod tests {
             ("e", None, server("s", None)),
         ];
         for (id, target, server) in &all {
-            gathering.talks(id, *target, server);
+            gathering.talks(&case(id), *target, server);
         }
         let servers = gathering.into_servers();
-        let found = servers.listed.iter().map(|it| {
-            let users: Vec<&str> = it.used_by.iter().map(String::as_str).collect();
-            format!("{}: {}", it.name, users.join(", "))
-        });
+        let found = servers
+            .listed
+            .iter()
+            .map(|it| format!("{}: {}", it.name, it.users().join(", ")));
         let found: Vec<String> = found.collect();
         let wanted = [
             "'s#2': a",

@@ -71,7 +71,7 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, emit: impl FnMut(Event)
             (scheduler.emit)(Event::CatalogKnown {
                 target: target.server.name.clone(),
                 catalog,
-                used_by: target.server.used_by.iter().cloned().collect(),
+                used_by: target.server.users(),
             });
         }
     }
