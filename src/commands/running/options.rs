@@ -197,6 +197,10 @@ pub(in crate::commands) fn prepare(
     let fixture_from = fixture_from(args, &chosen);
     let (loaded, dialect) = load(&suites, (args, fixture_from), &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
+    let files = match chosen {
+        Chosen::ByOptions => loaded.files.without_contents(),
+        Chosen::ToDivide | Chosen::ByPlan(_) => loaded.files,
+    };
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => (filter(args, &loaded.suite)?, part(args)?),
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
@@ -237,7 +241,7 @@ pub(in crate::commands) fn prepare(
         of_other_shards: plan.of_other_shards,
         plan,
         settings: loaded.settings,
-        files: loaded.files,
+        files,
         problems: loaded.suite.problems,
         notes,
         fixture,
