@@ -4,12 +4,12 @@
 use std::{
     collections::HashMap,
     pin::Pin,
-    sync::{Arc, PoisonError},
+    sync::{Arc, PoisonError, Weak},
     time::Duration,
 };
 
 use tokio::{
-    sync::{Mutex, mpsc},
+    sync::Mutex,
     task::JoinSet,
     time::{Instant, timeout},
 };
@@ -22,7 +22,7 @@ use super::{
     judge::{Judgement, judge},
     live::Live,
     reuse,
-    scheduler::Message,
+    scheduler::{Board, Message},
     shown,
 };
 use crate::{
@@ -48,19 +48,23 @@ pub(super) struct Shared {
     pub(super) live: Mutex<HashMap<String, Live>>,
     /// What stays on the machine because it could not be removed.
     left: std::sync::Mutex<Vec<String>>,
-    messages: mpsc::UnboundedSender<Message>,
+    /// Who is told what jobs do, and starts others.
+    pub(super) board: Board,
+    /// For the jobs that are started.
+    own: Weak<Self>,
 }
 
 impl Shared {
-    pub(super) fn new(options: RunOptions, messages: mpsc::UnboundedSender<Message>) -> Self {
-        Self {
+    pub(super) fn new(options: RunOptions, board: Board) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
             inherited: Arc::new(Inherited::new(&options.environment)),
             options,
             catalogs: Catalogs::default(),
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
-            messages,
-        }
+            board,
+            own: Weak::clone(own),
+        })
     }
 
     /// The lane of a job: jobs that must not overlap.
@@ -127,8 +131,10 @@ impl Shared {
     }
 
     pub(super) fn tell(&self, message: Message) {
-        // The scheduler listens as long as there are jobs.
-        let _ = self.messages.send(message);
+        // Who tells something has it from someone.
+        if let Some(own) = self.own.upgrade() {
+            self.board.tell(message, &own);
+        }
     }
 }
 

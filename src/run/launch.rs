@@ -118,9 +118,11 @@ pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
         ),
         env,
         search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
-        loading: match shared.options.jobs {
-            0 | 1 => Loading::Here,
-            2.. => Loading::Beside,
+        // A thread with one job has nobody else to talk to.
+        loading: if shared.options.jobs <= 1 + shared.options.beside.len() {
+            Loading::Here
+        } else {
+            Loading::Beside
         },
     }
 }

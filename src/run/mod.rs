@@ -4,6 +4,7 @@ mod ahead;
 mod attempt;
 mod catalogs;
 mod contained;
+mod desks;
 mod image;
 mod inside;
 mod job;
@@ -25,6 +26,7 @@ mod trajectory;
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{
@@ -42,6 +44,8 @@ use crate::{
 pub(crate) struct RunOptions {
     /// Jobs at once, at least 1.
     pub(crate) jobs: usize,
+    /// Threads that take jobs beside the one that the run is made on, each with a runtime of its own.
+    pub(crate) beside: Vec<Handle>,
     /// How observations are judged.
     pub(crate) rules: Rules,
     /// What the first red outcome means for the rest.

@@ -7,6 +7,7 @@ mod options;
 mod refusal;
 mod screen;
 mod signals;
+mod threads;
 
 use std::{
     cell::RefCell,
@@ -15,8 +16,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use tokio::runtime::Runtime;
-
+use self::threads::{Servers, Threads};
 pub(super) use self::{
     fixture::of_settings,
     options::{Chosen, Prepared, prepare},
@@ -65,12 +65,8 @@ pub(super) fn execute(
     if screen.has_bars() {
         options.narration = Narration::Phases;
     }
-    let runtime = runtime_for(options.jobs, prepared.cores()).map_err(|error| {
-        Refusal::new(
-            ExitCode::CouldNotRun,
-            format!("the run could not be started: {error}"),
-        )
-    })?;
+    let threads = threads_for(needs_engine, options.jobs, prepared.cores())?;
+    options.beside = threads.beside();
     let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
@@ -78,7 +74,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
-    let ran = unless_panicked((&runtime, &context), async {
+    let ran = unless_panicked((&threads, &context), async {
         isolate::sweep::before_run().await;
         if needs_engine {
             let interrupt = interrupts.token();
@@ -95,7 +91,7 @@ pub(super) fn execute(
         let end = conduct(plan, options, &stage).await;
         Ok((end, leave_nothing(&context).await))
     });
-    runtime.shutdown_timeout(Duration::from_millis(100));
+    threads.end();
     let (ran, left) = ran?;
     let Stage {
         recorder,
@@ -114,14 +110,27 @@ pub(super) fn execute(
     Ok(report)
 }
 
+/// The threads that a run of so many jobs has.
+fn threads_for(needs_engine: bool, jobs: usize, cores: usize) -> Result<Threads, Refusal> {
+    let servers = if needs_engine {
+        Servers::Contained
+    } else {
+        Servers::Processes
+    };
+    Threads::of(servers, jobs, cores).map_err(|error| {
+        let message = format!("the run could not be started: {error}");
+        Refusal::new(ExitCode::CouldNotRun, message)
+    })
+}
+
 /// Carries out a run. If it breaks off in a panic, which has told of itself, what it started is ended as after any run.
 fn unless_panicked<T>(
-    (runtime, context): (&Runtime, &Context),
+    (threads, context): (&Threads, &Context),
     run: impl Future<Output = Result<T, Refusal>>,
 ) -> Result<T, Refusal> {
-    let ran = panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(run)));
+    let ran = panic::catch_unwind(AssertUnwindSafe(|| threads.block_on(run)));
     ran.unwrap_or_else(|_| {
-        runtime.block_on(leave_nothing(context));
+        threads.block_on(leave_nothing(context));
         let message = "a defect of mcp-assert itself ended the run";
         Err(Refusal::new(ExitCode::CouldNotRun, message))
     })
@@ -255,18 +264,6 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         planned: prepared.plan.jobs.len(),
         left_out: prepared.left_out + prepared.plan.of_other_targets,
         ..RunReport::default()
-    }
-}
-
-/// A thread for every two jobs: work that stays on one thread costs no wake-ups. Beyond two threads, no more than leaves
-/// half of the cores to the servers.
-fn runtime_for(jobs: usize, cores: usize) -> std::io::Result<Runtime> {
-    let most = cores.div_ceil(2).max(2).min(cores);
-    let threads = jobs.div_ceil(2).min(most);
-    if threads <= 1 {
-        runtime::of_this_thread()
-    } else {
-        runtime::of_threads(threads)
     }
 }
 

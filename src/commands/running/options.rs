@@ -145,6 +145,7 @@ impl Prepared {
                     .map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)))
                 .unwrap_or(self.usual_jobs())
                 .max(1),
+            beside: Vec::new(),
             rules: Rules {
                 dialect: self.dialect,
                 protocol: strictness(args.strict_protocol),
