@@ -11,6 +11,7 @@ use crate::{
         model::subject::{Capture, CapturePath, CaptureSource},
         template::{Bindings, Template},
     },
+    words::json_path,
 };
 
 /// The value a capture names, or why there is none.
@@ -23,14 +24,19 @@ pub(super) fn capture(
         let text = template
             .render(bindings)
             .map_err(|unknown| unknown.to_string())?;
-        compile(&text).map_err(|reason| format!("`{text}` is no path: {reason}"))
+        match compile(&text) {
+            Ok(path) => Ok((Cow::Owned(text), Cow::Owned(path))),
+            Err(reason) => Err(format!("`{text}` is no path: {reason}")),
+        }
     };
     let path = match &capture.path {
         None => None,
-        Some(CapturePath::Compiled(path)) => Some(Cow::Borrowed(path)),
-        Some(CapturePath::Template(template)) => Some(Cow::Owned(filled(template)?)),
+        Some(CapturePath::Compiled(path)) => {
+            Some((capture.written.as_str().into(), Cow::Borrowed(path)))
+        }
+        Some(CapturePath::Template(template)) => Some(filled(template)?),
     };
-    let Some(path) = path else {
+    let Some((written, path)) = path else {
         return match capture.source {
             CaptureSource::Structured => reply
                 .structured
@@ -54,10 +60,15 @@ pub(super) fn capture(
             }
         });
     };
-    let found = path.query(&source).first();
-    found.cloned().ok_or_else(|| {
+    let first = |document| {
+        let found = json_path::query((&written, &path), document, |_| ());
+        let first = |found: Vec<((), &Value)>| found.first().map(|((), value)| Value::clone(value));
+        found.map(first)
+    };
+    let found = first(&source).map_err(|reason| format!("`{written}` {reason}"))?;
+    found.ok_or_else(|| {
         let beside = reply.structured.as_ref();
-        let beside = beside.is_some_and(|value| path.query(value).first().is_some());
+        let beside = beside.is_some_and(|value| matches!(first(value), Ok(Some(_))));
         if beside && capture.source != CaptureSource::Structured {
             return "nothing is there in the text, but in `structuredContent`: write `structured:` before the path".to_owned();
         }
@@ -89,7 +100,7 @@ mod tests {
             source,
             path: path
                 .map(|path| CapturePath::Compiled(serde_json_path::JsonPath::parse(path).unwrap())),
-            written: String::new(),
+            written: path.unwrap_or("$").to_owned(),
         };
         capture(&wanted, reply, &Bindings::default())
     }
@@ -116,6 +127,27 @@ mod tests {
             Either,
             None,
             Ok(r#""a note\n{\"id\": 12345678901234567890123}\n""#),
+        );
+    }
+
+    #[test]
+    fn filters_tell_long_numbers_apart() {
+        let reply = Reply {
+            text: r#"[{"id":9007199254740992,"n":"a"},{"id":9007199254740993,"n":"b"}]"#.into(),
+            ..Reply::default()
+        };
+        let take = |path: &str| take(Text, Some(path), &reply);
+        assert_eq!(take("$[?@.id == 9007199254740993].n"), Ok(json!("b")));
+        assert_eq!(
+            take("$[?@.id == 9007199254740994].n").unwrap_err(),
+            "nothing is there"
+        );
+        let between = "$[?@.id > 9007199254740992 && @.id < 9007199254740993]";
+        assert_eq!(
+            take(between).unwrap_err(),
+            format!(
+                "`{between}` compares numbers of so many digits that they cannot be told apart there"
+            )
         );
     }
 

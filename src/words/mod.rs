@@ -7,6 +7,7 @@ pub(crate) mod diagnostic;
 pub(crate) mod digest;
 pub(crate) mod environment;
 pub(crate) mod exit;
+pub(crate) mod json_path;
 pub(crate) mod json_schema;
 pub(crate) mod number;
 pub(crate) mod redact;

@@ -4,7 +4,6 @@
 //! the empty list).
 
 mod document;
-mod exact;
 mod matcher;
 mod near;
 mod same;
@@ -12,10 +11,10 @@ mod several;
 mod steps;
 
 use serde_json::Value;
+use serde_json_path::JsonPath;
 
 pub(super) use self::{
     document::{document, document_or_structured},
-    exact::{Node, query},
     near::{other_type, value as near_value},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     several::{Others, beside_others, several, verdict_beside_others},
@@ -26,7 +25,31 @@ use crate::{
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{Matcher, PathRule, ValueRule},
+    words::json_path,
 };
+
+/// A place that a path leads to.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    /// The place as people write it.
+    place: String,
+    /// What is there.
+    pub(super) value: &'a Value,
+}
+
+/// The places that a path leads to, or why that cannot be told.
+pub(super) fn query<'a>(
+    written: &str,
+    path: &JsonPath,
+    document: &'a Value,
+) -> Result<Vec<Node<'a>>, String> {
+    let found = json_path::query((written, path), document, steps::location);
+    let found = found.map_err(|reason| format!("{} {reason}", phrase::quoted(written)))?;
+    let nodes = found
+        .into_iter()
+        .map(|(place, value)| Node { place, value });
+    Ok(nodes.collect())
+}
 
 /// Which document the paths are applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +70,7 @@ impl Source {
 }
 
 /// Whether a path can match more than one place.
-pub(super) fn can_match_several(path: &serde_json_path::JsonPath) -> bool {
+pub(super) fn can_match_several(path: &JsonPath) -> bool {
     steps::of_path(path).is_none()
 }
 

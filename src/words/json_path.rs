@@ -5,48 +5,40 @@
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
-use serde_json_path::JsonPath;
+use serde_json_path::{JsonPath, NormalizedPath};
+use thiserror::Error;
 
-use crate::{
-    check::{json::steps, phrase},
-    words::number,
-};
+use super::number;
 
-/// A place that a path leads to.
-#[derive(Debug)]
-pub(in crate::check) struct Node<'a> {
-    /// The place as people write it.
-    pub(super) place: String,
-    /// What is there.
-    pub(in crate::check) value: &'a Value,
-}
+/// Why it cannot be told where a path leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("compares numbers of so many digits that they cannot be told apart there")]
+pub(crate) struct TooLong;
 
-/// The places that a path leads to, or why that cannot be told.
-pub(in crate::check) fn query<'a>(
-    written: &str,
-    path: &JsonPath,
+/// The places that a path leads to, each as the caller writes it, with what is there. The path is given as it was
+/// written, with all digits of its numbers, and compiled. An error when its filters compare numbers that cannot be told
+/// apart.
+pub(crate) fn query<'a, P>(
+    (written, path): (&str, &JsonPath),
     document: &'a Value,
-) -> Result<Vec<Node<'a>>, String> {
+    place: impl Fn(&NormalizedPath<'_>) -> P,
+) -> Result<Vec<(P, &'a Value)>, TooLong> {
     let exchanged = if written.contains('?') {
         exchanged(written, document)?
     } else {
         None
     };
     let found = path.query_located(exchanged.as_ref().unwrap_or(document));
-    Ok(found
-        .iter()
-        .filter_map(|node| {
-            Some(Node {
-                place: steps::location(node.location()),
-                value: document.pointer(&node.location().to_json_pointer())?,
-            })
-        })
-        .collect())
+    let there = found.iter().filter_map(|node| {
+        let value = document.pointer(&node.location().to_json_pointer())?;
+        Some((place(node.location()), value))
+    });
+    Ok(there.collect())
 }
 
 /// The document with other numbers; `None` when floats tell its own ones apart. The numbers in the path keep their
 /// floats, as the library knows them.
-fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, String> {
+fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, TooLong> {
     let literals = literals(written);
     let mut all = numbers(document);
     all.extend(&literals);
@@ -66,12 +58,7 @@ fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, String> {
     } else {
         others(&all, &literals)
     };
-    let given = given.ok_or_else(|| {
-        format!(
-            "{} compares numbers of so many digits that they cannot be told apart there",
-            phrase::quoted(written)
-        )
-    })?;
+    let given = given.ok_or(TooLong)?;
     let mut copy = document.clone();
     let mut open = vec![&mut copy];
     while let Some(value) = open.pop() {
@@ -190,14 +177,19 @@ fn of_rank(rank: i128) -> Option<Number> {
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use serde_json_path::JsonPath;
+    use serde_json_path::{JsonPath, NormalizedPath};
 
-    use super::{literals, query};
+    use super::{TooLong, literals, query};
 
-    fn places(path: &str, document: &str) -> Result<String, String> {
+    fn pointer(place: &NormalizedPath<'_>) -> String {
+        place.to_json_pointer()
+    }
+
+    fn places(path: &str, document: &str) -> Result<String, TooLong> {
         let document: Value = serde_json::from_str(document).unwrap();
-        let nodes = query(path, &JsonPath::parse(path).unwrap(), &document)?;
-        let places: Vec<String> = nodes.into_iter().map(|node| node.place).collect();
+        let compiled = JsonPath::parse(path).unwrap();
+        let places = query((path, &compiled), &document, pointer)?;
+        let places: Vec<String> = places.into_iter().map(|(place, _)| place).collect();
         Ok(places.join(" "))
     }
 
@@ -208,31 +200,26 @@ mod tests {
         };
         let ids = r#"[{"id":1234567890123456789},{"id":1234567890123456790,"n":"1"},{"id":12}]"#;
         case("$[?@.id == 1234567890123456700]", ids, "");
-        case("$[?@.id == 1234567890123456790]", ids, "$[1]");
-        case("$[?@.id != 1234567890123456790]", ids, "$[0] $[2]");
-        case("$[?@.id < 1234567890123456790].id", ids, "$[0].id $[2].id");
-        case("$[?@['id']>=1234567890123456789]", ids, "$[0] $[1]");
-        case("$[?@.id == 12.0]", ids, "$[2]");
-        case("$[?@.id == $[1].id]", ids, "$[1]");
-        case("$[?@.n == '1']", ids, "$[1]");
-        case("$[?length(@.n) == 1]", "[{\"n\":\"x\"}, 1e3]", "$[0]");
+        case("$[?@.id == 1234567890123456790]", ids, "/1");
+        case("$[?@.id != 1234567890123456790]", ids, "/0 /2");
+        case("$[?@.id < 1234567890123456790].id", ids, "/0/id /2/id");
+        case("$[?@['id']>=1234567890123456789]", ids, "/0 /1");
+        case("$[?@.id == 12.0]", ids, "/2");
+        case("$[?@.id == $[1].id]", ids, "/1");
+        case("$[?@.n == '1']", ids, "/1");
+        case("$[?length(@.n) == 1]", "[{\"n\":\"x\"}, 1e3]", "/0");
         let small = r#"{"a":[0.1,0.10000000000000000001,-1e400,1e400,1e401]}"#;
-        case("$.a[?@ == 0.1]", small, "$.a[0]");
-        case("$.a[?@ > 0.1]", small, "$.a[1] $.a[3] $.a[4]");
-        case("$.a[?@ < -5]", small, "$.a[2]");
-        case("$..[?@ > $.a[3]]", small, "$.a[4]");
+        case("$.a[?@ == 0.1]", small, "/a/0");
+        case("$.a[?@ > 0.1]", small, "/a/1 /a/3 /a/4");
+        case("$.a[?@ < -5]", small, "/a/2");
+        case("$..[?@ > $.a[3]]", small, "/a/4");
     }
 
     #[test]
     fn what_cannot_be_told_apart_is_said() {
         let case = |path: &str| {
             let ids = r#"[{"id":1234567890123456789,"n":"x"},{"id":1234567890123456790}]"#;
-            assert_eq!(
-                places(path, ids).unwrap_err(),
-                format!(
-                    "`{path}` compares numbers of so many digits that they cannot be told apart there"
-                )
-            );
+            assert_eq!(places(path, ids), Err(TooLong), "{path}");
         };
         case("$[?@.id > 1234567890123456700 && @.id < 1234567890123456799]");
         case("$[?length(@.n) < @.id]");
@@ -276,8 +263,9 @@ mod tests {
                 (">=", i128::ge),
             ] {
                 let path = format!("$[?@ {sign} {pivot}]");
-                let found = query(&path, &JsonPath::parse(&path).unwrap(), &document).unwrap();
-                let found: Vec<&Value> = found.iter().map(|node| node.value).collect();
+                let compiled = JsonPath::parse(&path).unwrap();
+                let found = query((&path, &compiled), &document, |_| ()).unwrap();
+                let found: Vec<&Value> = found.into_iter().map(|((), value)| value).collect();
                 let wanted: Vec<Value> = all
                     .iter()
                     .filter(|number| holds(number, &pivot))
