@@ -49,10 +49,43 @@ pub(crate) struct Settings {
     pub(crate) threshold: Option<Number>,
     /// Whether the Go tool's verdicts are wanted.
     pub(crate) compat: bool,
+    /// What it says of the whole run, and where.
+    pub(super) of_run: Vec<(OfRun, Origin)>,
     /// Keys that hold for every assertion without them.
     pub(super) defaults: Option<Node>,
     /// The file.
     pub(super) file: Option<Arc<SourceFile>>,
+}
+
+/// A key that holds for all suites of a run, so that only one file can say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfRun {
+    Targets,
+    Jobs,
+    Report,
+    Baseline,
+}
+
+impl OfRun {
+    /// The key, as it is written.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Targets => "targets",
+            Self::Jobs => "jobs",
+            Self::Report => "report",
+            Self::Baseline => "baseline",
+        }
+    }
+
+    /// Whether two files say the same. Servers of one name can differ in everything else.
+    pub(super) fn is_same(self, one: &Settings, other: &Settings) -> bool {
+        match self {
+            Self::Targets => false,
+            Self::Jobs => one.jobs == other.jobs,
+            Self::Report => one.report == other.report,
+            Self::Baseline => one.baseline == other.baseline,
+        }
+    }
 }
 
 /// A server that `--target` selects by its name.
@@ -144,6 +177,15 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         threshold,
         compat,
     } = raw;
+    let keys = [
+        (OfRun::Targets, targets.as_ref().map(|field| field.key)),
+        (OfRun::Jobs, jobs.as_ref().map(|field| field.key)),
+        (OfRun::Report, report.as_ref().map(|field| field.key)),
+        (OfRun::Baseline, baseline.as_ref().map(|field| field.key)),
+    ];
+    let given = keys.into_iter().filter_map(|(key, at)| Some((key, at?)));
+    let of_run = given.map(|(key, at)| (key, lowering.reading.problems.origin(at)));
+    let of_run = of_run.collect();
     let path =
         |field: Field<crate::suite::raw::value::Text>| around.directory.join(field.value.text);
     let jobs = jobs.and_then(|jobs| {
@@ -172,6 +214,7 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         baseline: baseline.map(path),
         threshold: threshold.and_then(|threshold| percentage(threshold, lowering)),
         compat: compat.is_some_and(|compat| compat.value),
+        of_run,
         file: None,
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use self::{contents::FileRead, walk::Files};
 use self::{
     folder::{Folder, Sources},
     known::Known,
-    root::{Root, WrongSettings, other_fixtures},
+    root::{Root, WrongSettings, other_fixtures, passed_over},
     text::read_text,
     walk::FoundFile,
     wrong::{Told, at_first_problem, file_of, is_error, reasons},
@@ -101,6 +101,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         FixtureFrom::Settings => other_fixtures(&chosen, &roots),
         FixtureFrom::Elsewhere => Vec::new(),
     };
+    let passed_over = passed_over(&chosen, &roots);
     let options = LoadOptions {
         fixture_from: match chosen.fixture {
             Some(_) => FixtureFrom::Elsewhere,
@@ -119,6 +120,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         known: Known::default(),
     };
     loading.suite.problems.extend(fixtures);
+    loading.suite.problems.extend(passed_over);
     for root in roots {
         loading.add(root);
     }

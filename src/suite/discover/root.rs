@@ -180,3 +180,22 @@ pub(super) fn other_fixtures(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagn
         .map(|origin| problems::no_effect(origin, "fixture", &reason))
         .collect()
 }
+
+/// What further settings files say of the whole run, which holds for no suite: the first one's holds for all.
+pub(super) fn passed_over(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
+    let first = chosen.file.as_ref().map_or("", |file| file.path.as_str());
+    let reason = format!(
+        "it is about the whole run, and `{first}`, which comes first, speaks for that; run the suites one by one, or \
+         say it on the command line"
+    );
+    let mut told = HashSet::from([first]);
+    let files = roots.iter().filter_map(|root| {
+        let file = root.settings.file.as_ref()?;
+        told.insert(&file.path).then_some(&root.settings)
+    });
+    files
+        .flat_map(|settings| settings.of_run.iter().map(move |place| (settings, place)))
+        .filter(|(settings, (key, _))| !key.is_same(chosen, settings))
+        .map(|(_, (key, at))| problems::no_effect(at.clone(), key.key(), &reason))
+        .collect()
+}

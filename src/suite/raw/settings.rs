@@ -11,7 +11,8 @@ use super::{
 };
 
 shape! {
-    /// `mcp-assert.yaml` at the root of a suite.
+    /// `mcp-assert.yaml` at the root of a suite. Of several suites in one run the first one's says `targets`, `jobs`,
+    /// `report` and `baseline` for all; a warning tells where another says otherwise.
     RawSettings, "the settings file" {
         /// Keys of assertions that hold for every assertion without them; `server` is joined key by key.
         defaults = "defaults": Anything;

@@ -95,3 +95,33 @@ fn a_fixture_that_does_not_hold_is_told() {
     assert!(told[0].starts_with("`fixture` does nothing: "), "{told:?}");
     assert!(told[0].contains("one/mcp-assert.yaml"), "{told:?}");
 }
+
+#[test]
+fn what_further_settings_say_of_the_whole_run_is_told() {
+    let sample = Sample::new(&[
+        (
+            "one/mcp-assert.yaml",
+            "jobs: 1\nthreshold: 90\nreport: [junit=a.xml]\ndefaults: {timeout: 5s}\n",
+        ),
+        ("one/a.yaml", "server: {command: s}\nassert: {tool: x}\n"),
+        (
+            "two/mcp-assert.yaml",
+            "defaults: {timeout: 6s}\njobs: 1\nthreshold: 80\nreport: [junit=b.xml]\nbaseline: b\n\
+             targets: {t: {command: t}}\n",
+        ),
+        ("two/b.yaml", "server: {command: s}\nassert: {tool: x}\n"),
+    ]);
+    let told = |paths: &[&str]| {
+        let problems = sample.load_all(paths).suite.problems;
+        let texts = problems.into_iter().map(|problem| problem.message);
+        let keys = texts.map(|text| text.split(" does nothing: ").next().map(str::to_owned));
+        keys.flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(told(&["one"]), [""; 0]);
+    assert_eq!(told(&["two"]), [""; 0]);
+    assert_eq!(told(&["one", "one/a.yaml"]), [""; 0]);
+    assert_eq!(
+        told(&["one", "two", "two/b.yaml"]),
+        ["`targets`", "`report`", "`baseline`"]
+    );
+}
