@@ -26,7 +26,11 @@ use crate::{
     },
     suite::settings::NamedTarget,
     suite::template::Template,
-    words::{environment::Environment, text::count},
+    words::{
+        environment::Environment,
+        text::count,
+        web::{self, UrlFault},
+    },
 };
 
 /// No deadline is longer: a moment so far away must still be a moment.
@@ -85,13 +89,19 @@ pub(crate) enum ServerOverrideError {
     /// A quote is not closed.
     #[error("`--server {0}` has an unclosed quote")]
     Quote(String),
+    /// A url that leads nowhere.
+    #[error("`--server {0}` is no url: {1}")]
+    Url(String, UrlFault),
 }
 
 impl ServerOverride {
     /// Splits a command line as a shell would, quotes included; an `http://` or `https://` url stays whole.
     pub(crate) fn from_text(text: &str) -> Result<Self, ServerOverrideError> {
-        if text.starts_with("http://") || text.starts_with("https://") {
-            return Ok(Self::Url(text.to_owned()));
+        if web::has_web_scheme(text) {
+            return match web::fault_before(text, "{{") {
+                None => Ok(Self::Url(text.to_owned())),
+                Some(fault) => Err(ServerOverrideError::Url(text.to_owned(), fault)),
+            };
         }
         let words =
             shell_words::split(text).map_err(|_| ServerOverrideError::Quote(text.to_owned()))?;

@@ -13,4 +13,5 @@ pub(crate) mod number;
 pub(crate) mod redact;
 pub(crate) mod source;
 pub(crate) mod text;
+pub(crate) mod web;
 pub(crate) mod workflow;

@@ -316,6 +316,25 @@ fn a_command_in_place_of_a_url_is_told() {
 }
 
 #[test]
+fn a_url_of_the_command_line_is_one_whatever_the_case_of_its_scheme() {
+    let project = Project::with_suite("server: {builtin: conformance}\nassert_tools: {}\n");
+    let ran = project.run(&["run", "evals", "--server", "HTTP://127.0.0.1:1/mcp"]);
+    assert!(
+        ran.stdout
+            .contains("servers behind a url are not supported"),
+        "{}",
+        ran.stdout
+    );
+    for wrong in ["https://", "http://h:99999", "http://h/a b"] {
+        let ran = project.run(&["run", "evals", "--server", wrong]);
+        let told = ran
+            .stderr
+            .contains(&format!("`--server {wrong}` is no url"));
+        assert_eq!((ran.code, told), (2, true), "{}", ran.stderr);
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn a_command_in_place_of_a_url_is_started_as_its_server_block_says() {
     let case = |server: &str, wanted: &str| {

@@ -27,6 +27,7 @@ mod step;
 mod subject;
 mod trajectory;
 mod waiting;
+mod web;
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -302,7 +302,10 @@ impl Lowering<'_> {
             (None, None) => None,
         };
         let url = match url {
-            Some(url) => self.template(url.value),
+            Some(url) => {
+                self.check_url(&url.value, "{{");
+                self.template(url.value)
+            }
             None if listening.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
             None => {
                 let is_refused = self.reading.problems.is_refused(&["url", "launch"], place);
@@ -312,9 +315,11 @@ impl Lowering<'_> {
                 Template::new("")
             }
         };
-        let headers = headers
-            .map(|headers| self.env_table(headers.value))
-            .unwrap_or_default();
+        let headers = headers.map(|headers| headers.value).unwrap_or_default();
+        for (name, _) in &headers.0 {
+            self.check_header_name(name);
+        }
+        let headers = self.env_table(headers);
         Target::Url {
             transport,
             url,
@@ -464,6 +469,11 @@ impl Lowering<'_> {
         } = field.value;
         let id = self.required(id, "id", owner, at);
         let secret = self.required(secret, "secret", owner, at);
+        if let Some(url) = &token_url
+            && !url.value.text.contains("{{")
+        {
+            self.check_url(&url.value, "$");
+        }
         if token_url.is_none() && discover.is_none() {
             self.missing_one_of(&["token_url", "discover"], owner, at);
         }

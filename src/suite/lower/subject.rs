@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Lowering, expectation::has_markers, step::Part};
+use super::{Lowering, step::Part};
 use crate::suite::{
     Dialect,
     model::{
@@ -15,7 +15,7 @@ use crate::suite::{
     problems,
     raw::{
         Field,
-        expect::{RawExpect, RawHttpExpect, RawHttpSubject},
+        expect::RawExpect,
         step::RawStep,
         subject::{RawInitialize, RawList, RawPrompts, RawRaw, RawTool, RawTools},
         union::MapOrNothing,
@@ -229,35 +229,6 @@ impl Lowering<'_> {
             | Kind::Number(..)
             | Kind::List(_)
             | Kind::Map(_)) => RawFrame::Json(self.value_template(Node { kind, at })),
-        }
-    }
-
-    /// `http`: its keys are checked, its value is kept as it is.
-    pub(super) fn http_subject(&mut self, field: Field<Box<RawHttpSubject>>, whole: Node) -> Made {
-        let at = field.key;
-        let RawHttpSubject { request, expect } = *field.value;
-        self.required(request, "request", "`http`", at);
-        if let Some(expect) = self.required(expect, "expect", "`http`", at) {
-            self.check_response(expect.value);
-        }
-        let value = self.value_template(whole);
-        (Subject::Http(value.value), Vec::new())
-    }
-
-    /// Tells what is wrong with what is expected of a response.
-    fn check_response(&mut self, expect: RawHttpExpect) {
-        let RawHttpExpect {
-            status: _,
-            headers,
-            body,
-        } = expect;
-        for (_, Anything(node)) in headers.into_iter().flat_map(|headers| headers.value.0) {
-            if !has_markers(&node) {
-                self.value_rule(node);
-            }
-        }
-        if let Some(body) = body {
-            self.expect(Family::Answer, body.value.node, RawExpect::KEYS);
         }
     }
 }

@@ -68,6 +68,10 @@ codes! {
     BAD_PATH = "bad-path";
     /// A value that is no JSON Schema.
     BAD_SCHEMA = "bad-schema";
+    /// A text that is no url of a server.
+    BAD_URL = "bad-url";
+    /// A name that no HTTP header can have.
+    BAD_HEADER = "bad-header";
     /// A text that is no glob pattern.
     BAD_GLOB = "bad-glob";
     /// A matcher whose operand it cannot take.

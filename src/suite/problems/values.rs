@@ -1,7 +1,7 @@
 //! Problems inside of values: durations, patterns, paths, schemas, variables.
 
 use super::{code, error, helped, listed, warning};
-use crate::words::{diagnostic::Diagnostic, source::Origin, text};
+use crate::words::{diagnostic::Diagnostic, source::Origin, text, web::UrlFault};
 
 /// No duration.
 pub(crate) fn bad_duration(origin: Origin, found: &str, reason: &str) -> Diagnostic {
@@ -79,6 +79,43 @@ pub(crate) fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnosti
         code::BAD_GLOB,
         origin,
         format!("`{pattern}` is no path pattern: {reason}"),
+    )
+}
+
+/// No url.
+pub(crate) fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnostic {
+    let shown = text::name(found);
+    let problem = error(
+        code::BAD_URL,
+        origin,
+        format!("`{shown}` is no url: {fault}"),
+    );
+    match (fault, found.strip_prefix('$')) {
+        (UrlFault::Scheme, Some(variable)) => {
+            let name = variable.trim_matches(['{', '}']);
+            let help = format!("`$` is not filled in here: write `{{{{env.{name}}}}}`");
+            helped(problem, help)
+        }
+        (UrlFault::Scheme, None) if !found.contains("://") && !found.trim().is_empty() => {
+            let rest = found.trim_start_matches('/');
+            helped(problem, format!("write `http://{}`", text::name(rest)))
+        }
+        (UrlFault::Scheme | UrlFault::Host | UrlFault::Port | UrlFault::Sign, _) => {
+            helped(problem, "write it like `http://localhost:8080/mcp`")
+        }
+    }
+}
+
+/// No name of a header.
+pub(crate) fn bad_header(origin: Origin, name: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_HEADER,
+        origin,
+        format!("`{}` is no name of a header", text::name(name)),
+    );
+    helped(
+        problem,
+        "it has letters, digits and signs such as `-`, and no blank or colon: `X-Team`",
     )
 }
 

@@ -1,6 +1,6 @@
 //! Keys that want something where nothing looks at it are problems: what they want would hold whatever happens.
 
-use super::Sample;
+use super::{Entry, Sample};
 use crate::words::diagnostic::Severity;
 
 /// The code and the text at the place of every problem, for errors with an exclamation mark.
@@ -115,6 +115,10 @@ fn what_is_expected_of_a_response_is_looked_at() {
     case("{body: {contains: '{{nope}}'}}", "error[unknown-variable]");
     case("{body: {containz: a}}", "error[unknown-key]");
     case("{headers: {X: {matches: '('}}}", "error[bad-regex]");
+    case("{status: 99999}", "error[bad-number]");
+    case("{status: [200, 20]}", "found `20`");
+    case("{status: []}", "error[missing-key]");
+    case("{headers: {'bad name': a}}", "error[bad-header]");
     for right in [
         "{body: {min_results: '{{env.HOME}}', matches_regex: '{{env.HOME}}', contains: a}}",
         "{status: [401, 403], headers: {X: a, Y: {matches: '^b'}, Z: {matches: '{{env.HOME}}'}}}",
@@ -125,4 +129,58 @@ fn what_is_expected_of_a_response_is_looked_at() {
             .any(|code| shown.contains(code));
         assert!(!is_wrong, "{shown}");
     }
+}
+
+#[test]
+fn what_no_request_can_be_made_of_is_told() {
+    let case = |server: &str, wanted: &str| {
+        let text = format!("server: {{transport: http, {server}}}\nassert: {{tool: x}}\n");
+        let sample = Sample::one(&text).with_variable("HOST", "h");
+        let shown = sample.shown();
+        assert_eq!(shown.contains("error["), !wanted.is_empty(), "{shown}");
+        assert!(shown.contains(wanted), "{server}: {shown}");
+        let compat = Sample::one(&text).with_variable("HOST", "h").compat();
+        let loaded = compat.load().suite;
+        assert!(
+            matches!(loaded.entries[..], [Entry::Assertion(_)]),
+            "{server}"
+        );
+        assert_eq!(loaded.problems.is_empty(), wanted.is_empty(), "{server}");
+    };
+    case("url: 'localhost:80/mcp'", "write `http://localhost:80/mcp`");
+    case("url: $URL", "write `{{env.URL}}`");
+    case("url: '${URL}'", "write `{{env.URL}}`");
+    case("url: 'ws://x'", "error[bad-url]");
+    case("url: ''", "error[bad-url]");
+    case("url: 'localhost:{{env.HOST}}'", "does not begin with");
+    case("url: 'http://x:99999'", "its port");
+    case("url: 'http://x', headers: {'bad name': x}", "a.yaml:1:");
+    case(
+        "url: 'http://x', headers: {'bad name': x}",
+        "error[bad-header]",
+    );
+    for right in [
+        "HTTP://x",
+        "{{env.HOST}}/mcp",
+        "http://{{env.HOST}}:{{env.HOST}}",
+    ] {
+        case(&format!("url: '{right}', headers: {{X-Team: a}}"), "");
+    }
+    let auth = |url: &str| {
+        format!(
+            "url: 'http://x', auth: {{client_credentials: {{id: a, secret: b, token_url: {url}}}}}"
+        )
+    };
+    case(&auth("x/token"), "error[bad-url]");
+    case(&auth("$HOST/token"), "");
+}
+
+#[test]
+fn a_request_has_headers_that_can_be_sent() {
+    let text = "server: {transport: http, url: 'http://h'}\nhttp: {request: {headers: {'a:': b}}, expect: {status: 200}}\n";
+    let shown = Sample::one(text).shown();
+    assert!(
+        shown.contains("error[bad-header]: `a:` is no name"),
+        "{shown}"
+    );
 }
