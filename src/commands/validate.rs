@@ -11,7 +11,7 @@ use crate::{
     suite::{
         Dialect,
         discover::{LoadOptions, load},
-        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
         model::{Entry, Suite},
     },
     words::{
@@ -50,6 +50,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
             ServerFrom::Suite
         },
         image_from: ImageFrom::Suite,
+        started_in: StartedIn::Processes,
         // `run` may be given one.
         fixture_from: FixtureFrom::Elsewhere,
         environment: &context.environment,

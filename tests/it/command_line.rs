@@ -316,6 +316,20 @@ fn a_command_in_place_of_a_url_is_told() {
 }
 
 #[test]
+fn what_containers_of_the_command_line_do_not_inherit_is_told() {
+    let text = "server: {command: x, inherit_env: [TOKEN]}\nassert: {tool: x}\n";
+    let project = Project::with_suite(text);
+    let told = |options: &[&str]| {
+        let ran = project.run(&[&["run", "evals", "--list"], options].concat());
+        ran.stderr.contains("`inherit_env` does nothing")
+    };
+    assert!(told(&["--isolation", "container"]));
+    assert!(told(&["--docker", "server:1"]));
+    assert!(!told(&["--isolation", "process"]));
+    assert!(!told(&[]));
+}
+
+#[test]
 fn a_url_of_the_command_line_is_one_whatever_the_case_of_its_scheme() {
     let project = Project::with_suite("server: {builtin: conformance}\nassert_tools: {}\n");
     let ran = project.run(&["run", "evals", "--server", "HTTP://127.0.0.1:1/mcp"]);

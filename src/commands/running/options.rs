@@ -26,7 +26,7 @@ use crate::{
     suite::{
         Dialect,
         discover::{self, Files, LoadOptions, Loaded},
-        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, duration},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, duration},
         model::{
             Entry, Suite,
             container::{ImageBase, Prepare},
@@ -323,6 +323,11 @@ fn load(
                 ImageFrom::Elsewhere
             } else {
                 ImageFrom::Suite
+            },
+            started_in: if args.docker.is_some() || args.isolation == Some(PlaceWord::Container) {
+                StartedIn::Containers
+            } else {
+                StartedIn::Processes
             },
             fixture_from,
             environment,

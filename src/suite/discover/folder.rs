@@ -12,7 +12,7 @@ use crate::{
     suite::{
         Dialect,
         lower::{
-            Compiled, FixtureFrom, ImageFrom, ServerFrom, Surroundings, UnsetVariables,
+            Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, Surroundings, UnsetVariables,
             assertion::{self, Found},
         },
         model::{Body, Case},
@@ -36,6 +36,7 @@ pub(super) struct Folder {
     unset: UnsetVariables,
     server_from: ServerFrom,
     image_from: ImageFrom,
+    started_in: StartedIn,
     fixture_from: FixtureFrom,
     compiled: Arc<Mutex<Compiled>>,
 }
@@ -69,6 +70,7 @@ impl Folder {
             environment: Arc::clone(options.environment),
             unset: options.unset_variables,
             image_from: options.image_from,
+            started_in: options.started_in,
             fixture_from: options.fixture_from,
             compiled,
         }
@@ -82,6 +84,7 @@ impl Folder {
             unset: self.unset,
             server_from: self.server_from,
             image_from: self.image_from,
+            started_in: self.started_in,
             fixture_from: self.fixture_from,
             docker: self.settings.docker.as_ref(),
             directory: &self.path,
@@ -120,7 +123,9 @@ mod tests {
         suite::{
             Dialect,
             discover::{LoadOptions, walk::Walk},
-            lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables, assertion::Found},
+            lower::{
+                FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, assertion::Found,
+            },
             model::Case,
             problems::Problems,
             raw::Reading,
@@ -141,6 +146,7 @@ mod tests {
             unset_variables: UnsetVariables::Warn,
             server_from: ServerFrom::Elsewhere,
             image_from: ImageFrom::Elsewhere,
+            started_in: StartedIn::Processes,
             fixture_from: FixtureFrom::Elsewhere,
             environment: &environment,
         };

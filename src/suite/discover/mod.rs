@@ -29,7 +29,7 @@ use crate::{
     suite::{
         Dialect,
         lower::{
-            Compiled, FixtureFrom, ImageFrom, ServerFrom, UnsetVariables,
+            Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables,
             assertion::{self, Found},
         },
         model::{Case, Entry, Lower, Suite},
@@ -60,6 +60,8 @@ pub(crate) struct LoadOptions<'a> {
     pub(crate) server_from: ServerFrom,
     /// Whether the command line may give the image.
     pub(crate) image_from: ImageFrom,
+    /// Where servers are started that name no container.
+    pub(crate) started_in: StartedIn,
     /// Whether the command line may give the fixture.
     pub(crate) fixture_from: FixtureFrom,
     /// The caller's environment.

@@ -147,6 +147,7 @@ fn settings_of(
         unset: options.unset_variables,
         server_from: ServerFrom::Suite,
         image_from: options.image_from,
+        started_in: options.started_in,
         // Which targets run is decided later.
         fixture_from: FixtureFrom::Elsewhere,
         docker: None,

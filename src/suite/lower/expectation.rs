@@ -7,7 +7,7 @@ use super::{Compiled, Lowering, Surroundings, filling};
 use crate::{
     suite::{
         Dialect,
-        lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
+        lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
         problems::{self, Problems, code::WRONG_TYPE},
         raw::{
@@ -42,6 +42,7 @@ pub(crate) fn resolve<'a>(
         unset: UnsetVariables::Warn,
         server_from: ServerFrom::Elsewhere,
         image_from: ImageFrom::Elsewhere,
+        started_in: StartedIn::Processes,
         fixture_from: FixtureFrom::Elsewhere,
         docker: None,
         directory: Path::new(""),

@@ -99,6 +99,16 @@ pub(crate) enum ImageFrom {
     Elsewhere,
 }
 
+/// Where servers are started that name no container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum StartedIn {
+    /// Processes, or whatever the command line may still say.
+    #[default]
+    Processes,
+    /// Containers, because the command line wants them.
+    Containers,
+}
+
 /// Where the fixture may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum FixtureFrom {
@@ -160,6 +170,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) server_from: ServerFrom,
     /// Where images may come from.
     pub(crate) image_from: ImageFrom,
+    /// Where servers are started that name no container.
+    pub(crate) started_in: StartedIn,
     /// Where a fixture may come from; `Settings` where they name none.
     pub(crate) fixture_from: FixtureFrom,
     /// The settings' container.

@@ -1,6 +1,6 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Lowering, ServerFrom, docker::names_image};
+use super::{Lowering, ServerFrom, StartedIn, docker::names_image};
 use crate::suite::{
     model::container::Container,
     model::server::{
@@ -216,6 +216,12 @@ impl Lowering<'_> {
         started: Started,
         place: At,
     ) -> Target {
+        if let Some(inherit) = &started.inherit_env
+            && docker.is_none()
+            && self.around.started_in == StartedIn::Containers
+        {
+            self.check_inherited(inherit);
+        }
         let container = self.contained(docker, &started, builtin.as_ref());
         let mut launch = self.launch(started);
         if let Some(builtin) = builtin {

@@ -404,6 +404,12 @@ fn a_server_in_a_container_inherits_nothing() {
     case("[TOKEN]", true);
     case("false", false);
     case("[]", false);
+    for server in ["command: s", "builtin: minimal", "command: s, docker: ''"] {
+        let text = format!("server: {{{server}, inherit_env: [TOKEN]}}\nassert: {{tool: x}}\n");
+        let told = |sample: Sample| sample.shown().contains("`inherit_env` does nothing");
+        assert!(told(Sample::one(&text).in_containers()), "{server}");
+        assert!(!told(Sample::one(&text)), "{server}");
+    }
     let settings = "defaults: {server: {inherit_env: [TOKEN]}}\n";
     let suite = "server: {command: s, docker: i}\nassert: {tool: x}\n";
     let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", suite)]);

@@ -18,7 +18,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use super::{
     Dialect,
     discover::{LoadOptions, Loaded, load},
-    lower::{FixtureFrom, ImageFrom, ServerFrom, UnsetVariables},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{Assertion, Entry},
     problems::Problems,
 };
@@ -30,6 +30,7 @@ pub(super) struct Sample {
     dialect: Dialect,
     unset: UnsetVariables,
     fixture_from: FixtureFrom,
+    started_in: StartedIn,
     environment: Arc<Environment>,
 }
 
@@ -50,6 +51,7 @@ impl Sample {
             dialect: Dialect::Native,
             unset: UnsetVariables::Warn,
             fixture_from: FixtureFrom::Elsewhere,
+            started_in: StartedIn::Processes,
             environment: Arc::new(environment),
         }
     }
@@ -75,6 +77,12 @@ impl Sample {
         self
     }
 
+    /// The command line wants containers.
+    fn in_containers(mut self) -> Self {
+        self.started_in = StartedIn::Containers;
+        self
+    }
+
     /// In an environment with this variable.
     fn with_variable(mut self, name: &str, value: &str) -> Self {
         let environment = Arc::make_mut(&mut self.environment);
@@ -92,6 +100,7 @@ impl Sample {
             unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
+            started_in: self.started_in,
             fixture_from: self.fixture_from,
             environment: &self.environment,
         };
@@ -143,6 +152,7 @@ impl Sample {
             unset_variables: self.unset,
             server_from: ServerFrom::Suite,
             image_from: ImageFrom::Suite,
+            started_in: self.started_in,
             fixture_from: self.fixture_from,
             environment: &self.environment,
         };
