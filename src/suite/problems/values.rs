@@ -90,11 +90,13 @@ pub(crate) fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnosti
         origin,
         format!("`{shown}` is no url: {fault}"),
     );
-    match (fault, found.strip_prefix('$')) {
-        (UrlFault::Scheme, Some(variable)) => {
-            let name = variable.trim_matches(['{', '}']);
-            let help = format!("`$` is not filled in here: write `{{{{env.{name}}}}}`");
-            helped(problem, help)
+    match (fault, with_markers(found)) {
+        (UrlFault::Scheme | UrlFault::Host | UrlFault::Port, Some(filled)) => {
+            let filled = text::name(&filled);
+            helped(
+                problem,
+                format!("`$` is not filled in here: write `{filled}`"),
+            )
         }
         (UrlFault::Scheme, None) if !found.contains("://") && !found.trim().is_empty() => {
             let rest = found.trim_start_matches('/');
@@ -104,6 +106,27 @@ pub(crate) fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnosti
             helped(problem, "write it like `http://localhost:8080/mcp`")
         }
     }
+}
+
+/// A text with `{{env.NAME}}` in place of every `$NAME` and `${NAME}`; `None` when there are none.
+fn with_markers(text: &str) -> Option<String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        let inner = behind.strip_prefix('{');
+        let of_name = inner.unwrap_or(behind);
+        let is_sign = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        let end = of_name.find(|sign| !is_sign(sign)).unwrap_or(of_name.len());
+        let (name, after) = of_name.split_at(end);
+        let after = if inner.is_some() {
+            after.strip_prefix('}')?
+        } else {
+            after
+        };
+        filled = format!("{filled}{before}{{{{env.{name}}}}}");
+        rest = (!name.is_empty()).then_some(after)?;
+    }
+    (!filled.is_empty()).then(|| filled + rest)
 }
 
 /// No name of a header.

@@ -150,6 +150,10 @@ fn what_no_request_can_be_made_of_is_told() {
     case("url: 'localhost:80/mcp'", "write `http://localhost:80/mcp`");
     case("url: $URL", "write `{{env.URL}}`");
     case("url: '${URL}'", "write `{{env.URL}}`");
+    case("url: '${URL}/mcp'", "write `{{env.URL}}/mcp`");
+    let port = "write `http://{{env.HOST}}:{{env.PORT}}/x`";
+    case("url: 'http://$HOST:${PORT}/x'", port);
+    case("url: '$'", "error[bad-url]");
     case("url: 'ws://x'", "error[bad-url]");
     case("url: ''", "error[bad-url]");
     case("url: 'localhost:{{env.HOST}}'", "does not begin with");
