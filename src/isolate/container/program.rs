@@ -16,7 +16,7 @@ use super::{
     elf::{self, Processor},
     refusal,
     server::Wanted,
-    sight,
+    sight::{self, Runnable},
 };
 use crate::isolate::process::interpreter;
 
@@ -41,6 +41,8 @@ pub(crate) enum Lacking {
     Loader(String),
     /// A script's first line that says what runs it.
     FirstLine,
+    /// What a program is: there is a directory in its place.
+    File,
     /// The platform that it is for, as far as it is known.
     Platform(Option<String>),
 }
@@ -59,6 +61,7 @@ impl fmt::Display for Lacking {
                 write!(formatter, "its loader `{name}` does not exist in the image")
             }
             Self::FirstLine => write!(formatter, "it is a script without a `#!` line"),
+            Self::File => write!(formatter, "it is a directory"),
             Self::Platform(Some(platform)) => write!(formatter, "it is for {platform}"),
             Self::Platform(None) => write!(formatter, "it is for another platform"),
         }
@@ -83,6 +86,7 @@ impl Lacking {
             Self::FirstLine => {
                 "begin it with the program that is to run it, for example `#!/bin/sh`".to_owned()
             }
+            Self::File => "name the program inside it".to_owned(),
             Self::Platform(_) => WRONG_PLATFORM.to_owned(),
         }
     }
@@ -115,14 +119,20 @@ pub(super) async fn lacks(
     places: &[String],
     engine: &str,
 ) -> Option<Lacking> {
+    let mut otherwise = None;
     for place in places {
-        let Some(place) = sight::file(docker, id, place).await else {
-            continue;
+        let place = match sight::runnable(docker, id, place).await {
+            Some(Runnable::File(place)) => place,
+            Some(Runnable::Directory) => {
+                otherwise = Some(Lacking::File);
+                continue;
+            }
+            None => continue,
         };
         let asked = asks_for(&head(docker, id, &place).await?, engine)?;
         let name = match &asked {
             Lacking::Interpreter(name) | Lacking::Loader(name) => name,
-            Lacking::FirstLine | Lacking::Platform(_) => return Some(asked),
+            Lacking::FirstLine | Lacking::File | Lacking::Platform(_) => return Some(asked),
         };
         let Some(found) = sight::file(docker, id, name).await else {
             return Some(asked);
@@ -131,7 +141,7 @@ pub(super) async fn lacks(
         let found = asks_for(&head(docker, id, &found).await?, engine);
         return found.filter(|lacking| matches!(lacking, Lacking::Platform(_)));
     }
-    None
+    otherwise
 }
 
 /// What a program that begins like this asks for.

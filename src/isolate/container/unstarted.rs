@@ -78,7 +78,11 @@ pub(super) fn told(said: &str, status: ExitStatus, about: &OwnAbout) -> Option<C
 /// Whether a look at the program may tell more than what was said.
 pub(super) fn asks_to_look(told: Option<&ContainerFailure>, said: &str, about: &OwnAbout) -> bool {
     match told {
-        Some(ContainerFailure::NoProgram { .. } | ContainerFailure::WrongPlatform { .. }) => true,
+        Some(
+            ContainerFailure::NoProgram { .. }
+            | ContainerFailure::WrongPlatform { .. }
+            | ContainerFailure::NotExecutable { .. },
+        ) => true,
         Some(_) => false,
         None => said.lines().any(|line| is_of_shell(line, about)),
     }
@@ -104,7 +108,16 @@ pub(super) fn refined(
     lacks: Option<&Lacking>,
     about: &OwnAbout,
 ) -> ContainerFailure {
-    let was_looked_at = asks_to_look(Some(&failure), "", about);
+    let is_directory = lacks == Some(&Lacking::File);
+    // Of a file that may not be executed its mode is the reason, whatever else it lacks; a directory on the `PATH` is
+    // passed over.
+    let was_denied = matches!(failure, ContainerFailure::NotExecutable { .. });
+    let is_absent = matches!(failure, ContainerFailure::NoProgram { .. });
+    let was_looked_at = if was_denied {
+        is_directory
+    } else {
+        asks_to_look(Some(&failure), "", about) && !(is_absent && is_directory)
+    };
     match lacks {
         Some(Lacking::Platform(program)) if was_looked_at => {
             wrong_platform(about.about(), program.as_deref())
@@ -123,7 +136,7 @@ pub(super) fn misread(lacks: Option<&Lacking>, about: &OwnAbout) -> Option<Conta
     match lacks? {
         Lacking::Platform(program) => Some(wrong_platform(about.about(), program.as_deref())),
         // A script that a shell runs has all it needs for that.
-        Lacking::Interpreter(_) | Lacking::Loader(_) | Lacking::FirstLine => None,
+        Lacking::Interpreter(_) | Lacking::Loader(_) | Lacking::FirstLine | Lacking::File => None,
     }
 }
 
@@ -158,6 +171,21 @@ mod tests {
         assert!(!case("/srv: configuration not found"));
         assert!(!case("/srv: : 3: no"));
         assert!(!case("/other: line 1: syntax error"));
+    }
+
+    #[test]
+    fn a_directory_in_the_place_of_a_program_is_told_and_a_file_by_its_mode() {
+        let denied = "[FATAL tini (6)] exec /srv failed: Permission denied";
+        let case = |lacks: Option<Lacking>, wanted: &str, help: &str| {
+            let failure = told(denied, ExitStatus::Code(126), &about()).unwrap();
+            assert!(asks_to_look(Some(&failure), denied, &about()));
+            let failure = refined(failure, lacks.as_ref(), &about());
+            assert!(failure.to_string().ends_with(wanted), "{failure}");
+            assert!(failure.help().unwrap().contains(help), "{failure}");
+        };
+        case(Some(Lacking::File), "run: it is a directory", "inside it");
+        case(Some(Lacking::FirstLine), "permission denied", "chmod +x");
+        case(None, "permission denied", "chmod +x");
     }
 
     #[test]

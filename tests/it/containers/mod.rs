@@ -301,6 +301,14 @@ name: no interpreter
 server: {docker: {image: "mcp-assert-test/python:latest", workdir: /mcp-assert}, command: fixture/script}
 assert: {tool: write, args: {path: "{{fixture}}/x"}}
 ---
+name: a directory
+server: {docker: "mcp-assert-test/python:latest", command: /etc}
+assert: {tool: write, args: {path: "{{fixture}}/x"}}
+---
+name: a directory without init
+server: {docker: {image: "mcp-assert-test/python:latest", init: false}, command: /usr}
+assert: {tool: write, args: {path: "{{fixture}}/x"}}
+---
 name: carriage return
 server: {docker: {image: "mcp-assert-test/python:latest", init: false}, command: "{{fixture}}/returns"}
 assert: {tool: write, args: {path: "{{fixture}}/x"}}
@@ -316,6 +324,9 @@ assert: {tool: write, args: {path: "{{fixture}}/x"}}
     for wanted in [
         "its interpreter `/no/such/interpreter` does not exist in the image",
         "its `#!` line ends with a carriage return",
+        "program `/etc` of the image `mcp-assert-test/python:latest` cannot be run: it is a directory",
+        "program `/usr` of the image `mcp-assert-test/python:latest` cannot be run: it is a directory",
+        "name the program inside it",
     ] {
         assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
     }

@@ -358,6 +358,13 @@ pub(super) fn explain_text(message: String, about: About<'_>) -> ContainerFailur
         } else {
             about.no_program()
         }
+    } else if lower.contains("exec: ") && says(&["is a directory"]) {
+        let lacking = Lacking::File;
+        ContainerFailure::Lacks {
+            program,
+            image,
+            lacking,
+        }
     } else if lower.contains("exec") && says(&["permission denied"]) {
         ContainerFailure::NotExecutable { program, image }
     } else {

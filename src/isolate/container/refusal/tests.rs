@@ -54,6 +54,12 @@ const CASES: &[(u16, &str, &str, &str)] = &[
     ),
     (
         400,
+        "OCI runtime create failed: exec: \"/etc\": is a directory: unknown",
+        "cannot be run: it is a directory",
+        "inside it",
+    ),
+    (
+        400,
         "standard_init_linux.go: exec user process caused: exec format error",
         "it is for linux/arm64, the engine runs linux/amd64",
         "engine's platform",

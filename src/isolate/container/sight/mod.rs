@@ -197,16 +197,34 @@ async fn state(docker: &Docker, id: &str, path: &str, found: Found) -> FileState
     }
 }
 
-/// Where the regular file is that a path of the image leads to.
-pub(super) async fn file(docker: &Docker, id: &str, path: &str) -> Option<String> {
+/// What a path of the image leads to, where that may be run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Runnable {
+    /// The regular file at this place.
+    File(String),
+    /// A directory, which cannot.
+    Directory,
+}
+
+/// What a path of the image leads to.
+pub(super) async fn runnable(docker: &Docker, id: &str, path: &str) -> Option<Runnable> {
     let stat = |place: PathBuf| stat(docker, id, place);
     match follow(Path::new(path), &Overlaid::default(), stat).await {
-        Found::There(place, Kind::File) => Some(place.display().to_string()),
-        Found::There(..)
+        Found::There(place, Kind::File) => Some(Runnable::File(place.display().to_string())),
+        Found::There(_, Kind::Directory) => Some(Runnable::Directory),
+        Found::There(_, Kind::Special(_))
         | Found::Absent(_)
         | Found::Hidden(_)
         | Found::Circle
         | Found::Failed(_) => None,
+    }
+}
+
+/// Where the regular file is that a path of the image leads to.
+pub(super) async fn file(docker: &Docker, id: &str, path: &str) -> Option<String> {
+    match runnable(docker, id, path).await? {
+        Runnable::File(place) => Some(place),
+        Runnable::Directory => None,
     }
 }
 
