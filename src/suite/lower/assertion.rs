@@ -18,7 +18,8 @@ use crate::suite::{
         expect::RawRule,
         read::first_line,
         server::RawServer,
-        value::{Deferred, Placed},
+        union::FlagOr,
+        value::{Deferred, Placed, Text},
     },
     settings::add_defaults,
     yaml::{At, Entry, Kind, MERGE, Node, Source},
@@ -159,7 +160,7 @@ impl Lowering<'_> {
             return Found::Unusable;
         }
         let mut subjects = subjects_of(&root);
-        if subjects.is_empty() && !self.has_broken_subject(&root) {
+        if subjects.is_empty() && !self.has_broken_subject(&root) && !self.is_passed_by(&root) {
             match (meant(&root), self.dialect()) {
                 (Meant::Nothing, _) => return Found::Nothing,
                 (Meant::Misspelt, Dialect::Native) => {}
@@ -198,6 +199,21 @@ impl Lowering<'_> {
             }
             None => Found::Unusable,
         }
+    }
+
+    /// Whether a document says that it is skipped, under the rules of the Go tool, which does so before it asks what to
+    /// assert.
+    fn is_passed_by(&self, root: &Node) -> bool {
+        let Some(skip) = root.get("skip") else {
+            return false;
+        };
+        let mut aside = Reading::new(self.reading.problems.empty(), self.dialect());
+        let said = match FlagOr::<Text>::read(skip.clone(), &mut aside) {
+            Some(FlagOr::Flag(flag)) => flag,
+            Some(FlagOr::Other(reason)) => !reason.is_blank(),
+            None => false,
+        };
+        said && self.dialect() == Dialect::Compat
     }
 
     /// The Go tool has no `description` that could be of the wrong type.
@@ -257,8 +273,15 @@ impl Lowering<'_> {
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
         let control = self.control(*raw, control);
-        let (_, at) = chosen?;
-        let (subject, wanted) = lowered?;
+        let (at, (subject, wanted)) = match chosen {
+            Some((_, at)) => (at, lowered?),
+            // Nothing of it is looked at when it is skipped.
+            None if (self.fate, self.dialect()) == (Fate::Skipped, Dialect::Compat) => {
+                let nothing = Subject::Trajectory(TraceSource::Missing);
+                (place, (nothing, Vec::new()))
+            }
+            None => return None,
+        };
         Some(Parts {
             server: self.compiled.server(server),
             client: self.compiled.client(client),

@@ -145,3 +145,35 @@ fn a_variable_in_braces_that_is_not_set_is_told_as_that() {
       = help: set it, or add `skip_unless_env: KEY` to skip the assertion without it
     ");
 }
+
+#[test]
+fn what_is_skipped_asserts_nothing_in_the_go_tool() {
+    let case = |text: &str, skipped: bool| {
+        let loaded = Sample::one(text).compat().load().suite;
+        let reason = match &loaded.entries[..] {
+            [Entry::Assertion(one)] => one.control.as_deref().and_then(|it| it.skip.as_deref()),
+            [] | [Entry::Invalid { .. }] => None,
+            more => panic!("{more:?}"),
+        };
+        assert_eq!(reason, skipped.then_some("`skip: true`"), "{text}");
+    };
+    for rest in [
+        "",
+        "server: {command: s}\n",
+        "setup: [{tool: a}]\n",
+        "assrt: {tool: x}\n",
+    ] {
+        case(&format!("name: later\nskip: true\n{rest}"), true);
+        case(&format!("name: later\nskip: false\n{rest}"), false);
+    }
+    let native = Sample::one("name: later\nskip: true\nserver: {command: s}\n");
+    assert!(native.shown().contains("error[no-subject]"));
+    assert_eq!(
+        Sample::one("name: later\nskip: true\n")
+            .load()
+            .suite
+            .entries
+            .len(),
+        0
+    );
+}
