@@ -93,7 +93,6 @@ impl Lowering<'_> {
             snapshot,
             not,
         } = raw;
-        self.check_results(min_results.as_ref(), max_results.as_ref());
         let mut list = WantedList::default();
         list.add("not_error", not_error, |field| {
             self.switch(field).map(Expectation::NotError)

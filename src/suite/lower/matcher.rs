@@ -55,7 +55,7 @@ impl Lowering<'_> {
         if !is_matcher(&node) {
             return Some(ValueRule::Equals(self.as_it_is(node)));
         }
-        let (whole, at) = (shown(&node), node.at);
+        let whole = shown(&node);
         let Kind::Map(entries) = node.kind else {
             return None;
         };
@@ -63,9 +63,10 @@ impl Lowering<'_> {
             .into_iter()
             .map(|entry| self.matcher(entry, &whole))
             .collect::<Vec<_>>();
-        let matchers = matchers.into_iter().collect::<Option<Vec<_>>>()?;
-        self.check_matchers(&matchers, at);
-        Some(ValueRule::Matchers(matchers))
+        matchers
+            .into_iter()
+            .collect::<Option<_>>()
+            .map(ValueRule::Matchers)
     }
 
     /// A value that is compared as it is; tells when it reads like matchers.

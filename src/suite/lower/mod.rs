@@ -4,7 +4,6 @@
 mod answer;
 mod asked;
 pub(crate) mod assertion;
-mod bounds;
 mod client;
 mod completion;
 mod control;

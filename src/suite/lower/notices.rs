@@ -38,7 +38,6 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = raw;
-        self.check_counts(("min_count", &min_count), ("max_count", &max_count));
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
         let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
         let none = || NotificationsWanted {
@@ -105,7 +104,6 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = field.value;
-        self.check_counts(("min_count", &min_count), ("max_count", &max_count));
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
         let texts = |field: Option<Field<Texts>>| {
             field.map(|field| field.value.strings()).unwrap_or_default()
@@ -153,10 +151,6 @@ impl Lowering<'_> {
             contains_data,
             not_below,
         } = raw;
-        self.check_counts(
-            ("min_messages", &min_messages),
-            ("max_messages", &max_messages),
-        );
         let part = |wanted: LoggingWanted| Some(Expectation::Logging(Box::new(wanted)));
         let none = LoggingWanted::default;
         let mut list = WantedList::default();

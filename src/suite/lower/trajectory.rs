@@ -170,7 +170,6 @@ impl Lowering<'_> {
                 problems::conflicting_keys(origin, &["count", bound], owner)
             });
         }
-        self.check_counts(("min", &raw.min), ("max", &raw.max));
         let exact = raw.count.map(|count| count.value.0);
         let min = raw.min.map(|min| min.value.0).or(exact);
         let max = raw.max.map(|max| max.value.0).or(exact);

@@ -48,8 +48,6 @@ codes! {
     CONFLICTING_KEYS = "conflicting-keys";
     /// A key that does nothing beside another one.
     NO_EFFECT = "no-effect";
-    /// Bounds that nothing can meet.
-    CONTRADICTION = "contradiction";
     /// A word that is none of those the key takes.
     UNKNOWN_WORD = "unknown-word";
     /// A number outside the range the key takes.

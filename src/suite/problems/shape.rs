@@ -216,18 +216,6 @@ pub(crate) fn bad_number(origin: Origin, found: &str, expected: &str) -> Diagnos
     )
 }
 
-/// Bounds that nothing can meet.
-pub(crate) fn contradiction(origin: Origin, bounds: &[String]) -> Diagnostic {
-    let bounds: Vec<String> = bounds.iter().map(|bound| format!("`{bound}`")).collect();
-    let together = if bounds.len() > 1 { " at once" } else { "" };
-    let message = format!("nothing can meet {}{together}", bounds.join(" and "));
-    let problem = error(code::CONTRADICTION, origin, message);
-    helped(
-        problem,
-        "whatever the server does, it would fail: correct a bound",
-    )
-}
-
 /// A scalar without quotes that the Go tool reads as another number than `here`.
 pub(crate) fn ambiguous_number(origin: Origin, here: &str, there: &Number) -> Diagnostic {
     let problem = warning(

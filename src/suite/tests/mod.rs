@@ -1,6 +1,5 @@
 //! Suites as people write them: what loads, and the exact text shown for what does not.
 
-mod bounds;
 mod fixtures;
 mod follow_ups;
 mod go_suites;
