@@ -120,7 +120,7 @@ fn answer_expectations() -> Vec<Expectation> {
         Expectation::Structured(path(ValueRule::Equals(json!(1)))),
         Expectation::JsonSchema(Box::new(SchemaRule {
             written: "inline".to_owned(),
-            validator: jsonschema::validator_for(&json!({"type": "string"})).unwrap(),
+            schema: crate::words::json_schema::compile(&json!({"type": "string"})).unwrap(),
         })),
         Expectation::OutputSchema(true),
         Expectation::Content(vec![ContentRule {

@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use jsonschema::Validator;
+use crate::words::json_schema::Schema;
 
 /// The schemas of listed tools as they were compiled for the first answer that was held against them: every
 /// further answer of the run is held against the same. Says nothing about the server that the lists do not say.
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
-    compiled: Mutex<HashMap<SchemaOf, Option<Arc<Validator>>>>,
+    compiled: Mutex<HashMap<SchemaOf, Option<Arc<Schema>>>>,
 }
 
 /// A tool's name and the key of one of its schemas.
@@ -23,8 +23,8 @@ impl Schemas {
         &self,
         tool: &str,
         key: &'static str,
-        make: impl FnOnce() -> Option<Validator>,
-    ) -> Option<Arc<Validator>> {
+        make: impl FnOnce() -> Option<Schema>,
+    ) -> Option<Arc<Schema>> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = compiled.entry((tool.to_owned(), key));
         entry.or_insert_with(|| make().map(Arc::new)).clone()

@@ -143,7 +143,7 @@ mod tests {
     fn schema(schema: &Value) -> Expectation {
         Expectation::JsonSchema(Box::new(SchemaRule {
             written: "inline".to_owned(),
-            validator: jsonschema::validator_for(schema).unwrap(),
+            schema: crate::words::json_schema::compile(schema).unwrap(),
         }))
     }
 

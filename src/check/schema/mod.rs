@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jsonschema::{Validator, error::ValidationErrorKind};
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use crate::{
@@ -15,7 +15,10 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::SchemaRule,
-    words::{json_schema, number, text},
+    words::{
+        json_schema::{self, NotCompiled, Schema},
+        number, text,
+    },
 };
 
 /// Violations of one document that are listed.
@@ -41,22 +44,31 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
     };
     match json::document_or_structured(reply) {
         Ok(document) => {
-            let verdict = against(&ask, &rule.validator, &document, "$");
+            let verdict = against(&ask, (&rule.schema, "the schema"), (&document, "$"));
             json::verdict_beside_others(&ask, reply, verdict)
         }
         Err(none) => Verdict::Missed(vec![*none.mismatch(&ask, reply)]),
     }
 }
 
-/// A document against a schema; `root` is how the document's root is written.
-fn against(ask: &Ask, validator: &Validator, document: &Value, root: &str) -> Verdict {
+/// A document against a schema, called so; `root` is how the document's root is written.
+fn against(
+    ask: &Ask,
+    (schema, called): (&Schema, &str),
+    (document, root): (&Value, &str),
+) -> Verdict {
     if !is_calculable(document) {
         return Verdict::Unknowable(format!(
             "the answer holds a number of more than {MOST_DIGITS} digits, written out, \
              which no schema can be checked against"
         ));
     }
-    let violations = match violations(validator, document) {
+    if !schema.is_bearable(document) {
+        return Verdict::Unknowable(format!(
+            "{called} takes more steps for this answer than are made here"
+        ));
+    }
+    let violations = match violations(schema, document) {
         Ok(violations) => violations,
         Err(Undecided(reason)) => return Verdict::Unknowable(reason),
     };
@@ -86,10 +98,10 @@ struct Undecided(String);
 
 /// The first violations of a document. What a pattern could not decide within its bounds is none, and where
 /// there is nothing else the document is undecided.
-fn violations(validator: &Validator, document: &Value) -> Result<Vec<Violation>, Undecided> {
+fn violations(schema: &Schema, document: &Value) -> Result<Vec<Violation>, Undecided> {
     let mut undecided = None;
     let mut violations = Vec::new();
-    for error in validator.iter_errors(document).take(MOST) {
+    for error in schema.validator().iter_errors(document).take(MOST) {
         let place = place(error.instance_path().as_str());
         if json_schema::is_undecided(&error) {
             undecided.get_or_insert(Undecided(format!(
@@ -192,10 +204,11 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         return Verdict::Missed(vec![without_structured(&ask, reply)]);
     };
     match compile(schema) {
-        Ok(_) if !json_schema::is_bearable(schema, structured) => Verdict::Unknowable(
-            "the declared schema takes more steps for this answer than are made here".to_owned(),
+        Ok(schema) => against(
+            &ask,
+            (&schema, "the declared schema"),
+            (structured, "structuredContent"),
         ),
-        Ok(validator) => against(&ask, &validator, structured, "structuredContent"),
         Err(NoValidator::Invalid(reason)) => Verdict::Missed(vec![Mismatch {
             actual: Some(phrase::laid_out(schema)),
             ..ask.miss(format!("the declared schema is not valid: {reason}"))
@@ -239,22 +252,22 @@ pub(super) enum NoValidator {
 }
 
 /// Compiles a schema that a server declares.
-fn compile(schema: &Value) -> Result<Validator, NoValidator> {
+fn compile(schema: &Value) -> Result<Schema, NoValidator> {
     if !is_calculable(schema) {
         return Err(NoValidator::Invalid(
             "it holds a number of absurd size".to_owned(),
         ));
     }
-    if !json_schema::is_compilable(schema) {
-        return Err(NoValidator::TooDeep);
-    }
-    json_schema::compile(schema).map_err(|error| {
-        let reason = text::head(&error.to_string(), 200);
-        if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
-            let resource = reason.split(" is not present").next();
-            NoValidator::Remote(resource.unwrap_or_default().to_owned())
-        } else {
-            NoValidator::Invalid(reason)
+    json_schema::compile(schema).map_err(|error| match error {
+        NotCompiled::TooDeep => NoValidator::TooDeep,
+        NotCompiled::Invalid(error) => {
+            let reason = text::head(&error.to_string(), 200);
+            if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+                let resource = reason.split(" is not present").next();
+                NoValidator::Remote(resource.unwrap_or_default().to_owned())
+            } else {
+                NoValidator::Invalid(reason)
+            }
         }
     })
 }
@@ -266,7 +279,7 @@ fn declared<'a>(catalog: &'a Catalog, tool: &str, key: &str) -> Option<&'a Value
 }
 
 /// The schema under `key` of a listed tool, compiled once for the catalog; `None` without one that can be used.
-fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Validator>> {
+fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Schema>> {
     let schema = declared(catalog, tool, key)?;
     let make = || compile(schema).ok();
     catalog.schemas.compiled(tool, key, make)
@@ -278,12 +291,11 @@ pub(super) fn first_violation(
     (tool, key): (&str, &'static str),
     document: &Value,
 ) -> Option<String> {
-    let validator = compiled(catalog, tool, key)?;
-    let schema = declared(catalog, tool, key)?;
-    if !is_calculable(document) || !json_schema::is_bearable(schema, document) {
+    let schema = compiled(catalog, tool, key)?;
+    if !is_calculable(document) || !schema.is_bearable(document) {
         return None;
     }
-    let violation = violations(&validator, document).ok()?.into_iter().next()?;
+    let violation = violations(&schema, document).ok()?.into_iter().next()?;
     Some(format!("`${}`: {}", violation.place, violation.message))
 }
 

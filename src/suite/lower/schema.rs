@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::Lowering;
@@ -13,7 +12,7 @@ use crate::{
         problems,
         raw::{Field, union::TextOr, value::Anything},
     },
-    words::json_schema::{self, Base},
+    words::json_schema::{self, Base, Schema},
 };
 
 impl Lowering<'_> {
@@ -40,7 +39,7 @@ impl Lowering<'_> {
             }
         };
         match found {
-            Ok(validator) => Some(SchemaRule { written, validator }),
+            Ok(schema) => Some(SchemaRule { written, schema }),
             Err(reason) => {
                 self.problem(at, |origin| problems::bad_schema(origin, &reason));
                 None
@@ -48,8 +47,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The validator of a schema, together with the files it refers to.
-    fn compiled_schema(&self, schema: &Value, base: Base<'_>) -> Result<Validator, String> {
+    /// A schema, together with the files it refers to.
+    fn compiled_schema(&self, schema: &Value, base: Base<'_>) -> Result<Schema, String> {
         if !(schema.is_object() || schema.is_boolean()) {
             return Err("it is neither a map nor a boolean".into());
         }

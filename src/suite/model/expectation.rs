@@ -8,7 +8,9 @@ use serde_json::{Number, Value};
 use super::pattern::Pattern;
 pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
-    observation::finding::FindingCode, suite::template::ValueTemplate, words::source::Origin,
+    observation::finding::FindingCode,
+    suite::template::ValueTemplate,
+    words::{json_schema::Schema, source::Origin},
 };
 
 /// An expectation at its place.
@@ -280,8 +282,8 @@ pub(crate) enum JsonType {
 pub(crate) struct SchemaRule {
     /// What the suite says: `inline`, or the file.
     pub(crate) written: String,
-    /// The compiled schema.
-    pub(crate) validator: jsonschema::Validator,
+    /// The schema itself.
+    pub(crate) schema: Schema,
 }
 
 /// One content block: members that must be equal (partially), and its size.

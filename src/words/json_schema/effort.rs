@@ -2,11 +2,11 @@
 //! when it compiles a schema, and how many schemas it holds against a document. Both counts may be too high, and
 //! depend on nothing but schema and document.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde_json::{Map, Value};
 
-use super::references::References;
+use super::layout::{Layout, Place};
 
 /// Schemas within schemas, those behind references included. Compiling and checking call themselves as deep.
 const DEEPEST: usize = 1_000;
@@ -14,35 +14,40 @@ const DEEPEST: usize = 1_000;
 /// Values of a schema whose references lead in circles: how deep such a one goes depends on where one begins.
 const MOST_IN_CIRCLES: usize = 20_000;
 
-/// Schemas that may be held against any document, however small.
-const MOST_STEPS: usize = 300_000;
+/// Schemas that may be held against any document, however small: where all of them fail, so many errors take some
+/// hundred megabytes.
+const MOST_STEPS: usize = 1_000_000;
 
 /// Schemas that may be held against each value of a document besides.
 const STEPS_OF_A_VALUE: usize = 16;
 
+/// Bytes of a reference that are read in the time of a step.
+const BYTES_OF_A_STEP: usize = 64;
+
 /// Whether a schema can be compiled.
-pub(crate) fn is_compilable(schema: &Value) -> bool {
+pub(super) fn is_compilable(layout: &Layout) -> bool {
+    let Some((schema, place)) = layout.root() else {
+        return false;
+    };
     let mut depth = Depth {
-        references: References::new(schema),
         heights: HashMap::new(),
         values: 0,
         is_in_circles: false,
     };
-    let height = depth.of(schema, 0);
+    let height = depth.of(schema, &place, 0);
     height.is_some() && !(depth.is_in_circles && depth.values > MOST_IN_CIRCLES)
 }
 
-struct Depth<'a> {
-    references: References<'a>,
+struct Depth {
     /// How deep it goes below what references lead to, by where that lies; `None` while it is looked at.
     heights: HashMap<usize, Option<usize>>,
     values: usize,
     is_in_circles: bool,
 }
 
-impl<'a> Depth<'a> {
+impl Depth {
     /// How deep it goes below a value that itself lies so deep; `None` when that is too deep.
-    fn of(&mut self, value: &'a Value, depth: usize) -> Option<usize> {
+    fn of(&mut self, value: &Value, place: &Place<'_>, depth: usize) -> Option<usize> {
         if depth > DEEPEST {
             return None;
         }
@@ -50,18 +55,20 @@ impl<'a> Depth<'a> {
         let mut height = 0;
         match value {
             Value::Object(map) => {
+                // What is data here can look like a schema with a bad address, and is none.
+                let place = within(place, map, value).unwrap_or(Cow::Borrowed(place));
                 for (keyword, inner) in map {
-                    let below = self.of(inner, depth + 1)?;
+                    let below = self.of(inner, &place, depth + 1)?;
                     height = height.max(below + 1);
                     if let (true, Some(reference)) = (refers(keyword), inner.as_str()) {
-                        let below = self.behind(reference, depth + 1)?;
+                        let below = self.behind(&place, (keyword, reference), depth + 1)?;
                         height = height.max(below + 1);
                     }
                 }
             }
             Value::Array(items) => {
                 for item in items {
-                    let below = self.of(item, depth + 1)?;
+                    let below = self.of(item, place, depth + 1)?;
                     height = height.max(below + 1);
                 }
             }
@@ -70,35 +77,56 @@ impl<'a> Depth<'a> {
         Some(height)
     }
 
-    fn behind(&mut self, reference: &str, depth: usize) -> Option<usize> {
-        let Some(target) = self.references.target(reference) else {
+    fn behind(
+        &mut self,
+        place: &Place<'_>,
+        (keyword, reference): (&str, &str),
+        depth: usize,
+    ) -> Option<usize> {
+        let Some((target, place)) = place.behind(keyword, reference) else {
             return Some(0);
         };
-        let place = std::ptr::from_ref(target).addr();
-        match self.heights.get(&place) {
+        let address = std::ptr::from_ref(target).addr();
+        match self.heights.get(&address) {
             Some(Some(height)) => (depth + height <= DEEPEST).then_some(*height),
             Some(None) => {
                 self.is_in_circles = true;
                 Some(0)
             }
             None => {
-                self.heights.insert(place, None);
-                let height = self.of(target, depth)?;
-                self.heights.insert(place, Some(height));
+                self.heights.insert(address, None);
+                let height = self.of(target, &place, depth)?;
+                self.heights.insert(address, Some(height));
                 Some(height)
             }
         }
     }
 }
 
+/// The place within a schema; `None` where the address it gives itself is none.
+fn within<'p, 'a>(
+    place: &'p Place<'a>,
+    map: &Map<String, Value>,
+    schema: &Value,
+) -> Option<Cow<'p, Place<'a>>> {
+    if map.contains_key("$id") || map.contains_key("id") || map.contains_key("$schema") {
+        place.within(schema).map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(place))
+    }
+}
+
 /// Whether a document can be held against a schema.
-pub(crate) fn is_bearable(schema: &Value, document: &Value) -> bool {
+pub(super) fn is_bearable(layout: &Layout, document: &Value) -> bool {
+    let Some((schema, place)) = layout.root() else {
+        return false;
+    };
     let of_document = values(document).saturating_mul(STEPS_OF_A_VALUE);
     let mut steps = Steps {
-        references: References::new(schema),
         left: MOST_STEPS.saturating_add(of_document),
+        depth: 0,
     };
-    steps.visit(schema, document, 0).is_some()
+    steps.visit(schema, document, &place).is_some()
 }
 
 /// How many values a document is made of.
@@ -116,54 +144,57 @@ fn values(document: &Value) -> usize {
     count
 }
 
-struct Steps<'a> {
-    references: References<'a>,
+struct Steps {
     left: usize,
+    /// How many schemas lie around the one that is looked at.
+    depth: usize,
 }
 
-impl<'a> Steps<'a> {
+impl Steps {
     fn spend(&mut self, steps: usize) -> Option<()> {
         self.left = self.left.checked_sub(steps)?;
         Some(())
     }
 
     /// Holds a schema against a value; `None` when it is too much. Every alternative counts, whichever comes first.
-    fn visit(&mut self, schema: &'a Value, value: &Value, depth: usize) -> Option<()> {
-        if depth > DEEPEST {
-            return None;
-        }
+    fn visit(&mut self, schema: &Value, value: &Value, place: &Place<'_>) -> Option<()> {
         self.spend(1)?;
         let Value::Object(map) = schema else {
             return Some(());
         };
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return None;
+        }
         self.spend(map.len())?;
-        self.apply(map, value, depth + 1)?;
+        let place = within(place, map, schema)?;
+        self.apply(map, value, &place)?;
         // To know what was not looked at, everything is looked at once more.
         if map.contains_key("unevaluatedProperties") || map.contains_key("unevaluatedItems") {
-            self.apply(map, value, depth + 1)?;
+            self.apply(map, value, &place)?;
         }
+        self.depth -= 1;
         Some(())
     }
 
-    fn apply(&mut self, map: &'a Map<String, Value>, value: &Value, depth: usize) -> Option<()> {
+    fn apply(&mut self, map: &Map<String, Value>, value: &Value, place: &Place<'_>) -> Option<()> {
         for (keyword, inner) in map {
             match keyword.as_str() {
                 it if refers(it) => {
-                    let target = inner.as_str().and_then(|it| self.references.target(it));
-                    self.all(target, value, depth)?;
+                    self.refer((it, inner), value, place)?;
                 }
                 "allOf" | "anyOf" | "oneOf" => {
-                    self.all(inner.as_array().into_iter().flatten(), value, depth)?;
+                    self.all(inner.as_array().into_iter().flatten(), value, place)?;
                 }
-                "not" | "if" | "then" | "else" => self.visit(inner, value, depth)?,
+                "not" | "if" | "then" | "else" => self.visit(inner, value, place)?,
                 "dependentSchemas" | "dependencies" => {
                     let schemas = inner.as_object().into_iter().flat_map(Map::values);
-                    self.all(schemas, value, depth)?;
+                    self.all(schemas, value, place)?;
                 }
                 "enum" => self.spend(inner.as_array().map_or(0, Vec::len))?,
                 other => match value {
-                    Value::Object(members) => self.members(other, inner, members, depth)?,
-                    Value::Array(items) => self.items(other, inner, items, depth)?,
+                    Value::Object(members) => self.members(other, inner, members, place)?,
+                    Value::Array(items) => self.items(other, inner, items, place)?,
                     Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
                 },
             }
@@ -171,14 +202,29 @@ impl<'a> Steps<'a> {
         Some(())
     }
 
-    fn all(
+    /// Follows a reference. One that leads nowhere is no part of a schema that compiles: nothing is known of it.
+    fn refer(
         &mut self,
-        schemas: impl IntoIterator<Item = &'a Value>,
+        (keyword, reference): (&str, &Value),
         value: &Value,
-        depth: usize,
+        place: &Place<'_>,
+    ) -> Option<()> {
+        let Some(reference) = reference.as_str() else {
+            return Some(());
+        };
+        self.spend(reference.len() / BYTES_OF_A_STEP)?;
+        let (schema, place) = place.behind(keyword, reference)?;
+        self.visit(schema, value, &place)
+    }
+
+    fn all<'s>(
+        &mut self,
+        schemas: impl IntoIterator<Item = &'s Value>,
+        value: &Value,
+        place: &Place<'_>,
     ) -> Option<()> {
         for schema in schemas {
-            self.visit(schema, value, depth)?;
+            self.visit(schema, value, place)?;
         }
         Some(())
     }
@@ -186,34 +232,34 @@ impl<'a> Steps<'a> {
     fn members(
         &mut self,
         keyword: &str,
-        inner: &'a Value,
+        inner: &Value,
         members: &Map<String, Value>,
-        depth: usize,
+        place: &Place<'_>,
     ) -> Option<()> {
         match keyword {
             "properties" => {
                 for (name, schema) in inner.as_object().into_iter().flatten() {
                     self.spend(1)?;
                     if let Some(member) = members.get(name) {
-                        self.visit(schema, member, depth)?;
+                        self.visit(schema, member, place)?;
                     }
                 }
             }
             "patternProperties" => {
                 for schema in inner.as_object().into_iter().flat_map(Map::values) {
                     for member in members.values() {
-                        self.visit(schema, member, depth)?;
+                        self.visit(schema, member, place)?;
                     }
                 }
             }
             "additionalProperties" | "unevaluatedProperties" => {
                 for member in members.values() {
-                    self.visit(inner, member, depth)?;
+                    self.visit(inner, member, place)?;
                 }
             }
             "propertyNames" => {
                 for _ in members {
-                    self.visit(inner, &Value::Null, depth)?;
+                    self.visit(inner, &Value::Null, place)?;
                 }
             }
             _ => {}
@@ -224,19 +270,19 @@ impl<'a> Steps<'a> {
     fn items(
         &mut self,
         keyword: &str,
-        inner: &'a Value,
+        inner: &Value,
         items: &[Value],
-        depth: usize,
+        place: &Place<'_>,
     ) -> Option<()> {
         match (keyword, inner) {
             ("items" | "prefixItems", Value::Array(schemas)) => {
                 for (schema, item) in schemas.iter().zip(items) {
-                    self.visit(schema, item, depth)?;
+                    self.visit(schema, item, place)?;
                 }
             }
             ("items" | "contains" | "additionalItems" | "unevaluatedItems", _) => {
                 for item in items {
-                    self.visit(inner, item, depth)?;
+                    self.visit(inner, item, place)?;
                 }
             }
             _ => {}
@@ -254,7 +300,19 @@ fn refers(keyword: &str) -> bool {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{is_bearable, is_compilable};
+    use super::{super::Nothing, Layout};
+
+    fn layout(schema: &Value) -> Layout {
+        Layout::new(schema.clone(), None, Nothing).unwrap()
+    }
+
+    fn is_compilable(schema: &Value) -> bool {
+        super::is_compilable(&layout(schema))
+    }
+
+    fn is_bearable(schema: &Value, document: &Value) -> bool {
+        super::is_bearable(&layout(schema), document)
+    }
 
     /// A schema whose definitions are made for each number, the last of them given.
     fn chained(length: usize, link: impl Fn(&Value) -> Value, last: Value) -> Value {
@@ -300,6 +358,38 @@ mod tests {
         let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!({"x": inner}));
         assert!(is_bearable(&itself, &nested(10)));
         assert!(!is_bearable(&itself, &nested(60)));
+    }
+
+    #[test]
+    fn references_by_address_are_followed() {
+        let nested = |depth: usize| (0..depth).fold(json!(0.5), |inner, _| json!({"x": inner}));
+        for reference in [
+            "#/$defs/n",
+            "#n",
+            "s#/$defs/n",
+            "/s#n",
+            "https://h.example/s#/$defs/n",
+            "inner",
+        ] {
+            let link = json!({"properties": {"x": {"$ref": reference}}});
+            let n = json!({"$id": "inner", "anyOf": [link, link]});
+            // An address of its own changes what its references mean.
+            let n = if reference == "inner" {
+                n
+            } else {
+                json!({"$anchor": "n", "anyOf": [link, link]})
+            };
+            let schema =
+                json!({"$id": "https://h.example/s", "$defs": {"n": n}, "$ref": "#/$defs/n"});
+            assert!(is_bearable(&schema, &nested(8)), "{reference}");
+            assert!(!is_bearable(&schema, &nested(40)), "{reference}");
+        }
+        let own = "https://json-schema.org/draft/2020-12/schema";
+        let schema = json!({"properties": {"x": {"$ref": own}}});
+        assert!(is_compilable(&schema));
+        assert!(is_bearable(&schema, &json!({"x": {"type": "object"}})));
+        let data = json!({"enum": [{"$id": "::", "$ref": "nowhere"}]});
+        assert!(is_compilable(&data) && is_bearable(&data, &json!(1)));
     }
 
     #[test]

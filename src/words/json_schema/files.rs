@@ -7,10 +7,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use jsonschema::{Retrieve, Uri, ValidationError, Validator};
+use jsonschema::{Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
-use super::{ReadDocument, ecma, patterns};
+use super::{NotCompiled, ReadDocument, Schema, ecma, effort, layout::Layout, patterns};
 
 /// The most documents that one schema may refer to.
 const MOST_DOCUMENTS: usize = 64;
@@ -37,12 +37,12 @@ pub(crate) enum Base<'a> {
     File(&'a Path),
 }
 
-/// The validator of a schema whose references may name files, or why there is none.
+/// A schema whose references may name files, or why there is none.
 pub(crate) fn compile_beside(
     schema: &Value,
     base: Base<'_>,
     read: &ReadDocument<'_>,
-) -> Result<Validator, String> {
+) -> Result<Schema, String> {
     let base = match base {
         Base::Suite => address(Path::new("suite")),
         Base::File(path) => address(path),
@@ -50,14 +50,12 @@ pub(crate) fn compile_beside(
     let schema = ecma::translated(schema);
     let shelf = Shelf::default();
     loop {
-        let built = jsonschema::options()
-            .with_base_uri(base.clone())
-            .with_retriever(shelf.clone())
-            .with_pattern_options(patterns())
-            .build(&schema);
-        let error = match built {
-            Ok(validator) => return Ok(validator),
-            Err(error) => error,
+        let error = match built(&schema, &base, &shelf) {
+            Ok(schema) => return Ok(schema),
+            Err(NotCompiled::TooDeep) => {
+                return Err("more schemas lie within each other than are followed".to_owned());
+            }
+            Err(NotCompiled::Invalid(error)) => error,
         };
         let Some(wanted) = shelf.take_wanted() else {
             return Err(told(&error));
@@ -72,6 +70,22 @@ pub(crate) fn compile_beside(
             return Err(format!("it refers to more than {MOST_DOCUMENTS} documents"));
         }
     }
+}
+
+fn built(schema: &Value, base: &str, shelf: &Shelf) -> Result<Schema, NotCompiled> {
+    let invalid = |error| NotCompiled::Invalid(Box::new(error));
+    let layout = Layout::new(schema.clone(), Some(base), shelf.clone())
+        .map_err(|error| invalid(error.into()))?;
+    if !effort::is_compilable(&layout) {
+        return Err(NotCompiled::TooDeep);
+    }
+    let validator = jsonschema::options()
+        .with_base_uri(base)
+        .with_retriever(shelf.clone())
+        .with_pattern_options(patterns())
+        .build(schema)
+        .map_err(invalid)?;
+    Ok(Schema { validator, layout })
 }
 
 /// What is wrong with a schema, and where in it.

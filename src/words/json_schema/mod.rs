@@ -4,15 +4,17 @@
 mod ecma;
 mod effort;
 mod files;
+mod layout;
 mod references;
 
 use jsonschema::{
-    FancyRegex, PatternOptions, ValidationError, Validator, error::ValidationErrorKind,
+    FancyRegex, PatternOptions, Retrieve, Uri, ValidationError, Validator,
+    error::ValidationErrorKind,
 };
 use serde_json::Value;
 
+use self::layout::Layout;
 pub(crate) use self::{
-    effort::{is_bearable, is_compilable},
     files::{Base, compile_beside},
     references::References,
 };
@@ -27,12 +29,58 @@ const MOST_TRIES: usize = 100_000;
 /// Reads a document that a schema refers to.
 pub(crate) type ReadDocument<'a> = dyn Fn(&std::path::Path) -> Result<String, String> + 'a;
 
-/// The validator of a schema that stands alone: its own draft, 2020-12 when it names none.
-pub(crate) fn compile(schema: &Value) -> Result<Validator, ValidationError<'static>> {
-    jsonschema::options()
+/// A compiled schema.
+#[derive(Debug, Clone)]
+pub(crate) struct Schema {
+    validator: Validator,
+    layout: Layout,
+}
+
+/// Why a schema is not compiled.
+#[derive(Debug)]
+pub(crate) enum NotCompiled {
+    /// Too many schemas lie within each other, through references or without.
+    TooDeep,
+    /// It is none, or refers to a document that is not fetched.
+    Invalid(Box<ValidationError<'static>>),
+}
+
+/// A schema that stands alone, in its own draft, or 2020-12 when it names none.
+pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
+    let schema = ecma::translated(schema);
+    let invalid = |error| NotCompiled::Invalid(Box::new(error));
+    let layout =
+        Layout::new(schema.clone(), None, Nothing).map_err(|error| invalid(error.into()))?;
+    if !effort::is_compilable(&layout) {
+        return Err(NotCompiled::TooDeep);
+    }
+    let validator = jsonschema::options()
         .offline()
         .with_pattern_options(patterns())
-        .build(&ecma::translated(schema))
+        .build(&schema)
+        .map_err(invalid)?;
+    Ok(Schema { validator, layout })
+}
+
+impl Schema {
+    /// What holds a document against it. Has no bound of its own: ask [`Self::is_bearable`] first.
+    pub(crate) fn validator(&self) -> &Validator {
+        &self.validator
+    }
+
+    /// Whether a document can be held against it in ordinary time and memory.
+    pub(crate) fn is_bearable(&self, document: &Value) -> bool {
+        effort::is_bearable(&self.layout, document)
+    }
+}
+
+/// Has no documents.
+struct Nothing;
+
+impl Retrieve for Nothing {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err("documents elsewhere are not fetched".into())
+    }
 }
 
 /// Whether an error says that a pattern could not be decided, and nothing about the document.
