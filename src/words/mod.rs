@@ -13,5 +13,6 @@ pub(crate) mod number;
 pub(crate) mod redact;
 pub(crate) mod source;
 pub(crate) mod text;
+pub(crate) mod unicode_form;
 pub(crate) mod web;
 pub(crate) mod workflow;

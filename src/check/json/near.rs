@@ -12,7 +12,7 @@ use crate::{
         phrase,
     },
     suite::model::{expectation::ValueRule, misspelt::misspelt},
-    words::text,
+    words::{text, unicode_form},
 };
 
 /// What there is instead of a path that leads nowhere.
@@ -196,11 +196,16 @@ pub(in crate::check) fn other_type(wanted: &Value, seen: &Value) -> Option<Strin
     }
 }
 
-/// Strings that differ only in case or white space.
+/// Strings that differ only in case, Unicode form or white space.
 fn alike_text(wanted: &Value, seen: &Value) -> Option<String> {
     let (wanted, seen) = (wanted.as_str()?, seen.as_str()?);
     if wanted.to_lowercase() == seen.to_lowercase() {
         return Some("the strings differ only in case".to_owned());
+    }
+    if let Some(difference) = unicode_form::only_difference(wanted, seen) {
+        return Some(format!(
+            "the strings differ only in their Unicode form: {difference}"
+        ));
     }
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     (bare(wanted) == bare(seen)).then(|| "the strings differ only in white space".to_owned())

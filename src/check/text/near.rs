@@ -7,7 +7,10 @@ use crate::{
     check::{phrase, text::hidden},
     observation::answer::Reply,
     suite::model::pattern::Pattern,
-    words::text::CUT,
+    words::{
+        text::CUT,
+        unicode_form::{self, composed},
+    },
 };
 
 /// The longest wanted text that a nearest place is looked for, in bytes.
@@ -37,6 +40,7 @@ pub(in crate::check) fn in_text(words: &str, text: &str) -> Option<Near> {
     other_way(&exact, text, "in another case")
         .or_else(|| other_way(&format!("(?-i:{spaced})"), text, "with other white space"))
         .or_else(|| other_way(&spaced, text, "in another case and with other white space"))
+        .or_else(|| other_form(words, text))
         .or_else(|| escaped(words, text))
         .or_else(|| beginning(words, text))
 }
@@ -60,6 +64,19 @@ fn other_way(pattern: &str, text: &str, how: &str) -> Option<Near> {
     Some(Near {
         at: found.start(),
         hint: format!("the text has it {how}: {}", phrase::quoted(found.as_str())),
+    })
+}
+
+/// The words in another Unicode normalization form, which looks the same.
+fn other_form(words: &str, text: &str) -> Option<Near> {
+    let hit = composed(text).find(&composed(words))?;
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let after = starts.partition_point(|at| composed(&text[..*at]).len() <= hit);
+    let at = *starts.get(after.checked_sub(1)?)?;
+    let difference = unicode_form::difference(words, &text[at..])?;
+    Some(Near {
+        at,
+        hint: format!("the text has it in another Unicode form: {difference}"),
     })
 }
 
@@ -108,6 +125,11 @@ pub(in crate::check) fn same_but(wanted: &str, seen: &str) -> Option<String> {
     }
     if squeezed(wanted) == squeezed(seen) {
         return Some("they differ only in white space".to_owned());
+    }
+    if let Some(difference) = unicode_form::only_difference(wanted, seen) {
+        return Some(format!(
+            "they differ only in their Unicode form: {difference}"
+        ));
     }
     let unquoted: Option<String> = serde_json::from_str(seen).ok();
     if unquoted.as_deref().map(str::trim) == Some(wanted) {

@@ -67,6 +67,25 @@ fn other_content_is_content() {
 }
 
 #[test]
+fn texts_that_look_the_same_are_told_apart() {
+    let differs = "U+00E9 is expected, it has U+0065 U+0301";
+    let contains = Expectation::Contains(words(&["caf\u{e9} 3"]));
+    let text = report(&[(contains, says("two cafe\u{301} 3"))]);
+    assert!(
+        text.contains(&format!(
+            "the text has it in another Unicode form: {differs}"
+        )),
+        "{text}"
+    );
+    let equals = Expectation::Equals("caf\u{e9}".to_owned());
+    let text = report(&[(equals, says("cafe\u{301}"))]);
+    assert!(
+        text.contains(&format!("differ only in their Unicode form: {differs}")),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_missing_text_is_explained() {
     let contains = |items: &[&str], seen| (Expectation::Contains(words(items)), seen);
     insta::assert_snapshot!(report(&[
