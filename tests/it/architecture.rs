@@ -13,7 +13,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     // Whom connections of our own trust: for every room that opens one.
     ("tls", &["words"]),
     ("protocol", &[]),
-    ("observation", &["protocol"]),
+    // The compiled schemas of a catalog are kept beside it.
+    ("observation", &["protocol", "words"]),
     // Findings and calls of a trajectory can be written in a suite, so their data is known here.
     ("suite", &["words", "protocol", "observation"]),
     ("plan", &["suite", "words"]),

@@ -220,6 +220,10 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
             "the declared schema goes deeper, through its references, than is followed here"
                 .to_owned(),
         ),
+        Err(NoValidator::PatternsTooLarge) => Verdict::Unknowable(
+            "the patterns of the declared schema take more memory together than they get here"
+                .to_owned(),
+        ),
     }
 }
 
@@ -249,6 +253,8 @@ pub(super) enum NoValidator {
     Remote(String),
     /// Too many schemas lie within each other.
     TooDeep,
+    /// Its patterns take too much memory together.
+    PatternsTooLarge,
 }
 
 /// Compiles a schema that a server declares.
@@ -260,6 +266,7 @@ fn compile(schema: &Value) -> Result<Schema, NoValidator> {
     }
     json_schema::compile(schema).map_err(|error| match error {
         NotCompiled::TooDeep => NoValidator::TooDeep,
+        NotCompiled::PatternsTooLarge => NoValidator::PatternsTooLarge,
         NotCompiled::Invalid(error) => {
             let reason = text::head(&error.to_string(), 200);
             if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {

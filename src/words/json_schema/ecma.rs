@@ -60,9 +60,15 @@ fn keyword(key: &str, value: &Value) -> Value {
 
 /// A pattern, translated where the validator does not do it.
 fn pattern(text: &str) -> Cow<'_, str> {
-    if !is_left_alone(text) {
-        return text.into();
+    if is_left_alone(text) {
+        spelt_out(text).into()
+    } else {
+        text.into()
     }
+}
+
+/// A pattern with the members of its classes written out.
+pub(super) fn spelt_out(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut characters = text.chars().peekable();
     let mut place = Place::Outside;
@@ -94,7 +100,7 @@ fn pattern(text: &str) -> Cow<'_, str> {
         }
         out.push(character);
     }
-    out.into()
+    out
 }
 
 /// Whether a place in a pattern lies in `[…]`.

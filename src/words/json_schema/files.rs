@@ -55,6 +55,9 @@ pub(crate) fn compile_beside(
             Err(NotCompiled::TooDeep) => {
                 return Err("more schemas lie within each other than are followed".to_owned());
             }
+            Err(NotCompiled::PatternsTooLarge) => {
+                return Err("its patterns take too much memory together".to_owned());
+            }
             Err(NotCompiled::Invalid(error)) => error,
         };
         let Some(wanted) = shelf.take_wanted() else {
@@ -73,6 +76,9 @@ pub(crate) fn compile_beside(
 }
 
 fn built(schema: &Value, base: &str, shelf: &Shelf) -> Result<Schema, NotCompiled> {
+    if !patterns::are_bearable(schema) {
+        return Err(NotCompiled::PatternsTooLarge);
+    }
     let invalid = |error| NotCompiled::Invalid(Box::new(error));
     let layout = Layout::new(schema.clone(), Some(base), shelf.clone())
         .map_err(|error| invalid(error.into()))?;
@@ -82,7 +88,7 @@ fn built(schema: &Value, base: &str, shelf: &Shelf) -> Result<Schema, NotCompile
     let validator = jsonschema::options()
         .with_base_uri(base)
         .with_retriever(shelf.clone())
-        .with_pattern_options(patterns())
+        .with_pattern_options(patterns::options())
         .build(schema)
         .map_err(invalid)?;
     Ok(Schema { validator, layout })

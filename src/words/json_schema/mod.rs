@@ -5,12 +5,10 @@ mod ecma;
 mod effort;
 mod files;
 mod layout;
+mod patterns;
 mod references;
 
-use jsonschema::{
-    FancyRegex, PatternOptions, Retrieve, Uri, ValidationError, Validator,
-    error::ValidationErrorKind,
-};
+use jsonschema::{Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use self::layout::Layout;
@@ -18,13 +16,6 @@ pub(crate) use self::{
     files::{Base, compile_beside},
     references::References,
 };
-
-/// The most memory one pattern of a schema may take, in bytes.
-const LARGEST_PATTERN: usize = 4 * 1024 * 1024;
-
-/// How often a pattern with look-around or a back reference may try another way before it is given up; a
-/// few milliseconds.
-const MOST_TRIES: usize = 100_000;
 
 /// Reads a document that a schema refers to.
 pub(crate) type ReadDocument<'a> = dyn Fn(&std::path::Path) -> Result<String, String> + 'a;
@@ -41,12 +32,17 @@ pub(crate) struct Schema {
 pub(crate) enum NotCompiled {
     /// Too many schemas lie within each other, through references or without.
     TooDeep,
+    /// Its patterns take too much memory together.
+    PatternsTooLarge,
     /// It is none, or refers to a document that is not fetched.
     Invalid(Box<ValidationError<'static>>),
 }
 
 /// A schema that stands alone, in its own draft, or 2020-12 when it names none.
 pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
+    if !patterns::are_bearable(schema) {
+        return Err(NotCompiled::PatternsTooLarge);
+    }
     let schema = ecma::translated(schema);
     let invalid = |error| NotCompiled::Invalid(Box::new(error));
     let layout =
@@ -56,7 +52,7 @@ pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
     }
     let validator = jsonschema::options()
         .offline()
-        .with_pattern_options(patterns())
+        .with_pattern_options(patterns::options())
         .build(&schema)
         .map_err(invalid)?;
     Ok(Schema { validator, layout })
@@ -90,12 +86,6 @@ pub(crate) fn is_undecided(error: &ValidationError<'_>) -> bool {
         ValidationErrorKind::BacktrackLimitExceeded { .. }
             | ValidationErrorKind::RegexEngineFailure { .. }
     )
-}
-
-fn patterns() -> PatternOptions<FancyRegex> {
-    PatternOptions::fancy_regex()
-        .size_limit(LARGEST_PATTERN)
-        .backtrack_limit(MOST_TRIES)
 }
 
 #[cfg(test)]
