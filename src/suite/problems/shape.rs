@@ -4,7 +4,7 @@ use serde_json::Number;
 
 use super::{choices, code, error, helped, labelled, listed, warning};
 use crate::{
-    suite::raw::expect::RawExpect,
+    suite::raw::{expect::RawExpect, settings::RawSettings},
     words::{
         diagnostic::{Diagnostic, Severity},
         source::Origin,
@@ -20,6 +20,10 @@ pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]
         Some(near) => helped(problem, format!("did you mean `{near}`?")),
         None => match home(key, known) {
             Some(home) => helped(problem, format!("`{key}` belongs under `{home}`")),
+            None if is_of_assertion(known) && RawSettings::KEYS.contains(&key) => helped(
+                problem,
+                format!("`{key}` holds for a whole suite: it is a key of its `mcp-assert.yaml`"),
+            ),
             None => helped(problem, format!("{owner} takes {}", listed(known))),
         },
     }
@@ -27,11 +31,20 @@ pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]
 
 /// The key of this map under which another one has its place.
 fn home(key: &str, known: &[&str]) -> Option<&'static str> {
-    let homes = [("assert", &["expect"][..]), ("expect", RawExpect::KEYS)];
+    let homes = [
+        ("assert", &["tool", "expect"][..]),
+        ("server", &["command", "builtin", "url"]),
+        ("expect", RawExpect::KEYS),
+    ];
     let mut homes = homes.into_iter();
     homes
         .find(|(home, keys)| known.contains(home) && keys.contains(&key))
         .map(|(home, _)| home)
+}
+
+/// Whether these are the keys of an assertion.
+fn is_of_assertion(known: &[&str]) -> bool {
+    known.contains(&"assert_tools")
 }
 
 /// A value of another type.

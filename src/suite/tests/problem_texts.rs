@@ -13,6 +13,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x, expect: {matches_regex: \"\\d+\"}}\n",
     "S\nassert: {tool: x, args: {a: !!binary '%'}}\n",
     "S\nassert: {tool: x}\nexpect: {contains: a}\n---\nname: b\nS\nassert: {tool: x, contains: a}\n",
+    "S\nfixture: fx\njobs: 2\ncommand: x\ntool: y\nassert: {tool: x}\n",
     "S\nassert: {tool: x, args: {a: '{{env.}}'}}\n",
     "name: x\nname: y\nS\nassert: {tool: a}\n",
     "S\nassert: {tool: *nowhere}\n",
