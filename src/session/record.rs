@@ -133,10 +133,7 @@ impl Record {
         } else {
             self.add(
                 FindingCode::NotificationFlood,
-                format!(
-                    "only the first {} notifications were kept",
-                    self.notifications.len()
-                ),
+                beyond(self.notifications.len(), "notifications"),
                 None,
             );
         }
@@ -155,10 +152,7 @@ impl Record {
         } else {
             self.add(
                 FindingCode::NotificationFlood,
-                format!(
-                    "only the first {} requests of the server were kept",
-                    self.server_requests.len()
-                ),
+                beyond(self.server_requests.len(), "requests"),
                 None,
             );
         }
@@ -185,6 +179,11 @@ pub(super) fn brief(value: &Value) -> String {
     text::head(&value.to_string(), 80)
 }
 
+/// What is said of a flood.
+fn beyond(kept: usize, what: &str) -> String {
+    format!("the server sent more than {kept} {what}, and only the first {kept} were kept")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
@@ -206,6 +205,10 @@ mod tests {
         assert_eq!(record.notifications.len(), KEPT_NOTIFICATIONS);
         assert_eq!(record.findings.len(), 1);
         assert_eq!(record.findings[0].code, FindingCode::NotificationFlood);
+        assert_eq!(
+            record.findings[0].message,
+            "the server sent more than 10000 notifications, and only the first 10000 were kept"
+        );
         assert_eq!(record.findings[0].times, 15_000);
     }
 
