@@ -182,7 +182,7 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
     }
     let silent = disruption.phase == Phase::Handshake;
     if let Some(advice) = container.advice().filter(|_| silent) {
-        disruption.help = Some(advice.to_owned());
+        disruption.help = Some(advice);
     }
     if crashed
         && silent

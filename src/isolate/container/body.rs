@@ -62,22 +62,6 @@ impl Command {
             SearchPath::Image
         }
     }
-
-    /// Whether the image's entry point does not let it be heard.
-    pub(super) fn is_swallowed(&self, container: &Container, image: &ReadyImage) -> bool {
-        let is_said = self.program.is_some() || !self.args.is_empty();
-        let front = container.front(self.program.as_deref());
-        is_said && front.is_none() && swallows(&image.entrypoint)
-    }
-}
-
-/// Whether an image's entry point is a line for a shell that takes no arguments: what stands behind it is never heard of.
-fn swallows(entrypoint: &[String]) -> bool {
-    let [shell, flag, line] = entrypoint else {
-        return false;
-    };
-    let takes = ["$@", "$*", "${@", "${*", "$0", "$1", "${0", "${1"];
-    shell.ends_with("sh") && flag == "-c" && !takes.iter().any(|sign| line.contains(sign))
 }
 
 /// The words of a command line; `front` stands for the image's entry point, and then without the image's command.
@@ -358,38 +342,6 @@ mod tests {
         case(Some(&[]), Some("serve"), &["a"], "serve a");
         case(Some(&["env", "A=1"]), Some("serve"), &[], "env A=1 serve");
         case(Some(&["own"]), None, &[], "own");
-    }
-
-    #[test]
-    fn a_line_of_shell_as_entry_point_swallows_what_stands_behind_it() {
-        let case = |entrypoint: &[&str], front: Option<&[&str]>, program: Option<&str>, wanted| {
-            let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-            let image = ReadyImage {
-                entrypoint: own(entrypoint),
-                ..image()
-            };
-            let container = Container {
-                entrypoint: front.map(own),
-                ..Container::default()
-            };
-            let command = Command {
-                program: program.map(str::to_owned),
-                ..Command::default()
-            };
-            let seen = command.is_swallowed(&container, &image);
-            assert_eq!(seen, wanted, "{entrypoint:?} {program:?}");
-        };
-        let line = ["/bin/sh", "-c", "exec serve"];
-        case(&line, None, Some("other"), true);
-        case(&line, None, None, false);
-        case(&line, Some(&[]), Some("other"), false);
-        case(
-            &["sh", "-c", "exec \"$0\" \"$@\""],
-            None,
-            Some("other"),
-            false,
-        );
-        case(&["serve"], None, Some("other"), false);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod discover;
 mod dockerfile;
 mod elf;
 pub(crate) mod engine;
+mod entry_point;
 mod failure;
 mod ignore;
 pub(crate) mod image;

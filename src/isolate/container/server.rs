@@ -19,6 +19,7 @@ use super::{
     Containers,
     body::{self, Command},
     engine::EngineKind,
+    entry_point::{self, EntryPoint},
     image::ReadyImage,
     owned::Owned,
     program::{self, Lacking},
@@ -363,11 +364,16 @@ impl ServerContainer {
     }
 
     /// What is to be known of the command of a server that never spoke.
-    pub(crate) fn advice(&self) -> Option<&'static str> {
-        self.about.swallowed.then_some(
-            "the image's `ENTRYPOINT` is a line of shell, which does not take the server's `command` and `args`; \
-             `docker: {entrypoint: \"\"}` takes it away",
-        )
+    pub(crate) fn advice(&self) -> Option<String> {
+        let away = "`docker: {entrypoint: \"\"}` takes it away";
+        self.about.entry_point.as_ref().map(|entry_point| match entry_point {
+            EntryPoint::Swallows => format!(
+                "the image's `ENTRYPOINT` is a line of shell, which does not take the server's `command` and `args`; {away}"
+            ),
+            EntryPoint::Starts(line) => format!(
+                "the image's `ENTRYPOINT` stands before the server's `command`, and what was started is `{line}`; {away}"
+            ),
+        })
     }
 
     /// The limit that a server met which ended out of memory.
@@ -396,7 +402,7 @@ fn about(crew: &Containers, wanted: &Wanted<'_>) -> OwnAbout {
         engine: crew.engine.facts.platform.clone(),
         places: program::places(&first_word(wanted), wanted),
         program: first_word(wanted),
-        swallowed: wanted.command.is_swallowed(wanted.container, wanted.image),
+        entry_point: entry_point::of(&wanted.command, wanted.container, wanted.image),
         reference: wanted.image.reference(),
         directory: body::directory(
             wanted.container,

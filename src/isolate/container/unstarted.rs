@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{
     Containers,
+    entry_point::EntryPoint,
     program::{self, Lacking},
     refusal::{About, ContainerFailure, SearchPath, explain_text, wrong_platform},
 };
@@ -23,8 +24,8 @@ pub(super) struct OwnAbout {
     pub(super) directory: String,
     /// Where the program is looked for.
     pub(super) path: SearchPath,
-    /// Whether the image's entry point is a line of shell that never hears of it.
-    pub(super) swallowed: bool,
+    /// What the image's entry point made of the server's command.
+    pub(super) entry_point: Option<EntryPoint>,
     /// Where the program may be in the image.
     pub(super) places: Vec<String>,
 }
@@ -157,7 +158,7 @@ mod tests {
             reference: "server:1".into(),
             directory: "/".into(),
             path: SearchPath::Image,
-            swallowed: false,
+            entry_point: None,
             places: vec!["/bin/srv".into(), "/srv".into()],
         }
     }

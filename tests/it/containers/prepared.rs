@@ -73,6 +73,25 @@ fn the_entry_point_of_an_image_stands_in_front_of_the_command() {
 }
 
 #[test]
+fn a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_what_was_started() {
+    if !ready() {
+        return;
+    }
+    let python = image("python-before", "ENTRYPOINT [\"python3\"]\n");
+    let shell = image("shell-before", "ENTRYPOINT exit 3\n");
+    let of = |image: &Tag| serde_json::json!({"command": "python3", "args": ["/no-such.py"], "docker": image.0});
+    let call = "tool: echo, expect: {not_error: true}";
+    let project = suite(&[(of(&python), call), (of(&shell), call)]);
+    let (ran, _) = run(&project, &[]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let started = "what was started is `python3 python3 /no-such.py`; `docker: {entrypoint: \"\"}`";
+    let unheard = "`ENTRYPOINT` is a line of shell, which does not take the server's `command`";
+    for told in [started, unheard] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+}
+
+#[test]
 fn a_first_start_leaves_its_caches_and_nothing_else() {
     if !ready() {
         return;
