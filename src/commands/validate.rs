@@ -10,7 +10,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        discover::{LoadOptions, load},
+        discover::{Contents, LoadOptions, load},
         lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
         model::{Entry, Suite},
     },
@@ -53,6 +53,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         started_in: StartedIn::Processes,
         // `run` may be given one.
         fixture_from: FixtureFrom::Elsewhere,
+        contents: Contents::Unasked,
         environment: &context.environment,
     };
     let suite = match load(&paths, &options) {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 
 /// The id of a request, number and string kept apart. A number keeps its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,57 +157,122 @@ impl Message {
     }
 }
 
-/// `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`; null parameters are left out.
-pub(crate) fn request(id: &Value, method: &str, params: Value) -> Value {
-    let mut object = envelope();
-    object.insert("id".into(), id.clone());
-    object.insert("method".into(), method.into());
-    if !params.is_null() {
-        object.insert("params".into(), params);
+/// A message of ours, its members in the order in which they are written.
+#[derive(Serialize)]
+struct Ours<'a> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    params: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Refusal<'a>>,
+}
+
+/// The error of an answer of ours.
+#[derive(Serialize)]
+struct Refusal<'a> {
+    code: i64,
+    message: &'a str,
+}
+
+impl Ours<'_> {
+    const EMPTY: Self = Self {
+        jsonrpc: "2.0",
+        id: None,
+        method: None,
+        params: &Value::Null,
+        result: None,
+        error: None,
+    };
+
+    #[expect(
+        clippy::expect_used,
+        reason = "serde_json fails where a key is no text or a writer does: all keys here are texts, and a `Vec` takes \
+                  what it is given"
+    )]
+    fn line(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a JSON value can be written")
     }
-    Value::Object(object)
 }
 
-/// A notification; null parameters are left out.
-pub(crate) fn notification(method: &str, params: Value) -> Value {
-    let mut object = envelope();
-    object.insert("method".into(), method.into());
-    if !params.is_null() {
-        object.insert("params".into(), params);
+/// The text of `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`; null parameters are left out.
+pub(crate) fn request(id: &Value, method: &str, params: &Value) -> Vec<u8> {
+    let (id, method) = (Some(id), Some(method));
+    Ours {
+        id,
+        method,
+        params,
+        ..Ours::EMPTY
     }
-    Value::Object(object)
+    .line()
 }
 
-/// An answer with a result.
-pub(crate) fn answer(id: &Value, result: Value) -> Value {
-    let mut object = envelope();
-    object.insert("id".into(), id.clone());
-    object.insert("result".into(), result);
-    Value::Object(object)
+/// The text of a notification; null parameters are left out.
+pub(crate) fn notification(method: &str, params: &Value) -> Vec<u8> {
+    let method = Some(method);
+    Ours {
+        method,
+        params,
+        ..Ours::EMPTY
+    }
+    .line()
 }
 
-/// An answer with an error.
-pub(crate) fn refusal(id: &Value, code: i64, message: &str) -> Value {
-    let mut object = envelope();
-    object.insert("id".into(), id.clone());
-    object.insert(
-        "error".into(),
-        serde_json::json!({ "code": code, "message": message }),
-    );
-    Value::Object(object)
+/// The text of an answer with a result.
+pub(crate) fn answer(id: &Value, result: &Value) -> Vec<u8> {
+    let (id, result) = (Some(id), Some(result));
+    Ours {
+        id,
+        result,
+        ..Ours::EMPTY
+    }
+    .line()
 }
 
-fn envelope() -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("jsonrpc".into(), "2.0".into());
-    object
+/// The text of an answer with an error.
+pub(crate) fn refusal(id: &Value, code: i64, message: &str) -> Vec<u8> {
+    let error = Some(Refusal { code, message });
+    let id = Some(id);
+    Ours {
+        id,
+        error,
+        ..Ours::EMPTY
+    }
+    .line()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{Id, Message, RpcError};
+    use super::{Id, Message, RpcError, answer, notification, refusal, request};
+
+    #[test]
+    fn what_we_send_has_its_members_in_their_order() {
+        let text = |line: Vec<u8>| String::from_utf8(line).unwrap();
+        let params = json!({"b": "\u{e9}\n", "a": [1.5, null]});
+        assert_eq!(
+            text(request(&json!(7), "tools/call", &params)),
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"b":"é\n","a":[1.5,null]}}"#
+        );
+        assert_eq!(
+            text(notification("notifications/initialized", &Value::Null)),
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
+        );
+        assert_eq!(
+            text(answer(&json!("x"), &Value::Null)),
+            r#"{"jsonrpc":"2.0","id":"x","result":null}"#
+        );
+        assert_eq!(
+            text(refusal(&json!("x"), -1, "no")),
+            r#"{"jsonrpc":"2.0","id":"x","error":{"code":-1,"message":"no"}}"#
+        );
+    }
 
     #[test]
     fn a_code_with_a_fraction_of_zeros_is_an_integer() {
@@ -251,8 +317,7 @@ mod tests {
 
     #[test]
     fn ids_keep_their_type_and_digits() {
-        let big: serde_json::Value =
-            serde_json::from_str("123456789012345678901234567890").unwrap();
+        let big: Value = serde_json::from_str("123456789012345678901234567890").unwrap();
         assert_eq!(
             Id::from_value(&big),
             Some(Id::Number("123456789012345678901234567890".into()))

@@ -146,8 +146,8 @@ impl Exchange {
             self.dialogue.progress.expect(id.clone());
         }
         let ticket = self.open(id, ask.method);
-        let request = message::request(&number.into(), ask.method, params);
-        self.send(request.to_string().as_bytes()).await;
+        let request = message::request(&number.into(), ask.method, &params);
+        self.send(&request).await;
         ticket
     }
 
@@ -279,8 +279,8 @@ impl Exchange {
         let until = Instant::now() + LINGER;
         for request in self.dialogue.requests.cancel_all() {
             let params = json!({"requestId": id_value(&request.id), "reason": reason});
-            let cancelled = message::notification("notifications/cancelled", params);
-            self.send(cancelled.to_string().as_bytes()).await;
+            let cancelled = message::notification("notifications/cancelled", &params);
+            self.send(&cancelled).await;
         }
         // Whatever ends this wait, the time is over already.
         let _ = self.until(until, |_| false).await;

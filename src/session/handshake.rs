@@ -112,8 +112,8 @@ impl Session {
             .as_ref()
             .is_some_and(|facts| facts.declares("logging"));
         self.exchange.dialogue.life = Life::Open;
-        let initialized = message::notification("notifications/initialized", Value::Null);
-        self.exchange.send(initialized.to_string().as_bytes()).await;
+        let initialized = message::notification("notifications/initialized", &Value::Null);
+        self.exchange.send(&initialized).await;
         Ok(())
     }
 }

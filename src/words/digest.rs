@@ -1,7 +1,5 @@
 //! SHA-256, and digests as text.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of these bytes.
@@ -16,11 +14,13 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 /// Bytes as lower-case digits, two for each.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Half a byte is a digit of base 16.
+        text.extend([digit(byte >> 4), digit(byte & 15)]);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        discover::{self, Files, LoadOptions, Loaded},
+        discover::{self, Contents, Files, LoadOptions, Loaded},
         lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, duration},
         model::{
             Entry, Suite,
@@ -196,12 +196,12 @@ pub(in crate::commands) fn prepare(
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
     let fixture_from = fixture_from(args, &chosen);
-    let (loaded, dialect) = load(&suites, (args, fixture_from), &environment)?;
-    let (targets, other_targets) = targets(args, &loaded.settings)?;
-    let files = match chosen {
-        Chosen::ByOptions => loaded.files.without_contents(),
-        Chosen::ToDivide | Chosen::ByPlan(_) => loaded.files,
+    let contents = match chosen {
+        Chosen::ByOptions => Contents::Unasked,
+        Chosen::ToDivide | Chosen::ByPlan(_) => Contents::Told,
     };
+    let (loaded, dialect) = load(&suites, (args, fixture_from, contents), &environment)?;
+    let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
         Chosen::ByOptions | Chosen::ToDivide => (filter(args, &loaded.suite)?, part(args)?),
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
@@ -242,7 +242,7 @@ pub(in crate::commands) fn prepare(
         of_other_shards: plan.of_other_shards,
         plan,
         settings: loaded.settings,
-        files,
+        files: loaded.files,
         problems: loaded.suite.problems,
         notes,
         fixture,
@@ -300,7 +300,7 @@ fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
 /// Reads the suites, in the dialect that the command line or the settings ask for.
 fn load(
     suites: &[PathBuf],
-    (args, fixture_from): (&RunArgs, FixtureFrom),
+    (args, fixture_from, contents): (&RunArgs, FixtureFrom, Contents),
     environment: &Arc<Environment>,
 ) -> Result<(Loaded, Dialect), Refusal> {
     let given_elsewhere =
@@ -330,6 +330,7 @@ fn load(
                 StartedIn::Processes
             },
             fixture_from,
+            contents,
             environment,
         };
         discover::load(suites, &options).map_err(|error| {

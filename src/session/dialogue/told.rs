@@ -158,10 +158,10 @@ impl Dialogue {
         self.compare(&method, shape::request(&method, url_mode), &params, heard);
         let id = id_value(id);
         let sent = match reply.body {
-            Ok(result) => message::answer(&id, result),
+            Ok(result) => message::answer(&id, &result),
             Err(refusal) => message::refusal(&id, refusal.code, &refusal.message),
         };
-        self.outbox.push_back(sent.to_string().into_bytes());
+        self.outbox.push_back(sent);
         let seen = ServerRequestSeen { method, params };
         self.record
             .server_request(seen, heard.bytes.len(), heard.at_us);

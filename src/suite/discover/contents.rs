@@ -3,6 +3,15 @@
 
 use crate::words::digest::sha256;
 
+/// Whether anybody asks what a suite is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Somebody does: the run is a part of another, or is divided into parts.
+    Told,
+    /// Nobody does.
+    Unasked,
+}
+
 /// A file that assertions or settings were read from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileRead {

@@ -122,7 +122,7 @@ mod tests {
     use crate::{
         suite::{
             Dialect,
-            discover::{LoadOptions, walk::Walk},
+            discover::{Contents, LoadOptions, walk::Walk},
             lower::{
                 FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, assertion::Found,
             },
@@ -148,6 +148,7 @@ mod tests {
             image_from: ImageFrom::Elsewhere,
             started_in: StartedIn::Processes,
             fixture_from: FixtureFrom::Elsewhere,
+            contents: Contents::Unasked,
             environment: &environment,
         };
         let rules = (Arc::new(Settings::default()), Dialect::Native);

@@ -16,7 +16,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-pub(crate) use self::{contents::FileRead, walk::Files};
+pub(crate) use self::contents::{Contents, FileRead};
+pub(crate) use self::walk::Files;
 use self::{
     folder::{Folder, Sources},
     known::Known,
@@ -64,6 +65,8 @@ pub(crate) struct LoadOptions<'a> {
     pub(crate) started_in: StartedIn,
     /// Whether the command line may give the fixture.
     pub(crate) fixture_from: FixtureFrom,
+    /// Whether what the suites are made of is told.
+    pub(crate) contents: Contents,
     /// The caller's environment.
     pub(crate) environment: &'a Arc<Environment>,
 }
@@ -281,7 +284,7 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(problem) => {
                 let file = file_of(&problem, shown);
-                self.read.extend([found.file.read("")]);
+                self.read.extend(found.file.read("", self.options.contents));
                 self.unusable_file(&found.file.relative, &file, vec![*problem]);
                 return;
             }
@@ -319,7 +322,8 @@ impl Loading<'_> {
             self.document(found, document, reading, again);
         }
         if self.suite.entries.len() > known {
-            self.read.extend([found.file.read(&file.text)]);
+            self.read
+                .extend(found.file.read(&file.text, self.options.contents));
         }
     }
 

@@ -140,7 +140,7 @@ fn settings_of(
     if is_assertion(&text) {
         return SettingsRead::default();
     }
-    let read = Some(found.read(&text));
+    let read = found.read(&text, options.contents);
     let file = Arc::new(SourceFile::new(shown, text));
     let around = Surroundings {
         environment: options.environment,

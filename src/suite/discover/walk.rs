@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     aside::{Aside, NameSays},
-    contents::FileRead,
+    contents::{Contents, FileRead},
 };
 use crate::suite::Dialect;
 
@@ -33,9 +33,12 @@ impl FoundFile {
         self.relative.rsplit('/').next().unwrap_or(&self.relative)
     }
 
-    /// The file as it was read, by its identity.
-    pub(super) fn read(&self, text: &str) -> (u64, FileRead) {
-        (self.identity, FileRead::new(&self.relative, text))
+    /// The file as it was read, by its identity, where somebody asks.
+    pub(super) fn read(&self, text: &str, contents: Contents) -> Option<(u64, FileRead)> {
+        match contents {
+            Contents::Told => Some((self.identity, FileRead::new(&self.relative, text))),
+            Contents::Unasked => None,
+        }
     }
 }
 
@@ -60,17 +63,9 @@ impl Files {
         Self { identities, read }
     }
 
-    /// What the suites are made of, in the order of the paths.
+    /// What the suites are made of, in the order of the paths; nothing where nobody asked.
     pub(crate) fn read(&self) -> &[FileRead] {
         &self.read
-    }
-
-    /// The same for a run that is no part of another: nobody asks what its suites are made of.
-    pub(crate) fn without_contents(self) -> Self {
-        Self {
-            read: Vec::new(),
-            ..self
-        }
     }
 
     /// Whether a file, by its canonical path, is one of them.

@@ -16,7 +16,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use super::{
     Dialect,
-    discover::{LoadOptions, Loaded, load},
+    discover::{Contents, LoadOptions, Loaded, load},
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{Assertion, Entry},
     problems::Problems,
@@ -101,6 +101,7 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
+            contents: Contents::Told,
             environment: &self.environment,
         };
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
@@ -153,6 +154,7 @@ impl Sample {
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
+            contents: Contents::Told,
             environment: &self.environment,
         };
         load(&[PathBuf::from(path)], &options)
