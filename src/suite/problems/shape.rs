@@ -57,6 +57,12 @@ pub(crate) fn wrong_type(origin: Origin, found: &str, expected: &str) -> Diagnos
     labelled(problem, format!("this is {found}"))
 }
 
+/// A value where a map with these keys has its place.
+pub(crate) fn no_map(origin: Origin, found: &str, owner: &str, keys: &[&str]) -> Diagnostic {
+    let problem = wrong_type(origin, found, "a map");
+    helped(problem, format!("{owner} takes {}", listed(keys)))
+}
+
 /// A problem with a word that may have been meant.
 pub(crate) fn with_nearest(problem: Diagnostic, found: &str, known: &[&str]) -> Diagnostic {
     match text::nearest(found, known.iter().copied()) {

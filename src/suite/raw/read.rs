@@ -101,6 +101,22 @@ impl Reading {
         found
     }
 
+    /// The entries of a map that takes these keys. Whoever wrote something else is told them.
+    pub(crate) fn shape(&mut self, node: Node, owner: &str, keys: &[&str]) -> Option<Vec<Entry>> {
+        let takes_keys = matches!(
+            &node.kind,
+            Kind::Flag(..) | Kind::Number(..) | Kind::Text(..)
+        );
+        let has_forms = self.forms.as_ref().is_some_and(|it| it.at == node.at);
+        if !takes_keys || has_forms {
+            return self.map(node, "a map");
+        }
+        let origin = self.problems.origin(first_line(node.at, &self.problems));
+        let problem = problems::no_map(origin, &node.what(), owner, keys);
+        self.problems.add(problem);
+        None
+    }
+
     /// The entries of a map whose keys mean something; a captured map is a value and means nothing.
     pub(crate) fn map(&mut self, node: Node, expected: &str) -> Option<Vec<Entry>> {
         match node.kind {

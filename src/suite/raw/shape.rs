@@ -98,7 +98,7 @@ macro_rules! shape {
                 node: $crate::suite::yaml::Node,
                 reading: &mut $crate::suite::raw::Reading,
             ) -> Option<Self> {
-                let entries = reading.map(node, &<Self as $crate::suite::raw::Readable>::words())?;
+                let entries = reading.shape(node, $owner, Self::KEYS)?;
                 let mut out = Self::default();
                 for entry in entries {
                     match entry.key.text.as_str() {

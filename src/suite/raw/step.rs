@@ -42,7 +42,7 @@ shape! {
 
 shape! {
     /// A prompt and its arguments.
-    RawPromptCall, "`prompt`" {
+    RawPromptCall, "a prompt" {
         /// The prompt.
         name = "name": Text;
         /// Its arguments.

@@ -30,6 +30,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: ''}\n---\nname: b\nS\nsetup: [{tool: ' '}]\nassert_logging: {tool: ''}\n",
     "S\nassert: {tool: x, args: {mode: 0644, limits: [1_000, 0x10]}, expect: {max_results: 010, min_results: 1_0}}\n",
     "S\nassert_prompts: {expect: {contains: x}}\n",
+    "S\nassert_prompts: {get: greet, args: {x: 1}}\n",
     "S\nassert_resources: {list: {}, read: a}\n",
     "server: {command: s, url: 'http://x'}\nassert: {tool: x}\ntrace: [{tool: a}]\n",
     "server: {command: s, transport: htttp}\nassert: {tool: x}\n",
