@@ -147,7 +147,8 @@ fn asked(expectation: &Expectation) -> Ask {
 /// The mismatch when the answer is a JSON-RPC error that no expectation speaks of: bounds on time, files or
 /// notifications may hold all the same, and the call failed.
 pub(crate) fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Option<Mismatch> {
-    let Some(Body::ProtocolError(error)) = seen.answer.as_ref().map(|answer| &answer.body) else {
+    let answer = seen.answer.as_ref()?;
+    let Body::ProtocolError(error) = &answer.body else {
         return None;
     };
     let is_error = |one: &Expectation| matches!(one, Expectation::Error(_));
@@ -155,7 +156,8 @@ pub(crate) fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Opti
         is_error(one)
             || matches!(one, Expectation::Not(inner) if inner.iter().any(|(_, one)| is_error(one)))
     });
-    (!is_asked).then(|| view::refused(&Ask::new("not_error", "a result"), error))
+    let ask = Ask::new("not_error", "a result");
+    (!is_asked).then(|| view::refused(&ask, error, answer.undeclared))
 }
 
 /// What an answer does against what its tool declares: deviations that can only be seen with the catalog.

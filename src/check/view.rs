@@ -15,8 +15,8 @@ use crate::{
 pub(super) enum NoReply<'a> {
     /// Nothing came back.
     Unanswered,
-    /// A JSON-RPC error came back.
-    Refused(&'a RpcError),
+    /// A JSON-RPC error came back; and the capability that was not declared for the request.
+    Refused(&'a RpcError, Option<&'static str>),
 }
 
 impl NoReply<'_> {
@@ -24,16 +24,19 @@ impl NoReply<'_> {
     pub(super) fn verdict(&self, ask: &Ask) -> Verdict {
         match self {
             Self::Unanswered => Verdict::Unknowable("there is no answer to look at".to_owned()),
-            Self::Refused(error) => Verdict::Missed(vec![refused(ask, error)]),
+            Self::Refused(error, undeclared) => {
+                Verdict::Missed(vec![refused(ask, error, *undeclared)])
+            }
         }
     }
 }
 
 /// The result of the subject.
 pub(super) fn reply(seen: &Observation) -> Result<&Reply, NoReply<'_>> {
-    match answer(seen)?.body {
-        Body::Result(ref reply) => Ok(reply),
-        Body::ProtocolError(ref error) => Err(NoReply::Refused(error)),
+    let answer = answer(seen)?;
+    match &answer.body {
+        Body::Result(reply) => Ok(reply),
+        Body::ProtocolError(error) => Err(NoReply::Refused(error, answer.undeclared)),
     }
 }
 
@@ -59,9 +62,9 @@ pub(super) fn with_reply(
     }
 }
 
-/// The mismatch when a JSON-RPC error came instead of a result.
-pub(super) fn refused(ask: &Ask, error: &RpcError) -> Mismatch {
-    let help = match error.code {
+/// The mismatch when a JSON-RPC error came instead of a result, to a request whose capability may not be declared.
+pub(super) fn refused(ask: &Ask, error: &RpcError, undeclared: Option<&str>) -> Mismatch {
+    let expect_it = match error.code {
         Some(code) => {
             format!("if this error is what should happen, expect it with `error: {{code: {code}}}`")
         }
@@ -69,7 +72,12 @@ pub(super) fn refused(ask: &Ask, error: &RpcError) -> Mismatch {
     };
     Mismatch {
         actual: Some(phrase::laid_out(&error.raw)),
-        hint: Some(help),
+        hint: Some(match undeclared {
+            Some(capability) => {
+                format!("the server declares no capability `{capability}`; {expect_it}")
+            }
+            None => expect_it,
+        }),
         ..ask.miss(format!("the answer is the JSON-RPC error {}", named(error)))
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Answer {
     pub(crate) tool: Option<String>,
     /// The arguments as they were sent, null when none.
     pub(crate) arguments: Value,
+    /// The capability that a refused request needs, where the server did not declare it.
+    pub(crate) undeclared: Option<&'static str>,
 }
 
 /// A result, or a JSON-RPC error. The two are never mixed.

@@ -8,6 +8,7 @@ use crate::{
     check,
     observation::{
         Observation, StepPart, StepSeen,
+        answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{Finding, FindingCode, note},
     },
@@ -108,6 +109,7 @@ pub(super) fn judge(
         findings.append(&mut bench.vacuous);
         findings.extend(check::vacuity::findings(&wanted, seen));
     }
+    bench.name_the_tool(seen);
     let says_which = resolved
         .iter()
         .any(|expectation| matches!(expectation.as_ref(), Expectation::Findings(_)));
@@ -203,6 +205,9 @@ impl Bench {
         }
         if let Some(first) = self.failures.get_mut(failed) {
             first.call = shown::of_step(step);
+            let answer = seen.answer.as_ref();
+            let no_tool = answer.and_then(|answer| check::vacuity::of_no_tool(answer, seen));
+            first.mismatch.hint = no_tool.or(first.mismatch.hint.take());
         }
         if let Some(disruption) = self.disruption.as_mut().filter(|_| !disrupted) {
             disruption.step = Some(step.index);
@@ -210,6 +215,27 @@ impl Bench {
                 StepPart::Setup => Phase::Setup,
                 StepPart::Subject => Phase::Subject,
             };
+        }
+    }
+
+    /// Says of a failed call that the server has no such tool: nothing explains it better.
+    fn name_the_tool(&mut self, seen: &Observation) {
+        let no_tool = |answer: &Answer| check::vacuity::of_no_tool(answer, seen);
+        let mut own = self.failures.iter_mut().filter(|it| it.step.is_none());
+        if let Some(failure) = own.next()
+            && let Some(told) = seen.answer.as_ref().and_then(no_tool)
+        {
+            failure.mismatch.hint = Some(told);
+        }
+        // A step that was refused is the last one.
+        let refused = |disruption: &&mut Disruption| {
+            let kind = disruption.kind;
+            matches!(kind, DisruptionKind::ProtocolError | DisruptionKind::Step)
+                && disruption.help.is_none()
+        };
+        let last = seen.steps.last().and_then(|step| step.answer.as_ref());
+        if let Some(disruption) = self.disruption.as_mut().filter(refused) {
+            disruption.help = last.or(seen.answer.as_ref()).and_then(no_tool);
         }
     }
 

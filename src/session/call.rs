@@ -146,6 +146,10 @@ impl Session {
                 Body::Result(reply)
             }
         };
+        let undeclared = match body {
+            Body::Result(_) => None,
+            Body::ProtocolError(_) => self.undeclared(method),
+        };
         Ok(Answer {
             body,
             took: Duration::from_micros(settled.at_us.saturating_sub(settled.sent_us)),
@@ -158,6 +162,7 @@ impl Session {
             server_requests: pending.ticket.server_requests..settled.server_requests,
             tool: pending.tool,
             arguments: pending.arguments,
+            undeclared,
         })
     }
 

@@ -37,6 +37,23 @@ impl Session {
         record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
     }
 
+    /// The capability that a method needs and the server did not declare, if the agreed revision has it.
+    pub(super) fn undeclared(&self, method: Method) -> Option<&'static str> {
+        let facts = self.facts.as_ref()?;
+        let capability = method.capability()?;
+        if !facts.revision.has_server_capability(capability) {
+            return None;
+        }
+        if !facts.declares(capability) {
+            return Some(capability);
+        }
+        let subscribes = matches!(
+            method,
+            Method::ResourcesSubscribe | Method::ResourcesUnsubscribe
+        );
+        (subscribes && owes(facts, method).is_none()).then_some("resources.subscribe")
+    }
+
     /// Whether one of these requests got this same error from us: the server may have passed it on.
     fn refused_something(&self, requests: Range<usize>) -> bool {
         let dialogue = &self.exchange.dialogue;

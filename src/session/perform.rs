@@ -373,8 +373,19 @@ impl Session {
             Body::Result(_) => Ok(()),
             Body::ProtocolError(error) => {
                 let message = format!("{what} was refused with {error}");
-                Err(self.cannot(DisruptionKind::ProtocolError, message).into())
+                Err(self.not_accepted(message, answer).into())
             }
+        }
+    }
+
+    /// The disruption by a request that was refused.
+    pub(super) fn not_accepted(&self, message: String, answer: &Answer) -> Disruption {
+        let disruption = self.cannot(DisruptionKind::ProtocolError, message);
+        match answer.undeclared {
+            Some(capability) => disruption.with_help(format!(
+                "the server declares no capability `{capability}` in the handshake"
+            )),
+            None => disruption,
         }
     }
 

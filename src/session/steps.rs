@@ -143,7 +143,7 @@ impl Session {
             | (OnToolError::Stop | OnToolError::PassOver, Body::Result(_)) => Ok(()),
             (OnToolError::Stop | OnToolError::PassOver, Body::ProtocolError(error)) => {
                 let message = format!("{} was refused with {error}", label(&step.action));
-                Err(self.cannot(DisruptionKind::ProtocolError, message).into())
+                Err(self.not_accepted(message, answer).into())
             }
         }
     }

@@ -217,3 +217,40 @@ fn the_fresh_server_in_place_of_a_dead_one_has_all_the_time_of_the_assertion() {
     let took = seen[1]["duration_ms"].as_u64().unwrap();
     assert!((2_000..3_000).contains(&took), "{took}");
 }
+
+#[test]
+fn a_call_of_a_tool_that_is_not_there_names_those_that_are() {
+    let project = Project::with_suite(
+        "name: near\nserver: {builtin: conformance}\nassert: {tool: ehco_back}\n\
+         ---\nname: far\nserver: {builtin: minimal}\nassert: {tool: nothing-like-it}\n\
+         ---\nname: step\nserver: {builtin: minimal}\nsetup: [{tool: ecko, args: {text: a}}]\nassert: {tool: echo}\n",
+    );
+    let ran = project.run(&["run", "--suite", "evals", "--jobs", "1"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    for told in [
+        "hint      the server does not list the tool `ehco_back`",
+        "hint      the server does not list the tool `nothing-like-it`; it lists `test_simple_text`",
+        "help      the server does not list the tool `ecko`; it lists `test_simple_text`",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_refused_request_whose_capability_is_not_declared_says_so() {
+    let server = "server: {builtin: minimal}\n";
+    let project = Project::with_suite(&format!(
+        "name: list\n{server}assert_resources: {{list: {{}}}}\n\
+         ---\nname: level\n{server}assert_logging: {{set_level: debug, tool: echo}}\n\
+         ---\nname: step\n{server}setup: [{{prompt: {{name: x}}}}]\nassert: {{tool: echo}}\n"
+    ));
+    let ran = project.run(&["run", "--suite", "evals"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    for told in [
+        "hint      the server declares no capability `resources`; if this error",
+        "help      the server declares no capability `logging` in the handshake",
+        "help      the server declares no capability `prompts` in the handshake",
+    ] {
+        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+    }
+}

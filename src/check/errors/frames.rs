@@ -25,7 +25,7 @@ pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers
             }
             (Kind::ToolError, FrameAnswer::Success) => mismatches.push(other(ask, SUCCESS, reply)),
             (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {
-                mismatches.push(view::refused(ask, error));
+                mismatches.push(view::refused(ask, error, None));
             }
         }
     }
@@ -69,7 +69,7 @@ pub(in crate::check) fn beside_the_point(
         return None;
     }
     let refused = frames.answers.iter().find_map(|answer| match answer {
-        FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error)),
+        FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error, None)),
         FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
     });
     unanswered(ask, frames)

@@ -105,7 +105,7 @@ fn only(patterns: &[&str]) -> Expectation {
 
 #[test]
 fn files_that_are_as_wanted_hold() {
-    hold(&[
+    hold(&vec![
         (Expectation::FileContains(texts(&[])), after(digest("x"))),
         (
             Expectation::FileContains(texts(&["ell", "o"])),

@@ -361,7 +361,7 @@ fn a_wrong_value_is_explained() {
 fn a_matcher_that_does_not_match_is_explained() {
     let text = r#"{"n": "5", "l": [1, 2], "s": "Hello", "q": 3}"#;
     let case = |path: &str, wanted: Matcher| (matcher(path, wanted), says(text));
-    insta::assert_snapshot!(report(&[
+    insta::assert_snapshot!(report(&vec![
         case("$.x", Matcher::Exists(true)),
         case("$.q", Matcher::Exists(false)),
         case("$.n", Matcher::Type(JsonType::Integer)),

@@ -69,7 +69,8 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
     let reply = match (&answer.body, needs) {
         (_, Needs::Nothing) => return None,
         (Body::ProtocolError(error), _) => {
-            return Some(Verdict::Missed(vec![view::refused(ask, error)]));
+            let mismatch = view::refused(ask, error, answer.undeclared);
+            return Some(Verdict::Missed(vec![mismatch]));
         }
         (Body::Result(reply), _) => reply,
     };

@@ -92,7 +92,7 @@ fn processes_as_wanted_hold() {
 
 #[test]
 fn other_processes_are_explained() {
-    insta::assert_snapshot!(report(&[
+    insta::assert_snapshot!(report(&vec![
         (contains("listening"), wrote("Listening", 9)),
         (contains("listening"), wrote("", 0)),
         (contains("listening"), wrote("the end", 70_000)),

@@ -7,6 +7,7 @@ mod pattern;
 mod unfailable;
 mod untested;
 
+pub(crate) use self::untested::of_no_tool;
 use crate::{
     observation::{
         Observation,

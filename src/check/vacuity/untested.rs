@@ -14,6 +14,9 @@ use crate::{
     words::text,
 };
 
+/// So many tools are all named.
+const FEW: usize = 5;
+
 /// How the call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
@@ -27,22 +30,37 @@ enum Ended {
 pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
     let answer = seen.answer.as_ref()?;
     let tool = answer.tool.as_deref()?;
-    let ended = match &answer.body {
-        Body::Result(reply) if !reply.is_error => Ended::Well,
-        Body::Result(_) | Body::ProtocolError(_) => Ended::Badly,
-    };
+    let ended = ended(answer);
     if ended == Ended::Badly && wanted.iter().any(|one| names_the_error(one)) {
         return None;
     }
-    let listed = seen
-        .catalog
-        .as_deref()
-        .filter(|catalog| catalog.tools.is_some() && !changes_its_tools(seen));
-    let known = listed.and_then(|catalog| match catalog.tool(tool) {
+    let known = listed(seen).and_then(|catalog| match catalog.tool(tool) {
         Some(_) => refused_arguments(tool, catalog, answer, ended),
         None => unlisted(tool, catalog, ended, seen),
     });
     known.or_else(|| refused_by_server(wanted, answer))
+}
+
+/// That a call which failed is of a tool that the server does not list, and which one it may have meant.
+pub(crate) fn of_no_tool(answer: &Answer, seen: &Observation) -> Option<String> {
+    let tool = answer.tool.as_deref()?;
+    let catalog = listed(seen)?;
+    let failed = ended(answer) == Ended::Badly && catalog.tool(tool).is_none();
+    failed.then(|| not_listed(tool, catalog))
+}
+
+/// How a call ended.
+fn ended(answer: &Answer) -> Ended {
+    match &answer.body {
+        Body::Result(reply) if !reply.is_error => Ended::Well,
+        Body::Result(_) | Body::ProtocolError(_) => Ended::Badly,
+    }
+}
+
+/// The tools that the server listed, unless that proves nothing.
+fn listed(seen: &Observation) -> Option<&Catalog> {
+    let catalog = seen.catalog.as_deref();
+    catalog.filter(|catalog| catalog.tools.is_some() && !changes_its_tools(seen))
 }
 
 /// Why frames of `raw` that nothing came back for tested nothing: what is wanted holds of silence too.
@@ -97,19 +115,35 @@ fn changes_its_tools(seen: &Observation) -> bool {
 
 /// A tool that the server does not list. One that answers well after setup steps may have come with them.
 fn unlisted(tool: &str, catalog: &Catalog, ended: Ended, seen: &Observation) -> Option<String> {
-    let near = text::nearest(tool, catalog.tool_names())
-        .map(|near| format!("; it lists {}", phrase::quoted(near)))
-        .unwrap_or_default();
-    let tool = phrase::quoted(tool);
-    match ended {
-        Ended::Badly => Some(format!(
-            "the server does not list the tool {tool}: the error may be about that{near}"
-        )),
-        Ended::Well if seen.steps.is_empty() => Some(format!(
-            "the server does not list the tool {tool}, and answers all the same{near}"
-        )),
-        Ended::Well => None,
+    let consequence = match ended {
+        Ended::Badly => ": the error may be about that",
+        Ended::Well if seen.steps.is_empty() => ", and answers all the same",
+        Ended::Well => return None,
+    };
+    let named = phrase::quoted(tool);
+    Some(format!(
+        "the server does not list the tool {named}{consequence}{}",
+        near(tool, catalog)
+    ))
+}
+
+/// That a tool is not listed, and which one may have been meant; of a few, all.
+fn not_listed(tool: &str, catalog: &Catalog) -> String {
+    let mut meant = near(tool, catalog);
+    let all = catalog.tool_names();
+    if meant.is_empty() && (1..=FEW).contains(&all.len()) {
+        let all: Vec<String> = all.into_iter().map(phrase::quoted).collect();
+        meant = format!("; it lists {}", phrase::joined(&all, "and"));
     }
+    let quoted = phrase::quoted(tool);
+    format!("the server does not list the tool {quoted}{meant}")
+}
+
+/// The listed tool that may have been meant.
+fn near(tool: &str, catalog: &Catalog) -> String {
+    text::nearest(tool, catalog.tool_names())
+        .map(|near| format!("; it lists {}", phrase::quoted(near)))
+        .unwrap_or_default()
 }
 
 /// Arguments that the tool's own schema refuses.
