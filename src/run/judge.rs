@@ -207,7 +207,9 @@ impl Bench {
             first.call = shown::of_step(step);
             let answer = seen.answer.as_ref();
             let no_tool = answer.and_then(|answer| check::vacuity::of_no_tool(answer, seen));
-            first.mismatch.hint = no_tool.or(first.mismatch.hint.take());
+            if let Some(told) = no_tool {
+                first.mismatch.hint = Some(before_hint(told, first.mismatch.hint.take()));
+            }
         }
         if let Some(disruption) = self.disruption.as_mut().filter(|_| !disrupted) {
             disruption.step = Some(step.index);
@@ -218,14 +220,15 @@ impl Bench {
         }
     }
 
-    /// Says of a failed call that the server has no such tool: nothing explains it better.
+    /// Says of a failed call that the server has no such tool: nothing explains it better. What the expectation
+    /// advises stays, because a call of no tool may be what the assertion is about.
     fn name_the_tool(&mut self, seen: &Observation) {
         let no_tool = |answer: &Answer| check::vacuity::of_no_tool(answer, seen);
         let mut own = self.failures.iter_mut().filter(|it| it.step.is_none());
         if let Some(failure) = own.next()
             && let Some(told) = seen.answer.as_ref().and_then(no_tool)
         {
-            failure.mismatch.hint = Some(told);
+            failure.mismatch.hint = Some(before_hint(told, failure.mismatch.hint.take()));
         }
         // A step that was refused is the last one.
         let refused = |disruption: &&mut Disruption| {
@@ -318,5 +321,13 @@ impl Bench {
             })
             .collect();
         self.failures.extend(failures);
+    }
+}
+
+/// What is known of the call, and then what the expectation advises.
+fn before_hint(told: String, hint: Option<String>) -> String {
+    match hint {
+        Some(hint) => format!("{told}; {hint}"),
+        None => told,
     }
 }
