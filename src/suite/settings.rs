@@ -272,7 +272,7 @@ fn reports(texts: Texts, lowering: &mut Lowering<'_>) -> Vec<String> {
 
 /// The servers of `targets`.
 fn named_targets(
-    table: Table<crate::suite::raw::server::RawServer>,
+    table: Table<Box<crate::suite::raw::server::RawServer>>,
     lowering: &mut Lowering<'_>,
 ) -> Vec<NamedTarget> {
     table

@@ -272,7 +272,7 @@ impl Lowering<'_> {
             None => Vec::new(),
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
-        let control = self.control(*raw, control);
+        let control = self.control(raw, control);
         let (at, (subject, wanted)) = match chosen {
             Some((_, at)) => (at, lowered?),
             // Nothing of it is looked at when it is skipped.
@@ -319,7 +319,7 @@ impl Lowering<'_> {
     /// The server of the document. Where another one may take its place, what it would lack is no matter yet.
     fn own_server(
         &mut self,
-        field: Option<Field<RawServer>>,
+        field: Option<Field<Box<RawServer>>>,
         at: At,
     ) -> (Server, super::server::ClientSide) {
         let fixture_from = self.fixture_from;
@@ -338,7 +338,7 @@ impl Lowering<'_> {
     /// A server that a trajectory does not start: its block is checked all the same.
     fn check_unused_server(
         &mut self,
-        field: Option<Field<RawServer>>,
+        field: Option<Field<Box<RawServer>>>,
         at: At,
     ) -> (Server, super::server::ClientSide) {
         let side = match field {

@@ -31,12 +31,12 @@ impl Lowering<'_> {
         &mut self,
         server_protocol: Option<Field<Text>>,
         server_capabilities: Option<Field<RawCapabilities>>,
-        own: Option<Field<RawClient>>,
+        own: Option<Field<Box<RawClient>>>,
     ) -> ClientBehaviour {
         let RawClient {
             protocol,
             client_capabilities,
-        } = own.map(|own| own.value).unwrap_or_default();
+        } = *own.map(|own| own.value).unwrap_or_default();
         let mut behaviour = ClientBehaviour {
             revision: self.revision(protocol.or(server_protocol)),
             ..ClientBehaviour::default()

@@ -43,7 +43,7 @@ impl Lowering<'_> {
     }
 
     /// When and how often it runs, beside when it does not.
-    pub(super) fn control(&mut self, raw: RawAssertion, skips: Control) -> Control {
+    pub(super) fn control(&mut self, raw: Box<RawAssertion>, skips: Control) -> Control {
         let RawAssertion {
             name: _,
             description: _,
@@ -73,7 +73,7 @@ impl Lowering<'_> {
             skip_unless_env: _,
             serial,
             retries,
-        } = raw;
+        } = *raw;
         self.check_stray([
             ("trace", "trajectory", trace.map(|field| field.key)),
             ("audit_log", "trajectory", audit_log.map(|field| field.key)),

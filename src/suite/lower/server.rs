@@ -61,7 +61,7 @@ impl Lowering<'_> {
     /// A server with a name of its own, and what its block says about the client.
     pub(in crate::suite) fn named_server(
         &mut self,
-        field: Field<RawServer>,
+        field: Field<Box<RawServer>>,
     ) -> (Server, ClientBehaviour) {
         let at = field.key;
         let (server, (protocol, capabilities)) = self.server(Some(field), at);
@@ -72,7 +72,7 @@ impl Lowering<'_> {
     /// The server, and what the block says about the client. `at`: the place to blame without a block.
     pub(super) fn server(
         &mut self,
-        field: Option<Field<RawServer>>,
+        field: Option<Field<Box<RawServer>>>,
         at: At,
     ) -> (Server, ClientSide) {
         let place = field.as_ref().map_or(at, |field| field.key);
@@ -91,7 +91,7 @@ impl Lowering<'_> {
             protocol,
             client_capabilities,
             auth,
-        } = field.map(|field| field.value).unwrap_or_default();
+        } = *field.map(|field| field.value).unwrap_or_default();
         if let Some(builtin) = &builtin {
             self.check_profile(&builtin.value);
         }

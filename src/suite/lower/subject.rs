@@ -73,30 +73,30 @@ impl Lowering<'_> {
     }
 
     /// `assert`
-    pub(super) fn tool_subject(&mut self, field: Field<RawTool>) -> Lowered {
+    pub(super) fn tool_subject(&mut self, field: Field<Box<RawTool>>) -> Lowered {
         let at = field.key;
         let RawTool {
             tool,
             args,
             expect,
             capture_progress: _,
-        } = field.value;
+        } = *field.value;
         let wanted = self.answer(expect, at);
         let call = self.subject_call(tool, args, "`assert`", at)?;
         Some((Subject::Tool(call), wanted))
     }
 
     /// `assert_tools`
-    pub(super) fn tools_subject(&mut self, field: Field<RawTools>) -> Made {
+    pub(super) fn tools_subject(&mut self, field: Field<Box<RawTools>>) -> Made {
         let at = field.key;
-        let RawTools { cursor, expect } = field.value;
+        let RawTools { cursor, expect } = *field.value;
         let cursor = self.cursor(cursor);
         (Subject::Tools(ListCall { cursor }), self.answer(expect, at))
     }
 
     /// `assert_initialize`
-    pub(super) fn initialize_subject(&mut self, field: Field<RawInitialize>) -> Made {
-        let RawInitialize { expect } = field.value;
+    pub(super) fn initialize_subject(&mut self, field: Field<Box<RawInitialize>>) -> Made {
+        let RawInitialize { expect } = *field.value;
         (Subject::Initialize, self.answer(expect, field.key))
     }
 

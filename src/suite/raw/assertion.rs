@@ -44,18 +44,18 @@ shape! {
         tags = "tags": Texts;
         /// The server under test and how it is reached. Keys that are missing come from `defaults` of
         /// `mcp-assert.yaml`.
-        server = "server": RawServer;
+        server = "server": Box<RawServer>;
         /// The protocol revision and the client's behaviour for this assertion.
-        client = "client": RawClient;
+        client = "client": Box<RawClient>;
         /// Calls made before the subject, one after another on the same session. One that is answered with
         /// an error ends the assertion as an error that names the step.
         setup = "setup": Vec<Placed<RawStep>>;
         /// Calls one tool.
-        assert = "assert": RawTool;
+        assert = "assert": Box<RawTool>;
         /// Lists the tools, all pages.
-        assert_tools = "assert_tools": RawTools;
+        assert_tools = "assert_tools": Box<RawTools>;
         /// Makes the handshake and looks at its answer.
-        assert_initialize = "assert_initialize": RawInitialize;
+        assert_initialize = "assert_initialize": Box<RawInitialize>;
         /// Lists, reads, or subscribes to resources.
         assert_resources = "assert_resources": Box<RawResources>;
         /// Lists prompts or gets one.

@@ -17,7 +17,7 @@ shape! {
         /// Keys of assertions that hold for every assertion without them; `server` is joined key by key.
         defaults = "defaults": Anything;
         /// Servers by name; `--target` runs every assertion on each of those it names, with the `env` of its own `server`.
-        targets = "targets": Table<RawServer>;
+        targets = "targets": Table<Box<RawServer>>;
         /// What holds for every container whose own `docker` does not say it; a text is an image.
         docker = "docker": TextOr<RawDocker>;
         /// The folder copied fresh for every assertion, relative to the settings file. Of several
