@@ -60,9 +60,9 @@ pub(super) async fn attempt(
     shared: &Shared,
     teller: Teller<'_>,
     slot: &mut Slot,
-) -> Attempted {
+) -> Box<Attempted> {
     let begun = StdInstant::now();
-    let mut attempted = Attempted {
+    let mut attempted = Box::new(Attempted {
         observation: Observation::default(),
         bindings: Bindings {
             environment: Arc::clone(&shared.options.environment),
@@ -76,7 +76,7 @@ pub(super) async fn attempt(
         place: None,
         died: None,
         waited: Duration::ZERO,
-    };
+    });
     if let Subject::Trajectory(source) = &job.body.subject {
         trajectory::observe(source, job, shared, &mut attempted);
         return attempted.since(begun);
@@ -107,7 +107,7 @@ pub(super) async fn attempt(
 
 impl Attempted {
     /// Notes how long it took; waiting for others, and what nobody asked for, is not counted.
-    fn since(mut self, begun: StdInstant) -> Self {
+    fn since(mut self: Box<Self>, begun: StdInstant) -> Box<Self> {
         let timings = &mut self.observation.timings;
         let others = self.waited + timings.aside;
         timings.total = begun.elapsed().saturating_sub(others);
@@ -356,7 +356,7 @@ impl Attempted {
 
     /// Ends what is still there, or hands the server to the next assertion of its lane, and completes the
     /// observation with what only the end can show.
-    pub(super) async fn close(mut self, shared: &Shared, job: &RunJob) -> Self {
+    pub(super) async fn close(mut self: Box<Self>, shared: &Shared, job: &RunJob) -> Box<Self> {
         if let Some(mut live) = self.live.take() {
             let asked = survey::in_session_of(&mut live, job, shared, &mut self.observation).await;
             if asked == Asked::Not {
@@ -387,7 +387,7 @@ impl Attempted {
     }
 
     /// Ends what is still there of an attempt that nobody wants any more.
-    pub(super) async fn call_off(self, shared: &Shared) {
+    pub(super) async fn call_off(self: Box<Self>, shared: &Shared) {
         if let Some(live) = self.live {
             live.abandon(shared).await;
         }

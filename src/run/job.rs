@@ -177,14 +177,14 @@ pub(super) async fn carry_out(
     job: &Job,
     shared: &Shared,
     mut slot: Slot,
-) -> Option<Outcome> {
+) -> Option<Box<Outcome>> {
     let Work::Run(planned) = &job.work else {
-        return Some(blank(job, Status::Skip));
+        return Some(Box::new(blank(job, Status::Skip)));
     };
     let Some(body) = planned.assertion.body() else {
         let defect = "a defect of mcp-assert itself: the document cannot be read a second time";
         let disruption = Disruption::new(DisruptionKind::Place, Phase::Place, defect);
-        return Some(not_observed(job, disruption));
+        return Some(Box::new(not_observed(job, disruption)));
     };
     let work = &RunJob {
         planned: planned.clone(),
@@ -227,7 +227,7 @@ pub(super) async fn carry_out(
         if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
             let kept = shared.options.wire;
             let ending = Ending { earlier, kept };
-            return Some(outcome(job, work, seen, judgement, ending));
+            return Some(Box::new(outcome(job, work, seen, judgement, ending)));
         }
         earlier.push(earlier_attempt(job, work, seen, judgement));
         shared.tell(Message::Progress(Event::Retrying {
@@ -239,10 +239,10 @@ pub(super) async fn carry_out(
 
 /// Closes while the next job has the slot already, but for the time that it is to wait for the end.
 async fn beside_the_next(
-    mut closing: Pin<&mut impl Future<Output = Attempted>>,
+    mut closing: Pin<&mut impl Future<Output = Box<Attempted>>>,
     patience: Option<Duration>,
     teller: Teller<'_>,
-) -> Attempted {
+) -> Box<Attempted> {
     if let Some(patience) = patience
         && let Ok(seen) = timeout(patience, &mut closing).await
     {
@@ -296,7 +296,7 @@ struct Ending {
 fn outcome(
     job: &Job,
     work: &RunJob,
-    seen: Attempted,
+    seen: Box<Attempted>,
     judgement: Judgement,
     ending: Ending,
 ) -> Outcome {
@@ -353,7 +353,7 @@ fn outcome(
 fn earlier_attempt(
     job: &Job,
     work: &RunJob,
-    seen: Attempted,
+    seen: Box<Attempted>,
     judgement: Judgement,
 ) -> EarlierAttempt {
     let stderr = seen.observation.stderr.clone();

@@ -38,7 +38,7 @@ const LEFT_BY_CLIENT: &str = "what was killed is the client of the engine: the c
 
 /// A server with the session on it.
 pub(super) struct Live {
-    pub(super) session: Session,
+    pub(super) session: Box<Session>,
     pub(super) process: Running,
     pub(super) place: Place,
     /// Assertions that used it before.

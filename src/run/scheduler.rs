@@ -389,7 +389,6 @@ impl Scheduler {
             let job = &plan.jobs[index];
             let carrying = Box::pin(job::carry_out(index, job, &shared, slot));
             let ended = AssertUnwindSafe(carrying).catch_unwind().await;
-            let ended = ended.map(|outcome| outcome.map(Box::new));
             shared.board.ended(index, ended, &shared);
         });
         let task = Task {

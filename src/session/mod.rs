@@ -106,14 +106,18 @@ pub(crate) struct Remainder {
 
 impl Session {
     /// A session that has not begun: the handshake is made when the first subject needs it. `exited` tells how
-    /// the process behind the link ended, where there is one.
-    pub(crate) fn new(link: Link, behaviour: &ClientBehaviour, exited: Option<Exited>) -> Self {
+    /// the process behind the link ended, where there is one. Boxed, since it is large and passed on often.
+    pub(crate) fn new(
+        link: Link,
+        behaviour: &ClientBehaviour,
+        exited: Option<Exited>,
+    ) -> Box<Self> {
         let asked = match behaviour.revision {
             RevisionWanted::Auto => Revision::NEWEST_HANDSHAKE,
             RevisionWanted::Exactly(revision) => revision,
         };
         let dialogue = Dialogue::new(Client::new(behaviour), asked);
-        Self {
+        Box::new(Self {
             exchange: Exchange::new(link, dialogue, exited),
             facts: None,
             handshake: None,
@@ -124,7 +128,7 @@ impl Session {
             written_before: 0,
             gave_up: false,
             looked_again: Asked::Not,
-        }
+        })
     }
 
     /// Performs one assertion: the handshake where it was not made, the setup, the subject. The observation
@@ -190,7 +194,7 @@ impl Session {
     }
 
     /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
-    pub(crate) async fn close(mut self, deadline: Instant) -> Remainder {
+    pub(crate) async fn close(mut self: Box<Self>, deadline: Instant) -> Remainder {
         let unanswered = self.exchange.finish(deadline).await;
         Remainder {
             unanswered,

@@ -91,7 +91,7 @@ pub(super) fn on_call(acts: Vec<Act>) -> Plot {
 
 /// A session with a scripted server behind it.
 pub(super) struct Stage {
-    pub(super) session: Session,
+    pub(super) session: Box<Session>,
     pub(super) bindings: Bindings,
     /// What is waited for after every answer.
     pub(super) wait: Option<Waiting>,
