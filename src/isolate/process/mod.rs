@@ -161,7 +161,7 @@ impl Process {
         spec: &ProcessSpec,
         clock: JobClock,
     ) -> Result<(Self, Link), StartFailure> {
-        let path = program::find(spec)?;
+        let path = program::named(spec)?;
         let marker = next_marker();
         let refused = |error: io::Error| StartFailure::Refused {
             program: spec.program.clone(),

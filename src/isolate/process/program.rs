@@ -86,8 +86,17 @@ impl StartFailure {
     }
 }
 
-/// The file to execute.
-pub(super) fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
+/// The file to execute. What names a file is not looked at: the system does so, and where it refuses, [`explain`] does.
+pub(super) fn named(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
+    if spec.program.contains('/') {
+        Ok(spec.directory.join(&spec.program))
+    } else {
+        find(spec)
+    }
+}
+
+/// The file to execute, looked at.
+fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
     match fs::metadata(&spec.directory) {
         Ok(found) if found.is_dir() => {}
         Ok(_) => return Err(no_directory(spec, "is not a directory")),
@@ -118,8 +127,16 @@ pub(super) fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
     Err(unusable.unwrap_or_else(|| not_found(spec, search)))
 }
 
-/// What the error of the system means for a program that was found.
+/// What the error of the system means: there is no such program, it cannot be executed, or the system refused.
 pub(super) fn explain(spec: &ProcessSpec, path: &Path, error: &io::Error) -> StartFailure {
+    match find(spec) {
+        Ok(_) => refused(spec, path, error),
+        Err(failure) => failure,
+    }
+}
+
+/// What the error of the system means for a program that is there.
+fn refused(spec: &ProcessSpec, path: &Path, error: &io::Error) -> StartFailure {
     let shown = path.display().to_string();
     let beginning = beginning(path);
     let interpreter = interpreter(&beginning);
