@@ -120,7 +120,8 @@ fn is_interpreted(character: char) -> bool {
     }
 }
 
-/// At most `limit` characters of a text, cut at the end with the number of characters left out.
+/// At most `limit` characters of a text, cut at the end with the number of characters left out; the whole where that
+/// is no longer.
 pub(crate) fn head(text: &str, limit: usize) -> String {
     if is_within(text, limit) {
         return text.to_owned();
@@ -138,8 +139,12 @@ pub(crate) fn head(text: &str, limit: usize) -> String {
         (kept, behind) = (before, rest);
         left_out += number;
     }
-    let more = behind.chars().count().saturating_add(left_out);
-    format!("{kept}{CUT} ({more} more characters)")
+    let more = behind.chars().count();
+    let note = format!("{CUT} ({} more characters)", more.saturating_add(left_out));
+    if left_out == 0 && more <= note.chars().count() {
+        return text.to_owned();
+    }
+    format!("{kept}{note}")
 }
 
 fn is_within(text: &str, limit: usize) -> bool {
@@ -226,7 +231,10 @@ mod tests {
 
     #[test]
     fn cuts_say_what_is_missing() {
-        assert_eq!(head("abcdef", 3), "abc… (3 more characters)");
+        let long = "x".repeat(33);
+        assert_eq!(head(&long, 10), "xxxxxxxxxx… (23 more characters)");
+        // The note would take as much as what it stands for.
+        assert_eq!(head(&long, 11), long);
         assert_eq!(
             around("0123456789", 5, 4),
             "(3 characters) …3456… (3 more characters)"
@@ -236,15 +244,16 @@ mod tests {
 
     #[test]
     fn a_second_cut_counts_with_the_first() {
-        let once = head(&"x".repeat(30), 10);
-        assert_eq!(once, "xxxxxxxxxx… (20 more characters)");
+        let once = head(&"x".repeat(40), 10);
+        assert_eq!(once, "xxxxxxxxxx… (30 more characters)");
         for limit in [11, 14, 20] {
             assert_eq!(head(&once, limit), once);
         }
         assert_eq!(head(&once, 10), once);
-        assert_eq!(head(&once, 4), "xxxx… (26 more characters)");
+        assert_eq!(head(&once, 4), "xxxx… (36 more characters)");
         let sentence = format!("`{once}` and more");
-        assert_eq!(head(&sentence, 15), "`xxxxxxxxxx… (30 more characters)");
-        assert_eq!(head("a… b cdef", 5), "a… b … (4 more characters)");
+        assert_eq!(head(&sentence, 15), "`xxxxxxxxxx… (40 more characters)");
+        let dots = format!("a… b {}", "x".repeat(30));
+        assert_eq!(head(&dots, 5), "a… b … (30 more characters)");
     }
 }
