@@ -143,7 +143,7 @@ fn no_cut_of_a_text_shows_a_part_of_a_secret() {
 #[test]
 fn a_text_is_cut_once() {
     let shown = leaks(
-        "    result(asked, {'isError': True, 'content': [{'type': 'text', 'text': 'x' * 70 + password}]})",
+        "    result(asked, {'isError': True, 'content': [{'type': 'text', 'text': 'x' * 70 + password + 'y' * 40}]})",
         "GIVEN: \"${PASS}\"",
         "assert: {tool: x, expect: {not_error: true}}",
     );
