@@ -126,7 +126,8 @@ impl Lowering<'_> {
             }
             Transport::Stdio => {
                 self.check_unreached(&reached);
-                self.stdio_target(reached.builtin, docker, started, place)
+                let url = reached.url.map(|field| field.key);
+                self.stdio_target(reached.builtin, docker, started, (place, url))
             }
         };
         (Server { target }, (protocol, client_capabilities))
@@ -208,13 +209,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// A process of our own that speaks over its standard streams.
+    /// A process of our own that speaks over its standard streams. The places are those of the block, and of a url that
+    /// stands in it without its transport.
     fn stdio_target(
         &mut self,
         builtin: Option<Field<Text>>,
         docker: Option<Field<TextOr<RawDocker>>>,
         started: Started,
-        place: At,
+        (place, url): (At, Option<At>),
     ) -> Target {
         if let Some(inherit) = &started.inherit_env
             && docker.is_none()
@@ -254,7 +256,10 @@ impl Lowering<'_> {
             .problems
             .is_refused(&["server", "command"], place);
         if launch.command.is_none() && self.around.server_from == ServerFrom::Suite && !is_refused {
-            self.problem(place, problems::no_server);
+            match url {
+                Some(url) => self.problem(url, problems::no_transport),
+                None => self.problem(place, problems::no_server),
+            }
         }
         Target::Process(launch)
     }

@@ -285,6 +285,19 @@ pub(crate) fn no_server(origin: Origin) -> Diagnostic {
     )
 }
 
+/// A url beside a transport that reaches none.
+pub(crate) fn no_transport(origin: Origin) -> Diagnostic {
+    let problem = error(
+        code::NO_SERVER,
+        origin,
+        "the transport is `stdio`, which starts a `command` and reaches no `url`".into(),
+    );
+    helped(
+        problem,
+        "add `transport: http`, or `transport: sse`, beside the `url`",
+    )
+}
+
 /// No url for a transport that needs one.
 pub(crate) fn no_url(origin: Origin, transport: &str) -> Diagnostic {
     let problem = error(

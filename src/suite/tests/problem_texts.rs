@@ -40,6 +40,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x}\nassert_tools: {}\n",
     "assert: {tool: x}\n",
     "server: {transport: http}\nassert: {tool: x}\n",
+    "server: {url: http://localhost:8080/mcp}\nassert: {tool: x}\n",
     "S\nassert: {tool: x}\ntimeout: 30\n---\nname: b\nS\nassert: {tool: x, expect: {max_duration: -5s}}\n",
     "S\nassert: {tool: x, expect: {matches_regex: ['(?=a)', '(', ok]}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'a[1abc]': 1, '$.b': 2}}}\n",
