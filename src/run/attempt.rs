@@ -18,7 +18,8 @@ use super::{
     lookout::Watch,
     overdue,
     place::Place,
-    reuse, survey, trajectory,
+    reuse::{self, Users},
+    survey, trajectory,
 };
 use crate::{
     isolate::{container::image::ReadyImage, process::Process, running::Running},
@@ -42,7 +43,7 @@ pub(super) struct Attempted {
     pub(super) observation: Observation,
     pub(super) bindings: Bindings,
     pub(super) command_line: Option<String>,
-    pub(super) shared_server: Vec<String>,
+    pub(super) shared_server: Users,
     /// What the outcome should mention.
     pub(super) notes: Vec<String>,
     live: Option<Live>,
@@ -70,7 +71,7 @@ pub(super) async fn attempt(
             ..Bindings::default()
         },
         command_line: None,
-        shared_server: Vec::new(),
+        shared_server: Users::default(),
         notes: Vec::new(),
         live: None,
         place: None,
@@ -194,7 +195,7 @@ impl Attempted {
         });
         live.close(shared).await;
         self.bindings.captured.clear();
-        self.shared_server.clear();
+        self.shared_server = Users::default();
         self.observation = Observation::default();
         self.waited = started.begun.elapsed();
     }
@@ -233,7 +234,7 @@ impl Attempted {
         }
         let looked = watch.after_subject(&self.bindings).await;
         self.shared_server.clone_from(&live.used_by);
-        live.used_by.push(job.planned.assertion.case.id.clone());
+        live.used_by.add(&job.planned.assertion.case.id);
         self.live = Some(live);
         self.observation.files = looked?;
         Ok(())
@@ -344,7 +345,7 @@ impl Attempted {
                     session,
                     process,
                     place,
-                    used_by: Vec::new(),
+                    used_by: Users::default(),
                 })
             }
             Err(disruption) => {

@@ -345,7 +345,7 @@ fn outcome(
             Vec::new()
         },
         server_of: seen.shared_server.first().cloned(),
-        shared_server: (!seen.shared_server.is_empty()).then(|| seen.shared_server.join(", ")),
+        shared_server: seen.shared_server.listed(""),
         ..blank(job, judgement.status)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{contained, job::Shared, place::Place};
+use super::{contained, job::Shared, place::Place, reuse::Users};
 use crate::{
     isolate::{
         process::{Patience, Runs},
@@ -42,7 +42,7 @@ pub(super) struct Live {
     pub(super) process: Running,
     pub(super) place: Place,
     /// Assertions that used it before.
-    pub(super) used_by: Vec<String>,
+    pub(super) used_by: Users,
 }
 
 /// How much time a server was given to end.
@@ -148,11 +148,11 @@ impl Live {
     }
 }
 
-fn container_of(process: &Running, used_by: &[String]) -> Option<Box<ContainerSeen>> {
+fn container_of(process: &Running, used_by: &Users) -> Option<Box<ContainerSeen>> {
     let seen = process.container()?.seen().clone();
-    Some(Box::new(match used_by {
-        [] | [_] => seen,
-        [_, _, ..] => seen.found_there(),
+    Some(Box::new(match used_by.count() {
+        0 | 1 => seen,
+        2.. => seen.found_there(),
     }))
 }
 
