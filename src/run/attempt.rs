@@ -406,7 +406,7 @@ impl Attempted {
 
     /// Ends the server, and notes of its end what is not, or may not be, of our asking.
     async fn end(&mut self, live: Live, asked: Asked, shared: &Shared, job: &RunJob) {
-        let mut unheard = Observation::default();
+        let mut unheard = None;
         let looked_again = live.session.looked_again();
         let judged = survey::judges_findings(job, shared);
         let asked = if judged {
@@ -416,7 +416,7 @@ impl Attempted {
         };
         let seen = match asked {
             Asked::Not | Asked::Answered => &mut self.observation,
-            Asked::Unanswered => &mut unheard,
+            Asked::Unanswered => unheard.get_or_insert_with(Box::<Observation>::default),
         };
         let known = seen.findings.len();
         let ended = live.end(shared, seen).await;

@@ -137,8 +137,9 @@ impl Watch<'_> {
         }
         let bindings = (bindings, self.dialect);
         let place = self.place;
+        // Most assertions name no file, and those that do not should not carry the room for this along.
         let seen = place.look_after(&wanted, bindings, self.server, &self.until);
-        seen.await.map(Some)
+        Box::pin(seen).await.map(Some)
     }
 }
 

@@ -103,7 +103,10 @@ impl Place {
             Files::Here { copy: None } => true,
             // What cannot be looked at may be changed.
             Files::Here { copy: Some(copy) } => copy.is_untouched(until).await.unwrap_or(false),
-            Files::Inside(inside) => inside.is_untouched(server, until).await.unwrap_or(false),
+            Files::Inside(inside) => {
+                let untouched = Box::pin(inside.is_untouched(server, until)).await;
+                untouched.unwrap_or(false)
+            }
         }
     }
 
@@ -136,7 +139,7 @@ impl Place {
     pub(super) async fn look_again(&mut self, server: &Running) {
         if let (Files::Inside(inside), Some(server)) = (&self.files, server.container()) {
             for path in inside.outside() {
-                let state = server.look(path).await;
+                let state = Box::pin(server.look(path)).await;
                 inside.add_one(path, &state, &mut self.before);
             }
         }

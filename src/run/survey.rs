@@ -53,7 +53,7 @@ pub(super) async fn in_session_of(
     };
     // What it writes from now on may be about the question.
     seen.stderr = live.process.stderr();
-    let Some(surveyed) = ask(live, &job.planned, shared).await else {
+    let Some(surveyed) = Box::pin(ask(live, &job.planned, shared)).await else {
         // The run was interrupted: nothing that follows is judged.
         return Asked::Unanswered;
     };
@@ -68,7 +68,7 @@ pub(super) async fn in_session_of(
         return Asked::Unanswered;
     }
     // It ended. Of the question, or by itself in the same moment? One that is only asked knows.
-    match elsewhere(&job.planned, shared).await {
+    match Box::pin(elsewhere(&job.planned, shared)).await {
         Ok(other) if other.missing.is_none() => {
             claim.deliver(other);
             Asked::Not

@@ -80,7 +80,7 @@ impl Session {
             steps: script.setup,
             lookout: script.lookout,
         };
-        let done = self.one_by_one(sequence, bindings, deadline).await;
+        let done = Box::pin(self.one_by_one(sequence, bindings, deadline)).await;
         let timings = &mut self.seen.timings;
         timings.setup = began.elapsed().saturating_sub(timings.aside);
         done
@@ -147,20 +147,24 @@ impl Session {
                 self.tool(call, bindings, deadline).await?
             }
             Subject::Tools(call) => {
-                self.listing(Method::ToolsList, call, bindings, deadline)
-                    .await?
+                let listing = self.listing(Method::ToolsList, call, bindings, deadline);
+                Box::pin(listing).await?
             }
             Subject::Initialize => {
                 // The handshake was made already; its answer is what is looked at.
                 self.seen.answer.clone_from(&self.handshake);
                 return Ok(());
             }
-            Subject::Resources(call) => return self.resources(call, bindings, deadline).await,
-            Subject::Prompts(call) => self.prompts(call, bindings, deadline).await?,
-            Subject::Completion(call) => self.completion(call, bindings, deadline).await?,
+            Subject::Resources(call) => {
+                return Box::pin(self.resources(call, bindings, deadline)).await;
+            }
+            Subject::Prompts(call) => Box::pin(self.prompts(call, bindings, deadline)).await?,
+            Subject::Completion(call) => {
+                Box::pin(self.completion(call, bindings, deadline)).await?
+            }
             Subject::Logging { level, call, .. } => {
                 let asked = (level.as_ref(), call.as_deref());
-                self.logging(asked, bindings, deadline).await?
+                Box::pin(self.logging(asked, bindings, deadline)).await?
             }
             Subject::Notifications { call, .. } => self.tool(call, bindings, deadline).await?,
             Subject::Steps { steps, order } => {
@@ -170,13 +174,17 @@ impl Session {
                     lookout: script.lookout,
                 };
                 return match order {
-                    StepOrder::OneByOne => self.one_by_one(sequence, bindings, deadline).await,
-                    StepOrder::Parallel => self.all_at_once(sequence, bindings, deadline).await,
+                    StepOrder::OneByOne => {
+                        Box::pin(self.one_by_one(sequence, bindings, deadline)).await
+                    }
+                    StepOrder::Parallel => {
+                        Box::pin(self.all_at_once(sequence, bindings, deadline)).await
+                    }
                 };
             }
             Subject::Raw(exchange) => {
                 let on_end = script.lookout.map_or(OnEnd::Disrupts, Lookout::on_end);
-                return self.raw((exchange, on_end), bindings, deadline).await;
+                return Box::pin(self.raw((exchange, on_end), bindings, deadline)).await;
             }
             Subject::Http(_) => {
                 let message = "the subject `http` is not supported by this version".to_owned();

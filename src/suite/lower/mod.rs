@@ -130,6 +130,8 @@ pub(crate) struct Compiled {
     paths: HashMap<String, JsonPath>,
     /// Servers by all that is written of them.
     servers: HashMap<String, Arc<Server>>,
+    /// The server of the last assertion, which is nearly always that of the next one too.
+    last_server: Option<Arc<Server>>,
     /// The client of all assertions that say nothing about it.
     client: Arc<ClientBehaviour>,
     /// The variables that `{{env.NAME}}` names anywhere.
@@ -139,9 +141,15 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// The server, shared with those that are the same.
     fn server(&mut self, server: Server) -> Arc<Server> {
+        let last = self.last_server.as_ref();
+        if let Some(last) = last.filter(|last| last.target == server.target) {
+            return Arc::clone(last);
+        }
         let written = format!("{:?}", server.target);
         let shared = self.servers.entry(written);
-        Arc::clone(shared.or_insert_with(|| Arc::new(server)))
+        let shared = shared.or_insert_with(|| Arc::new(server));
+        self.last_server = Some(Arc::clone(shared));
+        Arc::clone(shared)
     }
 
     /// The variables that `{{env.NAME}}` names anywhere in what was lowered so far.

@@ -42,6 +42,15 @@ impl Pattern {
     }
 }
 
+/// The same text that became the same expression.
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written && self.compiled() == other.compiled()
+    }
+}
+
+impl Eq for Pattern {}
+
 #[cfg(test)]
 impl Pattern {
     /// A pattern that means the same in both syntaxes.

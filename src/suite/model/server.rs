@@ -21,7 +21,7 @@ pub(crate) struct Server {
 }
 
 /// The ways to reach a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A process that speaks over stdin and stdout.
     Process(Launch),
@@ -49,13 +49,6 @@ pub(crate) enum Target {
         /// The container that it is started in.
         container: Option<Box<Container>>,
         /// How the process that is started comes to listen; `None`: the server is there already.
-        #[cfg_attr(
-            not(test),
-            expect(
-                dead_code,
-                reason = "validated with the suite; only the transport that runs it reads it"
-            )
-        )]
         listening: Option<Box<Listening>>,
     },
     /// A program in a container.
@@ -111,7 +104,7 @@ impl Target {
 }
 
 /// What is started inside a container.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Program {
     /// A command; without one, the image's own.
     Launched(Launch),
@@ -136,11 +129,7 @@ impl Program {
 }
 
 /// How a server that is started for the assertion comes to listen on a port.
-#[derive(Debug, Clone)]
-#[expect(
-    dead_code,
-    reason = "validated with the suite; only the transport that runs it reads it"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listening {
     /// The embedded server's profile, when it is the embedded one.
     pub(crate) builtin: Option<String>,
@@ -151,11 +140,7 @@ pub(crate) struct Listening {
 }
 
 /// How to tell that a launched server is ready.
-#[derive(Debug, Clone)]
-#[expect(
-    dead_code,
-    reason = "validated with the suite; only the transport that runs it reads it"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ready {
     /// A line of its output in which this is found.
     Log(Pattern),
@@ -166,7 +151,7 @@ pub(crate) enum Ready {
 }
 
 /// How requests are authorised.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Auth {
     /// By a token.
     Bearer(EnvValue),
@@ -179,10 +164,6 @@ pub(crate) enum Auth {
         /// The client's secret.
         secret: EnvValue,
         /// The scope asked for.
-        #[expect(
-            dead_code,
-            reason = "validated with the suite; only the transport that runs it reads it"
-        )]
         scope: Option<String>,
     },
 }
@@ -212,7 +193,7 @@ pub(crate) enum UrlTransport {
 }
 
 /// How a process is started. No shell is involved.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Launch {
     /// The program.
     pub(crate) command: Option<Template>,
@@ -255,7 +236,7 @@ impl Launch {
 }
 
 /// The directory a process starts in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directory {
     /// Where it is, the folder of the suite's file already put before a relative one.
     pub(crate) place: Template,
