@@ -33,7 +33,7 @@ use crate::{
             Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables,
             assertion::{self, Found},
         },
-        model::{Case, Entry, Lower, Suite},
+        model::{Case, Entry, Lower, MOST_WHOLE, Suite},
         problems::{self, Problems},
         raw::Reading,
         settings::Settings,
@@ -376,8 +376,8 @@ impl Loading<'_> {
             Found::Assertion(parts) if !unusable => {
                 let case = self.identify(found.file, case);
                 let again = match sources {
-                    Sources::OwnText => again.cloned(),
-                    Sources::OtherFiles => None,
+                    Sources::OwnText if self.suite.entries.len() >= MOST_WHOLE => again.cloned(),
+                    Sources::OwnText | Sources::OtherFiles => None,
                 };
                 let assertion = parts.into_assertion(case, again);
                 self.suite
