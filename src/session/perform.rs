@@ -142,6 +142,7 @@ impl Session {
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
+        // Nearly all assertions call a tool: the room for everything else is made where it is used.
         let answer = match script.subject {
             Subject::Tool(call) | Subject::Sampling(call) | Subject::Elicitation(call) => {
                 self.tool(call, bindings, deadline).await?

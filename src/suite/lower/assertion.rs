@@ -46,7 +46,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// The assertion of that identity. Its body is not kept where it can be lowered again.
+    /// The assertion of that identity. Its body is not kept where it is told how to lower it again.
     pub(crate) fn into_assertion(self, case: Arc<Case>, again: Option<Arc<Lower>>) -> Assertion {
         Assertion {
             case,
