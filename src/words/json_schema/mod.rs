@@ -6,6 +6,7 @@ mod effort;
 mod files;
 mod layout;
 mod patterns;
+mod plain;
 mod references;
 
 use jsonschema::{Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind};
@@ -14,6 +15,7 @@ use serde_json::Value;
 use self::layout::Layout;
 pub(crate) use self::{
     files::{Base, compile_beside},
+    plain::is_plainly_satisfied,
     references::References,
 };
 
