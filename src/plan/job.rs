@@ -56,6 +56,13 @@ impl OwnFixture {
 pub(crate) struct Planned {
     /// The assertion.
     pub(crate) assertion: Arc<Assertion>,
+    /// How it runs; neighbours that run alike share it, because a plan may hold very many.
+    pub(crate) terms: Arc<Terms>,
+}
+
+/// How an assertion runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
     /// The server: the assertion's, the target's, or `--server`.
     pub(crate) server: Arc<Server>,
     /// How the client behaves: as the assertion says, and the target where it says nothing.
@@ -72,6 +79,30 @@ pub(crate) struct Planned {
     pub(crate) retries: u32,
     /// Jobs of one lane run one at a time.
     pub(crate) lane: Option<String>,
+}
+
+impl Terms {
+    /// Whether they are the same ones: servers and clients that are written alike are shared before.
+    pub(super) fn are(&self, other: &Self) -> bool {
+        let Self {
+            server,
+            client,
+            fixture,
+            target_key,
+            listed,
+            timeout,
+            retries,
+            lane,
+        } = self;
+        Arc::ptr_eq(server, &other.server)
+            && Arc::ptr_eq(client, &other.client)
+            && *fixture == other.fixture
+            && *target_key == other.target_key
+            && *listed == other.listed
+            && *timeout == other.timeout
+            && *retries == other.retries
+            && *lane == other.lane
+    }
 }
 
 /// An assertion that runs: planned, and with what it does and wants.

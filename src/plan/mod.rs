@@ -12,7 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     filter::Filter,
-    job::{Job, OwnFixture, Planned, Work},
+    job::{Job, OwnFixture, Planned, Terms, Work},
     place::{Placed, Places},
     servers::{Gathering, Servers},
     shard::Part,
@@ -328,7 +328,7 @@ fn add_jobs(
             let work = match (&reason, &talk.server) {
                 (Some(reason), _) => Work::Skip(reason.clone()),
                 (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
-                (None, Ok(spoken)) => Work::Run(planned(assertion, &talk, spoken, options)),
+                (None, Ok(spoken)) => Work::Run(planned(plan, assertion, &talk, (spoken, options))),
             };
             plan.jobs.push(Job {
                 case: Arc::clone(&assertion.case),
@@ -441,6 +441,23 @@ fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
 }
 
 fn planned(
+    plan: &Plan,
+    assertion: &Arc<Assertion>,
+    talk: &Talk<'_>,
+    (spoken, options): (&Spoken, &PlanOptions<'_>),
+) -> Planned {
+    let terms = terms(assertion, talk, spoken, options);
+    let before = match plan.jobs.last().map(|job| &job.work) {
+        Some(Work::Run(planned)) if planned.terms.are(&terms) => Some(Arc::clone(&planned.terms)),
+        Some(Work::Run(_) | Work::Skip(_) | Work::Invalid(_)) | None => None,
+    };
+    Planned {
+        assertion: Arc::clone(assertion),
+        terms: before.unwrap_or_else(|| Arc::new(terms)),
+    }
+}
+
+fn terms(
     assertion: &Arc<Assertion>,
     talk: &Talk<'_>,
     Spoken {
@@ -449,7 +466,7 @@ fn planned(
         listed,
     }: &Spoken,
     options: &PlanOptions<'_>,
-) -> Planned {
+) -> Terms {
     let control = assertion.control.as_deref();
     let timeout = control.and_then(|control| control.timeout);
     let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
@@ -466,8 +483,7 @@ fn planned(
             | Target::Container { .. }
             | Target::None => None,
         });
-    Planned {
-        assertion: Arc::clone(assertion),
+    Terms {
         server: Arc::clone(server),
         client: Arc::clone(&talk.client),
         fixture: talk.fixture,

@@ -83,7 +83,7 @@ pub(super) fn can_start(planned: &Planned, shared: &Shared) -> bool {
     if shared.lane(planned).is_some() {
         return false;
     }
-    match &planned.server.target {
+    match &planned.terms.server.target {
         // Nobody can tell that it is there.
         Target::Container { container, .. } => {
             is_its_own(container) && image::is_there(planned, shared)
@@ -96,7 +96,7 @@ pub(super) fn can_start(planned: &Planned, shared: &Shared) -> bool {
 /// ports, so where one is to run at a time, one that ends as it should is not met by the next; for one that will not
 /// end nobody waits.
 pub(super) fn before_the_next(planned: &Planned, jobs: usize) -> Option<Duration> {
-    match planned.server.target {
+    match planned.terms.server.target {
         Target::Process(_) | Target::Builtin { .. } => Some(match jobs {
             1 => TO_BE_GONE,
             _ => TO_END_AT_ONCE,

@@ -95,7 +95,7 @@ pub(super) async fn attempt(
         begun,
         clock: JobClock::start(),
         teller,
-        deadline: Instant::now() + job.planned.timeout,
+        deadline: Instant::now() + job.planned.terms.timeout,
         image: image.as_deref(),
     };
     if let Err(disruption) = Box::pin(attempted.observe(job, shared, started, slot)).await {
@@ -226,7 +226,7 @@ impl Attempted {
         self.observation = performed.unwrap_or_else(interrupted);
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
-        overdue::name(&mut self.observation, job.planned.timeout);
+        overdue::name(&mut self.observation, job.planned.terms.timeout);
         if !is_performed {
             // Nothing is looked at any more: every moment is for ending.
             self.live = Some(live);
@@ -307,7 +307,7 @@ impl Attempted {
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
         let (begun, waited) = (StdInstant::now(), self.waited);
-        let command = match command_line(&job.planned.server.target, &self.bindings) {
+        let command = match command_line(&job.planned.terms.server.target, &self.bindings) {
             Ok(command) => command,
             Err(disruption) => {
                 self.place = Some(place);
@@ -316,7 +316,7 @@ impl Attempted {
         };
         self.command_line = Some(command.shown());
         let launched = if let (Target::Container { container, program }, Some(image)) =
-            (&job.planned.server.target, started.image)
+            (&job.planned.terms.server.target, started.image)
         {
             let inside = Contained {
                 container,
@@ -337,7 +337,8 @@ impl Attempted {
         };
         match launched {
             Ok((process, link)) => {
-                let session = Session::new(link, &job.planned.client, Some(process.end_watch()));
+                let session =
+                    Session::new(link, &job.planned.terms.client, Some(process.end_watch()));
                 let waited = self.waited.saturating_sub(waited);
                 self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);
@@ -381,7 +382,12 @@ impl Attempted {
         if survey::is_needed(job, shared, &self.observation) {
             survey::in_own_session(&job.planned, shared).await;
         }
-        if let Some(key) = job.planned.target_key.filter(|_| job.body.calls_tools()) {
+        if let Some(key) = job
+            .planned
+            .terms
+            .target_key
+            .filter(|_| job.body.calls_tools())
+        {
             self.observation.catalog = shared.catalogs.known(key).await;
         }
         self

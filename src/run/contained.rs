@@ -78,7 +78,7 @@ impl Contained<'_> {
             let begun = Instant::now();
             let _turn = crew.turn().await;
             *self.waited += begun.elapsed();
-            ServerContainer::start(crew, &wanted, self.clock, job.planned.timeout).await
+            ServerContainer::start(crew, &wanted, self.clock, job.planned.terms.timeout).await
         };
         let started = tokio::select! {
             started = Box::pin(starting) => started,

@@ -32,7 +32,7 @@ pub(super) async fn of(
     shared: &Shared,
     teller: Teller<'_>,
 ) -> Result<Option<Arc<ReadyImage>>, Disruption> {
-    let Target::Container { container, program } = &planned.server.target else {
+    let Target::Container { container, program } = &planned.terms.server.target else {
         return Ok(None);
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
@@ -71,7 +71,7 @@ pub(super) async fn of(
 
 /// Whether the job need not wait for its image: it was made ready before.
 pub(super) fn is_there(planned: &Planned, shared: &Shared) -> bool {
-    let Target::Container { container, program } = &planned.server.target else {
+    let Target::Container { container, program } = &planned.terms.server.target else {
         return false;
     };
     let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
@@ -91,7 +91,7 @@ fn first_start(
     if !container.is_warmed() {
         return Ok(None);
     }
-    let fixture = planned.fixture.of(shared.options.fixture.as_ref());
+    let fixture = planned.terms.fixture.of(shared.options.fixture.as_ref());
     let bindings = Bindings {
         environment: Arc::clone(&shared.options.environment),
         unknown: shared.options.unknown_names(),

@@ -64,13 +64,13 @@ impl Inside {
         image: &ReadyImage,
         bindings: &Bindings,
     ) -> Self {
-        let fixture = job.planned.fixture.of(fixture);
+        let fixture = job.planned.terms.fixture.of(fixture);
         let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
         let bindings = Bindings {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
             ..bindings.clone()
         };
-        let directory = match &job.planned.server.target {
+        let directory = match &job.planned.terms.server.target {
             Target::Container { container, program } => {
                 // One that cannot be told keeps the server from being started, too.
                 let own = launch::contained(program, &bindings).ok();

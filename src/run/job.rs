@@ -70,7 +70,7 @@ impl Shared {
     /// The lane of a job: jobs that must not overlap.
     pub(super) fn lane(&self, planned: &Planned) -> Option<String> {
         let shared = || self.shares(planned).map(|key| format!("server {key}"));
-        planned.lane.clone().or_else(shared)
+        planned.terms.lane.clone().or_else(shared)
     }
 
     /// Ends every server that still waits.
@@ -88,7 +88,7 @@ impl Shared {
     pub(super) fn until(&self, job: &RunJob, deadline: Instant) -> Until {
         Until {
             deadline: deadline.into_std(),
-            timeout: job.planned.timeout,
+            timeout: job.planned.terms.timeout,
             interrupt: self.options.interrupt.clone(),
         }
     }
@@ -122,7 +122,7 @@ impl Shared {
     pub(super) fn shares(&self, planned: &Planned) -> Option<String> {
         match self.options.servers {
             // A lane of its own wins, so that no two lanes ever share a server.
-            Servers::Reused => reuse::key(planned).map(|key| match &planned.lane {
+            Servers::Reused => reuse::key(planned).map(|key| match &planned.terms.lane {
                 Some(lane) => format!("{lane} {key}"),
                 None => key.to_string(),
             }),
@@ -199,7 +199,7 @@ pub(super) async fn carry_out(
         let attempt_number = u32::try_from(earlier.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1);
-        let last = attempt_number > work.planned.retries;
+        let last = attempt_number > work.planned.terms.retries;
         let attempted = attempt::attempt(work, shared, teller, &mut slot).await;
         // What went wrong ahead of its turn is told in its turn.
         match teller.turn(&mut slot).await {

@@ -66,7 +66,7 @@ impl Place {
                 before: BTreeMap::new(),
             });
         }
-        let copy = match job.planned.fixture.of(fixture) {
+        let copy = match job.planned.terms.fixture.of(fixture) {
             Some(fixture) => {
                 let copied = fixture.copy_by(until.clone()).await;
                 Some(copied.map_err(|problem| disrupted(&problem, NOT_COPIED, until))?)

@@ -10,7 +10,7 @@ use crate::{
 /// The key of the server a job may share; `None` when it needs one of its own.
 pub(super) fn key(planned: &Planned) -> Option<TargetKey> {
     match planned.assertion.needs {
-        Needs::Session => planned.target_key,
+        Needs::Session => planned.terms.target_key,
         Needs::Nothing | Needs::Url | Needs::Fresh => None,
     }
 }

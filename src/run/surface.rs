@@ -34,7 +34,9 @@ fn targets(plan: &Plan) -> Vec<Spoken<'_>> {
         let Work::Run(work) = &planned.work else {
             continue;
         };
-        let Some(listed) = work.listed else { continue };
+        let Some(listed) = work.terms.listed else {
+            continue;
+        };
         let Some(server) = plan.servers.listed.get(listed) else {
             continue;
         };
@@ -43,7 +45,7 @@ fn targets(plan: &Plan) -> Vec<Spoken<'_>> {
             jobs: Vec::new(),
         });
         // Most jobs talk in the same few ways.
-        let known = |it: &&Planned| it.target_key == work.target_key;
+        let known = |it: &&Planned| it.terms.target_key == work.terms.target_key;
         if !spoken.jobs.iter().any(known) {
             spoken.jobs.push(work);
         }
@@ -57,7 +59,7 @@ pub(super) async fn missing(plan: &Plan, shared: &Shared) -> Vec<(String, Arc<st
     if missing.is_empty() {
         return Vec::new();
     }
-    let why = |job: &&Planned| missing.get(&job.target_key?).cloned();
+    let why = |job: &&Planned| missing.get(&job.terms.target_key?).cloned();
     targets(plan)
         .into_iter()
         .filter_map(|target| {
@@ -116,7 +118,7 @@ fn settle(ended: Option<Result<(usize, Fetched), tokio::task::JoinError>>, found
 async fn known(jobs: &[&Planned], shared: &Shared) -> Fetched {
     let mut looked_up = Vec::new();
     for job in jobs {
-        let Some(key) = job.target_key else {
+        let Some(key) = job.terms.target_key else {
             continue;
         };
         if looked_up.contains(&key) {
@@ -133,5 +135,5 @@ async fn known(jobs: &[&Planned], shared: &Shared) -> Fetched {
 /// Asks a target in a session of its own.
 async fn fetch(planned: Planned, shared: &Shared) -> Fetched {
     survey::in_own_session(&planned, shared).await;
-    shared.catalogs.known(planned.target_key?).await
+    shared.catalogs.known(planned.terms.target_key?).await
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     observation::Observation,
-    plan::job::{Planned, RunJob},
+    plan::job::{Planned, RunJob, Terms},
     session::{Asked, Remainder, SecondLook, Surveyed},
     suite::model::{Body, subject::Subject},
 };
@@ -45,7 +45,7 @@ pub(super) async fn in_session_of(
     {
         return Asked::Not;
     }
-    let Some(key) = job.planned.target_key else {
+    let Some(key) = job.planned.terms.target_key else {
         return Asked::Not;
     };
     let Some(claim) = shared.catalogs.claim(key).await else {
@@ -82,7 +82,7 @@ pub(super) async fn in_session_of(
 
 /// Asks in a session of its own, if nobody has asked that target.
 pub(super) async fn in_own_session(planned: &Planned, shared: &Shared) {
-    let Some(key) = planned.target_key else {
+    let Some(key) = planned.terms.target_key else {
         return;
     };
     if shared.options.interrupt.is_cancelled() {
@@ -116,7 +116,7 @@ pub(super) async fn attend(live: &mut Live, job: &RunJob, shared: &Shared, seen:
 /// Where a session of its own will ask in place of this one, leaves this one open for a moment: whether the server ends
 /// by itself after the subject is what a strict run wants to know.
 pub(super) async fn linger(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
-    if let Some(key) = job.planned.target_key
+    if let Some(key) = job.planned.terms.target_key
         && is_needed(job, shared, seen)
         && shared.catalogs.is_unclaimed(key).await
     {
@@ -177,7 +177,7 @@ pub(super) fn judges_findings(job: &RunJob, shared: &Shared) -> bool {
 
 /// Asks, and gives up when the time is over; `None` when the run is.
 async fn ask(live: &mut Live, planned: &Planned, shared: &Shared) -> Option<Surveyed> {
-    let deadline = Instant::now() + planned.timeout.min(LISTING);
+    let deadline = Instant::now() + planned.terms.timeout.min(LISTING);
     tokio::select! {
         surveyed = live.session.catalog(deadline) => Some(surveyed),
         () = shared.options.interrupt.cancelled() => None,
@@ -211,11 +211,14 @@ fn instead(attempted: &Attempted) -> Option<String> {
 fn asking(planned: &Planned) -> RunJob {
     RunJob {
         planned: Planned {
-            timeout: planned.timeout.min(GREETING),
-            retries: 0,
-            lane: None,
-            target_key: None,
-            ..planned.clone()
+            assertion: Arc::clone(&planned.assertion),
+            terms: Arc::new(Terms {
+                timeout: planned.terms.timeout.min(GREETING),
+                retries: 0,
+                lane: None,
+                target_key: None,
+                ..Terms::clone(&planned.terms)
+            }),
         },
         body: Arc::new(Body {
             setup: Vec::new(),

@@ -107,8 +107,8 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
                     "build": it.build.map(|folder| cleaner.text(&folder)),
                     "prepared": it.prepared,
                 })),
-                "timeout_ms": u64::try_from(work.timeout.as_millis()).unwrap_or(u64::MAX),
-                "fixture": work.fixture == OwnFixture::Copied,
+                "timeout_ms": u64::try_from(work.terms.timeout.as_millis()).unwrap_or(u64::MAX),
+                "fixture": work.terms.fixture == OwnFixture::Copied,
             });
             (Some(starts), None)
         }
@@ -151,7 +151,7 @@ fn server(prepared: &Prepared, work: &Planned) -> String {
         environment: Arc::clone(&prepared.environment),
         ..Bindings::default()
     };
-    match command_line(&work.server.target, &bindings) {
+    match command_line(&work.terms.server.target, &bindings) {
         Ok(line) => line.shown(),
         Err(disruption) => disruption.message,
     }
@@ -159,7 +159,7 @@ fn server(prepared: &Prepared, work: &Planned) -> String {
 
 fn started(prepared: &Prepared, work: &Planned) -> String {
     let server = server(prepared, work);
-    let fixture = match work.fixture {
+    let fixture = match work.terms.fixture {
         OwnFixture::Copied => ", a fresh fixture",
         OwnFixture::None => "",
     };
@@ -167,7 +167,7 @@ fn started(prepared: &Prepared, work: &Planned) -> String {
     format!(
         "{} within {:?}{fixture}{}: {server}",
         work.assertion.case.subject,
-        work.timeout,
+        work.terms.timeout,
         container.unwrap_or_default()
     )
 }
@@ -195,7 +195,7 @@ impl Contained {
 }
 
 fn container(work: &Planned) -> Option<Contained> {
-    let Target::Container { container, .. } = &work.server.target else {
+    let Target::Container { container, .. } = &work.terms.server.target else {
         return None;
     };
     let (image, build) = match &container.image {

@@ -97,7 +97,7 @@ fn names_fixture(job: &Job) -> bool {
     match &job.work {
         Work::Run(work) => {
             work.assertion.needs != Needs::Nothing
-                && (work.server.target.names_fixture() || work.client.names_fixture())
+                && (work.terms.server.target.names_fixture() || work.terms.client.names_fixture())
         }
         Work::Skip(_) | Work::Invalid(_) => false,
     }

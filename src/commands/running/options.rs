@@ -84,7 +84,7 @@ impl Prepared {
     /// Whether any job needs a container engine.
     pub(in crate::commands) fn needs_engine(&self) -> bool {
         self.plan.jobs.iter().any(|job| match &job.work {
-            Work::Run(work) => matches!(work.server.target, Target::Container { .. }),
+            Work::Run(work) => matches!(work.terms.server.target, Target::Container { .. }),
             Work::Skip(_) | Work::Invalid(_) => false,
         })
     }
