@@ -190,6 +190,8 @@ pub(crate) fn main() -> u8 {
         let _ = command.print_help();
         return ExitCode::Passed.number();
     };
+    // All verbs with all their options: nobody asks for them while one of them is at work.
+    drop(command);
     context.colour = cli.color;
     let code = unless_panicked(|| dispatch(verb, &context));
     context.close();
