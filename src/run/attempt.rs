@@ -159,7 +159,8 @@ impl Attempted {
             return Ok(None);
         };
         let until = shared.until(job, started.deadline + self.waited);
-        let untouched = live.place.is_untouched(&live.process, &until).await;
+        let look = live.place.is_untouched(&live.process, &until);
+        let untouched = live.session.meanwhile(look).await;
         // Whether it can be shared is our question, and takes no time of the assertion's.
         self.waited = started.begun.elapsed();
         live.session.set_clock(started.clock.without(self.waited));
@@ -173,12 +174,13 @@ impl Attempted {
         let until = shared.until(job, started.deadline + self.waited);
         let place = &mut live.place;
         let looked = place.look_before(job, &self.bindings, dialect, &until);
-        if let Err(disruption) = looked.await {
+        if let Err(disruption) = live.session.meanwhile(looked).await {
             self.live = Some(live);
             return Err(disruption);
         }
         // Whoever gives up here finds no time left for the subject either.
-        until.wait(live.place.look_again(&live.process)).await;
+        let look = until.wait(live.place.look_again(&live.process));
+        live.session.meanwhile(look).await;
         Ok(Some(live))
     }
 
@@ -232,7 +234,8 @@ impl Attempted {
             self.live = Some(live);
             return Ok(());
         }
-        let looked = watch.after_subject(&self.bindings).await;
+        let look = watch.after_subject(&self.bindings);
+        let looked = live.session.meanwhile(look).await;
         self.shared_server.clone_from(&live.used_by);
         live.used_by.add(&job.planned.assertion.case.id);
         self.live = Some(live);

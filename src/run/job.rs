@@ -21,9 +21,11 @@ use super::{
     catalogs::Catalogs,
     judge::{Judgement, judge},
     live::Live,
+    parked::Parked,
     reuse,
     scheduler::{Board, Message},
     shown,
+    survey::AfterCalls,
 };
 use crate::{
     isolate::{pace::Until, process::Inherited},
@@ -44,8 +46,9 @@ pub(super) struct Shared {
     /// The environment, as servers take it over.
     pub(super) inherited: Arc<Inherited>,
     pub(super) catalogs: Catalogs,
+    pub(super) after_calls: AfterCalls,
     /// Servers that wait for the next assertion of their lane.
-    pub(super) live: Mutex<HashMap<String, Live>>,
+    pub(super) live: Mutex<HashMap<String, Parked>>,
     /// What stays on the machine because it could not be removed.
     left: std::sync::Mutex<Vec<String>>,
     /// Who is told what jobs do, and starts others.
@@ -60,6 +63,7 @@ impl Shared {
             inherited: Arc::new(Inherited::new(&options.environment)),
             options,
             catalogs: Catalogs::default(),
+            after_calls: AfterCalls::default(),
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
             board,
@@ -77,9 +81,13 @@ impl Shared {
     pub(super) async fn close(self: &Arc<Self>) {
         let waiting = std::mem::take(&mut *self.live.lock().await);
         let mut closing = JoinSet::new();
-        for live in waiting.into_values() {
+        for parked in waiting.into_values() {
             let shared = Arc::clone(self);
-            closing.spawn(async move { live.close(&shared).await });
+            closing.spawn(async move {
+                if let Some(live) = parked.take().await {
+                    live.close(&shared).await;
+                }
+            });
         }
         while closing.join_next().await.is_some() {}
     }
@@ -110,12 +118,13 @@ impl Shared {
     /// A server of the job's lane that waits for its next assertion.
     pub(super) async fn take_live(&self, job: &RunJob) -> Option<Live> {
         let key = self.shares(&job.planned)?;
-        self.live.lock().await.remove(&key)
+        let parked = self.live.lock().await.remove(&key);
+        parked?.take().await
     }
 
     /// Keeps a server for the next assertion of its lane.
     pub(super) async fn keep_live(&self, key: String, live: Live) {
-        self.live.lock().await.insert(key, live);
+        self.live.lock().await.insert(key, Parked::new(live));
     }
 
     /// The key of the server a job shares in this run.

@@ -14,6 +14,7 @@ mod live;
 mod lookout;
 mod ordered;
 mod overdue;
+mod parked;
 mod place;
 mod queue;
 mod reuse;

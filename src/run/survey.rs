@@ -2,7 +2,12 @@
 //! it is asked while it is being closed, beside the next job and after the assertion's time has been taken. Where what
 //! comes later may be judged, or cannot be told from what we caused, a session of its own asks.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::time::{Instant, timeout};
 
@@ -17,7 +22,10 @@ use super::{
 };
 use crate::{
     observation::Observation,
-    plan::job::{Planned, RunJob, Terms},
+    plan::{
+        job::{Planned, RunJob, Terms},
+        target_key::TargetKey,
+    },
     session::{Asked, Remainder, SecondLook, Surveyed},
     suite::model::{Body, subject::Subject},
 };
@@ -113,16 +121,61 @@ pub(super) async fn attend(live: &mut Live, job: &RunJob, shared: &Shared, seen:
     }
 }
 
-/// Where a session of its own will ask in place of this one, leaves this one open for a moment: whether the server ends
-/// by itself after the subject is what a strict run wants to know.
+/// Where it counts whether the server ends by itself, leaves the session open for a moment: of one that is told to end in
+/// that very moment nobody could say which it was. How a server took a call once is how it takes the next one like it,
+/// so that not every assertion waits.
 pub(super) async fn linger(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
-    if let Some(key) = job.planned.terms.target_key
-        && is_needed(job, shared, seen)
-        && shared.catalogs.is_unclaimed(key).await
-    {
-        tokio::select! {
-            _ = timeout(LAST_MOMENT, live.process.exited()) => {}
-            () = shared.options.interrupt.cancelled() => {}
+    let Some(target) = job.planned.terms.target_key else {
+        return;
+    };
+    let counts = seen.disruption.is_none()
+        && (judges_findings(job, shared)
+            || is_needed(job, shared, seen) && shared.catalogs.is_unclaimed(target).await);
+    let tool = seen.answer.as_ref().and_then(|answer| answer.tool.clone());
+    let call = (target, tool);
+    if !counts || shared.after_calls.of(&call) == Some(After::StaysOpen) {
+        return;
+    }
+    let ended = timeout(LAST_MOMENT, live.process.exited());
+    tokio::select! {
+        _ = live.session.meanwhile(ended) => {
+            let ended = live.session.is_closed() || live.process.status().is_some();
+            let after = if ended { After::Ends } else { After::StaysOpen };
+            shared.after_calls.learn(call, after);
+        }
+        () = shared.options.interrupt.cancelled() => {}
+    }
+}
+
+/// What a server does after a call, unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It waits for the next one.
+    StaysOpen,
+    /// It ends.
+    Ends,
+}
+
+/// What servers do after calls, by target and tool.
+#[derive(Debug, Default)]
+pub(super) struct AfterCalls(Mutex<HashMap<(TargetKey, Option<String>), After>>);
+
+impl AfterCalls {
+    fn of(&self, call: &(TargetKey, Option<String>)) -> Option<After> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(call).copied()
+    }
+
+    /// One that ended once may do so again.
+    fn learn(&self, call: (TargetKey, Option<String>), after: After) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match after {
+            After::Ends => {
+                known.insert(call, after);
+            }
+            After::StaysOpen => {
+                known.entry(call).or_insert(after);
+            }
         }
     }
 }

@@ -318,6 +318,34 @@ impl Exchange {
         let _ = self.until(Instant::now() + time, |_| false).await;
     }
 
+    /// Does something else, and answers what the server asks until it is done: one that looks after its session with
+    /// pings would take us for dead. What is wrong with what comes is left for the next wait to tell.
+    pub(super) async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        let mut lines = 0_usize;
+        while !self.closed && self.dialogue.broken.is_none() && self.has_room() {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                received = self.link.receive() => self.take(received),
+            }
+            while let Some(reply) = self.dialogue.outbox.pop_front() {
+                // That a reply is not read shows where it matters.
+                let _ = self.link.send(&reply, Purpose::Replies).await;
+            }
+            lines += 1;
+            if lines.is_multiple_of(LINES_A_TURN) {
+                tokio::task::yield_now().await;
+            }
+        }
+        work.await
+    }
+
+    /// Whether replies that are not read may become more.
+    fn has_room(&self) -> bool {
+        self.link.waiting_replies() <= UNREAD
+    }
+
     /// How the process ended, if that is known within a short time.
     pub(super) async fn exit(&mut self) -> Option<ExitStatus> {
         if let (None, Some(exited)) = (self.exit, &mut self.exited)
@@ -335,7 +363,7 @@ impl Exchange {
         while let Some(reply) = self.dialogue.outbox.pop_front() {
             // That a reply is not read does not keep the answer from coming.
             let _ = self.link.send(&reply, Purpose::Replies).await;
-            if self.link.waiting_replies() > UNREAD {
+            if !self.has_room() {
                 let flushed = timeout_at(deadline, self.link.flush()).await;
                 if let Err(failure) = flushed.map_err(|_| Halt::Deadline)? {
                     self.miss(&failure);

@@ -193,6 +193,11 @@ impl Session {
         self.exchange.attend(time).await;
     }
 
+    /// Does something else, and answers until it is done.
+    pub(crate) async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {
+        self.exchange.meanwhile(work).await
+    }
+
     /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
     pub(crate) async fn close(mut self: Box<Self>, deadline: Instant) -> Remainder {
         let unanswered = self.exchange.finish(deadline).await;

@@ -64,7 +64,8 @@ impl Session {
                 .await?;
             if let Some(lookout) = lookout {
                 let began = Instant::now();
-                let looked = lookout.after_step(sequence.part, index, bindings).await;
+                let look = lookout.after_step(sequence.part, index, bindings);
+                let looked = self.exchange.meanwhile(look).await;
                 self.seen.timings.aside += began.elapsed();
                 let files = looked.map_err(|mut disruption| {
                     disruption.phase = self.seen.reached;

@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+/// Longer than any run.
+const AGES: Duration = Duration::from_hours(24 * 365);
+
 /// When a job began.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JobClock {
@@ -14,6 +17,11 @@ impl JobClock {
         Self {
             start: Instant::now(),
         }
+    }
+
+    /// No job has begun yet: whatever happens until it has, happens at its beginning.
+    pub(crate) fn before_the_next() -> Self {
+        Self::start().without(AGES)
     }
 
     /// The same clock, stopped for as long as was waited.

@@ -477,3 +477,31 @@ fn what_an_assertion_sets_in_the_environment_holds_on_every_target() {
     let ended = run(&project, &["--target", "plain", "--filter", "own"]);
     assert_eq!(each(&ended, "stderr"), ["mine \n"], "{}", ended.stdout);
 }
+
+/// Answers calls, and asks `there?` when the file `asks` comes to be; says that we are in the file `there`.
+const WATCHFUL: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r ask; do
+  id=${ask#*\"id\":}; id=${id%%[,\}]*}
+  case $ask in
+    *'"initialize"'*) hi '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}';;
+    *'"tools/list"'*) hi '{"tools":[{"name":"first","inputSchema":{"type":"object"}},{"name":"other","inputSchema":{"type":"object"}}]}';;
+    *'"first"'*) hi '{"content":[{"type":"text","text":"hi"}]}'
+      until [ -e asks ]; do sleep 0.01; done
+      echo '{"jsonrpc":"2.0","id":"there?","method":"ping"}';;
+    *'"there?"'*) touch there;;
+    *'"other"'*) touch asks
+      until [ -e there ]; do sleep 0.01; done
+      hi '{"content":[{"type":"text","text":"hi"}]}';;
+  esac
+done"#;
+
+#[test]
+fn a_shared_server_is_answered_while_it_waits_for_its_next_assertion() {
+    let server = format!("{{command: sh, args: [-c, {}]", Value::from(WATCHFUL));
+    let project = Project::with_suite(&format!(
+        "name: asks\nserver: {server}}}\nassert: {{tool: first}}\n---\n\
+         name: waits for the answer\nserver: {server}, env: {{OTHER: '1'}}}}\nassert: {{tool: other}}\n"
+    ));
+    let ended = run(&project, &["--reuse-server", "--timeout", "20s"]);
+    assert_eq!(each(&ended, "kind"), ["pass", "pass"], "{}", ended.stdout);
+}

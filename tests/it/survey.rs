@@ -254,3 +254,14 @@ fn a_refused_request_whose_capability_is_not_declared_says_so() {
         assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
     }
 }
+
+#[test]
+fn one_that_ends_a_moment_after_its_answer_is_told_of_in_every_assertion() {
+    for options in [&["--jobs", "1"][..], &["--jobs", "3"], &["--trials", "4"]] {
+        let came = run(LISTS, "sleep 0.05; exit 5", ", findings: none", options);
+        assert_eq!(came.code, 1, "{options:?}");
+        let each = if options[0] == "--trials" { 12 } else { 3 };
+        let early = came.findings.iter().filter(|code| *code == "exited-early");
+        assert_eq!(early.count(), each, "{options:?}: {:?}", came.findings);
+    }
+}

@@ -97,6 +97,8 @@ pub(super) struct Stage {
     pub(super) wait: Option<Waiting>,
     pub(super) on_end: OnEnd,
     pub(super) second_look: SecondLook,
+    /// How long a look at the files takes after a step.
+    pub(super) look: Duration,
     server: JoinHandle<Vec<Value>>,
 }
 
@@ -121,6 +123,7 @@ impl Stage {
             wait: None,
             on_end: OnEnd::Disrupts,
             second_look: SecondLook::AtOnce,
+            look: Duration::ZERO,
             server,
         }
     }
@@ -134,6 +137,7 @@ impl Stage {
             wait: self.wait,
             on_end: self.on_end,
             second_look: self.second_look,
+            look: self.look,
         };
         let script = Script {
             setup,
@@ -170,11 +174,15 @@ struct Knows {
     wait: Option<Waiting>,
     on_end: OnEnd,
     second_look: SecondLook,
+    look: Duration,
 }
 
 impl Lookout for Knows {
     fn after_step<'a>(&'a self, _: StepPart, _: usize, _: &'a Bindings) -> Looking<'a> {
-        Box::pin(async { Ok(None) })
+        Box::pin(async {
+            tokio::time::sleep(self.look).await;
+            Ok(None)
+        })
     }
 
     fn awaited(&self, _: Whose, _: &Bindings) -> Option<Awaited> {

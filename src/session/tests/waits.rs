@@ -362,3 +362,59 @@ async fn a_log_level_holds_from_its_answer_on() {
     let after = [FindingCode::LogBelowLevel];
     case(vec![done()], vec![note(), said("hi")], &after).await;
 }
+
+/// A server that asks whether we are there, a second after each of its answers.
+fn watchful() -> Plot {
+    Box::new(|method, before, _| match method {
+        "initialize" => vec![hands()],
+        "tools/call" => vec![
+            said("hi"),
+            Act::Pause(Duration::from_secs(1)),
+            line(&format!(
+                r#"{{"jsonrpc":"2.0","id":"there {before}?","method":"ping"}}"#
+            )),
+        ],
+        _ => Vec::new(),
+    })
+}
+
+/// What a server received, in its order.
+fn order(received: &[Value]) -> Vec<&str> {
+    let words = received
+        .iter()
+        .map(|it| it["method"].as_str().or(it["id"].as_str()));
+    words.map(Option::unwrap_or_default).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_is_answered_while_its_files_are_looked_at() {
+    let mut stage = Stage::new(watchful());
+    stage.look = Duration::from_millis(1_200);
+    let call = || step(StepAction::Tool(tool("echo", json!({}))));
+    let subject = Subject::Steps {
+        steps: vec![call(), call()],
+        order: StepOrder::OneByOne,
+    };
+    let seen = stage.perform(&subject).await;
+    assert_eq!(seen.disruption.map(|it| it.message), None);
+    let (_, received) = stage.close().await;
+    assert_eq!(
+        order(&received)[2..],
+        ["tools/call", "there 0?", "tools/call", "there 1?"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_while_something_else_is_done_is_told_by_the_next_wait() {
+    let plot = on_call(vec![
+        said("hi"),
+        Act::Pause(Duration::from_secs(1)),
+        line("no frame"),
+    ]);
+    let mut stage = Stage::new(plot);
+    assert_eq!(class(&stage.perform(&echo()).await), "result");
+    let busy = tokio::time::sleep(2 * DEADLINE);
+    stage.session.meanwhile(busy).await;
+    let codes = codes(&stage.perform(&echo()).await);
+    assert!(codes.contains(&FindingCode::StdoutNoise), "{codes:?}");
+}
