@@ -1,5 +1,6 @@
 //! `cargo bench --bench run`: `mcp-assert run` against a bare loop that spawns the same server, shakes hands, calls,
-//! and closes, in one run. Prints ratios; asserts nothing, because a busy machine is no defect.
+//! and closes, in one run. Prints ratios; asserts nothing, because a busy machine is no defect. With `-- --binary PATH`
+//! that program is measured, e.g. the static one of `scripts/rootfs`, else the one that Cargo has built beside.
 //!
 //! The server is this same executable with `--server`: native and minimal, so that what is left is the tester.
 
@@ -40,6 +41,12 @@ fn main() {
         return;
     }
     let server = std::env::current_exe().expect("the bench knows its own path");
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--binary");
+    let program = arguments.nth(1);
+    let program = program
+        .as_deref()
+        .unwrap_or(env!("CARGO_BIN_EXE_mcp-assert"));
+    let program = Path::new(program);
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     println!("cores: {cores}; server: minimal, native; times per assertion\n");
     println!(
@@ -54,14 +61,14 @@ fn main() {
             let mut bare = Vec::new();
             for _ in 0..pairs {
                 bare.push(bare_loop(&server, size, jobs));
-                ours.push(run_suite(&server, size, jobs));
+                ours.push(run_suite((program, &server), size, jobs));
             }
             print_row(size, jobs, &ours, &bare);
         }
     }
     println!(
         "\n--version: {:.2} ms (best of 20)",
-        version().as_secs_f64() * 1e3
+        version(program).as_secs_f64() * 1e3
     );
 }
 
@@ -87,7 +94,7 @@ fn print_row(size: usize, jobs: usize, ours: &[Cost], bare: &[Duration]) {
 }
 
 /// The real binary on a suite of `size` files.
-fn run_suite(server: &Path, size: usize, jobs: usize) -> Cost {
+fn run_suite((program, server): (&Path, &Path), size: usize, jobs: usize) -> Cost {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for number in 0..size {
         let mut yaml = String::new();
@@ -101,7 +108,7 @@ fn run_suite(server: &Path, size: usize, jobs: usize) -> Cost {
             .expect("a suite can be written");
     }
     let begun = Instant::now();
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-assert"))
+    let child = Command::new(program)
         .args(["run", "--jobs", &jobs.to_string(), "--suite"])
         .arg(folder.path())
         .stdout(Stdio::null())
@@ -225,11 +232,11 @@ fn bare_call(server: &Path) {
     child.wait().expect("the server ends");
 }
 
-fn version() -> Duration {
+fn version(program: &Path) -> Duration {
     (0..20)
         .map(|_| {
             let begun = Instant::now();
-            let status = Command::new(env!("CARGO_BIN_EXE_mcp-assert"))
+            let status = Command::new(program)
                 .arg("--version")
                 .stdout(Stdio::null())
                 .status()
