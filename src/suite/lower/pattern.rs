@@ -184,9 +184,9 @@ fn escape<'a>(after: &'a str, class: Class, out: &mut String) -> &'a str {
         ('0'..='7', Class::Outside | Class::Inside) => return octal(after, out),
         ('p' | 'P' | 'x', Class::Outside | Class::Inside) if rest.starts_with('{') => {
             let end = rest.find('}').map_or(rest.len(), |end| end + 1);
-            out.push('\\');
-            out.push(character);
-            out.push_str(&rest[..end]);
+            let (character, inner) = positive(character, &rest[1..end]);
+            out.extend(['\\', character, '{']);
+            out.push_str(inner);
             return &rest[end..];
         }
         (other, Class::Outside | Class::Inside) => {
@@ -197,6 +197,15 @@ fn escape<'a>(after: &'a str, class: Class, out: &mut String) -> &'a str {
     };
     out.push_str(word);
     rest
+}
+
+/// `p{^…}` is `P{…}`, and the other way round; RE2 alone takes the `^`.
+fn positive(character: char, inner: &str) -> (char, &str) {
+    match (character, inner.strip_prefix('^')) {
+        ('p', Some(name)) => ('P', name),
+        ('P', Some(name)) => ('p', name),
+        (other, _) => (other, inner),
+    }
 }
 
 /// An octal escape of up to three digits. A single digit but `0` is a back reference, which neither has.
@@ -262,6 +271,14 @@ mod tests {
         case(r"[^-a]", "-", false);
         case(r"\s", "\u{b}", false);
         case(r"\p{Greek}", "α", true);
+        case(r"^\p{^Lu}$", "a", true);
+        case(r"^\p{^Lu}$", "A", false);
+        case(r"^\P{^Lu}$", "A", true);
+        case(r"^\P{^Lu}$", "a", false);
+        case(r"^[\p{^L}x]$", "x", true);
+        case(r"^[\p{^L}x]$", "y", false);
+        case(r"^\\p\{\^L}$", r"\p{^L}", true);
+        case(r"^\\p{^L}$", r"\p{^L}", false);
     }
 
     #[test]
@@ -289,6 +306,8 @@ mod tests {
         case(r"(a)\1", "backreferences are not supported");
         case("(", "unclosed group");
         case("*", "repetition operator missing expression");
+        case(r"\p{^}", "Unicode property not found");
+        case(r"\p{^^L}", "Unicode property not found");
         case(
             r"(?:x{1000}){1000}",
             "compiled it would be larger than 4194304 bytes",
