@@ -1,4 +1,5 @@
-//! The text of the files that suites are read from: within a limit, and UTF-8. Which files there are is `walk`'s.
+//! The text of the files that suites are read from: within a limit, and in UTF-8 or UTF-16, which YAML takes
+//! both. Which files there are is `walk`'s.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -27,13 +28,16 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
         return Err(Box::new(problems::file_too_large(shown, "16 MiB")));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(&error.to_string()))?;
+    if let Some(order) = utf16_order(&bytes) {
+        return match utf16(&bytes, order) {
+            Ok(text) => Ok(without_mark(text)),
+            Err(before) => {
+                let origin = unreadable_character(shown, before);
+                Err(Box::new(problems::not_utf16(origin)))
+            }
+        };
+    }
     match String::from_utf8(bytes) {
-        Ok(text) if is_utf16(text.as_bytes()) => {
-            let end = text.find('\n').unwrap_or(text.len());
-            let mut origin = readable(shown, &text.as_bytes()[..end], 0);
-            origin.span.end = 1;
-            Err(Box::new(problems::utf16(origin)))
-        }
         Ok(text) => Ok(without_mark(text)),
         Err(error) => {
             let offset = error.utf8_error().valid_up_to();
@@ -43,10 +47,42 @@ pub(super) fn read_text(path: &Path, shown: &str) -> Result<String, Box<Diagnost
     }
 }
 
-/// Whether one of the first two bytes is zero: so begins a text in UTF-16 without a byte-order mark, whose bytes may
-/// all be UTF-8 as well.
-fn is_utf16(bytes: &[u8]) -> bool {
-    matches!(bytes, [0, other, ..] | [other, 0, ..] if *other != 0)
+/// Which of the two bytes of a character comes first in UTF-16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The lower one.
+    Little,
+    /// The higher one.
+    Big,
+}
+
+/// The order of a text in UTF-16: it begins with a byte-order mark, or with a character whose other byte is zero, as
+/// every YAML and JSON does.
+fn utf16_order(bytes: &[u8]) -> Option<Order> {
+    match bytes {
+        [0xff, 0xfe, ..] => Some(Order::Little),
+        [0xfe, 0xff, ..] => Some(Order::Big),
+        [0, other, ..] if *other != 0 => Some(Order::Big),
+        [other, 0, ..] if *other != 0 => Some(Order::Little),
+        _ => None,
+    }
+}
+
+/// The text of bytes in UTF-16, or what comes before the first that are none.
+fn utf16(bytes: &[u8], order: Order) -> Result<String, String> {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let unit = |pair: &[u8; 2]| match order {
+        Order::Little => u16::from_le_bytes(*pair),
+        Order::Big => u16::from_be_bytes(*pair),
+    };
+    let mut text = String::with_capacity(bytes.len() / 2);
+    for character in char::decode_utf16(pairs.iter().map(unit)) {
+        match character {
+            Ok(character) => text.push(character),
+            Err(_) => return Err(text),
+        }
+    }
+    if rest.is_empty() { Ok(text) } else { Err(text) }
 }
 
 /// The text without the byte-order mark that some editors put before it: it is no character of the first line.
@@ -60,7 +96,22 @@ fn without_mark(mut text: String) -> String {
 /// The place of the first byte that is no UTF-8, in the text as far as it can be read.
 fn readable(shown: &str, bytes: &[u8], offset: usize) -> Origin {
     let end = memchr::memchr(b'\n', &bytes[offset..]).map_or(bytes.len(), |end| offset + end);
-    let text = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    place_in(
+        shown,
+        String::from_utf8_lossy(&bytes[..end]).into_owned(),
+        offset,
+    )
+}
+
+/// The place behind a text, where a character follows that cannot be read.
+fn unreadable_character(shown: &str, before: String) -> Origin {
+    let offset = before.len();
+    let text = before + char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]);
+    place_in(shown, text, offset)
+}
+
+/// The place of the replacement character that stands at an offset of a text.
+fn place_in(shown: &str, text: String, offset: usize) -> Origin {
     let mark = if text.starts_with(MARK) {
         MARK.len_utf8()
     } else {

@@ -12,7 +12,7 @@ macro_rules! codes {
 codes! {
     /// The file or folder cannot be read.
     UNREADABLE = "unreadable";
-    /// The file is not UTF-8.
+    /// The file is neither UTF-8 nor UTF-16.
     NOT_UTF8 = "not-utf8";
     /// The file is longer than a suite may be.
     FILE_TOO_LARGE = "file-too-large";

@@ -46,10 +46,10 @@ pub(crate) fn not_utf8(origin: Origin) -> Diagnostic {
     labelled(problem, "the first byte that is not")
 }
 
-/// Bytes that are a text, but in another encoding.
-pub(crate) fn utf16(origin: Origin) -> Diagnostic {
+/// Bytes that begin as a text in UTF-16 and are none.
+pub(crate) fn not_utf16(origin: Origin) -> Diagnostic {
     let mut problem = not_utf8(origin);
-    problem.label = Some("this is how UTF-16 begins".into());
+    problem.label = Some("the file begins as UTF-16, and this is none".into());
     problem
 }
 

@@ -76,15 +76,30 @@ error[not-utf8]: `a.yaml` is not UTF-8
   |
   = help: save the file as UTF-8
 ");
-    let text = "name: a\nassert: {tool: x}\n".encode_utf16();
-    let text: Vec<u8> = text.flat_map(u16::to_be_bytes).collect();
-    let sample = Sample::one("").bytes("a.yaml", &text);
-    case(&sample, &["not-utf8 1:1"], &["1:1"]);
+}
+
+#[test]
+fn texts_in_utf16_are_read() {
+    let text = "name: ä𝄞\nserver: {command: s}\nassert: {tool: x}\nx: 1\n";
+    let marked = format!("\u{feff}{text}");
+    let bytes = |text: &str, bytes_of: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        text.encode_utf16().flat_map(bytes_of).collect()
+    };
+    for text in [text, &marked] {
+        for encoded in [bytes(text, u16::to_le_bytes), bytes(text, u16::to_be_bytes)] {
+            let sample = Sample::one("").bytes("a.yaml", &encoded);
+            case(&sample, &["unknown-key 4:1"], &["4:1"]);
+            assert!(!sample.shown().contains('\u{feff}'));
+        }
+    }
+    let mut broken = bytes("name: ä\nx: ", u16::to_le_bytes);
+    broken.extend([0x00, 0xd8, b'a', 0]);
+    let sample = Sample::one("").bytes("a.yaml", &broken);
+    case(&sample, &["not-utf8 2:4"], &["2:4"]);
     assert!(sample.shown().contains("UTF-16"), "{}", sample.shown());
-    let text = "name: ä\nassert: {tool: x}\n".encode_utf16();
-    let text: Vec<u8> = text.flat_map(u16::to_le_bytes).collect();
-    let sample = Sample::one("").bytes("a.yaml", &text);
-    case(&sample, &["not-utf8 1:13"], &["1:13"]);
+    let odd = [bytes(&marked, u16::to_be_bytes), vec![0]].concat();
+    let sample = Sample::one("").bytes("a.yaml", &odd);
+    case(&sample, &["not-utf8 5:1"], &["5:1"]);
 }
 
 #[test]
