@@ -3,7 +3,7 @@
 use super::{code, error, helped, labelled, warning};
 use crate::{
     suite::Dialect,
-    words::{diagnostic::Diagnostic, source::Origin},
+    words::{diagnostic::Diagnostic, source::Origin, text::name},
 };
 
 /// The parser's complaint.
@@ -97,6 +97,17 @@ pub(crate) fn no_base64(origin: Origin) -> Diagnostic {
         "the text behind `!!binary` is no base64".into(),
     );
     helped(problem, "remove the tag if the text is meant as it is")
+}
+
+/// A tag of YAML's own before what is something else: the tag and what it asks for.
+pub(crate) fn not_of_tag(origin: Origin, (tag, kind): (&str, &str), text: &str) -> Diagnostic {
+    let message = format!("`{}` is no {kind}, which `!!{tag}` asks for", name(text));
+    let problem = error(code::YAML_SYNTAX, origin, message);
+    let help = match tag {
+        "bool" => "write `true` or `false`, or remove the tag if the text is meant as it is",
+        _ => "remove the tag if the text is meant as it is",
+    };
+    helped(problem, help)
 }
 
 /// `.inf`, `.nan`.

@@ -12,6 +12,7 @@ const BROKEN: &[&str] = &[
     "name: a\n\tassert: {tool: x}\n",
     "S\nassert: {tool: x, expect: {matches_regex: \"\\d+\"}}\n",
     "S\nassert: {tool: x, args: {a: !!binary '%'}}\n",
+    "S\nassert: {tool: x, args: {a: !!bool yes, b: !!int 1.5}}\n",
     "S\nassert: {tool: x}\nexpect: {contains: a}\n---\nname: b\nS\nassert: {tool: x, contains: a}\n",
     "S\nfixture: fx\njobs: 2\ncommand: x\ntool: y\nassert: {tool: x}\n",
     "S\nassert: {tool: x, args: {a: '{{env.}}'}}\n",

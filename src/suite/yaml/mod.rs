@@ -5,6 +5,7 @@ pub(crate) mod go;
 mod merge;
 pub(crate) mod node;
 mod scalar;
+mod tagged;
 mod tree;
 
 pub(crate) use self::{

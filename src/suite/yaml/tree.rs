@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_saphyr::granit_parser::{
     ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
     options as parser_options,
@@ -13,6 +12,7 @@ use super::{
     merge::merged,
     node::{At, Entry, Key, Kind, Node, Source, Style},
     scalar,
+    tagged::{NotThat, tagged},
 };
 use crate::{
     suite::{
@@ -388,35 +388,28 @@ impl<'a> Builder<'a> {
         span: &EventSpan,
     ) -> Node {
         let at = self.place(span);
-        let quoted = || Ok(Kind::Text(text.to_owned(), Style::Quoted));
-        let kind = match tag.map(tag_name) {
-            None if style == ScalarStyle::Plain => scalar::plain(text, self.dialect),
-            None => quoted(),
-            Some(name) => match name.as_str() {
-                "str" | "!" | "timestamp" => quoted(),
-                "binary" => {
-                    let decoded = binary(text);
-                    if decoded.is_none() {
-                        self.fault(at, problems::no_base64);
-                    }
-                    let decoded = decoded.unwrap_or_default();
-                    Ok(Kind::Text(decoded, Style::Quoted))
-                }
-                "int" | "float" => match scalar::number_of(text, self.dialect) {
-                    Some(number) => Ok(Kind::Number(number, text.to_owned())),
-                    None => scalar::plain(text, self.dialect),
-                },
-                "bool" | "null" => scalar::plain(text, self.dialect),
-                _ => {
-                    let dialect = self.dialect;
-                    self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
-                    quoted()
-                }
-            },
+        let name = tag.map(tag_name);
+        let read = match &name {
+            None if style == ScalarStyle::Plain => {
+                scalar::plain(text, self.dialect).map_err(NotThat::from)
+            }
+            None => Ok(Kind::Text(text.to_owned(), Style::Quoted)),
+            Some(name) => tagged(name, text, self.dialect),
         };
-        let kind = kind.unwrap_or_else(|scalar::NotJson| {
-            self.fault(at, |origin| problems::no_json_number(origin, text));
-            Kind::Null
+        let kind = read.unwrap_or_else(|reason| {
+            let (dialect, tag) = (self.dialect, name.unwrap_or_default());
+            self.fault(at, |origin| match reason {
+                NotThat::Json => problems::no_json_number(origin, text),
+                NotThat::Base64 => problems::no_base64(origin),
+                NotThat::Kind(kind) => problems::not_of_tag(origin, (&tag, kind), text),
+                NotThat::Tag => problems::unknown_tag(origin, &tag, dialect),
+            });
+            match reason {
+                NotThat::Json => Kind::Null,
+                NotThat::Base64 | NotThat::Kind(_) | NotThat::Tag => {
+                    Kind::Text(text.to_owned(), Style::Quoted)
+                }
+            }
         });
         Node { kind, at }
     }
@@ -457,13 +450,6 @@ fn tab_behind(text: &str, offset: usize) -> Option<usize> {
             .then_some(offset + end + 1 + indent)
     });
     tabs.next()
-}
-
-/// The text that base64 stands for, blanks among it left out; what is no UTF-8 becomes U+FFFD, as in Go's JSON.
-fn binary(written: &str) -> Option<String> {
-    let packed: String = written.split_ascii_whitespace().collect();
-    let bytes = STANDARD.decode(packed).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A scalar as a key.
