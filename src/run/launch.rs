@@ -188,10 +188,22 @@ pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Se
             add_secret(name, &bindings.environment, secrets);
         }
     }
-    for part in values.into_iter().flat_map(|value| &value.parts) {
+    for value in values {
+        add_values(value, &bindings.environment, secrets);
+    }
+}
+
+/// The values of the variables that a value names, those of its defaults too.
+fn add_values(value: &EnvValue, environment: &Environment, secrets: &mut Secrets) {
+    for part in &value.parts {
         match part {
             EnvPart::Text(_) => {}
-            EnvPart::Variable { name, .. } => add_secret(name, &bindings.environment, secrets),
+            EnvPart::Variable { name, default } => {
+                add_secret(name, environment, secrets);
+                if let Some(default) = default {
+                    add_values(default, environment, secrets);
+                }
+            }
         }
     }
 }
@@ -249,7 +261,11 @@ fn expand(value: &EnvValue, bindings: &Bindings) -> Result<String, Disruption> {
                     .environment
                     .variable(name)
                     .filter(|value| !value.is_empty());
-                out.push_str(set.or(default.as_deref()).unwrap_or_default());
+                match (set, default) {
+                    (Some(value), _) => out.push_str(value),
+                    (None, Some(default)) => out.push_str(&expand(default, bindings)?),
+                    (None, None) => {}
+                }
             }
         }
     }

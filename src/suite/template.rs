@@ -150,6 +150,14 @@ fn marker<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Option<(Piece<'t
     ))
 }
 
+/// The length of the marker or escape that a text begins with.
+pub(crate) fn marker_length(text: &str) -> Option<usize> {
+    if text.starts_with("{{{{") {
+        return Some(4);
+    }
+    marker(text, &is_name).map(|(_, length)| length)
+}
+
 /// Whether a text can be the name of a value: a letter or `_`, then letters, digits, `_`, `-`, `.`.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut characters = text.chars();

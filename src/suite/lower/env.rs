@@ -1,4 +1,4 @@
-//! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.
+//! Values under `env` and `headers`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`; a default is such a value too.
 
 use super::{Fate, Lowering, UnsetVariables};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
             union::FlagOr,
             value::{Text, TextTable, Texts},
         },
-        template::Template,
+        template::{self, Template},
         yaml::{At, Source},
     },
     words::diagnostic::{Diagnostic, Severity},
@@ -26,6 +26,15 @@ enum Piece<'a> {
     Variable(&'a str, Option<&'a str>),
     /// `${` and what follows, which is no variable.
     Broken(&'a str),
+}
+
+/// Whether a part of a value comes into it in this environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It does.
+    Taken,
+    /// It is in the default of a variable that is set.
+    PassedOver,
 }
 
 /// The pieces of a value.
@@ -61,14 +70,23 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// The deepest nesting of defaults that is read: each level is gone through once more.
+const DEEPEST: usize = 8;
+
 /// What follows `${`: the piece and its length.
 fn braced(inner: &str) -> (Piece<'_>, usize) {
-    let Some(end) = inner.find('}') else {
+    let Some(first) = inner.find('}') else {
         return (Piece::Broken(inner), inner.len());
     };
-    let (name, default) = match inner[..end].split_once(":-") {
-        Some((name, default)) => (name, Some(default)),
-        None => (&inner[..end], None),
+    let (name, default, end) = match inner[..first].find(":-") {
+        None => (&inner[..first], None, first),
+        Some(at) => {
+            let behind = &inner[at + 2..];
+            let Some(length) = closing(behind) else {
+                return (Piece::Broken(inner), inner.len());
+            };
+            (&inner[..at], Some(&behind[..length]), at + 2 + length)
+        }
     };
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name
@@ -80,6 +98,31 @@ fn braced(inner: &str) -> (Piece<'_>, usize) {
         Piece::Broken(&inner[..=end])
     };
     (piece, end + 1)
+}
+
+/// Where the brace is that ends a default; the braces of other variables and of `{{…}}` in it are theirs.
+fn closing(text: &str) -> Option<usize> {
+    let mut at = 0;
+    let mut open = 0;
+    loop {
+        at += text[at..].find(['$', '{', '}'])?;
+        let rest = &text[at..];
+        at += match rest.as_bytes() {
+            [b'$', b'$', ..] => 2,
+            [b'$', b'{', ..] if open == DEEPEST => return None,
+            [b'$', b'{', ..] => {
+                open += 1;
+                2
+            }
+            [b'{', b'{', ..] => template::marker_length(rest).unwrap_or(1),
+            [b'}', ..] if open == 0 => return Some(at),
+            [b'}', ..] => {
+                open -= 1;
+                1
+            }
+            _ => 1,
+        };
+    }
 }
 
 /// What the Go tool makes of `${` and what follows: a variable of any name, or without the closing brace the text.
@@ -158,30 +201,44 @@ impl Lowering<'_> {
     /// One value.
     pub(super) fn env_value(&mut self, text: &Text) -> EnvValue {
         self.check_markers(&text.text, text.at);
-        let parts = pieces(&text.text)
+        self.env_parts(&text.text, text.at, Use::Taken)
+    }
+
+    /// A value, or a default in one.
+    fn env_parts(&mut self, text: &str, at: At, when: Use) -> EnvValue {
+        let parts = pieces(text)
             .into_iter()
             .filter_map(|piece| match piece {
                 Piece::Text(part) => Some(EnvPart::Text(Template::new(part))),
-                Piece::Variable(name, default) => {
-                    if default.is_none() {
-                        self.check_set(name, text.at);
-                    }
-                    Some(EnvPart::Variable {
-                        name: name.to_owned(),
-                        default: default.map(str::to_owned),
-                    })
-                }
+                Piece::Variable(name, default) => Some(self.env_variable(name, default, at, when)),
                 Piece::Broken(written) if self.dialect() == Dialect::Compat => {
                     Some(as_the_go_tool(written))
                 }
                 Piece::Broken(written) => {
                     let written = format!("${{{written}");
-                    self.problem(text.at, |origin| problems::bad_variable(origin, &written));
+                    self.problem(at, |origin| problems::bad_variable(origin, &written));
                     None
                 }
             })
             .collect();
         EnvValue { parts }
+    }
+
+    /// A variable with its default. One that is passed over because another is set may be unset.
+    fn env_variable(&mut self, name: &str, default: Option<&str>, at: At, when: Use) -> EnvPart {
+        if default.is_none() && when == Use::Taken {
+            self.check_set(name, at);
+        }
+        let value = self.around.environment.variable(name);
+        let when = match value {
+            Some(value) if !value.is_empty() => Use::PassedOver,
+            Some(_) | None => when,
+        };
+        let default = default.map(|default| self.env_parts(default, at, when));
+        EnvPart::Variable {
+            name: name.to_owned(),
+            default,
+        }
     }
 
     /// Tells a variable that is not set.
@@ -239,6 +296,26 @@ mod tests {
             "5$ and $1",
             &[Piece::Text("5$"), Piece::Text(" and $"), Piece::Text("1")],
         );
+        case(
+            "${X:-${Y}}z",
+            &[Piece::Variable("X", Some("${Y}")), Piece::Text("z")],
+        );
+        case(
+            "${X:-a${Y:-b${Z}}c}",
+            &[Piece::Variable("X", Some("a${Y:-b${Z}}c"))],
+        );
+        case(
+            "${X:-{{fixture}}}",
+            &[Piece::Variable("X", Some("{{fixture}}"))],
+        );
+        case(
+            "${X:-$${Y}}",
+            &[Piece::Variable("X", Some("$${Y")), Piece::Text("}")],
+        );
+        case("${X:-{}", &[Piece::Variable("X", Some("{"))]);
+        case("${X:-${Y}", &[Piece::Broken("X:-${Y}")]);
+        let deep = format!("{}{}", "${X:-".repeat(20), "}".repeat(20));
+        case(&deep, &[Piece::Broken(&deep[2..])]);
         case("${X", &[Piece::Broken("X")]);
         case("${1}", &[Piece::Broken("1}")]);
         case("", &[]);

@@ -94,9 +94,9 @@ fn any<'a>(texts: impl IntoIterator<Item = &'a Template>) -> bool {
 }
 
 fn any_value(values: &[(String, EnvValue)]) -> bool {
-    let mut parts = values.iter().flat_map(|(_, value)| &value.parts);
-    parts.any(|part| match part {
+    let names_fixture = |part: &EnvPart| match part {
         EnvPart::Text(text) => text.names_fixture(),
         EnvPart::Variable { .. } => false,
-    })
+    };
+    values.iter().any(|(_, value)| value.any(&names_fixture))
 }

@@ -221,8 +221,7 @@ impl Launch {
             EnvPart::Text(text) => text.names_port(),
             EnvPart::Variable { .. } => false,
         };
-        self.env
-            .retain(|(_, value)| !value.parts.iter().any(names_port));
+        self.env.retain(|(_, value)| !value.any(&names_port));
         self
     }
 
@@ -244,11 +243,27 @@ pub(crate) struct Directory {
     pub(crate) beside: Option<String>,
 }
 
-/// A value under `env`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`.
+/// A value under `env`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`; a default is such a value too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EnvValue {
     /// The parts in order.
     pub(crate) parts: Vec<EnvPart>,
+}
+
+impl EnvValue {
+    /// Whether something holds of a part, be it one of a default.
+    pub(crate) fn any(&self, holds: &dyn Fn(&EnvPart) -> bool) -> bool {
+        self.parts.iter().any(|part| {
+            holds(part)
+                || match part {
+                    EnvPart::Text(_) | EnvPart::Variable { default: None, .. } => false,
+                    EnvPart::Variable {
+                        default: Some(default),
+                        ..
+                    } => default.any(holds),
+                }
+        })
+    }
 }
 
 /// A piece of a value under `env`.
@@ -261,7 +276,7 @@ pub(crate) enum EnvPart {
         /// Its name.
         name: String,
         /// What stands in when it is unset or empty.
-        default: Option<String>,
+        default: Option<EnvValue>,
     },
 }
 

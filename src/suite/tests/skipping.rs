@@ -67,6 +67,22 @@ fn a_reason_to_skip_is_a_text_that_says_something() {
 }
 
 #[test]
+fn a_variable_in_a_default_is_told_where_the_default_is_taken() {
+    let document = "server: {command: s, env: {A: '${KEY:-x${OTHER}}'}}\nassert: {tool: x}\n";
+    let shown = Sample::one(document).strict_env().shown();
+    assert!(shown.contains("`OTHER` is not set"), "{shown}");
+    let with = |name: &str, value: &str| Sample::one(document).with_variable(name, value);
+    for sample in [with("OTHER", "a"), with("KEY", "a")] {
+        assert_eq!(sample.strict_env().shown(), "");
+    }
+    let shown = with("KEY", "").strict_env().shown();
+    assert!(shown.contains("`OTHER` is not set"), "{shown}");
+    let broken = document.replace("${OTHER}", "${OTHER:-");
+    let shown = Sample::one(&broken).shown();
+    assert!(shown.contains("bad-variable"), "{shown}");
+}
+
+#[test]
 fn settings_may_skip_what_reads_variables() {
     let sample = Sample::new(&[
         (

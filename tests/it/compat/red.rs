@@ -1,7 +1,7 @@
 //! Red with the Go tool, although it should not be.
 
 use super::{case, embedded, run_in, scripted};
-use crate::harness::Project;
+use crate::harness::{BINARY, Project};
 
 #[test]
 fn large_numbers_equal_themselves() {
@@ -384,6 +384,31 @@ assert: {tool: echo, args: {message: x}, expect: {file_not_exists: [moved.txt]}}
     let seen = run_in(&project, &["--fixture", "data", "--jobs", "1"]);
     assert_eq!(seen.statuses(), ["PASS", "PASS"], "{}", seen.details());
     assert!(!project.path().join("data/moved.txt").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn defaults_of_variables_are_filled_in() {
+    let suite = format!(
+        "
+server:
+  command: sh
+  args: [-c, 'echo \"[$ONE][$TWO][$THREE]\" >&2; exec {BINARY} serve']
+  env:
+    ONE: '${{UNSET_HERE:-plain}}'
+    TWO: '${{UNSET_HERE:-a${{UNSET_TOO:-b$$c}}d}}'
+    THREE: '${{UNSET_HERE:-{{{{fixture}}}}}}/x'
+assert: {{tool: echo, expect: {{stderr: {{contains: ['[plain][ab$cd][', '/data/x]']}}}}}}
+"
+    );
+    let project = Project::with_suite(&suite).file("data/kept.txt", "original");
+    for arguments in [
+        &["--fixture", "data"][..],
+        &["--fixture", "data", "--compat"],
+    ] {
+        let seen = run_in(&project, arguments);
+        assert_eq!(seen.statuses(), ["PASS"], "{}", seen.details());
+    }
 }
 
 #[test]
