@@ -84,7 +84,7 @@ pub(super) fn refused(ask: &Ask, error: &RpcError, undeclared: Option<&str>) -> 
 
 /// Code and message of a JSON-RPC error, for a sentence.
 pub(super) fn named(error: &RpcError) -> String {
-    match (error.code, error.message.as_str()) {
+    match (error.shown_code(), error.message.as_str()) {
         (Some(code), "") => format!("{code}, without a message"),
         (Some(code), message) => format!("{code}, {}", phrase::quoted(message)),
         (None, message) => format!("without an integer code, {}", phrase::quoted(message)),

@@ -68,7 +68,23 @@ fn integer(value: &Value) -> Option<i64> {
     whole.parse().ok()
 }
 
+/// Whether a value is an integer as JSON-RPC has it, of any length.
+pub(crate) fn is_integer(value: &Value) -> bool {
+    value
+        .as_number()
+        .is_some_and(|number| !number.as_str().contains(['.', 'e', 'E']))
+}
+
 impl RpcError {
+    /// The code as people are shown it; one of more than 64 bits has all its digits.
+    pub(crate) fn shown_code(&self) -> Option<String> {
+        let raw = || self.raw.get("code").filter(|code| is_integer(code));
+        match self.code {
+            Some(code) => Some(code.to_string()),
+            None => raw().map(Value::to_string),
+        }
+    }
+
     /// Reads an error object leniently; what is missing stays missing.
     pub(crate) fn from_value(raw: &Value) -> Self {
         Self {
@@ -86,7 +102,7 @@ impl RpcError {
 
 impl fmt::Display for RpcError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.code {
+        match self.shown_code() {
             Some(code) => write!(formatter, "{code}: {}", self.message),
             None => write!(formatter, "(no code): {}", self.message),
         }
@@ -284,6 +300,20 @@ mod tests {
         case(r#"{"code": -32602.0}"#, Some(-32602));
         case(r#"{"code": -32602.5}"#, None);
         case(r#"{"code": "-32602"}"#, None);
+    }
+
+    #[test]
+    fn a_code_of_many_digits_is_shown() {
+        let case = |error: &str, wanted: &str| {
+            let error = RpcError::from_value(&serde_json::from_str(error).unwrap());
+            assert_eq!(error.to_string(), wanted);
+        };
+        case(r#"{"code": -1, "message": "m"}"#, "-1: m");
+        case(
+            r#"{"code": 99999999999999999999, "message": "m"}"#,
+            "99999999999999999999: m",
+        );
+        case(r#"{"code": 1.5, "message": "m"}"#, "(no code): m");
     }
 
     #[test]

@@ -90,10 +90,13 @@ fn tool(record: &mut Record, seen: Inspected<'_>) {
         block(record, one, frame);
     }
     let is_error = seen.result.get("isError") == Some(&Value::Bool(true));
-    let speaks = content.iter().any(|one| {
-        let text = one.get("text").and_then(Value::as_str);
+    let says = |holder: &Value| {
+        let text = holder.get("text").and_then(Value::as_str);
         text.is_some_and(|text| !text.trim().is_empty())
-    });
+    };
+    // An embedded resource may hold the text.
+    let speaks = |one: &Value| says(one) || one.get("resource").is_some_and(says);
+    let speaks = content.iter().any(speaks);
     if is_error && !speaks {
         let message = "a tool error without any text";
         record.note(FindingCode::ErrorWithoutText, message, frame);
@@ -127,27 +130,50 @@ fn data(record: &mut Record, holder: &Value, member: &str, frame: &[u8]) {
     };
     let said = holder.get("mimeType").and_then(Value::as_str);
     if let (Some(said), Some(format)) = (said, image_format(&bytes))
-        && said.starts_with("image/")
-        && !said.eq_ignore_ascii_case(format)
-        && !(format == "image/jpeg" && said.eq_ignore_ascii_case("image/jpg"))
+        && let Some(name) = image_name(said)
+        && !format.contains(&name.as_str())
     {
-        let message = format!("`mimeType` says `{said}`, and the data is {format}");
+        let format = format[0];
+        let message = format!("`mimeType` says `{said}`, and the data is image/{format}");
         record.note(FindingCode::MimeMismatch, message, frame);
     }
 }
 
-/// The format that the first bytes of an image name.
-fn image_format(bytes: &[u8]) -> Option<&'static str> {
+/// The name of a format of images, small and without parameters.
+fn image_name(mime: &str) -> Option<String> {
+    let bare = mime.split(';').next().unwrap_or_default().trim();
+    let name = bare.to_ascii_lowercase();
+    name.strip_prefix("image/").map(str::to_owned)
+}
+
+/// The format that the first bytes of an image tell: its name, and the others that it goes by.
+fn image_format(bytes: &[u8]) -> Option<&'static [&'static str]> {
     let riff = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let formats: [(bool, &str); 5] = [
-        (bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "image/png"),
-        (bytes.starts_with(b"\xFF\xD8\xFF"), "image/jpeg"),
-        (bytes.starts_with(b"GIF8"), "image/gif"),
-        (riff, "image/webp"),
-        (bytes.starts_with(b"BM"), "image/bmp"),
+    let formats: [(bool, &[&str]); 5] = [
+        (
+            bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
+            &["png", "x-png", "apng", "vnd.mozilla.apng"],
+        ),
+        (
+            bytes.starts_with(b"\xFF\xD8\xFF"),
+            &["jpeg", "jpg", "pjpeg", "x-jpeg", "x-jpg", "jfif"],
+        ),
+        (bytes.starts_with(b"GIF8"), &["gif", "x-gif"]),
+        (riff, &["webp", "x-webp"]),
+        (
+            bytes.starts_with(b"BM"),
+            &[
+                "bmp",
+                "x-bmp",
+                "x-ms-bmp",
+                "x-windows-bmp",
+                "ms-bmp",
+                "x-ms-dib",
+            ],
+        ),
     ];
     let found = formats.into_iter().find(|(fits, _)| *fits);
-    found.map(|(_, format)| format)
+    found.map(|(_, names)| names)
 }
 
 fn array<'a>(value: &'a Value, member: &str) -> &'a [Value] {
@@ -191,7 +217,28 @@ mod tests {
             json!({"content": [image("/9j/4AA=", "image/png")]}),
             &[F::MimeMismatch],
         );
-        case(json!({"content": [image("/9j/4AA=", "image/jpg")]}), &[]);
+        for (data, mime) in [
+            ("/9j/4AA=", "image/jpg"),
+            ("/9j/4AA=", "image/pjpeg"),
+            (png, "image/x-png"),
+            (png, "IMAGE/PNG; q=1"),
+            ("Qk0AAAAA", "image/x-ms-bmp"),
+            ("Qk0AAAAA", "image/bmp"),
+            ("AAABAAEA", "image/vnd.microsoft.icon"),
+            ("PHN2Zz4=", "image/svg+xml"),
+        ] {
+            case(json!({"content": [image(data, mime)]}), &[]);
+        }
+        case(
+            json!({"content": [image("Qk0AAAAA", "image/x-png")]}),
+            &[F::MimeMismatch],
+        );
+        let embedded = |text: &str| {
+            let resource = json!({"uri": "a:b", "text": text});
+            json!({"content": [{"type": "resource", "resource": resource}], "isError": true})
+        };
+        case(embedded("why"), &[]);
+        case(embedded(" "), &[F::ErrorWithoutText]);
         case(
             json!({"content": [], "isError": true}),
             &[F::ErrorWithoutText],

@@ -6,7 +6,7 @@ use super::{Break, Dialogue, Heard};
 use crate::{
     observation::{disruption::DisruptionKind, finding::FindingCode},
     protocol::{
-        message::{Id, Response},
+        message::{Id, Response, is_integer},
         method::Method,
     },
     session::{
@@ -180,10 +180,7 @@ impl Dialogue {
     }
 
     fn error_object(&mut self, error: &Value, heard: Heard<'_>) {
-        if !error
-            .get("code")
-            .is_some_and(|code| code.is_i64() || code.is_u64())
-        {
+        if !error.get("code").is_some_and(is_integer) {
             let message = "the error's `code` is missing or no integer";
             self.record
                 .note(FindingCode::ErrorCode, message, heard.bytes);
