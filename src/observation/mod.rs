@@ -157,6 +157,15 @@ impl StepSeen {
         }
     }
 
+    /// Its number in its list, for people.
+    pub(crate) fn name(&self) -> String {
+        let part = match self.part {
+            StepPart::Setup => "setup step",
+            StepPart::Subject => "step",
+        };
+        format!("{part} {}", self.index + 1)
+    }
+
     /// That it was carried out, without what it brought.
     fn in_outline(&self) -> Self {
         Self::new(self.part, self.index, self.label.clone())

@@ -19,12 +19,12 @@ use crate::{
     plan::job::RunJob,
     suite::{
         Dialect,
-        lower::expectation::resolve,
+        lower::expectation::{Unusable, resolve},
         model::{
             expectation::{Expectation, Wanted},
             subject::{OnToolError, Step},
         },
-        template::Bindings,
+        template::{Bindings, UnknownName},
     },
 };
 
@@ -169,11 +169,7 @@ impl Bench {
         if seen.answer.is_none() {
             return;
         }
-        let part = match step.part {
-            StepPart::Setup => "setup step",
-            StepPart::Subject => "step",
-        };
-        let label = format!("{part} {} ({})", step.index + 1, step.label);
+        let label = format!("{} ({})", step.name(), step.label);
         let (failed, mut resolved) = (self.failures.len(), Vec::new());
         let disrupted = self.disruption.is_some();
         for wanted in &written.wanted {
@@ -252,7 +248,21 @@ impl Bench {
                     wanted.origin.location(),
                     wanted.key
                 );
-                self.disrupt(DisruptionKind::Invalid, message);
+                let phase = Phase::Subject;
+                let disruption = match problem {
+                    Unusable::Nameless(UnknownName {
+                        uncaptured: Some(uncaptured),
+                        ..
+                    }) => Disruption::new(DisruptionKind::Step, phase, message)
+                        .with_frame(uncaptured.frame),
+                    Unusable::Nameless(UnknownName {
+                        uncaptured: None, ..
+                    })
+                    | Unusable::Wrong(_) => {
+                        Disruption::new(DisruptionKind::Invalid, phase, message)
+                    }
+                };
+                self.disruption.get_or_insert(disruption);
                 None
             }
         }

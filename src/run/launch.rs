@@ -288,7 +288,7 @@ fn render_all(texts: &[Template], bindings: &Bindings) -> Result<Vec<String>, Di
 }
 
 fn render(text: &Template, bindings: &Bindings) -> Result<String, Disruption> {
-    text.render(bindings).map_err(|UnknownName { name }| {
+    text.render(bindings).map_err(|UnknownName { name, .. }| {
         let help = if name == "fixture" {
             "give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml"
         } else {

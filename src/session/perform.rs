@@ -418,7 +418,12 @@ impl Session {
     }
 
     fn nameless(&self, unknown: &UnknownName) -> Disruption {
-        self.cannot(DisruptionKind::Invalid, unknown.to_string())
+        match &unknown.uncaptured {
+            Some(uncaptured) => self
+                .cannot(DisruptionKind::Step, unknown.to_string())
+                .with_frame(uncaptured.frame.clone()),
+            None => self.cannot(DisruptionKind::Invalid, unknown.to_string()),
+        }
     }
 
     /// Sends frames as they are written, and takes what comes.

@@ -18,10 +18,10 @@ use crate::{
         answer::{Answer, Body, Reply},
         disruption::{Disruption, DisruptionKind},
     },
-    protocol::method::Method,
+    protocol::{message::RpcError, method::Method},
     suite::{
         model::subject::{OnToolError, Step, StepAction},
-        template::Bindings,
+        template::{Bindings, Uncaptured},
     },
 };
 
@@ -101,9 +101,14 @@ impl Session {
         bindings: &mut Bindings,
     ) -> Observed<()> {
         let mut captured = BTreeMap::new();
+        let mut uncaptured = BTreeMap::new();
         let taken = self.proceed(step, &answer).and_then(|()| {
-            let Body::Result(reply) = &answer.body else {
-                return Ok(());
+            let reply = match &answer.body {
+                Body::Result(reply) => reply,
+                Body::ProtocolError(error) => {
+                    uncaptured = self.uncaptured(step, place, error);
+                    return Ok(());
+                }
             };
             for wanted in &step.captures {
                 let value = capture(wanted, reply, bindings).map_err(|reason| {
@@ -119,6 +124,7 @@ impl Session {
             Ok(())
         });
         bindings.captured.extend(captured.clone());
+        bindings.uncaptured.extend(uncaptured);
         if let Some(seen) = self.seen.steps.get_mut(place) {
             seen.answer = Some(answer);
             seen.captured = captured;
@@ -127,6 +133,25 @@ impl Session {
             self.exchange.dialogue.client.bind(bindings);
         }
         taken
+    }
+
+    /// What a step was to capture of an answer that is an error, and why there is nothing.
+    fn uncaptured(
+        &self,
+        step: &Step,
+        place: usize,
+        error: &RpcError,
+    ) -> BTreeMap<String, Uncaptured> {
+        let which = self.seen.steps.get(place).map(StepSeen::name);
+        let why = Uncaptured {
+            reason: format!(
+                "{}, which was answered with the error {error}",
+                which.unwrap_or_default()
+            ),
+            frame: shown(error.raw.to_string().as_bytes()),
+        };
+        let names = step.captures.iter().map(|wanted| wanted.name.clone());
+        names.map(|name| (name, why.clone())).collect()
     }
 
     /// Whether the steps after this one, and the subject, can go on.

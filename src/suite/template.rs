@@ -31,8 +31,19 @@ pub(crate) struct Bindings {
     pub(crate) environment: Arc<Environment>,
     /// What setup steps captured so far.
     pub(crate) captured: BTreeMap<String, Value>,
+    /// What steps were to capture and could not, since they were answered with an error.
+    pub(crate) uncaptured: BTreeMap<String, Uncaptured>,
     /// Whether names that nothing defines stay as they are (the Go tool's way) or are an error.
     pub(crate) unknown: UnknownNames,
+}
+
+/// Why a step did not capture what it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Uncaptured {
+    /// The step and the error it was answered with, for people.
+    pub(crate) reason: String,
+    /// The answer, as text.
+    pub(crate) frame: String,
 }
 
 /// What happens to a `{{name}}` that nothing defines.
@@ -47,10 +58,21 @@ pub(crate) enum UnknownNames {
 
 /// A marker names something that has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{{{{{name}}}}}` has no value here")]
+#[error("`{{{{{name}}}}}` has no value here{}", self.why())]
 pub(crate) struct UnknownName {
     /// The name between the braces.
     pub(crate) name: String,
+    /// Why the step that captures it did not.
+    pub(crate) uncaptured: Option<Uncaptured>,
+}
+
+impl UnknownName {
+    fn why(&self) -> String {
+        match &self.uncaptured {
+            Some(uncaptured) => format!(": it is captured by {}", uncaptured.reason),
+            None => String::new(),
+        }
+    }
 }
 
 /// A piece of a text.
@@ -281,6 +303,7 @@ impl Bindings {
                     (None, UnknownNames::Refuse) => {
                         return Err(UnknownName {
                             name: name.to_owned(),
+                            uncaptured: self.uncaptured.get(name).cloned(),
                         });
                     }
                 },
@@ -425,7 +448,7 @@ mod tests {
                 ("list".into(), json!([1, "x"])),
                 ("none".into(), Value::Null),
             ]),
-            unknown: UnknownNames::Refuse,
+            ..Bindings::default()
         }
     }
 
@@ -475,7 +498,8 @@ mod tests {
         assert_eq!(
             text.render(&bindings()),
             Err(UnknownName {
-                name: "nothing".into()
+                name: "nothing".into(),
+                uncaptured: None,
             })
         );
         let kept = Bindings {

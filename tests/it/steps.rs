@@ -269,3 +269,26 @@ fn the_call_that_is_shown_is_the_one_that_failed() {
     let answers = ran.stdout.matches("  answer ").count();
     assert_eq!(answers, 1, "where no value was told: {}", ran.stdout);
 }
+
+#[test]
+fn what_a_refused_step_was_to_capture_is_told_of_that_step() {
+    let step = format!("{{{REFUSAL}, allow_error: true, capture: {{id: $.id}}}}");
+    let documents = [
+        format!("steps: [{step}, {{tool: echo, args: {{message: '{{{{id}}}}'}}}}]"),
+        format!("setup: [{step}]\nassert: {{tool: echo, args: {{message: '{{{{id}}}}'}}}}"),
+        format!(
+            "setup: [{step}]\nassert: {{tool: echo, args: {{message: a}}, expect: {{contains: '{{{{id}}}}'}}}}"
+        ),
+    ];
+    let seen = outcomes(&documents, &[]);
+    for (outcome, which) in seen.iter().zip(["step 1", "setup step 1", "setup step 1"]) {
+        assert_eq!(verdict(outcome), "error", "{outcome}");
+        let detail = outcome["detail"].as_str().unwrap();
+        let told = format!(
+            "`{{{{id}}}}` has no value here: it is captured by {which}, which was answered with the error -32602: boom"
+        );
+        assert!(detail.contains(&told), "{detail}");
+        assert!(!detail.contains("invalid"), "{detail}");
+        assert!(detail.contains(r#""message":"boom""#), "{detail}");
+    }
+}

@@ -15,7 +15,7 @@ use crate::{
             asked::RawAsked,
             expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule},
         },
-        template::{Bindings, ValueTemplate, text_has_markers},
+        template::{Bindings, UnknownName, ValueTemplate, text_has_markers},
         yaml::{At, Entry, Key, Kind, Node},
     },
     words::{diagnostic::Severity, environment::Environment, source::Span},
@@ -24,18 +24,28 @@ use crate::{
 /// Why a schema file cannot be read.
 const SCHEMA_BY_NAME: &str = "a schema file cannot be named by a `{{…}}`";
 
+/// Why an expectation cannot be made when its names are to have values.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    /// One of them has none.
+    #[error(transparent)]
+    Nameless(#[from] UnknownName),
+    /// What was filled in is not what the key takes.
+    #[error("{0}")]
+    Wrong(String),
+}
+
 /// The expectation as it is checked: ready since load, or made now that its names have values.
 pub(crate) fn resolve<'a>(
     wanted: &'a Wanted,
     bindings: &Bindings,
     dialect: Dialect,
-) -> Result<Cow<'a, Expectation>, String> {
+) -> Result<Cow<'a, Expectation>, Unusable> {
     let unresolved = match &wanted.state {
         WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
         WantedState::Templated(unresolved) => unresolved,
     };
-    let (node, fillings) =
-        filling::fill(&unresolved.value, bindings).map_err(|unknown| unknown.to_string())?;
+    let (node, fillings) = filling::fill(&unresolved.value, bindings)?;
     let environment = Environment::default();
     let around = Surroundings {
         environment: &environment,
@@ -59,12 +69,13 @@ pub(crate) fn resolve<'a>(
         .iter()
         .find(|problem| problem.severity == Severity::Error)
     {
-        return Err(problem.message.clone());
+        return Err(Unusable::Wrong(problem.message.clone()));
     }
     match found.into_iter().next().map(|wanted| wanted.state) {
         Some(WantedState::Ready(expectation)) => Ok(Cow::Owned(expectation)),
         Some(WantedState::Templated(_)) | None => {
-            Err(format!("`{}` has nothing to check here", wanted.key))
+            let reason = format!("`{}` has nothing to check here", wanted.key);
+            Err(Unusable::Wrong(reason))
         }
     }
 }
