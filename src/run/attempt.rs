@@ -68,6 +68,7 @@ pub(super) async fn attempt(
         bindings: Bindings {
             environment: Arc::clone(&shared.options.environment),
             unknown: shared.options.unknown_names(),
+            dialect: shared.options.rules.dialect,
             ..Bindings::default()
         },
         command_line: None,

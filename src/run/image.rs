@@ -95,6 +95,7 @@ fn first_start(
     let bindings = Bindings {
         environment: Arc::clone(&shared.options.environment),
         unknown: shared.options.unknown_names(),
+        dialect: shared.options.rules.dialect,
         fixture: fixture.map(|fixture| upload::place(fixture)),
         ..Bindings::default()
     };

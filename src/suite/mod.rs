@@ -7,6 +7,7 @@ pub(crate) mod model;
 pub(crate) mod problems;
 pub(crate) mod raw;
 mod reference;
+pub(crate) mod rendered;
 pub(crate) mod schema;
 pub(crate) mod settings;
 pub(crate) mod template;

@@ -2,10 +2,11 @@
 //! checked when the suite is loaded; a text is rendered once when the value is needed; what is inserted is
 //! never expanded again.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
+use super::{Dialect, rendered};
 use crate::words::environment::Environment;
 
 /// A text that may hold `{{name}}` markers, as written.
@@ -33,6 +34,8 @@ pub(crate) struct Bindings {
     pub(crate) captured: BTreeMap<String, Value>,
     /// What steps were to capture and could not, since they were answered with an error.
     pub(crate) uncaptured: BTreeMap<String, Uncaptured>,
+    /// Whose rules say what a captured value is as text.
+    pub(crate) dialect: Dialect,
     /// Whether names that nothing defines stay as they are (the Go tool's way) or are an error.
     pub(crate) unknown: UnknownNames,
 }
@@ -264,6 +267,18 @@ pub(crate) fn text_has_markers(text: &str) -> bool {
 }
 
 impl Bindings {
+    /// The values for addresses of resources: without a fixture `{{fixture}}` is empty there in the Go tool, and nowhere
+    /// else.
+    pub(crate) fn of_addresses(&self) -> Cow<'_, Self> {
+        if self.dialect == Dialect::Native || self.fixture.is_some() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
+            fixture: Some(String::new()),
+            ..self.clone()
+        })
+    }
+
     /// What a name stands for.
     fn lookup(&self, name: &str) -> Option<Value> {
         if let Some(variable) = name.strip_prefix("env.") {
@@ -289,6 +304,7 @@ impl Bindings {
 
     /// The parts of a text with its markers replaced.
     pub(super) fn parts(&self, text: &str) -> Result<Vec<Part>, UnknownName> {
+        let as_text = |value: &Value| rendered::as_text(value, self.dialect);
         let part = |piece| {
             Ok(match piece {
                 Piece::Text(text) => Part::Written(text.to_owned()),
@@ -357,71 +373,6 @@ impl Bindings {
     }
 }
 
-/// A captured value as text, as the Go tool renders it: a string as it is, a whole number by its digits, another one
-/// shortly, everything else as JSON with sorted keys.
-pub(crate) fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => digits(number)
-            .or_else(|| shortly(number))
-            .unwrap_or_else(|| number.to_string()),
-        Value::Null | Value::Bool(_) => value.to_string(),
-        Value::Array(_) | Value::Object(_) => {
-            let mut sorted = value.clone();
-            sorted.sort_all_objects();
-            sorted.to_string()
-        }
-    }
-}
-
-/// The most digits a whole number in exponent notation is written out with.
-const MOST_DIGITS: i64 = 400;
-
-/// The digits of a number that is whole, however it is written: `1e3` is `1000`, `2.0` is `2`.
-pub(crate) fn digits(number: &Number) -> Option<String> {
-    let text = number.to_string();
-    if !text.contains(['.', 'e', 'E']) {
-        return Some(if text == "-0" { "0".to_owned() } else { text });
-    }
-    let (sign, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", text.as_str()),
-    };
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let exponent: i64 = exponent.parse().ok()?;
-    let all = format!("{whole}{fraction}");
-    let all = all.trim_start_matches('0');
-    if all.is_empty() {
-        return Some("0".into());
-    }
-    let zeros = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    if zeros > MOST_DIGITS {
-        return None;
-    }
-    if let Ok(zeros) = usize::try_from(zeros) {
-        return Some(format!("{sign}{all}{}", "0".repeat(zeros)));
-    }
-    let cut = usize::try_from(zeros.unsigned_abs()).ok()?;
-    let kept = all.len().checked_sub(cut)?;
-    let (kept, dropped) = all.split_at(kept);
-    (!kept.is_empty() && dropped.bytes().all(|byte| byte == b'0')).then(|| format!("{sign}{kept}"))
-}
-
-/// A number with a fraction as Go's `%g` has it: the digits that tell it apart, with an exponent of at least two digits
-/// when that is below -4 or above 5.
-fn shortly(number: &Number) -> Option<String> {
-    let value: f64 = number.to_string().parse().ok()?;
-    let scientific = format!("{value:e}");
-    let (mantissa, exponent) = scientific.split_once('e')?;
-    let exponent: i32 = exponent.parse().ok()?;
-    Some(match exponent {
-        -4..=5 => value.to_string(),
-        _ => format!("{mantissa}e{exponent:+03}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, sync::Arc};
@@ -429,7 +380,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert_eq, proptest};
     use serde_json::{Value, json};
 
-    use super::{Bindings, Template, UnknownName, UnknownNames, ValueTemplate, as_text};
+    use super::{Bindings, Template, UnknownName, UnknownNames, ValueTemplate};
     use crate::words::environment::Environment;
 
     fn bindings() -> Bindings {
@@ -507,37 +458,6 @@ mod tests {
             ..bindings()
         };
         assert_eq!(text.render(&kept).as_deref(), Ok("{{nothing}} {{{{"));
-    }
-
-    #[test]
-    fn whole_numbers_are_written_by_their_digits() {
-        let case = |number: &str, expected: &str| {
-            assert_eq!(as_text(&number.parse().unwrap()), expected, "{number}");
-        };
-        case("1234567", "1234567");
-        case("1e3", "1000");
-        case("-2.0", "-2");
-        case("1.50e1", "15");
-        case("2500e-2", "25");
-        case("-0", "0");
-        case("0.0", "0");
-        case("1e999999999", "1e+999999999");
-    }
-
-    #[test]
-    fn fractions_are_written_as_go_writes_them() {
-        let case = |number: &str, expected: &str| {
-            assert_eq!(as_text(&number.parse().unwrap()), expected, "{number}");
-        };
-        case("25e-1", "2.5");
-        case("0.10", "0.1");
-        case("0.0001", "0.0001");
-        case("0.000001", "1e-06");
-        case("0.00001234", "1.234e-05");
-        case("-999999.5", "-999999.5");
-        case("1234567.5", "1.2345675e+06");
-        case("123456789.50", "1.234567895e+08");
-        case("5e-324", "5e-324");
     }
 
     proptest! {

@@ -101,11 +101,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// `timeout`; the Go tool passes over one that it cannot read.
+    /// `timeout`; the Go tool passes over one that it cannot read. Under one that is over at once nothing passes there.
     fn timeout(&mut self, field: Option<Field<Text>>) -> Option<Duration> {
         let field = field?;
         let compat = self.dialect() == Dialect::Compat;
-        if compat && let Err(reason) = duration::parse(&field.value.text) {
+        let passed_over = compat && !duration::is_over_at_once(&field.value.text);
+        if passed_over && let Err(reason) = duration::parse(&field.value.text) {
             let origin = self.reading.problems.origin(field.at);
             let mut problem = problems::bad_duration(origin, &field.value.text, &reason);
             problem.severity = Severity::Warning;

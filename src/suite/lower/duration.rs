@@ -25,6 +25,19 @@ fn unit(name: &str) -> Option<u128> {
     })
 }
 
+/// Why nothing can be done within a duration of zero.
+const ZERO: &str = "it is zero";
+
+/// Whether a text is a duration that is over at once, which is none here: `0s`, `-1s`.
+pub(super) fn is_over_at_once(text: &str) -> bool {
+    let text = text.trim();
+    let unsigned = text.strip_prefix('-');
+    match parse(unsigned.unwrap_or(text)) {
+        Ok(_) => unsigned.is_some(),
+        Err(reason) => reason == ZERO || matches!(text, "0" | "+0" | "-0"),
+    }
+}
+
 /// The duration a text stands for, or why it is none.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
@@ -60,7 +73,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         rest = next.trim_start();
     }
     match u64::try_from(total) {
-        Ok(0) | Err(_) => Err("it is zero".into()),
+        Ok(0) | Err(_) => Err(ZERO.into()),
         Ok(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
     }
 }
@@ -109,7 +122,7 @@ mod tests {
 
     use proptest::prelude::{any, proptest};
 
-    use super::parse;
+    use super::{is_over_at_once, parse};
 
     #[test]
     fn go_and_words_are_read() {
@@ -147,6 +160,16 @@ mod tests {
         case("9999999h", "it is longer than a year");
         case("99999999999999999999999999s", "it is longer than a year");
         case("5s,", "a number is missing");
+    }
+
+    #[test]
+    fn what_is_over_at_once_is_told_apart() {
+        for text in ["0", "0s", "-0s", "+0s", "-1s", "0h0m", "-1m30s"] {
+            assert!(is_over_at_once(text), "{text}");
+        }
+        for text in ["1ns", "1s", "-5", "-abc", "", "abc", "--1s"] {
+            assert!(!is_over_at_once(text), "{text}");
+        }
     }
 
     proptest! {

@@ -1,12 +1,13 @@
 //! Values on their way to a server: numbers as servers of every language take them, and under the Go tool's rules
 //! keys in alphabetical order. What `{{…}}` puts into a value comes later, and keeps the digits that it has.
 
-use serde_json::{Number, Value};
+use serde_json::Number;
 
 use super::Lowering;
 use crate::suite::{
     Dialect,
-    template::{ValueTemplate, digits},
+    rendered::{digits, go_number_of_float, rewrite_numbers},
+    template::ValueTemplate,
     yaml::Node,
 };
 
@@ -15,29 +16,13 @@ impl Lowering<'_> {
     pub(super) fn sent(&mut self, node: Node) -> ValueTemplate {
         let mut template = self.value_template(node);
         match self.dialect() {
-            Dialect::Native => rewrite(&mut template.value, integer),
+            Dialect::Native => rewrite_numbers(&mut template.value, integer),
             Dialect::Compat => {
-                rewrite(&mut template.value, as_go);
+                rewrite_numbers(&mut template.value, as_go);
                 template.value.sort_all_objects();
             }
         }
         template
-    }
-}
-
-/// Writes the numbers of a value in another notation, where there is one.
-fn rewrite(value: &mut Value, notation: fn(&Number) -> Option<Number>) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
-        Value::Number(number) => {
-            if let Some(other) = notation(number) {
-                *number = other;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite(item, notation)),
-        Value::Object(members) => members
-            .values_mut()
-            .for_each(|member| rewrite(member, notation)),
     }
 }
 
@@ -57,24 +42,13 @@ fn integer(number: &Number) -> Option<Number> {
     is_short.then(|| digits.parse().ok()).flatten()
 }
 
-/// A number as Go's JSON has it: all but integers of 64 bits are floats there, and have an exponent only when they are
-/// very large or very small.
+/// A number of a suite as Go's JSON has it: all but integers of 64 bits are floats there.
 fn as_go(number: &Number) -> Option<Number> {
     let written = number.as_str();
     if is_digits(written) && parsed(written).is_some() {
         return None;
     }
-    let value: f64 = written.parse().ok()?;
-    if !value.is_finite() {
-        return None;
-    }
-    let size = value.abs();
-    let text = if value != 0.0 && !(1e-6..1e21).contains(&size) {
-        format!("{value:e}")
-    } else {
-        value.to_string()
-    };
-    text.parse().ok()
+    go_number_of_float(number)
 }
 
 /// Whether a number is written without fraction and exponent.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::suite::{
     Dialect, problems,
-    template::digits,
+    rendered::digits,
     yaml::{At, Key, Kind, Node, Style, go},
 };
 

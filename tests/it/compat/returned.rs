@@ -154,3 +154,60 @@ trajectory: [{type: args_contain, tool: a, args: {x: '1'}}]
     case(suite, &[], &["FAIL"]);
     case(suite, &["--compat"], &["PASS"]);
 }
+
+#[test]
+fn captured_values_are_texts_as_the_go_tool_writes_them() {
+    let server = |texts: &[(&str, &str)]| {
+        let capture = r#"*'"name":"step"'*) answer '{"content":[{"type":"text","text":"{\"big\":1e21,\"long\":9007199254740993,\"map\":{\"z\":1.0,\"a\":\"<&>\"}}"}]}' ;;"#;
+        let sent: Vec<String> = texts
+            .iter()
+            .map(|(name, text)| format!(r#""{name}":"{}""#, text.replace('"', "\\\"")))
+            .collect();
+        format!(
+            "{capture}\n    {}",
+            wants(&format!("{{{}}}", sent.join(",")))
+        )
+    };
+    let suite = "
+name: captured
+setup: [{tool: step, capture: {big: $.big, long: $.long, map: $.map}}]
+assert: {tool: subject, args: {big: 'x{{big}}', long: '{{long}}', map: '{{map}}'}, expect: {not_error: true}}
+";
+    let here = server(&[
+        ("big", "x1000000000000000000000"),
+        ("long", "9007199254740993"),
+        ("map", r#"{"a":"<&>","z":1.0}"#),
+    ]);
+    scripted_with(&here, suite, &[], &["PASS"]);
+    let there = server(&[
+        ("big", "x1e+21"),
+        ("long", "9007199254740992"),
+        ("map", r#"{"a":"\\u003c\\u0026\\u003e","z":1}"#),
+    ]);
+    scripted_with(&there, suite, &["--compat"], &["PASS"]);
+}
+
+#[test]
+fn addresses_of_resources_have_an_empty_fixture_where_there_is_none() {
+    let server = r#"*'"uri":"/y"'*) answer '{"contents":[{"uri":"/y","text":"here"}]}' ;;"#;
+    let suite = "
+name: without a fixture
+assert_resources: {read: '{{fixture}}/y', expect: {contains: here}}
+";
+    scripted_with(server, suite, &["--compat"], &["PASS"]);
+    scripted_with(server, suite, &[], &["ERROR"]);
+}
+
+#[test]
+fn nothing_passes_within_a_timeout_of_zero() {
+    let server = r#"*tools/call*) answer '{"content":[{"type":"text","text":"done"}]}' ;;"#;
+    for (timeout, wanted) in [
+        ("0s", "ERROR"),
+        ("-1s", "ERROR"),
+        ("0", "ERROR"),
+        ("-5", "PASS"),
+    ] {
+        let suite = format!("name: a\nassert: {{tool: x}}\ntimeout: '{timeout}'\n");
+        scripted_with(server, &suite, &["--compat"], &[wanted]);
+    }
+}
