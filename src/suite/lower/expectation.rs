@@ -3,7 +3,10 @@
 
 use std::{borrow::Cow, path::Path, sync::Arc};
 
-use super::{Compiled, Lowering, Surroundings, filling};
+use super::{
+    Compiled, Lowering, Surroundings,
+    filling::{self, NotFilled},
+};
 use crate::{
     suite::{
         Dialect,
@@ -15,7 +18,7 @@ use crate::{
             asked::RawAsked,
             expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule},
         },
-        template::{Bindings, UnknownName, ValueTemplate, text_has_markers},
+        template::{Bindings, UnknownName, text_has_markers},
         yaml::{At, Entry, Key, Kind, Node},
     },
     words::{diagnostic::Severity, environment::Environment, source::Span},
@@ -35,6 +38,15 @@ pub(crate) enum Unusable {
     Wrong(String),
 }
 
+impl From<NotFilled> for Unusable {
+    fn from(reason: NotFilled) -> Self {
+        match reason {
+            NotFilled::Unknown(name) => Self::Nameless(name),
+            NotFilled::SameKey(_) => Self::Wrong(reason.to_string()),
+        }
+    }
+}
+
 /// The expectation as it is checked: ready since load, or made now that its names have values.
 pub(crate) fn resolve<'a>(
     wanted: &'a Wanted,
@@ -45,7 +57,7 @@ pub(crate) fn resolve<'a>(
         WantedState::Ready(expectation) => return Ok(Cow::Borrowed(expectation)),
         WantedState::Templated(unresolved) => unresolved,
     };
-    let (node, fillings) = filling::fill(&unresolved.value, bindings)?;
+    let (node, fillings) = filling::fill(wanted.key, &unresolved.value, bindings)?;
     let environment = Environment::default();
     let around = Surroundings {
         environment: &environment,
@@ -195,10 +207,7 @@ impl Lowering<'_> {
         Wanted {
             key,
             origin: self.reading.problems.origin(name.at.until(value.at)),
-            state: WantedState::Templated(Box::new(Unresolved {
-                family,
-                value: ValueTemplate::new(value.into_value()),
-            })),
+            state: WantedState::Templated(Box::new(Unresolved { family, value })),
         }
     }
 

@@ -4,14 +4,23 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use thiserror::Error;
 
 use super::Lowering;
 use crate::suite::{
     Dialect,
-    template::{Bindings, Part, UnknownName, ValueTemplate, text_has_markers},
+    template::{Bindings, Part, UnknownName, text_has_markers},
     yaml::{At, Entry, Key, Kind, Node, Source, Style},
 };
+
+/// The keys whose values are lists of rules, each under what it is about: that may stand there twice.
+const LISTS_OF_RULES: [&str; 5] = [
+    "json_path",
+    "structured",
+    "file_contains",
+    "file_not_contains",
+    "file_equals",
+];
 
 /// What was filled in at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,16 +31,29 @@ pub(super) enum Filling {
     Text(Vec<Part>),
 }
 
-/// The value with its markers replaced, in keys too, and what was filled in.
+/// Why a value cannot be filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum NotFilled {
+    /// A name has no value.
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    /// Keys that were different are not any more, and only one of them could be looked at.
+    #[error("the key `{0}` stands there twice once the `{{{{…}}}}` are filled in")]
+    SameKey(String),
+}
+
+/// The value of a key of `expect` with its markers replaced, in keys too, and what was filled in. The rest of it
+/// stays as it was written.
 pub(super) fn fill(
-    template: &ValueTemplate,
+    key: &str,
+    value: &Node,
     bindings: &Bindings,
-) -> Result<(Node, Vec<Filling>), UnknownName> {
+) -> Result<(Node, Vec<Filling>), NotFilled> {
     let mut filler = Filler {
         bindings,
         fillings: Vec::new(),
     };
-    let node = filler.node(&template.value)?;
+    let node = filler.expectation(key, value)?;
     Ok((node, filler.fillings))
 }
 
@@ -44,54 +66,91 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn node(&mut self, value: &Value) -> Result<Node, UnknownName> {
-        let kind = match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => {
-                return Ok(Node::from_value(value.clone(), At::default()));
+    /// The value of a key of `expect`.
+    fn expectation(&mut self, key: &str, value: &Node) -> Result<Node, NotFilled> {
+        match &value.kind {
+            Kind::Map(entries) if LISTS_OF_RULES.contains(&key) => {
+                let rules = entries.iter().map(|entry| self.entry(entry));
+                let kind = Kind::Map(rules.collect::<Result<_, _>>()?);
+                Ok(Node { kind, at: value.at })
             }
-            Value::String(text) => return self.leaf(text),
-            Value::Array(items) => Kind::List(
-                items
-                    .iter()
-                    .map(|item| self.node(item))
-                    .collect::<Result<_, _>>()?,
-            ),
-            Value::Object(members) => {
+            Kind::Map(entries) if key == "not" => {
+                let inner = entries.iter().map(|entry| {
+                    Ok(Entry {
+                        key: entry.key.clone(),
+                        value: self.expectation(&entry.key.text, &entry.value)?,
+                    })
+                });
+                let kind = Kind::Map(inner.collect::<Result<_, NotFilled>>()?);
+                Ok(Node { kind, at: value.at })
+            }
+            Kind::Null
+            | Kind::Flag(..)
+            | Kind::Number(..)
+            | Kind::Text(..)
+            | Kind::List(_)
+            | Kind::Map(_) => self.node(value),
+        }
+    }
+
+    fn node(&mut self, node: &Node) -> Result<Node, NotFilled> {
+        let kind = match &node.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) => return Ok(node.clone()),
+            Kind::Text(text, style) => return self.leaf(text, *style, node.at),
+            Kind::List(items) => {
+                let items = items.iter().map(|item| self.node(item));
+                Kind::List(items.collect::<Result<_, _>>()?)
+            }
+            Kind::Map(members) => {
                 let mut entries: Vec<Entry> = Vec::with_capacity(members.len());
-                for (key, member) in members {
-                    let (text, at) = self.text(key)?;
-                    let value = self.node(member)?;
-                    // Of keys that become the same one, the last holds.
-                    entries.retain(|entry| entry.key.text != text);
-                    entries.push(Entry {
-                        key: Key { text, at },
-                        value,
-                    });
+                let has_markers = |member: &Entry| text_has_markers(&member.key.text);
+                let may_meet = members.iter().any(has_markers);
+                for member in members {
+                    let entry = self.entry(member)?;
+                    let same = |other: &Entry| other.key.text == entry.key.text;
+                    if may_meet && entries.iter().any(same) {
+                        return Err(NotFilled::SameKey(entry.key.text));
+                    }
+                    entries.push(entry);
                 }
                 Kind::Map(entries)
             }
         };
-        let at = At::default();
-        Ok(Node { kind, at })
+        Ok(Node { kind, at: node.at })
     }
 
-    fn leaf(&mut self, text: &str) -> Result<Node, UnknownName> {
+    fn entry(&mut self, entry: &Entry) -> Result<Entry, NotFilled> {
+        let Entry { key, value } = entry;
+        let key = match self.text(&key.text)? {
+            None => key.clone(),
+            Some((text, at)) => Key { text, at },
+        };
+        let value = self.node(value)?;
+        Ok(Entry { key, value })
+    }
+
+    fn leaf(&mut self, text: &str, style: Style, at: At) -> Result<Node, NotFilled> {
         if let Some(value) = self.bindings.whole(text) {
             let at = self.keep(Filling::Value);
             return Ok(Node::from_value(value, at));
         }
-        let (text, at) = self.text(text)?;
-        let kind = Kind::Text(text, Style::Quoted);
+        let (text, style, at) = match self.text(text)? {
+            None => (text.to_owned(), style, at),
+            // What becomes of a marker is a text, whatever it looks like.
+            Some((text, at)) => (text, Style::Quoted, at),
+        };
+        let kind = Kind::Text(text, style);
         Ok(Node { kind, at })
     }
 
-    fn text(&mut self, text: &str) -> Result<(String, At), UnknownName> {
+    /// A text with its markers replaced, at a place of its own; `None` when it has none.
+    fn text(&mut self, text: &str) -> Result<Option<(String, At)>, UnknownName> {
         if !text_has_markers(text) {
-            return Ok((text.to_owned(), At::default()));
+            return Ok(None);
         }
         let parts = self.bindings.parts(text)?;
         let whole = parts.iter().map(Part::text).collect();
-        Ok((whole, self.keep(Filling::Text(parts))))
+        Ok(Some((whole, self.keep(Filling::Text(parts)))))
     }
 
     fn keep(&mut self, filling: Filling) -> At {
@@ -198,8 +257,11 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Filling, fill};
-    use crate::suite::template::{Bindings, ValueTemplate};
+    use super::{Filling, NotFilled, fill};
+    use crate::suite::{
+        template::Bindings,
+        yaml::{At, Node},
+    };
 
     #[test]
     fn data_means_itself_in_a_pattern() {
@@ -208,7 +270,8 @@ mod tests {
                 captured: BTreeMap::from([("x".into(), json!(data))]),
                 ..Bindings::default()
             };
-            let filled = fill(&ValueTemplate::new(json!(written)), &bindings);
+            let written_node = Node::from_value(json!(written), At::default());
+            let filled = fill("matches_regex", &written_node, &bindings);
             let Some(Filling::Text(parts)) = filled.unwrap().1.pop() else {
                 panic!("a text was filled in");
             };
@@ -219,5 +282,29 @@ mod tests {
         case("a.b", r"\Qid {{x}}\E{{x}}", r"\Qid a.b\Ea\.b");
         case(r"a\E.", r"\Q{{x}}\E", r"\Qa\E\\E\Q.\E");
         case("a.b", r"\\Q{{x}}", r"\\Qa\.b");
+    }
+    #[test]
+    fn keys_that_become_the_same_are_told_where_one_would_be_lost() {
+        let bindings = Bindings {
+            captured: BTreeMap::from([("x".into(), json!("a"))]),
+            ..Bindings::default()
+        };
+        let keys = |key: &str, value| {
+            let node = Node::from_value(value, At::default());
+            fill(key, &node, &bindings).map(|(node, _)| node)
+        };
+        let twice = json!({"$.{{x}}": 1, "$.a": 2});
+        let both = |found: Option<&Node>| {
+            let shown = format!("{found:?}");
+            assert_eq!(shown.matches("\"$.a\"").count(), 2, "{shown}");
+        };
+        both(keys("json_path", twice.clone()).ok().as_ref());
+        let negated = keys("not", json!({"json_path": twice})).ok();
+        both(negated.as_ref().and_then(|node| node.get("json_path")));
+        let lost = json!([{"data": {"{{x}}": 1, "a": 2}}]);
+        assert_eq!(
+            keys("content", lost).map(|_| ()),
+            Err(NotFilled::SameKey("a".into()))
+        );
     }
 }

@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
     observation::finding::FindingCode,
-    suite::template::ValueTemplate,
+    suite::yaml::Node,
     words::{json_schema::Schema, source::Origin},
 };
 
@@ -39,8 +39,8 @@ pub(crate) enum WantedState {
 pub(crate) struct Unresolved {
     /// Which keys it is one of.
     pub(crate) family: Family,
-    /// The value as the suite has it.
-    pub(crate) value: ValueTemplate,
+    /// The value as the suite has it: how numbers and words are written is kept, since they may be meant as texts.
+    pub(crate) value: Node,
 }
 
 /// The places where expectations stand; some keys mean something else at another place.

@@ -126,6 +126,34 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
 }
 
 #[test]
+fn what_has_no_markers_is_as_it_was_written_beside_those_that_have() {
+    let body = body(
+        "setup: [{tool: a, capture: {x: $}}]\nassert: {tool: x, expect: {contains: [0644, 1e5, 0x1F, 0o17, .5, 1., True, '{{x}}'], file_equals: {'{{fixture}}/m': 0644}, not: {is_error: yes, contains: '{{x}}'}}}",
+    );
+    let bindings = Bindings {
+        fixture: Some("/f".into()),
+        captured: BTreeMap::from([("x".into(), json!("z"))]),
+        ..Bindings::default()
+    };
+    let resolved = |index: usize| {
+        let found = resolve(&body.wanted[index], &bindings, Dialect::Native);
+        format!("{:?}", found.as_deref())
+    };
+    assert_eq!(
+        resolved(0),
+        r#"Ok(Contains(["0644", "1e5", "0x1F", "0o17", ".5", "1.", "True", "z"]))"#
+    );
+    assert_eq!(
+        resolved(1),
+        r#"Ok(FileEquals([FileTexts { path: "/f/m", texts: ["0644"] }]))"#
+    );
+    assert_eq!(
+        resolved(2),
+        r#"Ok(Not([("is_error", IsError(true)), ("contains", Contains(["z"]))]))"#
+    );
+}
+
+#[test]
 fn numbers_keep_their_value_and_dates_stay_as_they_are_written() {
     let body = body(
         "assert: {tool: x, args: {d: 2024-01-01, f: 1.0, e: [1e6], big: 340282366920938463463374607431768211456, hex: 0x10, on: yes, map: {1: a}}, expect: {contains: [42, true, 1.50]}}",
