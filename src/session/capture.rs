@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     observation::answer::Reply,
     suite::{
-        lower::path::compile,
+        lower::{data_in_path, path::compile},
         model::subject::{Capture, CapturePath, CaptureSource},
         template::{Bindings, Template},
     },
@@ -21,9 +21,7 @@ pub(super) fn capture(
     bindings: &Bindings,
 ) -> Result<Value, String> {
     let filled = |template: &Template| {
-        let text = template
-            .render(bindings)
-            .map_err(|unknown| unknown.to_string())?;
+        let text = data_in_path::filled(template, bindings)?;
         match compile(&text) {
             Ok(path) => Ok((Cow::Owned(text), Cow::Owned(path))),
             Err(reason) => Err(format!("`{text}` is no path: {reason}")),

@@ -311,8 +311,9 @@ impl Lowering<'_> {
                 let path = match path {
                     None => None,
                     Some(path) => {
-                        let compiled = self.path(&path.value.text, path.at)?;
-                        Some((path.value.text, compiled))
+                        let text = self.as_path(path.value.text, path.at)?;
+                        let compiled = self.path(&text, path.at)?;
+                        Some((text, compiled))
                     }
                 };
                 let Count(bound) = count?.value;

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::Lowering;
+use super::{Lowering, data_in_path, data_in_pattern};
 use crate::suite::{
-    Dialect,
+    Dialect, problems,
     template::{Bindings, Part, UnknownName, text_has_markers},
     yaml::{At, Entry, Key, Kind, Node, Source, Style},
 };
@@ -173,8 +173,25 @@ impl Lowering<'_> {
         match (self.filling(at), self.dialect()) {
             (None, Dialect::Native | Dialect::Compat) | (Some(_), Dialect::Compat) => text.into(),
             (Some(Filling::Value), Dialect::Native) => regex::escape(text).into(),
-            (Some(Filling::Text(parts)), Dialect::Native) => pattern(parts).into(),
+            (Some(Filling::Text(parts)), Dialect::Native) => data_in_pattern::pattern(parts).into(),
         }
+    }
+
+    /// A text as a path into JSON in which data means itself; under the Go tool's rules it is part of the path.
+    pub(super) fn as_path(&mut self, text: String, at: At) -> Option<String> {
+        let path = match (self.filling(at), self.dialect()) {
+            (None, Dialect::Native | Dialect::Compat) | (Some(_), Dialect::Compat) => {
+                return Some(text);
+            }
+            (Some(Filling::Value), Dialect::Native) => {
+                data_in_path::path(&[Part::Data(text.clone())])
+            }
+            (Some(Filling::Text(parts)), Dialect::Native) => data_in_path::path(parts),
+        };
+        path.map_err(|reason| {
+            self.problem(at, |origin| problems::bad_path(origin, &text, &reason));
+        })
+        .ok()
     }
 
     /// A text as a path pattern in which data means itself.
@@ -204,85 +221,18 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a place in a pattern lies in `\Q…\E`, where a backslash is nothing but itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quotation {
-    /// It does not.
-    Outside,
-    /// It does.
-    Inside,
-}
-
-impl Quotation {
-    /// The state after more of the author's text.
-    fn after(self, text: &str) -> Self {
-        let mut now = self;
-        let mut rest = text;
-        while let Some(at) = rest.find('\\') {
-            let escaped = rest[at + 1..].chars().next();
-            let length = escaped.map_or(0, char::len_utf8);
-            (now, rest) = match (now, escaped) {
-                (Self::Outside, Some('Q')) => (Self::Inside, &rest[at + 2..]),
-                (Self::Inside, Some('E')) => (Self::Outside, &rest[at + 2..]),
-                (Self::Outside, _) => (now, &rest[at + 1 + length..]),
-                (Self::Inside, _) => (now, &rest[at + 1..]),
-            };
-        }
-        now
-    }
-}
-
-/// The pattern that parts make.
-fn pattern(parts: &[Part]) -> String {
-    let mut quotation = Quotation::Outside;
-    let mut pattern = String::new();
-    for part in parts {
-        match (part, quotation) {
-            (Part::Written(text), Quotation::Outside | Quotation::Inside) => {
-                quotation = quotation.after(text);
-                pattern.push_str(text);
-            }
-            (Part::Data(text), Quotation::Outside) => pattern.push_str(&regex::escape(text)),
-            (Part::Data(text), Quotation::Inside) => {
-                pattern.push_str(&text.replace(r"\E", r"\E\\E\Q"));
-            }
-        }
-    }
-    pattern
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use serde_json::json;
 
-    use super::{Filling, NotFilled, fill};
+    use super::{NotFilled, fill};
     use crate::suite::{
         template::Bindings,
         yaml::{At, Node},
     };
 
-    #[test]
-    fn data_means_itself_in_a_pattern() {
-        let case = |data: &str, written: &str, expected: &str| {
-            let bindings = Bindings {
-                captured: BTreeMap::from([("x".into(), json!(data))]),
-                ..Bindings::default()
-            };
-            let written_node = Node::from_value(json!(written), At::default());
-            let filled = fill("matches_regex", &written_node, &bindings);
-            let Some(Filling::Text(parts)) = filled.unwrap().1.pop() else {
-                panic!("a text was filled in");
-            };
-            assert_eq!(super::pattern(&parts), expected, "{written}");
-        };
-        case("a.b", "^id={{x}}.*$", r"^id=a\.b.*$");
-        case("C++", r"\w+ {{x}}", r"\w+ C\+\+");
-        case("a.b", r"\Qid {{x}}\E{{x}}", r"\Qid a.b\Ea\.b");
-        case(r"a\E.", r"\Q{{x}}\E", r"\Qa\E\\E\Q.\E");
-        case("a.b", r"\\Q{{x}}", r"\\Qa\.b");
-    }
     #[test]
     fn keys_that_become_the_same_are_told_where_one_would_be_lost() {
         let bindings = Bindings {

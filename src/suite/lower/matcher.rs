@@ -34,11 +34,15 @@ impl Lowering<'_> {
         }
         let mut rules = Vec::with_capacity(field.value.0.len());
         for (written, Anything(node)) in field.value.0 {
-            let path = self.path(&written.text, written.at);
+            let text = self.as_path(written.text, written.at);
+            let path = text.and_then(|text| {
+                let path = self.path(&text, written.at)?;
+                Some((text, path))
+            });
             let rule = self.value_rule(node);
-            if let (Some(path), Some(rule)) = (path, rule) {
+            if let (Some((written, path)), Some(rule)) = (path, rule) {
                 rules.push(PathRule {
-                    written: written.text,
+                    written,
                     path,
                     rule,
                 });

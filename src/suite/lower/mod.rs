@@ -7,6 +7,8 @@ pub(crate) mod assertion;
 mod client;
 mod completion;
 mod control;
+pub(crate) mod data_in_path;
+mod data_in_pattern;
 mod docker;
 pub(crate) mod duration;
 mod env;

@@ -140,7 +140,7 @@ fn key<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
 /// What stands in brackets: an index, `*`, a key in quotes.
 fn index<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
     let end = match after.chars().next() {
-        Some(quote @ ('\'' | '"')) => after[1..].find(quote).map(|end| end + 2),
+        Some(quote @ ('\'' | '"')) => end_of_quotes(after, quote),
         _ => after.find(']'),
     };
     let end = end.ok_or("a `[` is not closed")?;
@@ -161,6 +161,16 @@ fn index<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
         return Ok(rest);
     }
     Err(format!("`[{inner}]` is no index"))
+}
+
+/// Where a text ends that begins with a quote.
+fn end_of_quotes(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    text.char_indices().skip(1).find_map(|(at, sign)| {
+        let is_end = sign == quote && !is_escaped;
+        is_escaped = sign == '\\' && !is_escaped;
+        is_end.then_some(at + 1)
+    })
 }
 
 #[cfg(test)]

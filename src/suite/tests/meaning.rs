@@ -117,7 +117,10 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
             },
         )
         .collect();
-    assert_eq!(resolved, ["id 7 | k{{id}}", "$.k{{id}} = 7", "/f/a {{x}}"]);
+    assert_eq!(
+        resolved,
+        ["id 7 | k{{id}}", "$['k{{id}}'] = 7", "/f/a {{x}}"]
+    );
     let unbound = resolve(&body.wanted[0], &Bindings::default(), Dialect::Native);
     assert_eq!(
         unbound.map(|_| ()).unwrap_err().to_string(),
