@@ -12,7 +12,10 @@ use crate::{
         Dialect,
         lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
-        problems::{self, Problems, code::WRONG_TYPE},
+        problems::{
+            self, Problems,
+            code::{BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER, WRONG_TYPE},
+        },
         raw::{
             Readable, Reading,
             asked::RawAsked,
@@ -46,6 +49,8 @@ impl From<NotFilled> for Unusable {
         }
     }
 }
+/// Problems that are there whatever is filled in.
+const CERTAIN: [&str; 4] = [BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER];
 
 /// The expectation as it is checked: ready since load, or made now that its names have values.
 pub(crate) fn resolve<'a>(
@@ -68,7 +73,10 @@ pub(crate) fn resolve<'a>(
         fixture_from: FixtureFrom::Elsewhere,
         docker: None,
         directory: Path::new(""),
-        read_file: &|_| Err(SCHEMA_BY_NAME.into()),
+        read_file: &|path| {
+            let file = unresolved.schema_files.get(path);
+            file.cloned().ok_or_else(|| SCHEMA_BY_NAME.into())
+        },
         defaults: None,
     };
     let mut compiled = Compiled::default();
@@ -204,10 +212,15 @@ impl Lowering<'_> {
         }
         self.check_schema_names(key, &value);
         self.probe(family, key, value.clone());
+        let schema_files = std::mem::take(&mut self.schema_files);
         Wanted {
             key,
             origin: self.reading.problems.origin(name.at.until(value.at)),
-            state: WantedState::Templated(Box::new(Unresolved { family, value })),
+            state: WantedState::Templated(Box::new(Unresolved {
+                family,
+                value,
+                schema_files,
+            })),
         }
     }
 
@@ -238,11 +251,13 @@ impl Lowering<'_> {
         self.family(family, key, value);
         let found = std::mem::replace(&mut self.reading, kept).problems.take();
         for problem in found {
-            // A list or a map stays one whatever is filled in.
-            let is_certain = problem.code == WRONG_TYPE
-                && problem.origin.as_ref().is_some_and(|origin| {
-                    Arc::ptr_eq(&origin.file, &file) && collections.contains(&origin.span)
-                });
+            // A list or a map stays one whatever is filled in. Which keys a map has is the author's word alone, and
+            // schemas tell by themselves what is wrong about a marker.
+            let is_certain = CERTAIN.contains(&problem.code)
+                || problem.code == WRONG_TYPE
+                    && problem.origin.as_ref().is_some_and(|origin| {
+                        Arc::ptr_eq(&origin.file, &file) && collections.contains(&origin.span)
+                    });
             let depends = !is_certain
                 && problem.origin.as_ref().is_none_or(|origin| {
                     let text = origin.file.text.get(origin.span.start..origin.span.end);

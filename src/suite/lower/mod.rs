@@ -47,7 +47,7 @@ use crate::{
         Dialect,
         model::{
             container::Container,
-            expectation::{Expectation, Wanted, WantedState},
+            expectation::{Expectation, SchemaFiles, Wanted, WantedState},
             pattern::Pattern,
             server::{ClientBehaviour, Server},
         },
@@ -215,6 +215,8 @@ pub(crate) struct Lowering<'a> {
     warnings: Vec<Diagnostic>,
     /// What `{{…}}` filled in, where names have values already.
     fillings: Vec<Filling>,
+    /// The files that schemas with `{{…}}` refer to, of the expectation that is looked at.
+    schema_files: SchemaFiles,
 }
 
 impl<'a> Lowering<'a> {
@@ -235,6 +237,7 @@ impl<'a> Lowering<'a> {
             uses_fixture: false,
             warnings: Vec::new(),
             fillings: Vec::new(),
+            schema_files: SchemaFiles::new(),
         }
     }
 

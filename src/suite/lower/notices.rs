@@ -283,6 +283,16 @@ impl Lowering<'_> {
     /// `exit`
     pub(super) fn exit(&mut self, field: Field<RawExit>) -> Option<ExitWanted> {
         let RawExit(RawExitMap { code, clean }) = field.value;
+        // A code of which the value is not known yet is there.
+        if clean.is_some()
+            && code.is_none()
+            && self.reading.problems.is_refused_in("code", field.at)
+        {
+            self.problem(field.key, |origin| {
+                problems::conflicting_keys(origin, &["code", "clean"], "`exit`")
+            });
+            return None;
+        }
         match (code, clean) {
             (Some(code), None) => {
                 let Integer(number) = code.value;

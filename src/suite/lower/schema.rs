@@ -1,18 +1,23 @@
 //! `json_schema`: written in the suite, or a file relative to it; a relative `$ref` names a
 //! file beside. Nothing is ever fetched.
 
-use std::path::Path;
+use std::{cell::RefCell, path::Path};
 
 use serde_json::Value;
 
-use super::Lowering;
+use super::{Lowering, expectation::has_markers};
 use crate::{
     suite::{
-        model::expectation::SchemaRule,
+        model::expectation::{SchemaFiles, SchemaRule},
         problems,
-        raw::{Field, union::TextOr, value::Anything},
+        raw::{
+            Field,
+            union::TextOr,
+            value::{Anything, Text},
+        },
+        template::text_has_markers,
     },
-    words::json_schema::{self, Base, Schema},
+    words::json_schema::{self, Base, Schema, Unusable},
 };
 
 impl Lowering<'_> {
@@ -21,37 +26,78 @@ impl Lowering<'_> {
         let at = field.at;
         let (written, found) = match field.value {
             TextOr::Map(Anything(node)) => {
-                let found = self.compiled_schema(&node.into_value(), Base::Suite);
+                // What is wrong about a marker may be right about its value, of which nothing is known yet.
+                let is_template = self.fillings.is_empty() && has_markers(&node);
+                let files = RefCell::default();
+                let found = self.compiled_schema(&node.into_value(), Base::Suite, &files);
+                if is_template {
+                    self.schema_files.append(&mut files.into_inner());
+                    let depends =
+                        |unusable: &Unusable| unusable.about.as_ref().is_none_or(value_has_markers);
+                    if found.as_ref().is_err_and(depends) {
+                        return None;
+                    }
+                }
                 ("inline".to_owned(), found)
             }
             TextOr::Text(path) if matches!(path.text.as_str(), "true" | "false") => {
                 self.problem(at, |origin| problems::bare_schema(origin, &path.text));
                 return None;
             }
+            // That no schema is named by a marker is told elsewhere.
+            TextOr::Text(path) if self.fillings.is_empty() && text_has_markers(&path.text) => {
+                return None;
+            }
             TextOr::Text(path) => {
-                let read = (self.around.read_file)(Path::new(&path.text));
-                let found = read.and_then(|text| {
-                    let schema = serde_json::from_str::<Value>(&text)
-                        .map_err(|error| format!("`{}` is no JSON: {error}", path.text))?;
-                    self.compiled_schema(&schema, Base::File(Path::new(&path.text)))
-                });
+                let found = self.schema_of_file(&path);
                 (path.text, found)
             }
         };
         match found {
             Ok(schema) => Some(SchemaRule { written, schema }),
-            Err(reason) => {
+            Err(Unusable { reason, about: _ }) => {
                 self.problem(at, |origin| problems::bad_schema(origin, &reason));
                 None
             }
         }
     }
 
-    /// A schema, together with the files it refers to.
-    fn compiled_schema(&self, schema: &Value, base: Base<'_>) -> Result<Schema, String> {
+    /// The schema in a file.
+    fn schema_of_file(&self, path: &Text) -> Result<Schema, Unusable> {
+        let text = (self.around.read_file)(Path::new(&path.text)).map_err(Unusable::whole)?;
+        let schema = serde_json::from_str::<Value>(&text)
+            .map_err(|error| Unusable::whole(format!("`{}` is no JSON: {error}", path.text)))?;
+        let base = Base::File(Path::new(&path.text));
+        self.compiled_schema(&schema, base, &RefCell::default())
+    }
+
+    /// A schema, together with the files it refers to, which are noted.
+    fn compiled_schema(
+        &self,
+        schema: &Value,
+        base: Base<'_>,
+        files: &RefCell<SchemaFiles>,
+    ) -> Result<Schema, Unusable> {
         if !(schema.is_object() || schema.is_boolean()) {
-            return Err("it is neither a map nor a boolean".into());
+            return Err(Unusable::whole("it is neither a map nor a boolean"));
         }
-        json_schema::compile_beside(schema, base, self.around.read_file)
+        json_schema::compile_beside(schema, base, &|path| {
+            let text = (self.around.read_file)(path)?;
+            let mut files = files.borrow_mut();
+            files.insert(path.to_owned(), text.clone());
+            Ok(text)
+        })
+    }
+}
+
+/// Whether a marker stands in a part of a schema, or in the address of a document, where braces are escaped.
+fn value_has_markers(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => text_has_markers(text) || text.contains("%7B%7B"),
+        Value::Array(items) => items.iter().any(value_has_markers),
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, member)| text_has_markers(key) || value_has_markers(member)),
     }
 }

@@ -1,7 +1,7 @@
 //! What an assertion wants. One YAML key under `expect`, one variant; the doc comment of a variant is its
 //! entry in the reference.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::{Number, Value};
 
@@ -41,7 +41,12 @@ pub(crate) struct Unresolved {
     pub(crate) family: Family,
     /// The value as the suite has it: how numbers and words are written is kept, since they may be meant as texts.
     pub(crate) value: Node,
+    /// The files that schemas in it refer to, as they were at load: later there is no folder to look in.
+    pub(crate) schema_files: SchemaFiles,
 }
+
+/// Files that schemas refer to, by their paths as the suite has them.
+pub(crate) type SchemaFiles = BTreeMap<PathBuf, String>;
 
 /// The places where expectations stand; some keys mean something else at another place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -117,6 +117,15 @@ impl Problems {
         })
     }
 
+    /// Whether a key was refused in the map at a place.
+    pub(crate) fn is_refused_in(&self, key: &str, map: At) -> bool {
+        self.refused.iter().any(|(refused, at)| {
+            refused == key
+                && at.source == map.source
+                && (map.span.start..map.span.end).contains(&at.span.start)
+        })
+    }
+
     /// Drops the problems of a code that turned out not to matter.
     pub(crate) fn forget(&mut self, code: &str) {
         self.list.retain(|problem| problem.code != code);

@@ -37,12 +37,31 @@ pub(crate) enum Base<'a> {
     File(&'a Path),
 }
 
+/// Why a schema cannot be used.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Unusable {
+    /// What is wrong, for people.
+    pub(crate) reason: String,
+    /// The part of the schema that is wrong, or the document that cannot be had, where it is one of these.
+    pub(crate) about: Option<Value>,
+}
+
+impl Unusable {
+    /// A schema that is wrong as a whole.
+    pub(crate) fn whole(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            about: None,
+        }
+    }
+}
+
 /// A schema whose references may name files, or why there is none.
 pub(crate) fn compile_beside(
     schema: &Value,
     base: Base<'_>,
     read: &ReadDocument<'_>,
-) -> Result<Schema, String> {
+) -> Result<Schema, Unusable> {
     let base = match base {
         Base::Suite => address(Path::new("suite")),
         Base::File(path) => address(path),
@@ -53,24 +72,38 @@ pub(crate) fn compile_beside(
         let error = match built(&schema, &base, &shelf) {
             Ok(schema) => return Ok(schema),
             Err(NotCompiled::TooDeep) => {
-                return Err("more schemas lie within each other than are followed".to_owned());
+                let reason = "more schemas lie within each other than are followed";
+                return Err(Unusable::whole(reason));
             }
             Err(NotCompiled::PatternsTooLarge) => {
-                return Err("its patterns take too much memory together".to_owned());
+                let reason = "its patterns take too much memory together";
+                return Err(Unusable::whole(reason));
             }
             Err(NotCompiled::Invalid(error)) => error,
         };
         let Some(wanted) = shelf.take_wanted() else {
-            return Err(told(&error));
+            return Err(Unusable {
+                reason: told(&error),
+                about: Some(error.instance().clone().into_owned()),
+            });
         };
         let Some(path) = path_of(&wanted) else {
-            return Err(format!("`{wanted}` is not fetched; name a file instead"));
+            return Err(Unusable {
+                reason: format!("`{wanted}` is not fetched; name a file instead"),
+                about: Some(wanted.into()),
+            });
         };
-        let text = read(&path)?;
+        let shown = path.display();
+        let unusable = |reason| Unusable {
+            reason,
+            about: Some(shown.to_string().into()),
+        };
+        let text = read(&path).map_err(unusable)?;
         let document = serde_json::from_str(&text)
-            .map_err(|error| format!("`{}` is no JSON: {error}", path.display()))?;
+            .map_err(|error| unusable(format!("`{shown}` is no JSON: {error}")))?;
         if !shelf.put(wanted, ecma::translated(&document)) {
-            return Err(format!("it refers to more than {MOST_DOCUMENTS} documents"));
+            let reason = format!("it refers to more than {MOST_DOCUMENTS} documents");
+            return Err(Unusable::whole(reason));
         }
     }
 }

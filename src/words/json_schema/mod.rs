@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use self::layout::Layout;
 pub(crate) use self::{
-    files::{Base, compile_beside},
+    files::{Base, Unusable, compile_beside},
     plain::is_plainly_satisfied,
     references::References,
 };

@@ -84,7 +84,10 @@ fn references_name_files_beside() {
                     "{schema}"
                 );
             }
-            (Err(reason), Err(expected)) => assert!(reason.contains(expected), "{reason}"),
+            (Err(reason), Err(expected)) => {
+                let reason = reason.reason;
+                assert!(reason.contains(expected), "{reason}");
+            }
             (built, _) => panic!("{schema}: {:?}", built.map(|_| ())),
         }
     };
