@@ -58,15 +58,21 @@ pub(super) fn capture(
             }
         });
     };
-    let first = |document| {
-        let found = json_path::query((&written, &path), document, |_| ());
-        let first = |found: Vec<((), &Value)>| found.first().map(|((), value)| Value::clone(value));
-        found.map(first)
-    };
-    let found = first(&source).map_err(|reason| format!("`{written}` {reason}"))?;
+    let found = json_path::query((&written, &path), &source, |_| ());
+    let found = found.map_err(|reason| format!("`{written}` {reason}"))?;
+    if found.len() > 1 {
+        let places = found.len();
+        return Err(format!(
+            "`{written}` leads to {places} places: name one of them, such as the first of a list by `[0]`"
+        ));
+    }
+    let found = found.first().map(|((), value)| Value::clone(value));
     found.ok_or_else(|| {
-        let beside = reply.structured.as_ref();
-        let beside = beside.is_some_and(|value| matches!(first(value), Ok(Some(_))));
+        let is_there = |value| {
+            let found = json_path::query((&written, &path), value, |_| ());
+            found.is_ok_and(|found| !found.is_empty())
+        };
+        let beside = reply.structured.as_ref().is_some_and(is_there);
         if beside && capture.source != CaptureSource::Structured {
             return "nothing is there in the text, but in `structuredContent`: write `structured:` before the path".to_owned();
         }
@@ -117,7 +123,10 @@ mod tests {
         case(Either, Some("$.id"), Ok("12345678901234567890123"));
         case(Text, Some("$.id"), Ok("12345678901234567890123"));
         case(Structured, Some("$.id"), Ok("\"s\""));
-        case(Structured, Some("$.only[*]"), Ok("1"));
+        case(Structured, Some("$.only[:1]"), Ok("1"));
+        let several =
+            "`$.only[*]` leads to 2 places: name one of them, such as the first of a list by `[0]`";
+        case(Structured, Some("$.only[*]"), Err(several));
         let beside = "nothing is there in the text, but in `structuredContent`: write `structured:` before the path";
         case(Either, Some("$.only"), Err(beside));
         case(Either, Some("$.none"), Err("nothing is there"));

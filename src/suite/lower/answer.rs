@@ -9,6 +9,7 @@ use crate::suite::{
         ContentRule, ErrorWanted, Expectation, Precision, ResultCount, TextRule, Wanted,
         WantedState,
     },
+    problems,
     raw::{
         Field, Readable,
         expect::{RawError, RawExpect, RawResults},
@@ -141,6 +142,11 @@ impl Lowering<'_> {
                 .map(|rule| Expectation::JsonSchema(Box::new(rule)))
         });
         list.add("output_schema", output_schema, |field| {
+            if !field.value {
+                self.problem(field.key, |origin| {
+                    problems::empty_value(origin, "output_schema")
+                });
+            }
             Some(Expectation::OutputSchema(field.value))
         });
         list.add("content", content, |field| {
@@ -213,7 +219,7 @@ impl Lowering<'_> {
             Some(Expectation::Findings(self.findings(field.value)))
         });
         list.add("snapshot", snapshot, |field| {
-            self.snapshot(field.value)
+            self.snapshot(field)
                 .map(|wanted| Expectation::Snapshot(Box::new(wanted)))
         });
         list.add("not", not, |field| self.not(field).map(Expectation::Not));

@@ -346,9 +346,14 @@ impl Lowering<'_> {
     }
 
     /// `snapshot`, as it is written; `false` is as good as absent.
-    pub(super) fn snapshot(&mut self, raw: FlagOr<TextOr<RawSnapshot>>) -> Option<Value> {
-        match raw {
-            FlagOr::Flag(false) => None,
+    pub(super) fn snapshot(&mut self, field: Field<FlagOr<TextOr<RawSnapshot>>>) -> Option<Value> {
+        match field.value {
+            FlagOr::Flag(false) => {
+                self.problem(field.key, |origin| {
+                    problems::empty_value(origin, "snapshot")
+                });
+                None
+            }
             FlagOr::Flag(true) => Some(Value::Bool(true)),
             FlagOr::Other(TextOr::Text(name)) => Some(Value::String(name.text)),
             FlagOr::Other(TextOr::Map(RawSnapshot { name, redact })) => {
@@ -359,7 +364,9 @@ impl Lowering<'_> {
                 if let Some(redact) = redact {
                     for text in &redact.value.0 {
                         if text.text.starts_with('$') {
-                            self.path(&text.text, text.at);
+                            if let Some(path) = self.as_path(text.text.clone(), text.at) {
+                                self.path(&path, text.at);
+                            }
                         } else {
                             self.pattern(&text.text, text.at);
                         }
