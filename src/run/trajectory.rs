@@ -12,7 +12,7 @@ use crate::{
     session::trajectory,
     suite::{
         model::subject::TraceSource,
-        template::{Bindings, UnknownNames, ValueTemplate},
+        template::{Bindings, Template, UnknownNames, ValueTemplate},
     },
 };
 
@@ -66,7 +66,7 @@ pub(super) fn observe(
     }
 }
 
-/// The calls with the names in their arguments that have a value replaced, as in the rules about them. What an agent
+/// The calls with the names in them that have a value replaced, as in the rules about them. What an agent
 /// sent may have braces that name nothing.
 fn filled(calls: &[TraceCall], bindings: &Bindings) -> Vec<TraceCall> {
     let lenient = Bindings {
@@ -75,7 +75,9 @@ fn filled(calls: &[TraceCall], bindings: &Bindings) -> Vec<TraceCall> {
     };
     let fill = |call: &TraceCall| {
         let template = ValueTemplate::new(call.args.clone());
+        let tool = Template::new(call.tool.clone());
         TraceCall {
+            tool: tool.render(&lenient).unwrap_or(tool.text),
             args: template.render(&lenient).unwrap_or(template.value),
             ..call.clone()
         }

@@ -12,7 +12,7 @@ use crate::{
         model::server::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
         },
-        template::Bindings,
+        template::{Bindings, UnknownName},
     },
 };
 
@@ -166,27 +166,8 @@ impl Client {
         let Some(reply) = reply else {
             return Some(Err(Refusal::internal("no sampling reply is given")));
         };
-        Some(match reply {
-            SamplingReply::Message {
-                text,
-                model,
-                stop_reason,
-            } => text
-                .render(&self.bindings)
-                .map(|text| {
-                    json!({
-                        "role": "assistant",
-                        "content": {"type": "text", "text": text},
-                        "model": model,
-                        "stopReason": stop_reason,
-                    })
-                })
-                .map_err(|unknown| Refusal::internal(unknown.to_string())),
-            SamplingReply::Reject { code, message } => Err(Refusal {
-                code: *code,
-                message: message.clone(),
-            }),
-        })
+        let sampled = sampled(reply, &self.bindings);
+        Some(sampled.unwrap_or_else(|unknown| Err(Refusal::internal(unknown.to_string()))))
     }
 
     fn elicit(&mut self, params: &Value) -> Option<Result<Value, Refusal>> {
@@ -219,6 +200,29 @@ impl Client {
         }
         Ok(Value::Object(answer))
     }
+}
+
+/// A sampling reply with its markers filled in.
+fn sampled(
+    reply: &SamplingReply,
+    bindings: &Bindings,
+) -> Result<Result<Value, Refusal>, UnknownName> {
+    Ok(match reply {
+        SamplingReply::Message {
+            text,
+            model,
+            stop_reason,
+        } => Ok(json!({
+            "role": "assistant",
+            "content": {"type": "text", "text": text.render(bindings)?},
+            "model": model.render(bindings)?,
+            "stopReason": stop_reason.render(bindings)?,
+        })),
+        SamplingReply::Reject { code, message } => Err(Refusal {
+            code: *code,
+            message: message.render(bindings)?,
+        }),
+    })
 }
 
 fn nth_or_last<T>(replies: &[T], index: usize) -> Option<&T> {
@@ -284,8 +288,8 @@ mod tests {
     fn message(text: &str) -> SamplingReply {
         SamplingReply::Message {
             text: Template { text: text.into() },
-            model: "mock".into(),
-            stop_reason: "endTurn".into(),
+            model: Template::new("mock"),
+            stop_reason: Template::new("endTurn"),
         }
     }
 
@@ -316,7 +320,7 @@ mod tests {
                 message("one"),
                 SamplingReply::Reject {
                     code: -1,
-                    message: "no".into(),
+                    message: Template::new("no"),
                 },
                 message("three"),
             ]),

@@ -288,8 +288,8 @@ async fn samples_come_from_the_client() {
     let client = ClientBehaviour {
         sampling: Some(vec![SamplingReply::Message {
             text: text("a sample"),
-            model: "mock".into(),
-            stop_reason: "endTurn".into(),
+            model: text("mock"),
+            stop_reason: text("endTurn"),
         }]),
         ..ClientBehaviour::default()
     };

@@ -39,12 +39,13 @@ impl Lowering<'_> {
             expect,
             expect_request,
         } = *field.value;
-        let text = mock_text.map_or_else(|| Template::new(""), |text| self.template(text.value));
+        let text = self.template_or(mock_text, "");
+        let model = self.template_or(mock_model, "mock");
         if client.sampling.is_none() {
             client.sampling = Some(vec![SamplingReply::Message {
                 text,
-                model: mock_model.map_or_else(|| "mock".into(), |model| model.value.text),
-                stop_reason: self.usual_stop().into(),
+                model,
+                stop_reason: Template::new(self.usual_stop()),
             }]);
         }
         let mut wanted = self.answer(expect, at);

@@ -20,8 +20,8 @@ use crate::{
             union::FlagOr,
             value::{Integer, Text},
         },
-        template::{Template, ValueTemplate},
-        yaml::{Entry, Kind, Node},
+        template::ValueTemplate,
+        yaml::{Entry, Key, Kind, Node},
     },
 };
 
@@ -114,17 +114,13 @@ impl Lowering<'_> {
                     let Integer(code) = code.value;
                     code
                 }),
-                message: message.map_or_else(
-                    || "rejected by the user".into(),
-                    |message| message.value.text,
-                ),
+                message: self.template_or(message, "rejected by the user"),
             };
         }
         SamplingReply::Message {
-            text: text.map_or_else(|| Template::new(""), |text| self.template(text.value)),
-            model: model.map_or_else(|| "mock".into(), |model| model.value.text),
-            stop_reason: stop_reason
-                .map_or_else(|| self.usual_stop().into(), |reason| reason.value.text),
+            text: self.template_or(text, ""),
+            model: self.template_or(model, "mock"),
+            stop_reason: self.template_or(stop_reason, self.usual_stop()),
         }
     }
 
@@ -151,7 +147,9 @@ impl Lowering<'_> {
                     .into_iter()
                     .filter_map(|(key, answer)| {
                         let reply = self.elicitation_reply(answer);
-                        Some((self.pattern(&key.text, key.at)?, reply))
+                        let Key { text, at } = key;
+                        let wanted = self.text_at_load(Text { text, at });
+                        Some((self.pattern(&wanted.text, at)?, reply))
                     })
                     .collect(),
             ),

@@ -211,6 +211,7 @@ impl Lowering<'_> {
 
     /// The image of a name.
     fn image(&mut self, image: &Text) -> Option<ImageBase> {
+        let image = self.text_at_load(image.clone());
         if image.is_blank() {
             self.problem(image.at, |origin| problems::empty_value(origin, "image"));
             return None;
@@ -222,7 +223,7 @@ impl Lowering<'_> {
     fn build(&mut self, field: Field<TextOr<RawBuild>>) -> Option<ImageBase> {
         let build = match field.value {
             TextOr::Text(path) => Build {
-                context: self.beside(&path),
+                context: self.beside(path),
                 dockerfile: None,
                 args: Vec::new(),
                 target: None,
@@ -235,14 +236,13 @@ impl Lowering<'_> {
             }) => {
                 let context = self.required(context, "context", "`build`", field.key)?;
                 let args = args.map(|args| args.value.0).unwrap_or_default();
+                let mut filled = |text| self.text_at_load(text).text;
+                let args = args.into_iter();
                 Build {
-                    context: self.beside(&context.value),
-                    dockerfile: dockerfile.map(|file| file.value.text),
-                    args: args
-                        .into_iter()
-                        .map(|(key, text)| (key.text, text.text))
-                        .collect(),
-                    target: target.map(|target| target.value.text),
+                    dockerfile: dockerfile.map(|file| filled(file.value)),
+                    args: args.map(|(key, text)| (key.text, filled(text))).collect(),
+                    target: target.map(|target| filled(target.value)),
+                    context: self.beside(context.value),
                 }
             }
         };
@@ -346,6 +346,7 @@ impl Lowering<'_> {
 
     /// `SOURCE:TARGET`, `SOURCE:TARGET:ro` or `SOURCE:TARGET:rw`.
     fn mount_text(&mut self, text: &Text) -> Option<Mount> {
+        let text = &self.text_at_load(text.clone());
         let parts: Vec<&str> = text.text.split(':').collect();
         let (source, target, mode) = match parts[..] {
             [source, target] => (source, target, "ro"),
@@ -385,7 +386,10 @@ impl Lowering<'_> {
         let target = self.required(target, "target", "a mount", at);
         let (source, target) = (source?, target?);
         Some(Mount {
-            source: self.mount_source(&source.value.text),
+            source: {
+                let source = self.text_at_load(source.value);
+                self.mount_source(&source.text)
+            },
             target: self.inside(&target.value)?,
             writable: read_only.is_some_and(|flag| !flag.value),
         })
@@ -412,7 +416,8 @@ impl Lowering<'_> {
         None
     }
 
-    fn beside(&self, path: &Text) -> PathBuf {
+    fn beside(&mut self, path: Text) -> PathBuf {
+        let path = self.text_at_load(path);
         self.path_beside(&path.text)
     }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Fate, FixtureFrom, Lowering};
 use crate::suite::{
     Dialect, problems,
-    raw::value::Text,
-    template::{Form, Piece, Template, ValueTemplate, is_name, pieces},
+    raw::{Field, value::Text},
+    template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
     yaml::{At, Key, Kind, Node},
 };
 
@@ -18,6 +18,49 @@ impl Lowering<'_> {
     pub(super) fn template(&mut self, text: Text) -> Template {
         self.check_markers(&text.text, text.at);
         Template::new(text.text)
+    }
+
+    /// The text of a key that may be absent, with markers whose names are checked.
+    pub(super) fn template_or(&mut self, field: Option<Field<Text>>, usual: &str) -> Template {
+        match field {
+            Some(field) => self.template(field.value),
+            None => Template::new(usual),
+        }
+    }
+
+    /// A text that is needed before anything runs: variables of the environment are filled in, and other names have no
+    /// value yet. The Go tool fills in nothing.
+    pub(super) fn text_at_load(&mut self, text: Text) -> Text {
+        if !text_has_markers(&text.text) || self.dialect() == Dialect::Compat {
+            return text;
+        }
+        let around = self.around;
+        let mut filled = String::new();
+        for piece in pieces(&text.text) {
+            match piece {
+                Piece::Text(plain) => filled.push_str(plain),
+                Piece::Escape => filled.push_str("{{"),
+                Piece::Name {
+                    name,
+                    written,
+                    form,
+                } => {
+                    let variable = name.strip_prefix("env.");
+                    let value = variable.and_then(|it| around.environment.variable(it));
+                    if variable.is_some() {
+                        self.check_name(name, written, form, text.at);
+                    } else {
+                        let place = self.within(text.at, written);
+                        self.problem(place, |origin| problems::too_early(origin, written));
+                    }
+                    filled.push_str(value.unwrap_or(written));
+                }
+            }
+        }
+        Text {
+            text: filled,
+            at: text.at,
+        }
     }
 
     /// A value with markers whose names are checked.

@@ -418,9 +418,11 @@ impl Lowering<'_> {
                     Ready::Port
                 }
                 TextOr::Map(RawReady { log, port: _, http }) => match (log, http) {
-                    (Some(log), _) => self
-                        .pattern(&log.value.text, log.at)
-                        .map_or(Ready::Port, Ready::Log),
+                    (Some(log), _) => {
+                        let log = self.text_at_load(log.value);
+                        let pattern = self.pattern(&log.text, log.at);
+                        pattern.map_or(Ready::Port, Ready::Log)
+                    }
                     (None, Some(path)) => Ready::Http(self.template(path.value)),
                     (None, None) => Ready::Port,
                 },
@@ -492,7 +494,7 @@ impl Lowering<'_> {
             token_url: token_url.map(|url| self.env_value(&url.value)),
             id: self.env_value(&id?.value),
             secret: self.env_value(&secret?.value),
-            scope: scope.map(|scope| scope.value.text),
+            scope: scope.map(|scope| self.text_at_load(scope.value).text),
         })
     }
 }

@@ -325,16 +325,16 @@ pub(crate) enum SamplingReply {
         /// Its text.
         text: Template,
         /// The model named, `mock` by default.
-        model: String,
+        model: Template,
         /// Why it stopped, `endTurn` by default.
-        stop_reason: String,
+        stop_reason: Template,
     },
     /// A JSON-RPC error.
     Reject {
         /// Its code.
         code: i64,
         /// Its message.
-        message: String,
+        message: Template,
     },
 }
 

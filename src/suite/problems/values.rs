@@ -187,6 +187,20 @@ pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Di
     helped(problem, "for the braces themselves write `{{{{`")
 }
 
+/// A name in braces where only variables of the environment have a value yet.
+pub(crate) fn too_early(origin: Origin, written: &str) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_VARIABLE,
+        origin,
+        format!("`{written}` has no value here"),
+    );
+    let problem = helped(
+        problem,
+        "this is needed before anything runs: only `{{env.NAME}}` is filled in",
+    );
+    helped(problem, "for the braces themselves write `{{{{`")
+}
+
 /// A name in braces that is a variable of the environment without a value.
 pub(crate) fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
     let problem = error(
