@@ -23,7 +23,15 @@ use crate::{
         template::ValueTemplate,
         yaml::{Entry, Key, Kind, Node},
     },
+    words::text::nearest,
 };
+
+/// What a user can do with an elicitation.
+const ANSWERS: [ElicitationAction; 3] = [
+    ElicitationAction::Accept,
+    ElicitationAction::Decline,
+    ElicitationAction::Cancel,
+];
 
 impl Lowering<'_> {
     /// The client's behaviour: what `server` says, and over it what `client` says.
@@ -179,6 +187,9 @@ impl Lowering<'_> {
                         self.reading.wrong_type(&value, &Text::words());
                     }
                     ("content", _) => content = Some(value),
+                    (word, _) if self.is_misspelt(word, &value) => {
+                        self.reading.unknown_key(&key, "`answer`", RawAnswer::KEYS);
+                    }
                     _ => members.push(Entry { key, value }),
                 }
             }
@@ -193,6 +204,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether a member of a form is `action` or `content`, misspelt: its value would do there. Forms are flat, so that
+    /// none has a member that is a map.
+    fn is_misspelt(&self, key: &str, value: &Node) -> bool {
+        if self.dialect() == Dialect::Compat {
+            return false;
+        }
+        let is_of_case = RawAnswer::KEYS
+            .iter()
+            .any(|it| it.eq_ignore_ascii_case(key));
+        is_of_case
+            || match nearest(key, RawAnswer::KEYS.iter().copied()) {
+                Some("action") => {
+                    matches!(&value.kind, Kind::Text(word, _) if ANSWERS.iter().any(|it| it.word() == word))
+                }
+                Some(_) => matches!(value.kind, Kind::Map(_)),
+                None => false,
+            }
+    }
+
     /// One answer to an elicitation.
     fn elicitation_reply(&mut self, raw: RawAnswer) -> ElicitationReply {
         let RawAnswer { action, content } = raw;
@@ -205,16 +235,14 @@ impl Lowering<'_> {
 
     /// What the user does. The Go tool takes every other word for `accept`.
     fn answer_action(&mut self, word: &Text) -> ElicitationAction {
-        let known = [
-            ElicitationAction::Accept,
-            ElicitationAction::Decline,
-            ElicitationAction::Cancel,
-        ];
-        if let Some(action) = known.into_iter().find(|action| action.word() == word.text) {
+        if let Some(action) = ANSWERS
+            .into_iter()
+            .find(|action| action.word() == word.text)
+        {
             return action;
         }
         if self.dialect() == Dialect::Native {
-            let words = known.map(ElicitationAction::word);
+            let words = ANSWERS.map(ElicitationAction::word);
             self.problem(word.at, |origin| {
                 problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
             });

@@ -1,5 +1,6 @@
 //! Suites as people write them: what loads, and the exact text shown for what does not.
 
+mod filled_in;
 mod fixtures;
 mod follow_ups;
 mod go_suites;

@@ -1,0 +1,189 @@
+//! `{{…}}`: what is known to be wrong beside one, and where one has a value.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{Entry, Sample};
+use crate::{
+    suite::{
+        Dialect,
+        lower::expectation::resolve,
+        model::{
+            container::ImageBase,
+            expectation::{Expectation, Wanted},
+            server::{ElicitationReplies, SamplingReply, Target},
+        },
+        template::Bindings,
+    },
+    words::diagnostic::Severity,
+};
+
+/// The code of every problem, with an exclamation mark for errors.
+fn told(sample: &Sample) -> Vec<String> {
+    let problems = sample.load().suite.problems.into_iter();
+    let codes = problems.map(|problem| {
+        let is_error = problem.severity == Severity::Error;
+        format!("{}{}", problem.code, if is_error { "!" } else { "" })
+    });
+    codes.collect()
+}
+
+/// A document whose `expect` is this, with a captured `x`.
+fn expecting(expect: &str) -> String {
+    format!(
+        "server: {{command: s}}\nsetup: [{{tool: a, capture: {{x: $}}}}]\nassert: {{tool: t, expect: {{{expect}}}}}\n"
+    )
+}
+
+fn bound(wanted: &Wanted) -> Result<Expectation, String> {
+    let bindings = Bindings {
+        captured: BTreeMap::from([("x".into(), json!("abc"))]),
+        ..Bindings::default()
+    };
+    resolve(wanted, &bindings, Dialect::Native).map(std::borrow::Cow::into_owned)
+}
+
+#[test]
+fn what_is_wrong_whatever_is_filled_in_is_told_at_load() {
+    let case = |expect: &str, wanted: &[&str]| {
+        assert_eq!(told(&Sample::one(&expecting(expect))), wanted, "{expect}");
+    };
+    case("min_results: {path: '$.{{x}}'}", &["missing-key!"]);
+    case(
+        "server_requests: [{params: {a: '{{x}}'}}]",
+        &["missing-key!"],
+    );
+    case(
+        "exit: {code: '{{x!}}', clean: true}",
+        &["conflicting-keys!"],
+    );
+    case("exit: {code: '{{x!}}'}", &[]);
+    case(
+        "json_path: {$.a: {gte: 5, equals: '{{x}}'}}",
+        &["no-matcher"],
+    );
+    case("json_path: {$.a: {ge: '{{x!}}'}}", &[]);
+    case(
+        "json_schema: {type: strin, const: '{{x}}'}",
+        &["bad-schema!"],
+    );
+    case("json_schema: {type: '{{x}}'}", &[]);
+    case(
+        "json_schema: {const: '{{x}}', $ref: gone.json}",
+        &["bad-schema!"],
+    );
+    case("json_schema: '{{x}}'", &["bad-schema!"]);
+    case("json_schema: {const: '{{x}}'}", &[]);
+}
+
+#[test]
+fn schemas_with_markers_refer_to_files_beside() {
+    let expect = "json_schema: {properties: {a: {const: '{{x}}'}, b: {$ref: deep/b.json}}}";
+    let sample = Sample::new(&[
+        ("a.yaml", &expecting(expect)),
+        ("deep/b.json", "{\"$ref\": \"c.json\"}"),
+        ("deep/c.json", "{\"type\": \"string\"}"),
+    ]);
+    let assertions = sample.assertions();
+    let body = assertions[0].body().unwrap();
+    let found = bound(&body.wanted[0]);
+    let Ok(Expectation::JsonSchema(rule)) = found else {
+        panic!("{found:?}");
+    };
+    let validator = rule.schema.validator();
+    assert!(validator.is_valid(&json!({"a": "abc", "b": "s"})));
+    assert!(!validator.is_valid(&json!({"a": "abc", "b": 1})));
+    assert!(!validator.is_valid(&json!({"a": "x", "b": "s"})));
+}
+
+#[test]
+fn what_does_nothing_says_so() {
+    for expect in ["output_schema: false", "snapshot: false"] {
+        let text = expecting(&format!("contains: a, {expect}"));
+        assert_eq!(told(&Sample::one(&text)), ["empty-value"], "{expect}");
+    }
+}
+
+#[test]
+fn keys_that_are_nearly_those_of_an_answer_are_no_members_of_a_form() {
+    let case = |answer: &str, wanted: &[&str]| {
+        let text =
+            format!("server: {{command: s}}\nassert_elicitation: {{tool: t, answer: {answer}}}\n");
+        assert_eq!(told(&Sample::one(&text)), wanted, "{answer}");
+    };
+    case("{acton: decline}", &["unknown-key!"]);
+    case("{ACTION: decline}", &["unknown-key!"]);
+    case("{action: accept, cnotent: {a: 1}}", &["unknown-key!"]);
+    case("{option: a, contact: b, context: c}", &[]);
+    case("{action: decline, name: a}", &[]);
+    case("{action: accept, content: {acton: decline}}", &[]);
+}
+
+#[test]
+fn keys_that_are_nearly_those_of_a_request_are_no_parameters() {
+    let case = |request: &str, wanted: &[&str]| {
+        let text = format!(
+            "server: {{command: s}}\nassert_sampling: {{tool: t, expect_request: {request}}}\n"
+        );
+        assert_eq!(told(&Sample::one(&text)), wanted, "{request}");
+    };
+    case("{prams: {maxTokens: 5}}", &["unknown-key!"]);
+    case("{COUNT: 1, params: {maxTokens: 5}}", &["unknown-key!"]);
+    case("[{cuont: 2}]", &["unknown-key!"]);
+    case("{count: 2, maxTokens: 5}", &["unknown-key!"]);
+    case("{maxTokens: 5, messages: [], metadata: {a: 1}}", &[]);
+    case("{params: {prams: 5}}", &[]);
+}
+
+#[test]
+fn variables_of_the_environment_are_filled_in_anywhere() {
+    let text = "server: {docker: {build: {context: '{{env.TV}}', args: {a: '{{env.TV}}'}}}, command: s}\nclient: {client_capabilities: {sampling: {text: t, model: '{{env.TV}}', stop_reason: '{{env.TV}}'}, elicitation: {by_message: {'^{{env.TV}}$': {action: decline}}}}}\nassert: {tool: x}\n";
+    let assertions = Sample::one(text).with_variable("TV", "tvval").assertions();
+    let Some(ElicitationReplies::ByMessage(replies)) = &assertions[0].client.elicitation else {
+        panic!("by message");
+    };
+    assert!(replies[0].0.is_match("tvval"));
+    let Some([SamplingReply::Message { model, .. }]) = assertions[0].client.sampling.as_deref()
+    else {
+        panic!("a message");
+    };
+    assert_eq!(model.written(), "{{env.TV}}");
+    let Target::Container { container, .. } = &assertions[0].server.target else {
+        panic!("a container");
+    };
+    let Some(ImageBase::Built(build)) = &container.image else {
+        panic!("a build");
+    };
+    assert_eq!(build.args, [("a".to_owned(), "tvval".to_owned())]);
+    assert!(build.context.ends_with("tvval"));
+}
+
+#[test]
+fn names_without_a_value_are_told_anywhere() {
+    let client = |text: &str| {
+        format!(
+            "server: {{command: s}}\nclient: {{client_capabilities: {{{text}}}}}\nassert: {{tool: x}}\n"
+        )
+    };
+    let server = |text: &str| format!("server: {{{text}}}\nassert: {{tool: x}}\n");
+    for text in [
+        "server: {command: s}\nassert_sampling: {tool: t, mock_model: '{{nope}}'}\n".to_owned(),
+        client("sampling: {model: '{{nope}}'}"),
+        client("sampling: {stop_reason: '{{nope}}'}"),
+        client("sampling: {reject: {message: '{{nope}}'}}"),
+        client("elicitation: {by_message: {'{{nope}}': {action: decline}}}"),
+        server("transport: http, url: 'http://a', launch: {command: s, ready: {log: '{{nope}}'}}"),
+        server(
+            "transport: http, url: 'http://a', auth: {client_credentials: {token_url: 'http://a', id: a, secret: b, scope: '{{nope}}'}}",
+        ),
+        server("command: s, docker: {build: '{{nope}}'}"),
+        server("command: s, docker: {image: a, mounts: ['/{{nope}}:/b']}"),
+        server("command: s, docker: {image: a, mounts: [{source: '/{{nope}}', target: /b}]}"),
+    ] {
+        let loaded = Sample::one(&text).load();
+        let invalid = |entry: &Entry| matches!(entry, Entry::Invalid { .. });
+        assert!(loaded.suite.entries.iter().all(invalid), "{text}");
+        assert_eq!(told(&Sample::one(&text)), ["unknown-variable!"], "{text}");
+    }
+}
