@@ -49,6 +49,7 @@ impl From<NotFilled> for Unusable {
         }
     }
 }
+
 /// Problems that are there whatever is filled in.
 const CERTAIN: [&str; 4] = [BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER];
 

@@ -41,7 +41,9 @@ fn bound(wanted: &Wanted) -> Result<Expectation, String> {
         captured: BTreeMap::from([("x".into(), json!("abc"))]),
         ..Bindings::default()
     };
-    resolve(wanted, &bindings, Dialect::Native).map(std::borrow::Cow::into_owned)
+    resolve(wanted, &bindings, Dialect::Native)
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|reason| reason.to_string())
 }
 
 #[test]
