@@ -65,6 +65,13 @@ pub(crate) struct Reply {
     pub(crate) frames: Option<Box<FrameAnswers>>,
 }
 
+impl Reply {
+    /// The structured content, where there is some. `null` is none: some servers send it for that.
+    pub(crate) fn structured(&self) -> Option<&Value> {
+        self.structured.as_ref().filter(|value| !value.is_null())
+    }
+}
+
 /// How the text under test was made of a result: which of its strings stand in it as they are.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Rendering {

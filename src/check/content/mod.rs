@@ -72,10 +72,7 @@ pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
     let whole = ask(rules);
     view::with_reply(seen, &whole, |reply| {
         let Some(blocks) = blocks(reply) else {
-            return vec![Mismatch {
-                hint: Some("`json_path` looks into it".to_owned()),
-                ..whole.miss("an answer of this kind has no content blocks")
-            }];
+            return vec![without_blocks(&whole)];
         };
         let mut mismatches: Vec<Mismatch> = rules
             .iter()
@@ -88,6 +85,19 @@ pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
         }
         mismatches
     })
+}
+
+/// Whether an answer is of a kind that has content blocks, were it none of them.
+pub(super) fn has_blocks(reply: &Reply) -> bool {
+    blocks(reply).is_some()
+}
+
+/// The mismatch with an answer of another kind.
+pub(super) fn without_blocks(ask: &Ask) -> Mismatch {
+    Mismatch {
+        hint: Some("`json_path` looks into it".to_owned()),
+        ..ask.miss("an answer of this kind has no content blocks")
+    }
 }
 
 /// The content blocks of a tool result, the contents of a resource, or what the messages of a prompt hold; `None`

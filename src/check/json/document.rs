@@ -24,8 +24,7 @@ impl NoDocument {
         Box::new(Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, self.at)),
             hint: reply
-                .structured
-                .as_ref()
+                .structured()
                 .map(|_| "the answer has structured content: `structured` looks there".to_owned()),
             ..ask.miss(self.reason.clone())
         })
@@ -67,7 +66,7 @@ pub(in crate::check) fn document_or_structured(
 ) -> Result<Cow<'_, Value>, NoDocument> {
     document(&reply.text)
         .map(Cow::Owned)
-        .or_else(|none| reply.structured.as_ref().map(Cow::Borrowed).ok_or(none))
+        .or_else(|none| reply.structured().map(Cow::Borrowed).ok_or(none))
 }
 
 /// The first JSON value that begins and ends with a line.

@@ -169,10 +169,7 @@ fn in_structured(
     document: &Value,
     reply: &Reply,
 ) -> Option<String> {
-    let beside = reply
-        .structured
-        .as_ref()
-        .filter(|_| source == Source::Text)?;
+    let beside = reply.structured().filter(|_| source == Source::Text)?;
     let leads =
         |value| query(&rule.written, &rule.path, value).is_ok_and(|nodes| !nodes.is_empty());
     (!leads(document) && leads(beside)).then(|| {
@@ -183,10 +180,9 @@ fn in_structured(
     })
 }
 
-/// The structured content, or what to say when there is none. `null` is none: some servers send it for that.
+/// The structured content, or what to say when there is none.
 fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
-    let structured = reply.structured.clone();
-    structured.filter(|value| !value.is_null()).ok_or_else(|| {
+    reply.structured().cloned().ok_or_else(|| {
         let text_is_json = document(&reply.text).is_ok();
         Box::new(Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),

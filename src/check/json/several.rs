@@ -99,11 +99,7 @@ impl Several {
 
 /// The expectation that sees all of them.
 fn elsewhere(reply: &Reply) -> String {
-    let whole = reply
-        .structured
-        .as_ref()
-        .is_some_and(|value| !value.is_null());
-    if whole {
+    if reply.structured().is_some() {
         "`structured` looks at the whole of `structuredContent`".to_owned()
     } else {
         "`contains` and `matches_regex` look at the whole text".to_owned()

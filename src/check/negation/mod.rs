@@ -1,7 +1,7 @@
 //! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not.
 
 use crate::{
-    check::{ask, ask::Ask, check, errors::frames, json, text::unescaped, view, wanted},
+    check::{ask, ask::Ask, check, content, errors::frames, json, text::unescaped, view, wanted},
     observation::{Observation, answer::Body},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::Expectation,
@@ -58,6 +58,10 @@ fn unescaped(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Verdic
 
 /// The verdict when the answer is of another kind than the expectation speaks of.
 fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<Verdict> {
+    if let Expectation::Not(inner) = expectation {
+        let mut inner = inner.iter();
+        return inner.find_map(|(_, one)| beside_the_point(ask, one, seen));
+    }
     let needs = needs(expectation);
     let answer = seen.answer.as_ref()?;
     let of_frames = answer
@@ -84,10 +88,11 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
             .err()
             .map(|none| *none.mismatch(ask, reply))
             .or_else(several),
-        Needs::Structured if reply.structured.is_none() => {
+        Needs::Structured if reply.structured().is_none() => {
             Some(ask.miss("the answer has no structured content"))
         }
-        Needs::Nothing | Needs::Result | Needs::Structured => None,
+        Needs::Blocks if !content::has_blocks(reply) => Some(content::without_blocks(ask)),
+        Needs::Nothing | Needs::Result | Needs::Structured | Needs::Blocks => None,
     };
     missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
 }
@@ -105,6 +110,8 @@ enum Needs {
     JsonText,
     /// Structured content.
     Structured,
+    /// Content blocks, or a list of them.
+    Blocks,
 }
 
 fn needs(expectation: &Expectation) -> Needs {
@@ -117,8 +124,8 @@ fn needs(expectation: &Expectation) -> Needs {
         | Expectation::ContainsAny(_)
         | Expectation::NotContains(_)
         | Expectation::InOrder(_)
-        | Expectation::MatchesRegex(_)
-        | Expectation::Content(_) => Needs::Result,
+        | Expectation::MatchesRegex(_) => Needs::Result,
+        Expectation::Content(_) => Needs::Blocks,
         Expectation::JsonPath(_) => Needs::JsonText,
         Expectation::JsonSchema(_)
         | Expectation::MinResults(_)

@@ -4,7 +4,7 @@ use serde_json_path::JsonPath;
 use crate::{
     check::sample::{self, fails, hold, refuses, report, says},
     suite::model::{
-        expectation::{Expectation, PathRule, ValueRule},
+        expectation::{ContentRule, Expectation, PathRule, ResultCount, ValueRule},
         pattern::Pattern,
     },
 };
@@ -91,4 +91,53 @@ fn what_holds_or_cannot_be_told_is_explained() {
     not: expected not `json_path` (the text to be JSON with `$.admin`: `true`), the text is no JSON (expected ident at line 1 column 2)
     unknowable: snapshots cannot be compared in this version
     "#);
+}
+
+#[test]
+fn what_cannot_speak_of_the_answer_is_no_proof() {
+    let rule = |path: &str| PathRule {
+        written: path.to_owned(),
+        path: JsonPath::parse(path).unwrap(),
+        rule: ValueRule::Equals(json!(1)),
+    };
+    let null = || {
+        let text = json!([{"type": "text", "text": "x"}]);
+        sample::tool(json!({"content": text, "structuredContent": null}))
+    };
+    let blocks = || {
+        let members = json!({"type": "text"});
+        let min_bytes = None;
+        Expectation::Content(vec![ContentRule { members, min_bytes }])
+    };
+    let inner = || not("json_path", Expectation::JsonPath(vec![rule("$.a")]));
+    let most = Expectation::MaxResults(Box::new(ResultCount {
+        bound: 3,
+        path: None,
+    }));
+    insta::assert_snapshot!(report(&[
+        (not("structured", Expectation::Structured(vec![rule("$.a")])), null()),
+        (not("content", blocks()), sample::json(json!({"tools": []}))),
+        (not("not", inner()), says("no json")),
+        (not("not", not("not", inner())), says("no json")),
+        (not("not", not("contains", contains("x"))), refuses(&json!({"code": -32603, "message": "x"}))),
+        (not("max_results", most.clone()), null()),
+        (most, null()),
+    ]), @r#"
+    not: expected not `structured` (structured content with `$.a`: `1`), the answer has no structured content
+    not: expected not `content` (1 content block: `{"type":"text"}`), an answer of this kind has no content blocks
+      hint: `json_path` looks into it
+    not: expected not `not` (not `json_path` (the text to be JSON with `$.a`: `1`)), the text is no JSON (expected ident at line 1 column 2)
+    not: expected not `not` (not `not` (not `json_path` (the text to be JSON with `$.a`: `1`))), the text is no JSON (expected ident at line 1 column 2)
+    not: expected not `not` (not `contains` (the text to contain `x`)), the answer is the JSON-RPC error -32603, `x`
+      hint: if this error is what should happen, expect it with `error: {code: -32603}`
+    not: expected not `max_results` (at most 3 results), the text is no JSON (expected value at line 1 column 1)
+    max_results: expected at most 3 results, the text is no JSON (expected value at line 1 column 1)
+    "#);
+    hold(&[
+        (
+            not("content", blocks()),
+            sample::tool(json!({"content": []})),
+        ),
+        (not("not", inner()), says(r#"{"a": 1}"#)),
+    ]);
 }
