@@ -5,7 +5,10 @@
 use regex::RegexBuilder;
 
 use super::{Compiled, Lowering};
-use crate::suite::{model::pattern::Pattern, problems, raw::value::Text, yaml::At};
+use crate::{
+    suite::{model::pattern::Pattern, problems, raw::value::Text, yaml::At},
+    words::text,
+};
 
 /// The most memory one compiled pattern may take, in bytes.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -19,7 +22,7 @@ impl Compiled {
         if let Some(known) = self.patterns.get(text) {
             return Ok(known.clone());
         }
-        let compiled = RegexBuilder::new(&translate(text))
+        let compiled = RegexBuilder::new(&translate(text)?)
             .size_limit(LARGEST)
             .dfa_size_limit(LARGEST_CACHE)
             .build()
@@ -67,8 +70,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The pattern in the syntax of the `regex` crate.
-pub(super) fn translate(pattern: &str) -> String {
+/// The pattern in the syntax of the `regex` crate, or what that would not tell is wrong with it.
+pub(super) fn translate(pattern: &str) -> Result<String, String> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern;
     let mut class = Class::Outside;
@@ -77,7 +80,7 @@ pub(super) fn translate(pattern: &str) -> String {
         rest = match (character, class) {
             ('\\', _) => escape(after, class, &mut out),
             ('[', Class::Outside) => open_class(after, &mut class, &mut out),
-            ('[', Class::Inside) => bracket_in_class(rest, &mut out),
+            ('[', Class::Inside) => bracket_in_class(rest, &mut out)?,
             (']', Class::Inside) => {
                 class = Class::Outside;
                 out.push(']');
@@ -99,7 +102,7 @@ pub(super) fn translate(pattern: &str) -> String {
             }
         };
     }
-    out
+    Ok(out)
 }
 
 /// Whether a place in a pattern lies in `[…]`.
@@ -133,19 +136,28 @@ fn open_class<'a>(after: &'a str, class: &mut Class, out: &mut String) -> &'a st
     }
 }
 
-/// `[` in a class: a POSIX class such as `[:alpha:]`, or itself.
-fn bracket_in_class<'a>(rest: &'a str, out: &mut String) -> &'a str {
-    if rest.starts_with("[:")
-        && let Some(end) = rest.find(":]")
-        && rest[2..end]
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'^')
-    {
-        out.push_str(&rest[..end + 2]);
-        return &rest[end + 2..];
+/// The names of POSIX classes.
+const POSIX: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+    "space", "upper", "word", "xdigit",
+];
+
+/// `[` in a class: a POSIX class such as `[:alpha:]`, or itself. One that nobody knows would be a class of the letters
+/// of its name.
+fn bracket_in_class<'a>(rest: &'a str, out: &mut String) -> Result<&'a str, String> {
+    let named = rest.strip_prefix("[:").and_then(|it| it.split_once(":]"));
+    let Some((name, after)) = named else {
+        out.push_str("\\[");
+        return Ok(&rest[1..]);
+    };
+    if !POSIX.contains(&name.strip_prefix('^').unwrap_or(name)) {
+        let near = text::nearest(name, POSIX);
+        let near = near.map(|near| format!(", did you mean `[:{near}:]`?"));
+        let near = near.unwrap_or_default();
+        return Err(format!("there is no class `[:{name}:]`{near}"));
     }
-    out.push_str("\\[");
-    &rest[1..]
+    out.extend(["[:", name, ":]"]);
+    Ok(after)
 }
 
 /// Whether a text begins with `{2}`, `{2,}` or `{2,3}`.
@@ -262,6 +274,9 @@ mod tests {
         case("[]a]", "]", true);
         case("[^]a]", "]", false);
         case("[[:digit:]]", "7", true);
+        case("^[x[:^digit:]]+$", "7", false);
+        case("^[[:word:][:space:]]+$", "a b", true);
+        case("^[[:a]+$", "a:[", true);
         case(r"\101\0", "A\0", true);
         case(r"\<b\>", "<b>", true);
         case("(?i)ABC", "xabcx", true);
@@ -305,6 +320,15 @@ mod tests {
         );
         case(r"(a)\1", "backreferences are not supported");
         case("(", "unclosed group");
+        case(
+            "^[[:alhpa:]]+$",
+            "there is no class `[:alhpa:]`, did you mean `[:alpha:]`?",
+        );
+        case(
+            "[[:Digit:]]",
+            "there is no class `[:Digit:]`, did you mean `[:digit:]`?",
+        );
+        case("[^x[:^a-f:]]", "there is no class `[:^a-f:]`");
         case("*", "repetition operator missing expression");
         case(r"\p{^}", "Unicode property not found");
         case(r"\p{^^L}", "Unicode property not found");
