@@ -129,7 +129,8 @@ fn of_block<'a>(block: &'a Value, path: String, parts: &mut Vec<Part<'a>>) {
         return leaves(block, path, kind, parts);
     };
     for (name, value) in block.as_object().into_iter().flatten() {
-        if name != "text" && !kind.leaves_out(name) {
+        if name != "text" && !kind.leaves_out("", name) {
+            name_of(name, ("", &path), kind, parts);
             leaves_of((value, format!("{path}.{name}"), name), kind, parts);
         }
     }
@@ -149,9 +150,13 @@ fn of_resources<'a>(raw: &'a Value, asked: Option<&str>, parts: &mut Vec<Part<'a
     let contents = raw.get("contents").and_then(Value::as_array);
     for (index, item) in contents.into_iter().flatten().enumerate() {
         for (name, value) in item.as_object().into_iter().flatten() {
-            let path = format!("contents[{index}].{name}");
+            let at = format!("contents[{index}]");
+            if !Kind::Block.leaves_out("", name) {
+                name_of(name, ("", &at), Kind::Block, parts);
+            }
+            let path = format!("{at}.{name}");
             let Value::String(text) = value else {
-                if !Kind::Block.leaves_out(name) {
+                if !Kind::Block.leaves_out("", name) {
                     leaves_of((value, path, name), Kind::Block, parts);
                 }
                 continue;
@@ -191,6 +196,29 @@ fn is_text(block: &Value) -> bool {
     block.get("type").and_then(Value::as_str) == Some("text")
 }
 
+/// The members of content blocks that describe the content.
+const DESCRIBING: [&str; 5] = ["type", "mimeType", "annotations", "_meta", "icons"];
+
+/// The other members that the protocol gives to content blocks and the resources in them.
+const MEMBERS: [&str; 10] = [
+    "text",
+    "data",
+    "blob",
+    "uri",
+    "name",
+    "title",
+    "description",
+    "size",
+    "resource",
+    "content",
+];
+
+/// Whether the members of what stands under this name are those of the protocol: in a block itself, which has no name,
+/// in its resource, and in blocks within it.
+fn is_of_protocol(under: &str) -> bool {
+    matches!(under, "" | "resource" | "content")
+}
+
 /// What a value with strings in it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -205,10 +233,17 @@ enum Kind {
 }
 
 impl Kind {
-    /// Whether a member describes the content instead of being it.
-    fn leaves_out(self, name: &str) -> bool {
-        const DESCRIBING: [&str; 5] = ["type", "mimeType", "annotations", "_meta", "icons"];
-        self == Self::Block && DESCRIBING.contains(&name)
+    /// Whether a member of an object, which is itself the value of another member, describes the content instead of
+    /// being it.
+    fn leaves_out(self, under: &str, name: &str) -> bool {
+        self == Self::Block && is_of_protocol(under) && DESCRIBING.contains(&name)
+    }
+
+    /// Whether the name of such a member is content: that it has these members is no word of a block, what others it has
+    /// is.
+    fn has_name(self, under: &str, name: &str) -> bool {
+        let is_told = self == Self::Block && !(is_of_protocol(under) && MEMBERS.contains(&name));
+        is_told || is_escaped(name)
     }
 
     /// The form of a string that is the value of a member.
@@ -231,7 +266,7 @@ impl Kind {
 }
 
 /// The strings in a value: those that stand in it, and the names of members that JSON cannot write as they are. Of a block
-/// its numbers too: nothing else has them.
+/// its other names, numbers and booleans too: nothing else has them.
 fn leaves<'a>(value: &'a Value, path: String, kind: Kind, parts: &mut Vec<Part<'a>>) {
     leaves_of((value, path, ""), kind, parts);
 }
@@ -254,25 +289,33 @@ fn leaves_of<'a>(top: (&'a Value, String, &'a str), kind: Kind, parts: &mut Vec<
                     .map(|(index, item)| (item, format!("{path}[{index}]"), name)),
             ),
             Value::Object(members) => {
-                let kept = members.iter().filter(|(name, _)| !kind.leaves_out(name));
+                let under = name;
+                let kept = members
+                    .iter()
+                    .filter(|(name, _)| !kind.leaves_out(under, name));
                 for (name, item) in kept {
-                    if is_escaped(name) {
-                        parts.push(Part {
-                            path: path.clone(),
-                            looked_at_with,
-                            form: kind.form("", name),
-                        });
-                    }
+                    name_of(name, (under, &path), kind, parts);
                     open.push((item, format!("{path}.{name}"), name.as_str()));
                 }
             }
-            Value::Number(number) if kind == Kind::Block => parts.push(Part {
+            Value::Number(_) | Value::Bool(_) if kind == Kind::Block => parts.push(Part {
                 path,
                 looked_at_with,
-                form: Form::Written(number.to_string()),
+                form: Form::Written(value.to_string()),
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+}
+
+/// The name of a member of an object, which stands under another name at a path, where it is content.
+fn name_of<'a>(name: &'a str, (under, path): (&str, &str), kind: Kind, parts: &mut Vec<Part<'a>>) {
+    if kind.has_name(under, name) {
+        parts.push(Part {
+            path: path.to_owned(),
+            looked_at_with: kind.looked_at_with(),
+            form: kind.form("", name),
+        });
     }
 }
 

@@ -446,3 +446,58 @@ fn equals_points_only_at_what_equals() {
     let whole = "it is not the text, but `structuredContent.name`; look there with `structured`";
     assert!(hint("bench").contains(whole), "{}", hint("bench"));
 }
+
+#[test]
+fn what_is_no_part_of_the_protocol_in_a_block_is_content_with_its_name() {
+    let block = |block: serde_json::Value| tool(json!({"content": [block]}));
+    let without = |word: &str| Expectation::NotContains(words(&[word]));
+    let weird = || block(json!({"type": "weird", "payload": {"password": true, "type": "key"}}));
+    let contents = json!({"contents": [{"uri": "x://y", "text": "z", "owner": {"admin": true}}]});
+    insta::assert_snapshot!(report(&[
+        (without("password"), weird()),
+        (without("payload"), weird()),
+        (without("true"), weird()),
+        (without("key"), weird()),
+        (without("secret"), block(json!({"type": "text", "text": "x", "secret": 1}))),
+        (without("admin"), rendered(Rendering::Contents { asked: None }, "z", contents)),
+    ]), @"
+    not_contains: content[0].payload: expected no content to contain `password`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0]: expected no content to contain `payload`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].payload.password: expected no content to contain `true`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0].payload.type: expected no content to contain `key`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: content[0]: expected no content to contain `secret`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    not_contains: contents[0].owner: expected no content to contain `admin`, it is there
+      hint: `not_contains` looks at all content, not only at the text
+    ");
+    let resource = json!({"uri": "x://y", "mimeType": "text/plain", "text": "hello"});
+    let ordinary = || {
+        tool(json!({"content": [
+            {"type": "text", "text": "hello", "annotations": {"audience": ["user"]}},
+            {"type": "image", "mimeType": "image/png", "data": "AAAA", "_meta": {"password": true}},
+            {"type": "resource", "resource": resource},
+            {"type": "resource_link", "uri": "x://y", "name": "z", "title": "z", "size": 3},
+        ]}))
+    };
+    for name in [
+        "type",
+        "text",
+        "annotations",
+        "image",
+        "mimeType",
+        "data",
+        "_meta",
+        "resource",
+        "uri",
+        "name",
+        "title",
+        "size",
+        "password",
+    ] {
+        assert_eq!(check(&without(name), &ordinary()), Verdict::Held, "{name}");
+    }
+}
