@@ -1,6 +1,6 @@
 //! Counting, cutting and cleaning text. What a server sent is shown only after `clean`.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 /// What stands where something was left out of a text. Secrets are recognised by it when a cut left only a part of one,
 /// so whoever shortens a text that has not been masked yet puts it there.
@@ -174,35 +174,69 @@ fn note_at(text: &str, start: usize) -> Option<(&str, usize, &str)> {
     Some((body, usize::try_from(number).ok()?, rest))
 }
 
-/// About `limit` characters of a text round the byte offset `at`, so that the place that matters is seen.
+/// Characters that are shown of a line.
+pub(crate) const LINE_SHOWN: usize = 400;
+
+/// Lines that are shown of a text of several lines.
+pub(crate) const LINES_SHOWN: usize = 40;
+
+/// Characters round the place that matters where more of them would hide it: with the notes on both sides they fit on
+/// one line that is shown.
+const NARROW: usize = 320;
+
+/// Lines before the place there.
+const LINES_BEFORE: usize = LINES_SHOWN / 2;
+
+/// Characters that are seen of what stands at the place.
+const SEEN: usize = 60;
+
+/// About `limit` characters of a text round the byte offset `at`, so that the place that matters is seen: it lies within
+/// the lines, and the part of its line, that are shown of the result.
 pub(crate) fn around(text: &str, at: usize, limit: usize) -> String {
     let total = text.chars().count();
-    if total <= limit {
+    let at = text.floor_char_boundary(at);
+    let centre = text[..at].chars().count();
+    let start = |limit: usize| {
+        let latest = total.saturating_sub(limit);
+        centre.saturating_sub(limit / 2).min(latest)
+    };
+    let wide = start(limit);
+    let before: String = text[..at].chars().skip(wide).collect();
+    if total <= limit && is_seen_behind(&before) {
         return text.to_owned();
     }
-    let centre = text
-        .char_indices()
-        .take_while(|(offset, _)| *offset < at)
-        .count();
-    let start = centre.saturating_sub(limit / 2).min(total - limit);
-    let kept: String = text.chars().skip(start).take(limit).collect();
-    let before = if start > 0 {
-        format!("({start} characters) {CUT}")
-    } else {
-        String::new()
+    if total > limit && is_seen_behind(&before) {
+        return window(text, total, wide..wide + limit);
+    }
+    let mut line_ends = text[..at].rmatch_indices('\n');
+    let first = line_ends.nth(LINES_BEFORE).map_or(0, |(end, _)| end + 1);
+    let start = start(NARROW).max(text[..first].chars().count());
+    window(text, total, start..(start + NARROW).min(total))
+}
+
+/// Whether what follows a text is seen where the text is shown.
+fn is_seen_behind(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    before.matches('\n').count() < LINES_SHOWN && line.chars().count() + SEEN <= LINE_SHOWN
+}
+
+/// Some characters of a text that has `total`, and how many are left out on both sides.
+fn window(text: &str, total: usize, shown: Range<usize>) -> String {
+    let kept: String = text.chars().skip(shown.start).take(shown.len()).collect();
+    let before = match shown.start {
+        0 => String::new(),
+        left_out => format!("({left_out} characters) {CUT}"),
     };
-    let after = total - limit - start;
-    let after = if after > 0 {
-        format!("{CUT} ({after} more characters)")
-    } else {
-        String::new()
+    let after = match total - shown.end {
+        0 => String::new(),
+        left_out => format!("{CUT} ({left_out} more characters)"),
     };
     format!("{before}{kept}{after}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{around, clean, count, head, nearest};
+    use super::{LINE_SHOWN, LINES_SHOWN, around, clean, count, head, nearest};
 
     #[test]
     fn counts_have_their_plural() {
@@ -240,6 +274,34 @@ mod tests {
             "(3 characters) …3456… (3 more characters)"
         );
         assert_eq!(around("abc", 0, 9), "abc");
+    }
+
+    #[test]
+    fn the_place_that_matters_is_within_what_is_shown() {
+        let case = |text: &str| {
+            let cut = around(text, text.find("HERE").unwrap(), 800);
+            let lines = cut.lines().take(LINES_SHOWN);
+            let seen = lines
+                .map(|line| head(line, LINE_SHOWN))
+                .any(|line| line.contains("HERE"));
+            assert!(seen, "{cut}");
+            cut
+        };
+        for before in [0, 39, 300, 390, 420, 700, 5_000] {
+            for after in [0, 10, 300, 5_000] {
+                for filling in ["x", "\n", "ab\n", "seven c\n", "ä"] {
+                    case(&format!(
+                        "{}HERE{}",
+                        filling.repeat(before),
+                        filling.repeat(after)
+                    ));
+                }
+            }
+        }
+        let short = format!("{}HERE", "x".repeat(300));
+        assert_eq!(case(&short), short);
+        let lines = format!("{}HERE\n{}", "line\n".repeat(500), "line\n".repeat(500));
+        assert_eq!(case(&lines).lines().filter(|it| *it == "line").count(), 62);
     }
 
     #[test]

@@ -14,17 +14,11 @@ use crate::{
         cleaner::one_line,
         record::{CallRecord, DisruptionRecord, Evidence, FrameRecord, MismatchRecord, Record},
     },
-    words::text::{count, head},
+    words::text::{LINE_SHOWN, LINES_SHOWN, count, head},
 };
 
 /// Mismatches shown of one outcome.
 const MOST_MISMATCHES: usize = 20;
-
-/// Characters shown of a text on one line.
-const LONGEST_LINE: usize = 400;
-
-/// Lines shown of a text of several lines.
-const MOST_QUOTED_LINES: usize = 40;
 
 /// Bytes of the whole text, frames of `--trace` aside.
 const LONGEST_BYTES: usize = 32 * 1024;
@@ -184,7 +178,7 @@ pub(crate) fn earlier(record: &Record, detail: &Detail) -> Vec<Line> {
     for (index, attempt) in record.attempts.iter().enumerate() {
         let (number, status) = (index + 1, attempt.status.word());
         let label = format!("  attempt {number}: {status} {}", one_line(&attempt.detail));
-        page.push(Tone::Message, head(&label, LONGEST_LINE));
+        page.push(Tone::Message, head(&label, LINE_SHOWN));
         let mut before = None;
         for mismatch in attempt.mismatches.iter().take(MOST_MISMATCHES) {
             show_mismatch(&mut page, &record.file, mismatch, before);
@@ -236,7 +230,7 @@ fn show_disruption(page: &mut Page, disruption: &DisruptionRecord, below: &[Fram
         format!(
             "  {}{phase}{step}: {}",
             disruption.kind,
-            head(&one_line(first), LONGEST_LINE)
+            head(&one_line(first), LINE_SHOWN)
         ),
     );
     page.quote(Tone::Plain, more);
@@ -412,7 +406,7 @@ impl Page {
             let shown = if text.is_empty() { "(empty)" } else { text };
             self.push(
                 tone,
-                format!("  {label:<9} {}", head(&one_line(shown), LONGEST_LINE)),
+                format!("  {label:<9} {}", head(&one_line(shown), LINE_SHOWN)),
             );
         }
     }
@@ -420,11 +414,11 @@ impl Page {
     /// Adds a text of several lines, each behind a bar.
     fn quote(&mut self, tone: Tone, text: &str) {
         let total = text.lines().count();
-        for line in text.lines().take(MOST_QUOTED_LINES) {
-            self.push(tone, format!("    | {}", head(line, LONGEST_LINE)));
+        for line in text.lines().take(LINES_SHOWN) {
+            self.push(tone, format!("    | {}", head(line, LINE_SHOWN)));
         }
-        if total > MOST_QUOTED_LINES {
-            let more = count(total - MOST_QUOTED_LINES, "more line");
+        if total > LINES_SHOWN {
+            let more = count(total - LINES_SHOWN, "more line");
             self.push(Tone::Faint, format!("    … ({more})"));
         }
     }
