@@ -19,7 +19,7 @@ use crate::{
     },
     protocol::frame::Frame,
     suite::model::Case,
-    words::source::Origin,
+    words::source::{Origin, Span},
 };
 
 /// Why a job was skipped that had not begun when the run was interrupted.
@@ -64,12 +64,27 @@ impl Status {
 pub(crate) struct Failure {
     /// The expectation's key and value in the suite.
     pub(crate) origin: Origin,
+    /// The part of it that asked, where that is not the whole.
+    pub(crate) focus: Option<Span>,
     /// The step it belongs to, e.g. ``setup step 2 (tool `login`)``; absent for the subject's own.
     pub(crate) step: Option<String>,
     /// That step's call, on the first of its failures.
     pub(crate) call: Option<CallShown>,
     /// What was wanted and seen.
     pub(crate) mismatch: Mismatch,
+}
+
+impl Failure {
+    /// A failure of the subject at a place as a whole.
+    pub(crate) fn new(origin: &Origin, mismatch: Mismatch) -> Self {
+        Self {
+            origin: origin.clone(),
+            focus: None,
+            step: None,
+            call: None,
+            mismatch,
+        }
+    }
 }
 
 /// One attempt that was not the last.

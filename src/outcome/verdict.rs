@@ -1,5 +1,7 @@
 //! What one expectation says about one observation.
 
+use crate::suite::written::Part;
+
 /// The verdict of one expectation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Verdict {
@@ -20,6 +22,17 @@ impl Verdict {
             Self::Missed(mismatches)
         }
     }
+
+    /// The same, asked by a part of the expectation.
+    pub(crate) fn within(self, part: Part) -> Self {
+        match self {
+            Self::Missed(mismatches) => {
+                let inner = mismatches.into_iter();
+                Self::Missed(inner.map(|mismatch| mismatch.within(part)).collect())
+            }
+            Self::Held | Self::Unknowable(_) => self,
+        }
+    }
 }
 
 /// One way in which an expectation did not hold. Texts are as the server sent them: reports clean and mask.
@@ -31,6 +44,9 @@ pub(crate) struct Mismatch {
     pub(crate) wanted: String,
     /// What was seen instead, in a few words; the value itself stands in `actual`.
     pub(crate) seen: String,
+    /// What of the expectation asked for it, from the outside inwards; nothing for the whole. It is not told by `path`: a
+    /// path may lead to many places, and be the beginning of another one.
+    pub(crate) part: Vec<Part>,
     /// The place inside the answer, e.g. a JSONPath or a file.
     pub(crate) path: Option<String>,
     /// The wanted value in full, where it can be compared with `actual`.
@@ -42,6 +58,12 @@ pub(crate) struct Mismatch {
 }
 
 impl Mismatch {
+    /// The same, asked by a part of the expectation; the outermost part comes last.
+    pub(crate) fn within(mut self, part: Part) -> Self {
+        self.part.insert(0, part);
+        self
+    }
+
     /// One line: what was wanted and what was seen.
     pub(crate) fn headline(&self) -> String {
         let place = self

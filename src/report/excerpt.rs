@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
 use crate::words::{
-    source::{Origin, Position},
+    source::{Origin, Position, Span},
     text::{CUT, clean},
 };
 
@@ -60,7 +60,7 @@ impl Excerpts {
     pub(crate) fn next(
         &mut self,
         origin: &Origin,
-        focus: &[String],
+        focus: Option<Span>,
         show: impl Fn(&str) -> String,
     ) -> (Excerpt, Position) {
         self.made += 1;
@@ -70,7 +70,7 @@ impl Excerpts {
         // All failures of an assertion are in its file.
         let beginning = (origin.span.start, origin.span.end);
         let made = self.beginnings.entry(beginning);
-        made.or_insert_with(|| Excerpt::of(origin, &[], show))
+        made.or_insert_with(|| Excerpt::of(origin, None, show))
             .clone()
     }
 }
@@ -83,13 +83,25 @@ struct Target {
     end: usize,
 }
 
+impl Target {
+    /// What bytes of a text have of their first line.
+    fn of(text: &str, start: usize, end: usize) -> Self {
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let rest = text[start..].lines().next().unwrap_or_default();
+        Self {
+            line: text[..line_start].matches('\n').count(),
+            start: start - line_start,
+            end: end.min(start + rest.len()) - line_start,
+        }
+    }
+}
+
 impl Excerpt {
-    /// The lines that a span touches, and the place of the caret. It underlines the span's part of its first
-    /// line, or the later line that holds
-    /// one of `focus`, the first that is found: the one item of a list, the one path of a map.
+    /// The lines that a span touches, and the place of the caret. It underlines what `focus` has of its first line: the
+    /// one item of a list, the one path of a map. Without a focus in those lines that is the span itself.
     pub(crate) fn of(
         origin: &Origin,
-        focus: &[String],
+        focus: Option<Span>,
         show: impl Fn(&str) -> String,
     ) -> (Self, Position) {
         let text = origin.file.text.as_str();
@@ -98,15 +110,13 @@ impl Excerpt {
         let end = start + text[start..end].trim_end().len();
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
-        let touched: Vec<&str> = text[line_start..line_end].lines().collect();
-        let target = focus
-            .iter()
-            .find_map(|focus| focused(&touched, focus))
-            .unwrap_or_else(|| Target {
-                line: 0,
-                start: start - line_start,
-                end: (end - line_start).min(touched.first().map_or(0, |line| line.len())),
-            });
+        let block = &text[line_start..line_end];
+        let touched: Vec<&str> = block.lines().collect();
+        let focus = focus.filter(|focus| start <= focus.start && focus.end <= end);
+        let (start, end) = focus.map_or((start, end), |focus| {
+            (boundary(text, focus.start), boundary(text, focus.end))
+        });
+        let target = Target::of(block, start - line_start, end.max(start) - line_start);
         let line = touched.get(target.line).copied().unwrap_or_default();
         let (before, under) = (
             line.get(..target.start).unwrap_or_default(),
@@ -168,33 +178,6 @@ impl Excerpt {
     }
 }
 
-/// The line after the first that holds the words, not as a part of longer ones; without its list mark.
-fn focused(lines: &[&str], focus: &str) -> Option<Target> {
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let holds = |line: &str| {
-        line.match_indices(focus).any(|(at, _)| {
-            let (before, after) = (&line[..at], &line[at + focus.len()..]);
-            let grown_before = focus.starts_with(is_word) && before.ends_with(is_word);
-            let grown_after = focus.ends_with(is_word) && after.starts_with(is_word);
-            !grown_before && !grown_after
-        })
-    };
-    if focus.trim().is_empty() {
-        return None;
-    }
-    let (line, text) = lines
-        .iter()
-        .enumerate()
-        .skip(1)
-        .find(|(_, line)| holds(line))?;
-    let inner = text.trim_start().trim_start_matches("- ");
-    Some(Target {
-        line,
-        start: text.len() - inner.len(),
-        end: text.trim_end().len(),
-    })
-}
-
 /// The nearest character boundary at or before an offset.
 fn boundary(text: &str, offset: usize) -> usize {
     let mut at = offset.min(text.len());
@@ -241,6 +224,15 @@ mod tests {
         focused(text, part, None)
     }
 
+    /// Where a part stands last.
+    fn span(text: &str, part: &str) -> Span {
+        let start = text.rfind(part).unwrap();
+        Span {
+            start,
+            end: start + part.len(),
+        }
+    }
+
     fn focused(text: &str, part: &str, focus: Option<&str>) -> String {
         let start = text.find(part).unwrap();
         let origin = Origin {
@@ -250,8 +242,8 @@ mod tests {
                 end: start + part.len(),
             },
         };
-        let focus: Vec<String> = focus.into_iter().map(str::to_owned).collect();
-        let (excerpt, position) = Excerpt::of(&origin, &focus, str::to_owned);
+        let focus = focus.map(|focus| span(text, focus));
+        let (excerpt, position) = Excerpt::of(&origin, focus, str::to_owned);
         let line = excerpt.first_line + excerpt.caret_line;
         assert_eq!(line, position.line);
         excerpt.draw().join("\n")
@@ -266,11 +258,12 @@ mod tests {
                 start: 0,
                 end: text.len(),
             },
-            file: Arc::new(SourceFile::new("a.yaml".into(), text)),
+            file: Arc::new(SourceFile::new("a.yaml".into(), text.clone())),
         };
         let mut excerpts = Excerpts::default();
         let lines = items.into_iter().map(|item| {
-            let (_, position) = excerpts.next(&origin, &[item], str::to_owned);
+            let focus = span(&text, &format!("{item}\n"));
+            let (_, position) = excerpts.next(&origin, Some(focus), str::to_owned);
             position.line
         });
         let lines: Vec<usize> = lines.collect();
@@ -361,14 +354,14 @@ mod tests {
         4 |     - hello you
           |       ^^^^^^^^^
         ");
-        insta::assert_snapshot!(focused(text, span, Some("hell")), @r"
+        insta::assert_snapshot!(focused(text, span, None), @r"
         2 |   contains:
           |   ^^^^^^^^^
         3 |     - hello
         4 |     - hello you
         ");
         let long = format!("a:\n{}  $.b: 1\n  $.c: 2\n", "  $.x: 0\n".repeat(20));
-        insta::assert_snapshot!(focused(&long, long.trim_end(), Some("$.b")), @r"
+        insta::assert_snapshot!(focused(&long, long.trim_end(), Some("$.b: 1")), @r"
         20 |   $.x: 0
         21 |   $.x: 0
         22 |   $.b: 1

@@ -10,9 +10,7 @@ use crate::{
         container::ContainerSeen,
         finding::FindingSeverity,
     },
-    outcome::{
-        CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event, verdict::Mismatch,
-    },
+    outcome::{CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event},
     protocol::frame::{Direction, Frame},
     report::{
         End, Problem, ProblemSeverity, RunReport,
@@ -342,7 +340,7 @@ impl Recorder {
 
     fn mismatch(&self, failure: &Failure, excerpts: &mut Excerpts) -> MismatchRecord {
         let mismatch = &failure.mismatch;
-        let (excerpt, position) = excerpts.next(&failure.origin, &focus(mismatch), |part| {
+        let (excerpt, position) = excerpts.next(&failure.origin, failure.focus, |part| {
             self.cleaner.mask(part)
         });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
@@ -383,24 +381,6 @@ impl Recorder {
             .collect();
         (kept, left_out)
     }
-}
-
-/// The words by which the item of a list or map is found in the suite: its path or the only text that the
-/// sentence quotes, else its key where the expectation is a map of several.
-fn focus(mismatch: &Mismatch) -> Vec<String> {
-    let mut parts = mismatch.wanted.split('`');
-    let item = match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        _ if mismatch.path.is_some() => mismatch.path.clone(),
-        (Some(_), Some(quoted), Some(_), None) => Some(quoted.to_owned()),
-        _ => None,
-    };
-    let member = mismatch
-        .path
-        .as_deref()
-        .filter(|_| mismatch.key == "error")
-        .and_then(|path| path.split('.').nth(1));
-    let key = member.unwrap_or(mismatch.key);
-    item.into_iter().chain([format!("{key}:")]).collect()
 }
 
 fn container(seen: Option<&ContainerSeen>) -> Option<Box<ContainerRecord>> {

@@ -25,6 +25,7 @@ use crate::{
             subject::{OnToolError, Step},
         },
         template::{Bindings, UnknownName},
+        written::{Part, Written},
     },
 };
 
@@ -97,12 +98,8 @@ pub(super) fn judge(
     if bench.is_green()
         && let Some(mismatch) = check::unasked_error(&wanted, seen)
     {
-        bench.failures.push(Failure {
-            origin: job.body.subject_origin.clone(),
-            step: None,
-            call: None,
-            mismatch,
-        });
+        let failure = Failure::new(&job.body.subject_origin, mismatch);
+        bench.failures.push(failure);
     }
     let mut findings = seen.findings.clone();
     if bench.is_green() {
@@ -193,10 +190,8 @@ impl Bench {
             && let Some(mismatch) = check::unasked_error(&wanted, seen)
         {
             self.failures.push(Failure {
-                origin: written.origin.clone(),
                 step: Some(label),
-                call: None,
-                mismatch,
+                ..Failure::new(&written.origin, mismatch)
             });
         }
         if let Some(first) = self.failures.get_mut(failed) {
@@ -278,12 +273,14 @@ impl Bench {
         match check::check(expectation, seen) {
             Verdict::Held => {}
             Verdict::Missed(mismatches) => {
+                let in_parts = mismatches.iter().any(|it| !it.part.is_empty());
+                let written = in_parts.then(|| Written::read(&wanted.origin, self.rules.dialect));
+                let focus = |part: &[Part]| written.as_ref()?.place(part);
                 self.failures
                     .extend(mismatches.into_iter().map(|mismatch| Failure {
-                        origin: wanted.origin.clone(),
+                        focus: focus(&mismatch.part),
                         step: step.map(str::to_owned),
-                        call: None,
-                        mismatch,
+                        ..Failure::new(&wanted.origin, mismatch)
                     }));
             }
             Verdict::Unknowable(reason) => {
@@ -313,11 +310,8 @@ impl Bench {
         let failures: Vec<Failure> = findings
             .iter()
             .filter(red)
-            .map(|finding| Failure {
-                origin: job.body.subject_origin.clone(),
-                step: None,
-                call: None,
-                mismatch: Mismatch {
+            .map(|finding| {
+                let mismatch = Mismatch {
                     key: "findings",
                     wanted: if finding.code == FindingCode::Vacuous {
                         "an assertion that can fail (--strict-vacuity)".to_owned()
@@ -327,7 +321,8 @@ impl Bench {
                     seen: format!("found `{}`: {}", finding.code, finding.message),
                     actual: finding.frame.clone(),
                     ..Mismatch::default()
-                },
+                };
+                Failure::new(&job.body.subject_origin, mismatch)
             })
             .collect();
         self.failures.extend(failures);

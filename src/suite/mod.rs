@@ -13,6 +13,7 @@ pub(crate) mod settings;
 pub(crate) mod template;
 #[cfg(test)]
 mod tests;
+pub(crate) mod written;
 mod yaml;
 
 pub(crate) use self::reference::reference;

@@ -17,7 +17,7 @@ use crate::{
         answer::{Rendering, Reply},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::ContentRule,
+    suite::{model::expectation::ContentRule, written::Part},
     words::text::count,
 };
 
@@ -78,7 +78,9 @@ pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
             .iter()
             .zip(&blocks)
             .enumerate()
-            .filter_map(|(index, (rule, block))| unlike(rule, block, index))
+            .filter_map(|(index, (rule, block))| {
+                unlike(rule, block, index).map(|it| it.within(Part::Item(index)))
+            })
             .collect();
         if rules.len() != blocks.len() {
             mismatches.insert(0, miscounted(&whole, &blocks));

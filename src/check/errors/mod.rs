@@ -15,7 +15,10 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     protocol::message::RpcError,
-    suite::model::expectation::{ErrorWanted, TextRule},
+    suite::{
+        model::expectation::{ErrorWanted, TextRule},
+        written::Part,
+    },
 };
 
 /// Which kind of result is wanted.
@@ -147,6 +150,7 @@ fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
             ..ErrorWanted::default()
         });
         mismatches.push(Mismatch {
+            part: vec![Part::Member("code")],
             path: Some("error.code".to_owned()),
             actual: raw.clone(),
             hint: meaning(code, error.code),
@@ -163,6 +167,7 @@ fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
             ..ErrorWanted::default()
         });
         mismatches.push(Mismatch {
+            part: vec![Part::Member("message")],
             path: Some("error.message".to_owned()),
             actual: raw.clone(),
             hint: other_case(rule, &error.message),
@@ -178,7 +183,8 @@ fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
             data: Some(data.clone()),
             ..ErrorWanted::default()
         });
-        mismatches.extend(unlike_data(&ask, data, error));
+        let found = unlike_data(&ask, data, error);
+        mismatches.extend(found.map(|it| it.within(Part::Member("data"))));
     }
     mismatches
 }

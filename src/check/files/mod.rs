@@ -16,7 +16,10 @@ use crate::{
         files::{Alteration, Change, FileSeen, FileState, PathKind, Unseen},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{FileTexts, PathPattern},
+    suite::{
+        model::expectation::{FileTexts, PathPattern},
+        written::Part,
+    },
     words::text::count,
 };
 
@@ -73,12 +76,14 @@ pub(super) fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
 
 /// `file_contains`, `file_not_contains`, `file_equals`: files and what they hold.
 pub(super) fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
-    ask::all(files.iter().map(|file| {
+    ask::all(files.iter().enumerate().map(|(entry, file)| {
         if file.texts.is_empty() {
-            return one_text(how, &file.path, None, seen);
+            return one_text(how, &file.path, None, seen).within(Part::Entry(entry));
         }
-        let texts = file.texts.iter().map(String::as_str);
-        ask::all(texts.map(|text| one_text(how, &file.path, Some(text), seen)))
+        let texts = file.texts.iter().map(String::as_str).enumerate();
+        let one =
+            |(item, text)| one_text(how, &file.path, Some(text), seen).within(Part::Item(item));
+        ask::all(texts.map(one)).within(Part::Entry(entry))
     }))
 }
 
@@ -237,17 +242,18 @@ pub(super) fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
 
 /// `file_exists`, `file_not_exists`, `file_unchanged`: paths as they are.
 pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
-    ask::all(paths.iter().map(|path| {
+    ask::all(paths.iter().enumerate().map(|(index, path)| {
         let file = match look(path, seen) {
             Ok(file) => file,
             Err(unknowable) => return unknowable,
         };
         let ask = ask_paths(how, &[path]);
-        match how {
+        let verdict = match how {
             Paths::There => there(&ask, path, file, seen),
             Paths::Absent => absent(&ask, path, file),
             Paths::Unchanged => unchanged::unchanged(&ask, path, file, seen),
-        }
+        };
+        verdict.within(Part::Item(index))
     }))
 }
 

@@ -15,7 +15,10 @@ use crate::{
         phrase,
     },
     outcome::verdict::Mismatch,
-    suite::model::expectation::{Comparison, JsonType, LengthRule, Matcher, ValueRule},
+    suite::{
+        model::expectation::{Comparison, JsonType, LengthRule, Matcher, ValueRule},
+        written::Part,
+    },
     words::{number, text::count},
 };
 
@@ -96,6 +99,28 @@ fn length_clause(rule: &LengthRule) -> String {
 
 /// What is wrong with a value; `None` when the matcher holds.
 pub(super) fn hold(matcher: &Matcher, value: &Value, key: &'static str) -> Option<Mismatch> {
+    unlike(matcher, value, key).map(|mismatch| mismatch.within(Part::Member(word(matcher))))
+}
+
+/// The word by which a suite asks.
+fn word(matcher: &Matcher) -> &'static str {
+    match matcher {
+        Matcher::Exists(_) => "exists",
+        Matcher::Type(_) => "type",
+        Matcher::Compare(Comparison::Greater, _) => "gt",
+        Matcher::Compare(Comparison::AtLeast, _) => "ge",
+        Matcher::Compare(Comparison::Less, _) => "lt",
+        Matcher::Compare(Comparison::AtMost, _) => "le",
+        Matcher::Matches(_) => "matches",
+        Matcher::Contains(_) => "contains",
+        Matcher::Length(_) => "length",
+        Matcher::OneOf(_) => "one_of",
+        Matcher::Equals(_) => "equals",
+        Matcher::Not(_) => "not",
+    }
+}
+
+fn unlike(matcher: &Matcher, value: &Value, key: &'static str) -> Option<Mismatch> {
     let ask = Ask::new(key, clause(matcher));
     let miss = |holds: bool, hint: Option<String>| {
         (!holds).then(|| Mismatch {

@@ -24,7 +24,10 @@ use crate::{
     check::{ask::Ask, go, phrase, view},
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{Matcher, PathRule, ValueRule},
+    suite::{
+        model::expectation::{Matcher, PathRule, ValueRule},
+        written::Part,
+    },
     words::json_path,
 };
 
@@ -115,7 +118,8 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
         match found {
             Ok(document) => rules
                 .iter()
-                .flat_map(|rule| {
+                .enumerate()
+                .flat_map(|(index, rule)| {
                     let mut mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
                         unknown.get_or_insert(reason);
                         Vec::new()
@@ -124,13 +128,15 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
                         mismatch.hint =
                             in_structured(source, rule, &document, reply).or(mismatch.hint.take());
                     }
-                    match source {
+                    let mismatches = match source {
                         Source::Text => {
                             let ask = Ask::new(source.key(), placed(rule));
                             beside_others(&ask, reply, others(rule), mismatches)
                         }
                         Source::Structured => mismatches,
-                    }
+                    };
+                    let of_rule = move |it: Mismatch| it.within(Part::Entry(index));
+                    mismatches.into_iter().map(of_rule)
                 })
                 .collect(),
             Err(mismatch) => vec![*mismatch],
@@ -216,23 +222,24 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
     if steps.is_none() && list_holds(&rule.rule, nodes) {
         return Vec::new();
     }
-    let mut mismatches: Vec<Mismatch> = nodes
+    let mismatches: Vec<Mismatch> = nodes
         .iter()
-        .filter_map(|node| {
-            let mismatch = hold(&rule.rule, node.value, ask)?;
+        .flat_map(|node| {
             let path = if nodes.len() == 1 && steps.is_some() {
-                rule.written.clone()
+                &rule.written
             } else {
-                node.place.clone()
+                &node.place
             };
-            Some(Mismatch {
+            let found = wrong(&rule.rule, node.value, ask).into_iter();
+            found.map(move |mismatch| Mismatch {
                 path: Some(match mismatch.path {
                     Some(inner) => format!("{path}{inner}"),
-                    None => path,
+                    None => path.clone(),
                 }),
                 ..mismatch
             })
         })
+        .take(MOST)
         .collect();
     if let ValueRule::Equals(Value::Array(_)) = rule.rule
         && nodes.len() > 1
@@ -240,11 +247,10 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
     {
         return vec![unlike_list(ask, rule, nodes)];
     }
-    mismatches.truncate(MOST);
     mismatches
 }
 
-/// Places of one path that are reported at most.
+/// Mismatches of one path that are reported at most.
 const MOST: usize = 10;
 
 /// Whether the rule is about existence alone and settled by it.
@@ -325,27 +331,33 @@ fn list_holds(rule: &ValueRule, nodes: &[Node<'_>]) -> bool {
 fn unlike_list(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
     let list: Vec<Value> = nodes.iter().map(|node| node.value.clone()).collect();
     let list = Value::Array(list);
-    let mut mismatch = hold(&rule.rule, &list, ask).unwrap_or_else(|| ask.miss("it is not"));
+    let found = wrong(&rule.rule, &list, ask).into_iter().next();
+    let mut mismatch = found.unwrap_or_else(|| ask.miss("it is not"));
     mismatch.path = Some(rule.written.clone());
     mismatch
 }
 
-/// What is wrong with a value; `None` when the rule holds. A path in the mismatch leads into the value.
-fn hold(rule: &ValueRule, value: &Value, ask: &Ask) -> Option<Mismatch> {
-    match rule {
+/// What is wrong with a value; nothing when the rule holds. A path in a mismatch leads into the value.
+fn wrong(rule: &ValueRule, value: &Value, ask: &Ask) -> Vec<Mismatch> {
+    let one = match rule {
         ValueRule::Equals(wanted) => unequal(wanted, value, ask),
         ValueRule::Loosely(wanted) => {
             let alike = same(wanted, value)
                 || go::print(wanted, go::Floats::AsWritten) == go::print(value, go::Floats::All);
             if alike {
-                return None;
+                None
+            } else {
+                unequal(wanted, value, ask)
             }
-            unequal(wanted, value, ask)
         }
-        ValueRule::Matchers(matchers) => matchers
-            .iter()
-            .find_map(|matcher| matcher::hold(matcher, value, ask.key)),
-    }
+        ValueRule::Matchers(matchers) => {
+            let all = matchers.iter();
+            return all
+                .filter_map(|one| matcher::hold(one, value, ask.key))
+                .collect();
+        }
+    };
+    one.into_iter().collect()
 }
 
 /// The mismatch of two values, down to where they part.
@@ -367,7 +379,7 @@ fn unequal(wanted: &Value, value: &Value, ask: &Ask) -> Option<Mismatch> {
 
 /// Whether a value satisfies a rule.
 fn satisfies(rule: &ValueRule, value: &Value) -> bool {
-    hold(rule, value, &Ask::new("", "")).is_none()
+    wrong(rule, value, &Ask::new("", "")).is_empty()
 }
 
 #[cfg(test)]

@@ -10,11 +10,14 @@ use crate::{
     },
     observation::Observation,
     outcome::verdict::Verdict,
-    suite::model::{
-        expectation::{
-            Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ValueRule,
+    suite::{
+        model::{
+            expectation::{
+                Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ValueRule,
+            },
+            pattern::Pattern,
         },
-        pattern::Pattern,
+        written::Part,
     },
 };
 
@@ -399,6 +402,28 @@ fn a_matcher_that_does_not_match_is_explained() {
     json_path: $.l[*]: expected `[2,1]`, found an array of 2 items, `[1,2]`
       hint: they differ at `[0]`: expected `2`, found the number `1`
     "#);
+}
+
+#[test]
+fn every_matcher_that_does_not_match_is_told() {
+    let matchers = vec![
+        Matcher::Length(LengthRule::Exactly(6)),
+        Matcher::Type(JsonType::String),
+        Matcher::Matches(Pattern::plain("^H")),
+        Matcher::Type(JsonType::Array),
+    ];
+    let rules = vec![
+        rule("$.n", ValueRule::Equals(json!(1))),
+        rule("$.s", ValueRule::Matchers(matchers)),
+    ];
+    let wanted = Expectation::JsonPath(rules);
+    let Verdict::Missed(found) = check(&wanted, &says(r#"{"n": 1, "s": "hello"}"#)) else {
+        panic!("it does not hold");
+    };
+    let parts: Vec<&[Part]> = found.iter().map(|it| it.part.as_slice()).collect();
+    let of = |word| [Part::Entry(1), Part::Member(word)];
+    assert_eq!(parts, [of("length"), of("matches"), of("type")]);
+    assert!(found.iter().all(|it| it.path.as_deref() == Some("$.s")));
 }
 
 #[test]

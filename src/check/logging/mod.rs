@@ -9,7 +9,10 @@ use crate::{
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{LogLevel, LoggingWanted},
+    suite::{
+        model::expectation::{LogLevel, LoggingWanted},
+        written::Part,
+    },
     words::text::{self, count},
 };
 
@@ -85,7 +88,9 @@ pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
     let count = messages.len() as u64;
     let most = wanted.max_messages.filter(|most| count > *most);
     let too_many = most.map(|most| miscounted(&ask_most(most), &messages));
+    let too_many = too_many.map(|it| it.within(Part::Member("max_messages")));
     let low = wanted.not_below.and_then(|level| below(level, seen));
+    let low = low.map(|it| it.within(Part::Member("not_below")));
     let forbidden: Vec<Mismatch> = [too_many, low].into_iter().flatten().collect();
     if !view::is_flooded(seen) {
         return Verdict::from_mismatches([absent, forbidden].concat());
@@ -105,19 +110,23 @@ fn absent(wanted: &LoggingWanted, messages: &[&NotificationSeen]) -> Vec<Mismatc
     let least = wanted.min_messages.filter(|least| count < *least);
     let mut mismatches: Vec<Mismatch> = least
         .map(|least| miscounted(&ask_least(least), messages))
+        .map(|it| it.within(Part::Member("min_messages")))
         .into_iter()
         .collect();
-    let levels = wanted.contains_level.iter().filter(|level| {
+    let levels = wanted.contains_level.iter().enumerate();
+    let levels = levels.filter(|(_, level)| {
         !messages
             .iter()
             .any(|one| level_of(one) == Some(level.as_str()))
     });
-    mismatches.extend(levels.map(|level| miscounted(&ask_level(level), messages)));
-    let data = wanted
-        .contains_data
-        .iter()
-        .filter(|data| !messages.iter().any(|one| has_data(one, data)));
-    mismatches.extend(data.map(|data| Mismatch {
+    mismatches.extend(levels.map(|(index, level)| Mismatch {
+        part: vec![Part::Member("contains_level"), Part::Item(index)],
+        ..miscounted(&ask_level(level), messages)
+    }));
+    let data = wanted.contains_data.iter().enumerate();
+    let data = data.filter(|(_, data)| !messages.iter().any(|one| has_data(one, data)));
+    mismatches.extend(data.map(|(index, data)| Mismatch {
+        part: vec![Part::Member("contains_data"), Part::Item(index)],
         hint: in_another_case(data, messages),
         ..miscounted(&ask_data(data), messages)
     }));

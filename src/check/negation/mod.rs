@@ -4,7 +4,7 @@ use crate::{
     check::{ask, ask::Ask, check, content, errors::frames, json, text::unescaped, view, wanted},
     observation::{Observation, answer::Body},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::Expectation,
+    suite::{model::expectation::Expectation, written::Part},
 };
 
 /// `not`
@@ -22,23 +22,28 @@ pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
 /// `not`: each of these does not hold.
 pub(super) fn not(inner: &[(&'static str, Expectation)], seen: &Observation) -> Verdict {
     ask::all(inner.iter().map(|one| {
-        let ask = ask(std::slice::from_ref(one));
-        let (_, expectation) = one;
-        if let Some(verdict) = beside_the_point(&ask, expectation, seen) {
-            return verdict;
-        }
-        match check(expectation, seen) {
-            Verdict::Held => Verdict::Missed(vec![Mismatch {
-                actual: view::reply(seen)
-                    .ok()
-                    .filter(|reply| !reply.text.is_empty() && !is_beside_text(expectation))
-                    .map(|reply| super::phrase::cut(&reply.text, 0)),
-                ..ask.miss("it holds")
-            }]),
-            Verdict::Missed(_) => unescaped(&ask, expectation, seen),
-            Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
-        }
+        let (key, _) = one;
+        one_not(one, seen).within(Part::Member(key))
     }))
+}
+
+fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
+    let ask = ask(std::slice::from_ref(one));
+    let (_, expectation) = one;
+    if let Some(verdict) = beside_the_point(&ask, expectation, seen) {
+        return verdict;
+    }
+    match check(expectation, seen) {
+        Verdict::Held => Verdict::Missed(vec![Mismatch {
+            actual: view::reply(seen)
+                .ok()
+                .filter(|reply| !reply.text.is_empty() && !is_beside_text(expectation))
+                .map(|reply| super::phrase::cut(&reply.text, 0)),
+            ..ask.miss("it holds")
+        }]),
+        Verdict::Missed(_) => unescaped(&ask, expectation, seen),
+        Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
+    }
 }
 
 /// The verdict on what does not hold of the text: it must not hold of what the text has as JSON writes it either.

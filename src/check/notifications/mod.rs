@@ -10,7 +10,10 @@ use crate::{
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{NotificationsWanted, Presence, Provoked, Since},
+    suite::{
+        model::expectation::{NotificationsWanted, Presence, Provoked, Since},
+        written::Part,
+    },
     words::text::{self, count},
 };
 
@@ -125,13 +128,14 @@ fn absent(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismat
     let count = told.len() as u64;
     let least = wanted.min_count.filter(|least| count < *least);
     let mut mismatches: Vec<Mismatch> = least
-        .map(|least| miscounted(&ask_least(least), told))
+        .map(|least| miscounted(&ask_least(least), told).within(Part::Member("min_count")))
         .into_iter()
         .collect();
     let methods: Vec<&str> = told.iter().map(|one| one.method.as_str()).collect();
-    for method in &wanted.methods {
+    for (index, method) in wanted.methods.iter().enumerate() {
         if !methods.contains(&method.as_str()) {
             mismatches.push(Mismatch {
+                part: vec![Part::Member("methods"), Part::Item(index)],
                 hint: text::nearest(method, methods.iter().copied())
                     .map(|near| format!("there is {}", phrase::quoted(near))),
                 ..ask_method(method).miss(summary(told))
@@ -139,11 +143,12 @@ fn absent(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mismat
         }
     }
     mismatches.extend(out_of_order(&wanted.in_order, &methods));
-    let missing = wanted
-        .contains_data
-        .iter()
-        .filter(|data| holder(data, told).is_none());
-    mismatches.extend(missing.map(|data| miscounted(&ask_data(data), told)));
+    let data = wanted.contains_data.iter().enumerate();
+    let missing = data.filter(|(_, data)| holder(data, told).is_none());
+    mismatches.extend(missing.map(|(index, data)| Mismatch {
+        part: vec![Part::Member("contains_data"), Part::Item(index)],
+        ..miscounted(&ask_data(data), told)
+    }));
     mismatches
 }
 
@@ -164,20 +169,22 @@ fn forbidden(wanted: &NotificationsWanted, told: &[NotificationSeen]) -> Vec<Mis
     let count = counted.len() as u64;
     let most = wanted.max_count.filter(|most| count > *most);
     let mut mismatches: Vec<Mismatch> = most
-        .map(|most| miscounted(&ask_most(most), counted))
+        .map(|most| miscounted(&ask_most(most), counted).within(Part::Member("max_count")))
         .into_iter()
         .collect();
-    for method in &wanted.not_methods {
+    for (index, method) in wanted.not_methods.iter().enumerate() {
         if let Some(found) = told.iter().find(|one| one.method == *method) {
             mismatches.push(Mismatch {
+                part: vec![Part::Member("not_methods"), Part::Item(index)],
                 actual: Some(shown(found)),
                 ..ask_no_method(method).miss("there is one")
             });
         }
     }
-    for data in &wanted.not_contains_data {
+    for (index, data) in wanted.not_contains_data.iter().enumerate() {
         if let Some(found) = holder(data, told) {
             mismatches.push(Mismatch {
+                part: vec![Part::Member("not_contains_data"), Part::Item(index)],
                 actual: Some(shown(found)),
                 ..ask_no_data(data).miss(format!("there is a {}", phrase::quoted(&found.method)))
             });
@@ -202,10 +209,10 @@ fn holder<'a>(data: &str, told: &'a [NotificationSeen]) -> Option<&'a Notificati
 
 fn out_of_order(wanted: &[String], methods: &[&str]) -> Option<Mismatch> {
     let mut rest = methods.iter();
-    let broken = wanted
-        .iter()
-        .find(|method| !rest.any(|seen| seen == method))?;
+    let mut numbered = wanted.iter().enumerate();
+    let (index, broken) = numbered.find(|(_, method)| !rest.any(|seen| seen == method))?;
     Some(Mismatch {
+        part: vec![Part::Member("in_order"), Part::Item(index)],
         actual: Some(methods.join("\n")).filter(|text| !text.is_empty()),
         ..ask_order(wanted).miss(if methods.contains(&broken.as_str()) {
             format!(

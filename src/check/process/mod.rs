@@ -11,9 +11,12 @@ use crate::{
         process::{Ending, StderrTail},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::{
-        expectation::{ExitWanted, StderrWanted},
-        pattern::Pattern,
+    suite::{
+        model::{
+            expectation::{ExitWanted, StderrWanted},
+            pattern::Pattern,
+        },
+        written::Part,
     },
 };
 
@@ -64,32 +67,44 @@ fn ask_matches(pattern: &Pattern) -> Ask {
 pub(super) fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
     let tail = &seen.stderr;
     let text = tail.text();
-    let contains = wanted.contains.iter().map(|words| {
+    let contains = each("contains", &wanted.contains, |words| {
         if text.contains(words.as_str()) {
             return Verdict::Held;
         }
         let near = near::in_text(words, &text);
         absent(&ask_contains(words), &text, tail, near)
     });
-    let matches = wanted.matches.iter().map(|pattern| {
+    let matches = each("matches", &wanted.matches, |pattern| {
         if pattern.is_match(&text) {
             return Verdict::Held;
         }
         let near = near::of_pattern(pattern, &text);
         absent(&ask_matches(pattern), &text, tail, near)
     });
-    let not_contains = wanted
-        .not_contains
-        .iter()
-        .map(|words| match text.find(words.as_str()) {
+    let not_contains = each("not_contains", &wanted.not_contains, |words| {
+        match text.find(words.as_str()) {
             Some(at) => Verdict::Missed(vec![Mismatch {
                 actual: Some(phrase::cut(&text, at)),
                 ..ask_not_contains(words).miss("it is there")
             }]),
             None if is_cut(tail) => beginning_unknown(tail),
             None => Verdict::Held,
-        });
+        }
+    });
     ask::all(contains.chain(matches).chain(not_contains))
+}
+
+/// The verdicts on the items of a list.
+fn each<'w, T>(
+    key: &'static str,
+    items: &'w [T],
+    check: impl Fn(&'w T) -> Verdict,
+) -> impl Iterator<Item = Verdict> {
+    let parts = items.iter().enumerate();
+    parts.map(move |(index, item)| {
+        let verdict = check(item).within(Part::Item(index));
+        verdict.within(Part::Member(key))
+    })
 }
 
 /// The verdict when something is not in what is known of stderr.

@@ -12,7 +12,7 @@ use crate::{
     },
     observation::{NotificationSeen, Observation},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::ProgressWanted,
+    suite::{model::expectation::ProgressWanted, written::Part},
     words::{number, text::count},
 };
 
@@ -147,6 +147,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         return ask::hidden_by_flood();
     }
     let count = wanted.min.map(|least| at_least("progress", least, seen));
+    let count = count.map(|verdict| verdict.within(Part::Member("min")));
     let values: Vec<Option<&Number>> = own
         .iter()
         .map(|one| one.params.get("progress").and_then(Value::as_number))
@@ -178,7 +179,8 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
     let monotonic = wanted
         .monotonic
         .filter(|flag| *flag != grows)
-        .map(|flag| ask_monotonic(flag).missed(listed()));
+        .map(|flag| ask_monotonic(flag).missed(listed()))
+        .map(|verdict| verdict.within(Part::Member("monotonic")));
     let ended = wanted
         .last_equals_total
         .filter(|flag| *flag != is_total)
@@ -192,7 +194,8 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
                 ),
                 None => format!("{}, without a total", listed()),
             })
-        });
+        })
+        .map(|verdict| verdict.within(Part::Member("last_equals_total")));
     ask::all([count, monotonic, ended].into_iter().flatten())
 }
 

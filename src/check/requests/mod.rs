@@ -8,7 +8,7 @@ use crate::{
     },
     observation::{Observation, ServerRequestSeen},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::ServerRequestWanted,
+    suite::{model::expectation::ServerRequestWanted, written::Part},
     words::text,
 };
 
@@ -43,13 +43,13 @@ pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation
     if wanted.is_empty() {
         return none(asked, seen);
     }
-    ask::all(wanted.iter().map(|one| {
+    ask::all(wanted.iter().enumerate().map(|(index, one)| {
         let verdict = look(one, asked, view::earlier_requests(seen));
         let certain = one.count.is_none() && verdict == Verdict::Held;
         if view::is_flooded(seen) && !certain {
             return ask::hidden_by_flood();
         }
-        verdict
+        verdict.within(Part::Item(index))
     }))
 }
 

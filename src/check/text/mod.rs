@@ -9,7 +9,7 @@ use crate::{
     check::{ask::Ask, phrase, view},
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::pattern::Pattern,
+    suite::{model::pattern::Pattern, written::Part},
     words::text::count,
 };
 
@@ -165,15 +165,17 @@ pub(super) fn contains(wanted: &[String], seen: &Observation) -> Verdict {
     view::with_reply(seen, &whole, |reply| {
         wanted
             .iter()
-            .filter(|words| !reply.text.contains(words.as_str()))
             .enumerate()
-            .map(|(index, words)| {
+            .filter(|(_, words)| !reply.text.contains(words.as_str()))
+            .enumerate()
+            .map(|(missing, (index, words))| {
                 let ask = ask_contains(&[words]);
-                if index < EXPLAINED {
+                let mismatch = if missing < EXPLAINED {
                     absent(&ask, words, reply)
                 } else {
                     ask.miss("it is not there either")
-                }
+                };
+                mismatch.within(Part::Item(index))
             })
             .collect()
     })
@@ -268,31 +270,34 @@ pub(super) fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
     let whole = ask_not_contains(wanted);
     view::with_reply(seen, &whole, |reply| {
         let hidden = hidden::content(reply);
-        wanted
-            .iter()
-            .filter_map(|words| {
-                let ask = ask_not_contains(&[words]);
-                if let Some(at) = reply.text.find(words.as_str()) {
-                    return Some(Mismatch {
-                        actual: shown(&reply.text, at),
-                        ..ask.miss(format!("the text has it at {}", place(&reply.text, at)))
-                    });
-                }
-                let (part, text, at) = hidden
-                    .iter()
-                    .find_map(|part| part.find(words).map(|(text, at)| (part, text, at)))?;
-                let hint = match part.unescaped() {
-                    Some(_) => "the text has it as JSON escapes it; `not_contains` looks at both",
-                    None => "`not_contains` looks at all content, not only at the text",
-                };
-                Some(Mismatch {
-                    path: Some(part.path.clone()),
-                    actual: shown(&text, at),
-                    hint: Some(hint.to_owned()),
-                    ..ask.miss("it is there")
-                })
-            })
-            .collect()
+        let look = |(index, words): (usize, &String)| {
+            present(words, reply, &hidden).map(|found| found.within(Part::Item(index)))
+        };
+        wanted.iter().enumerate().filter_map(look).collect()
+    })
+}
+
+/// The mismatch for a text that occurs in some content.
+fn present(words: &str, reply: &Reply, hidden: &[hidden::Part<'_>]) -> Option<Mismatch> {
+    let ask = ask_not_contains(&[words]);
+    if let Some(at) = reply.text.find(words) {
+        return Some(Mismatch {
+            actual: shown(&reply.text, at),
+            ..ask.miss(format!("the text has it at {}", place(&reply.text, at)))
+        });
+    }
+    let (part, text, at) = hidden
+        .iter()
+        .find_map(|part| part.find(words).map(|(text, at)| (part, text, at)))?;
+    let hint = match part.unescaped() {
+        Some(_) => "the text has it as JSON escapes it; `not_contains` looks at both",
+        None => "`not_contains` looks at all content, not only at the text",
+    };
+    Some(Mismatch {
+        path: Some(part.path.clone()),
+        actual: shown(&text, at),
+        hint: Some(hint.to_owned()),
+        ..ask.miss("it is there")
     })
 }
 
@@ -316,7 +321,8 @@ pub(super) fn in_order(wanted: &[String], seen: &Observation) -> Verdict {
         for (index, words) in wanted.iter().enumerate() {
             let Some(at) = text[from..].find(words.as_str()) else {
                 let before = index.checked_sub(1).and_then(|index| wanted.get(index));
-                return vec![out_of_order(&ask, words, before, (text, from))];
+                let mismatch = out_of_order(&ask, words, before, (text, from));
+                return vec![mismatch.within(Part::Item(index))];
             };
             from += at + words.len();
         }
@@ -371,8 +377,9 @@ pub(super) fn matches_regex(wanted: &[Pattern], seen: &Observation) -> Verdict {
     view::with_reply(seen, &whole, |reply| {
         wanted
             .iter()
-            .filter(|pattern| !pattern.is_match(&reply.text))
-            .map(|pattern| {
+            .enumerate()
+            .filter(|(_, pattern)| !pattern.is_match(&reply.text))
+            .map(|(index, pattern)| {
                 let near = near::of_pattern(pattern, &reply.text);
                 let at = near.as_ref().map_or(0, |near| near.at);
                 let summary = if reply.text.is_empty() {
@@ -385,6 +392,7 @@ pub(super) fn matches_regex(wanted: &[Pattern], seen: &Observation) -> Verdict {
                     hint: near.map(|near| near.hint),
                     ..ask_matches(&[pattern]).miss(summary)
                 }
+                .within(Part::Item(index))
             })
             .collect()
     })

@@ -120,12 +120,7 @@ pub(crate) fn interrupted(path: &str, name: &str) -> Outcome {
 
 /// A mismatch at a part of the sample's suite.
 pub(crate) fn failure(path: &str, part: &str, mismatch: Mismatch) -> Failure {
-    Failure {
-        origin: origin(path, part),
-        step: None,
-        call: None,
-        mismatch,
-    }
+    Failure::new(&origin(path, part), mismatch)
 }
 
 /// A failed outcome whose every text is this.
@@ -143,6 +138,7 @@ pub(crate) fn failure_with(path: &str, name: &str, text: &str) -> Outcome {
                 expected: Some(text.to_owned()),
                 actual: Some(format!("{text}\n{text}")),
                 hint: Some(text.to_owned()),
+                part: Vec::new(),
             },
         )],
         notes: vec![text.to_owned()],
@@ -283,6 +279,7 @@ fn ugly() -> Outcome {
                 expected: Some(format!("{UGLY}\n{}", "a".repeat(10_000))),
                 actual: Some(format!("{UGLY}\n{}", "b".repeat(10_000))),
                 hint: Some(UGLY.to_owned()),
+                part: Vec::new(),
             },
         )],
         call: Some(CallShown {
