@@ -133,7 +133,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "its content changed",
     ),
     ("filesystem", "a change nobody allowed", "it was added"),
-    ("filesystem", "another content", "it has other content"),
+    ("filesystem", "another content", "it is `x`"),
     (
         "filesystem",
         "nothing is expected of a tool error",

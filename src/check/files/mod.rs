@@ -9,7 +9,7 @@ use crate::{
     check::{
         ask::{self, Ask},
         phrase,
-        text::near,
+        text::{first_difference, near, whole_or_around},
     },
     observation::{
         Observation,
@@ -22,6 +22,12 @@ use crate::{
     },
     words::text::count,
 };
+
+/// Bytes of a content that is told in the sentence.
+const TOLD: usize = 80;
+
+/// What editors put at the beginning of a file, and show nowhere.
+const MARK: char = '\u{feff}';
 
 /// What is wanted of the texts of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,37 +148,69 @@ fn unlike(how: Texts, ask: &Ask, text: &str, bytes: &[u8]) -> Option<Mismatch> {
         return None;
     }
     let content = String::from_utf8_lossy(bytes);
-    let (at, hint, expected) = match how {
-        Texts::NotContained => (found.unwrap_or(0), None, None),
-        Texts::Contained => {
-            let near = near::in_text(text, &content);
-            let at = near.as_ref().map_or(0, |near| near.at);
-            (at, near.map(|near| near.hint), None)
-        }
-        Texts::Equal => (
-            0,
-            near::same_but(text, &content).map(|hint| {
-                if text.trim_end() == content.trim_end() {
-                    "they differ only in white space at the end".to_owned()
-                } else {
-                    hint
-                }
-            }),
-            Some(text.to_owned()),
-        ),
-    };
-    let summary = match how {
-        Texts::NotContained => "it is there".to_owned(),
-        Texts::Contained | Texts::Equal if bytes.is_empty() => "the file is empty".to_owned(),
-        Texts::Contained => format!("it is not in the file ({})", count(bytes.len(), "byte")),
-        Texts::Equal => format!("it has other content ({})", count(bytes.len(), "byte")),
-    };
-    Some(Mismatch {
-        expected,
-        actual: (!bytes.is_empty()).then(|| phrase::cut(&content, at)),
-        hint,
-        ..ask.miss(summary)
+    Some(match how {
+        Texts::NotContained => Mismatch {
+            actual: shown(&content, found.unwrap_or(0)),
+            ..ask.miss("it is there")
+        },
+        Texts::Contained => not_contained(ask, text, &content, bytes.len()),
+        Texts::Equal => unequal(ask, text, &content, bytes.len()),
     })
+}
+
+/// A content for display; nothing when it is empty.
+fn shown(content: &str, at: usize) -> Option<String> {
+    (!content.is_empty()).then(|| phrase::cut(content, at))
+}
+
+fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
+    // Bytes that are no text are read as one that may be looked for.
+    let (at, hint) = match content.find(text) {
+        Some(at) => (
+            at,
+            Some("the file is not UTF-8: `\u{fffd}` stands for bytes that are no text".to_owned()),
+        ),
+        None => match near::in_text(text, content) {
+            Some(near) => (near.at, Some(near.hint)),
+            None => (0, None),
+        },
+    };
+    Mismatch {
+        actual: shown(content, at),
+        hint,
+        ..ask.miss(match length {
+            0 => "the file is empty".to_owned(),
+            length => format!("it is not in the file ({})", count(length, "byte")),
+        })
+    }
+}
+
+fn unequal(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
+    let at = first_difference(text, content);
+    let hint = if text.trim_start_matches(MARK) == content.trim_start_matches(MARK) {
+        let only = if content.starts_with(MARK) {
+            "file"
+        } else {
+            "expectation"
+        };
+        Some(format!(
+            "they differ only in the byte order mark (U+FEFF) with which the {only} begins"
+        ))
+    } else if text.trim_end() == content.trim_end() {
+        Some("they differ only in white space at the end".to_owned())
+    } else {
+        near::same_but(text, content)
+    };
+    Mismatch {
+        expected: Some(whole_or_around(text, at)),
+        actual: (!content.is_empty()).then(|| whole_or_around(content, at)),
+        hint,
+        ..ask.miss(match length {
+            0 => "the file is empty".to_owned(),
+            length if length <= TOLD => format!("it is {}", phrase::quoted(content)),
+            length => format!("it has other content ({})", count(length, "byte")),
+        })
+    }
 }
 
 /// Where bytes occur in others, in linear time.

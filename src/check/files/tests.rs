@@ -162,7 +162,7 @@ fn other_content_is_explained() {
         },
         ..says("done")
     };
-    insta::assert_snapshot!(report(&[
+    insta::assert_snapshot!(report(&vec![
         (Expectation::FileContains(texts(&[])), after(FileState::Absent)),
         (Expectation::FileNotContains(texts(&[])), after(FileState::Absent)),
         (Expectation::FileContains(texts(&["Hello", "x"])), after(content("say hello"))),
@@ -175,7 +175,12 @@ fn other_content_is_explained() {
         (Expectation::FileNotContains(texts(&["ell"])), after(content("hello"))),
         (Expectation::FileNotContains(texts(&["x"])), after(FileState::Absent)),
         (Expectation::FileEquals(texts(&["hello"])), after(content("hello\n"))),
+        (Expectation::FileEquals(texts(&["goodbye\n"])), after(content("hello\n"))),
+        (Expectation::FileEquals(texts(&["hello"])), after(content("\u{feff}hello"))),
+        (Expectation::FileEquals(texts(&["hello"])), after(content(&"hello ".repeat(20)))),
+        (Expectation::FileEquals(texts(&["hello"])), after(content(""))),
         (Expectation::FileEquals(texts(&["hello"])), after(digest("hallo"))),
+        (Expectation::FileContains(texts(&["caf\u{fffd}"])), after(FileState::Content(b"a caf\xe9".to_vec()))),
     ]), @r#"
     file_contains: a.txt: expected the file to be there, there is no such file
     file_not_contains: a.txt: expected the file to be there, there is no such file
@@ -191,9 +196,16 @@ fn other_content_is_explained() {
     unknowable: `a.txt` was not looked at
     file_not_contains: a.txt: expected the file to be there and not to contain `ell`, it is there
     file_not_contains: a.txt: expected the file to be there and not to contain `x`, there is no such file
-    file_equals: a.txt: expected the file to be exactly `hello`, it has other content (6 bytes)
+    file_equals: a.txt: expected the file to be exactly `hello`, it is `hello\n`
       hint: they differ only in white space at the end
+    file_equals: a.txt: expected the file to be exactly `goodbye\n`, it is `hello\n`
+    file_equals: a.txt: expected the file to be exactly `hello`, it is `﻿hello`
+      hint: they differ only in the byte order mark (U+FEFF) with which the file begins
+    file_equals: a.txt: expected the file to be exactly `hello`, it has other content (120 bytes)
+    file_equals: a.txt: expected the file to be exactly `hello`, the file is empty
     file_equals: a.txt: expected the file to be exactly `hello`, it has other content (5 bytes)
+    file_contains: a.txt: expected the file to contain `caf�`, it is not in the file (6 bytes)
+      hint: the file is not UTF-8: `�` stands for bytes that are no text
     "#);
 }
 
