@@ -5,6 +5,8 @@ mod hidden;
 pub(super) mod near;
 pub(super) mod unescaped;
 
+use serde_json::Value;
+
 use crate::{
     check::{ask::Ask, phrase, view},
     observation::{Observation, answer::Reply},
@@ -39,12 +41,38 @@ pub(super) fn not_empty(wanted: bool, seen: &Observation) -> Verdict {
             actual: Some(reply.text.clone()).filter(|text| !text.is_empty()),
             ..ask.miss(what)
         }],
-        (false, None) => vec![Mismatch {
-            actual: Some(phrase::cut(&reply.text, 0)),
-            ..ask.miss("there is content")
-        }],
+        (false, None) => vec![filled(&ask, reply)],
         (true, None) | (false, Some(_)) => Vec::new(),
     })
+}
+
+/// The mismatch of content that is there: the text, else what stands beside it.
+fn filled(ask: &Ask, reply: &Reply) -> Mismatch {
+    let structured = reply.structured.as_ref();
+    if !is_hollow(&reply.text) {
+        return Mismatch {
+            actual: shown(&reply.text, 0),
+            ..ask.miss("there is content")
+        };
+    }
+    if let Some(value) = structured.filter(|value| !is_hollow(&value.to_string())) {
+        return Mismatch {
+            path: Some("structuredContent".to_owned()),
+            actual: Some(phrase::laid_out(value)),
+            ..ask.miss("there is structured content")
+        };
+    }
+    let mut kinds = reply.content.iter().filter_map(kind_of);
+    let other = kinds.find(|kind| *kind != "text");
+    ask.miss(match other {
+        Some(kind) => format!("there is a block of type {}", phrase::quoted(kind)),
+        None => "there is a block without a type".to_owned(),
+    })
+}
+
+/// The type of a content block.
+fn kind_of(block: &Value) -> Option<&str> {
+    block.get("type").and_then(Value::as_str)
 }
 
 /// What the content is when it is empty; `None` when there is something.
@@ -52,7 +80,7 @@ fn emptiness(reply: &Reply) -> Option<&'static str> {
     let only_text = reply
         .content
         .iter()
-        .all(|block| block.get("type").and_then(serde_json::Value::as_str) == Some("text"));
+        .all(|block| kind_of(block) == Some("text"));
     let structured = reply
         .structured
         .as_ref()

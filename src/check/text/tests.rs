@@ -413,6 +413,8 @@ fn emptiness_is_explained() {
         (Expectation::NotEmpty(true), says("[ ]")),
         (Expectation::NotEmpty(true), fails("")),
         (Expectation::NotEmpty(false), says("something")),
+        (Expectation::NotEmpty(false), tool(json!({"content": [], "structuredContent": {"result": []}}))),
+        (Expectation::NotEmpty(false), tool(json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}))),
     ]), @r#"
     not_empty: expected content that is not empty, there is no text and no other content
     not_empty: expected content that is not empty, the text is only white space
@@ -420,6 +422,8 @@ fn emptiness_is_explained() {
     not_empty: expected content that is not empty, there is no text and no other content
       hint: the tool answered with an error (`isError: true`) without any text
     not_empty: expected empty content, there is content
+    not_empty: structuredContent: expected empty content, there is structured content
+    not_empty: expected empty content, there is a block of type `image`
     "#);
 }
 
