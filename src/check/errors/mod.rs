@@ -127,7 +127,7 @@ pub(super) fn error(wanted: &ErrorWanted, seen: &Observation) -> Verdict {
         ) => Verdict::from_mismatches(frames::error(&ask, wanted, reply, frames)),
         Body::Result(reply) if reply.is_error => Verdict::Missed(vec![Mismatch {
             hint: Some(
-                "the call failed inside the tool: `is_error` and `contains` speak of such errors"
+                "a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it"
                     .to_owned(),
             ),
             ..tool_error(&ask, reply)

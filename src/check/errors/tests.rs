@@ -105,7 +105,7 @@ error: error.data.where.line: expected a JSON-RPC error with the data `{"where":
   hint: they differ at `where.line`: expected `3`, found the string `"3"`
 error: error.data: expected a JSON-RPC error with the data `{"a":1}`, the error has no data
 error: expected a JSON-RPC error with the code -32602, the tool answered with the error `no such thing`
-  hint: the call failed inside the tool: `is_error` and `contains` speak of such errors
+  hint: a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it
 error: expected a JSON-RPC error with the code -32602 and with a message that contains `x`, the call succeeded
 "#);
 }
