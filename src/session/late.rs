@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::record::brief;
-use crate::{protocol::message::Id, words::text};
+use crate::{
+    protocol::message::{Id, Response},
+    words::text,
+};
 
 /// How soon after the end of its input a server writes what stood in a buffer: it ends, and has nothing else to do.
 const AT_ONCE_US: u64 = 250_000;
@@ -21,7 +24,16 @@ pub(super) struct Overdue {
     /// Whether anything had been heard in the session.
     voice: Voice,
     /// When the first answer came, and the error that it was.
-    answered: Option<(u64, Option<String>)>,
+    answered: Option<(u64, Option<(String, Waited)>)>,
+}
+
+/// How the wait for an answer came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// The server was told that its request is cancelled.
+    UntilCancelled,
+    /// The server could not be told.
+    UntilGivenUp,
 }
 
 /// Whether a server was ever heard.
@@ -43,11 +55,14 @@ impl Overdue {
         }
     }
 
-    /// An answer came that is not waited for any more: a result, or this error.
-    pub(super) fn answered(&mut self, id: &Id, at_us: u64, error: Option<&Value>) {
-        if self.ids.contains(id) {
+    /// An answer came that is not waited for any more: a result, or an error of the tool or of the protocol.
+    pub(super) fn answered(&mut self, response: &Response, at_us: u64, waited: Waited) {
+        let of_tool = |result: &&Value| result.get("isError") == Some(&Value::Bool(true));
+        let result = response.result.as_ref().filter(of_tool);
+        let error = response.error.as_ref().or(result);
+        if response.id.as_ref().is_some_and(|id| self.ids.contains(id)) {
             self.answered
-                .get_or_insert_with(|| (at_us, error.map(brief)));
+                .get_or_insert_with(|| (at_us, error.map(|error| (brief(error), waited))));
         }
     }
 
@@ -59,9 +74,16 @@ impl Overdue {
         let with_the_end = closed_us
             .and_then(|closed| answered.checked_sub(closed))
             .is_some_and(|after| after <= AT_ONCE_US);
-        if let Some(error) = error {
+        if let Some((error, waited)) = error {
             // Many servers answer the cancellation so: it is not what was waited for.
-            return Some(format!("an error came {late} after the deadline: {error}"));
+            return Some(match waited {
+                Waited::UntilCancelled => {
+                    format!("an error came {late} after the request was cancelled: {error}")
+                }
+                Waited::UntilGivenUp => {
+                    format!("an error came {late} after the deadline: {error}")
+                }
+            });
         }
         Some(match self.voice {
             Voice::Unheard if with_the_end => format!(
@@ -78,13 +100,21 @@ impl Overdue {
 mod tests {
     use serde_json::json;
 
-    use super::{Id, Overdue, Voice};
+    use super::{Id, Overdue, Response, Voice, Waited};
+
+    fn response(id: &str) -> Response {
+        Response {
+            id: Some(Id::Number(id.into())),
+            result: None,
+            error: None,
+        }
+    }
 
     #[test]
     fn a_buffer_is_spoken_of_only_where_it_fits() {
         let case = |voice: Voice, id: &str, closed_us: Option<u64>, wanted: Option<bool>| {
             let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, voice);
-            overdue.answered(&Id::Number(id.into()), 1_500_000, None);
+            overdue.answered(&response(id), 1_500_000, Waited::UntilCancelled);
             let help = overdue.help(closed_us);
             let told = help.as_deref().map(|help| {
                 assert!(help.starts_with("the answer came 500 ms after the deadline"));
@@ -102,14 +132,34 @@ mod tests {
 
     #[test]
     fn an_error_is_not_the_answer_that_was_waited_for() {
-        let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, Voice::Heard);
+        let case = |response: Response, waited: Waited, wanted: &str| {
+            let mut overdue = Overdue::new(vec![Id::Number("1".into())], 1_000_000, Voice::Heard);
+            overdue.answered(&response, 1_004_000, waited);
+            assert_eq!(overdue.help(None).as_deref(), Some(wanted));
+        };
         let error = json!({"code": 0, "message": "Request cancelled"});
-        overdue.answered(&Id::Number("1".into()), 1_004_000, Some(&error));
-        assert_eq!(
-            overdue.help(None).as_deref(),
-            Some(
-                r#"an error came 4 ms after the deadline: {"code":0,"message":"Request cancelled"}"#
-            )
+        let refused = || Response {
+            error: Some(error.clone()),
+            ..response("1")
+        };
+        case(
+            refused(),
+            Waited::UntilCancelled,
+            r#"an error came 4 ms after the request was cancelled: {"code":0,"message":"Request cancelled"}"#,
+        );
+        case(
+            refused(),
+            Waited::UntilGivenUp,
+            r#"an error came 4 ms after the deadline: {"code":0,"message":"Request cancelled"}"#,
+        );
+        let failed = Response {
+            result: Some(json!({"content": [], "isError": true})),
+            ..response("1")
+        };
+        case(
+            failed,
+            Waited::UntilCancelled,
+            r#"an error came 4 ms after the request was cancelled: {"content":[],"isError":true}"#,
         );
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     },
     session::{
         correlation::{Fit, Open, Settled},
+        late::Waited,
         record::{brief, shown},
     },
     words::text,
@@ -37,21 +38,21 @@ impl Dialogue {
                     .note(FindingCode::DuplicateAnswer, message, heard.bytes);
             }
             Fit::Cancelled => {
-                self.answered_late(&response, heard);
+                self.answered_late(&response, heard, Waited::UntilCancelled);
                 let message = "an answer to a request that was cancelled";
                 self.record
                     .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
             }
             // It does not know that it is late.
-            Fit::GivenUp => self.answered_late(&response, heard),
+            Fit::GivenUp => self.answered_late(&response, heard, Waited::UntilGivenUp),
             Fit::Unknown => self.stray(&response, heard),
         }
     }
 
     /// An answer that was waited for, until the deadline or until it was cancelled.
-    fn answered_late(&mut self, response: &Response, heard: Heard<'_>) {
-        if let (Some(overdue), Some(id)) = (&mut self.overdue, &response.id) {
-            overdue.answered(id, heard.at_us, response.error.as_ref());
+    fn answered_late(&mut self, response: &Response, heard: Heard<'_>, waited: Waited) {
+        if let Some(overdue) = &mut self.overdue {
+            overdue.answered(response, heard.at_us, waited);
         }
     }
 
