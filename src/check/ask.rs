@@ -36,6 +36,13 @@ impl Ask {
     }
 }
 
+/// Says of the number that came, where that is what is wrong, that there may have been more.
+pub(super) fn count_amid_flood(mismatches: &mut [Mismatch], key: &'static str) {
+    for mismatch in mismatches.iter_mut().filter(|it| it.key == key) {
+        mismatch.seen = format!("at least {}", mismatch.seen);
+    }
+}
+
 /// The verdict where a flood may have hidden something: what was forbidden and came is certain; that something
 /// did not come is not.
 pub(super) fn amid_flood(

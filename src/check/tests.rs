@@ -322,6 +322,14 @@ fn a_json_rpc_error_that_nobody_asked_for_is_a_mismatch() {
 
 /// The verdict on an observation of one log message and a flood of which nothing more was kept.
 fn amid_flood(expectation: &Expectation) -> &'static str {
+    match verdict_amid_flood(expectation) {
+        Verdict::Held => "held",
+        Verdict::Missed(_) => "missed",
+        Verdict::Unknowable(_) => "unknowable",
+    }
+}
+
+fn verdict_amid_flood(expectation: &Expectation) -> Verdict {
     let message = json!({"level": "info", "data": "x"});
     let mut seen = telling(
         tool(json!({"content": []})),
@@ -329,11 +337,27 @@ fn amid_flood(expectation: &Expectation) -> &'static str {
     );
     let code = FindingCode::NotificationFlood;
     note(&mut seen.findings, code, "only the first 1", None);
-    match check(expectation, &seen) {
-        Verdict::Held => "held",
-        Verdict::Missed(_) => "missed",
-        Verdict::Unknowable(_) => "unknowable",
-    }
+    check(expectation, &seen)
+}
+
+#[test]
+fn of_a_flood_there_is_no_exact_number() {
+    let case = |wanted: Expectation, seen: &str| match verdict_amid_flood(&wanted) {
+        Verdict::Missed(found) => assert_eq!(found[0].seen, seen),
+        other @ (Verdict::Held | Verdict::Unknowable(_)) => panic!("{other:?}"),
+    };
+    let wanted = NotificationsWanted {
+        max_count: Some(0),
+        ..NotificationsWanted::default()
+    };
+    let wanted = Expectation::Notifications(Box::new(wanted));
+    case(wanted, "at least 1 came: `notifications/message`");
+    let wanted = LoggingWanted {
+        max_messages: Some(0),
+        ..LoggingWanted::default()
+    };
+    let wanted = Expectation::Logging(Box::new(wanted));
+    case(wanted, "at least 1 came, of level `info`");
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
     let too_many = too_many.map(|it| it.within(Part::Member("max_messages")));
     let low = wanted.not_below.and_then(|level| below(level, seen));
     let low = low.map(|it| it.within(Part::Member("not_below")));
-    let forbidden: Vec<Mismatch> = [too_many, low].into_iter().flatten().collect();
+    let mut forbidden: Vec<Mismatch> = [too_many, low].into_iter().flatten().collect();
     if !view::is_flooded(seen) {
         return Verdict::from_mismatches([absent, forbidden].concat());
     }
@@ -101,6 +101,7 @@ pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
     } else {
         Forbids::Something
     };
+    ask::count_amid_flood(&mut forbidden, "max_messages");
     ask::amid_flood(forbidden, &absent, forbids)
 }
 

@@ -108,7 +108,7 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
         Since::TheBeginning => view::notifications_so_far(seen),
     };
     let absent = absent(wanted, told);
-    let forbidden = forbidden(wanted, told);
+    let mut forbidden = forbidden(wanted, told);
     if !view::is_flooded(seen) {
         return Verdict::from_mismatches([absent, forbidden].concat());
     }
@@ -120,6 +120,7 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
     } else {
         Forbids::Something
     };
+    ask::count_amid_flood(&mut forbidden, "max_count");
     ask::amid_flood(forbidden, &absent, forbids)
 }
 
