@@ -162,6 +162,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
                 0 => "no progress came".to_owned(),
                 late => format!("no progress came before the answer; {late} came after it"),
             },
+            [value] => format!("the only value is {}", phrase::quoted(value)),
             values => format!("the values are {}", phrase::list(values, "and")),
         }
     };

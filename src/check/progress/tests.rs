@@ -90,9 +90,9 @@ fn other_progress_is_explained() {
     progress: expected at least 3 progress notifications for this call, 2 came
     progress: expected each progress value to be greater than the one before, the values are `2` and `1`
     progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
-    progress: expected each progress value to be greater than the one before, the values are `(no number)`
+    progress: expected each progress value to be greater than the one before, the only value is `(no number)`
     progress: expected some progress value not to be greater than the one before, the values are `1` and `2`
-    progress: expected the last progress value to be the total, the values are `1`, without a total
+    progress: expected the last progress value to be the total, the only value is `1`, without a total
     progress: expected the last progress value to be the total, no progress came
     "#);
 }
