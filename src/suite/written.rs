@@ -86,6 +86,17 @@ impl Written {
     }
 }
 
+/// The name in an assertion; the beginning of the assertion where that cannot be told.
+pub(crate) fn name_of(assertion: &Origin) -> Origin {
+    let start = assertion.span.start;
+    let beginning = Span { start, end: start };
+    let name = Written::read(assertion, Dialect::Native).place(&[Part::Member("name")]);
+    Origin {
+        file: assertion.file.clone(),
+        span: name.unwrap_or(beginning),
+    }
+}
+
 /// One step inwards: what is underlined there, and the value.
 fn step(node: &Node, part: Part) -> Option<(Span, &Node)> {
     let of_entry = |entry: &'_ Entry| entry.key.at.until(entry.value.at).span;
@@ -116,7 +127,7 @@ mod tests {
 
     use super::{
         Part::{self, Entry, Item, Member},
-        Written,
+        Written, name_of,
     };
     use crate::{
         suite::Dialect,
@@ -165,6 +176,22 @@ mod tests {
             &[Member("tools")],
             Some("tools: [a]"),
         );
+    }
+
+    #[test]
+    fn a_name_is_found_wherever_it_stands() {
+        let case = |text: &str, wanted: &str| {
+            let span = Span {
+                start: 0,
+                end: text.len(),
+            };
+            let file = Arc::new(SourceFile::new("a.yaml".into(), text.into()));
+            let found = name_of(&Origin { file, span }).span;
+            assert_eq!(&text[found.start..found.end], wanted);
+        };
+        case("tags: [a]\nname: dup\nassert: {}", "name: dup");
+        case("{assert: {}, name: dup}", "name: dup");
+        case("name: dup", "");
     }
 
     #[test]

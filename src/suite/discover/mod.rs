@@ -37,6 +37,7 @@ use crate::{
         problems::{self, Problems},
         raw::Reading,
         settings::Settings,
+        written::name_of,
         yaml::{self, Document, Kind, Node, Source},
     },
     words::{
@@ -415,11 +416,8 @@ impl Loading<'_> {
             return case;
         }
         if let Some(first) = self.known.namesake(&case) {
-            let start = case.origin.span.start;
-            let span = Span { start, end: start };
-            let file = Arc::clone(&case.origin.file);
             let first = first.origin.location();
-            let problem = problems::duplicate_name(Origin { file, span }, &case.name, &first);
+            let problem = problems::duplicate_name(name_of(&case.origin), &case.name, &first);
             self.suite.problems.push(problem);
         }
         case
