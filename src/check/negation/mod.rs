@@ -27,6 +27,7 @@ pub(super) fn not(inner: &[(&'static str, Expectation)], seen: &Observation) -> 
     }))
 }
 
+/// One expectation does not hold.
 fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
     let ask = ask(std::slice::from_ref(one));
     let (_, expectation) = one;
