@@ -39,7 +39,7 @@ pub(crate) struct PlanFile {
     pub(crate) trials: u32,
     /// Assertions of the suites that the options left out.
     pub(crate) left_out: usize,
-    /// What the suites are made of, ascending; absent in a plan of an older version.
+    /// What the suites are made of, in the order in which they were read; absent in a plan of an older version.
     pub(crate) files: Option<Vec<PlannedFile>>,
     /// The shards.
     pub(crate) shards: Vec<PlannedShard>,

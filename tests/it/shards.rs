@@ -555,6 +555,32 @@ fn a_shard_of_suites_that_changed_is_refused() {
 }
 
 #[test]
+fn a_shard_that_names_its_suites_in_another_order_is_refused() {
+    // Which of two assertions of one path and name is `#2` hangs on the order; also where the texts are the same.
+    for (other, said) in [
+        ("bye", "they stand in another order"),
+        ("hello", "stands in `"),
+    ] {
+        let project = Project::new()
+            .file("a/x.yaml", suite(&[("n", "hello")]))
+            .file("b/x.yaml", suite(&[("n", other)]));
+        let (a, b) = (["--suite", "a"], ["--suite", "b"]);
+        let plan = [&["ci", "plan", "--shards", "2"][..], &a, &b].concat();
+        assert_eq!(project.run(&plan).code, 0);
+        for number in ["1/2", "2/2"] {
+            let blob = format!("mcp-assert-blobs/{}.json", &number[..1]);
+            let shard = ["ci", "--isolation", "process", "--shard", number];
+            let report = ["--report-json", blob.as_str()];
+            let ran = project.run(&[&shard[..], &b, &a, &report].concat());
+            expect(&ran, 2, "invalid", &[]);
+            assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        }
+        let merged = merge(&project, &[]);
+        assert_ne!(merged.code, 0, "{}", merged.stdout);
+    }
+}
+
+#[test]
 fn the_newest_attempt_counts_and_the_older_one_makes_it_flaky() {
     let project = divided("'{{env.WANTED}}'");
     let red = (1..=3)

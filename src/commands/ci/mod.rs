@@ -192,7 +192,7 @@ fn make(
     made: &mut Made,
 ) -> Result<(), Refusal> {
     refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
-    let mut planned = None;
+    let mut planned = shard::Planned::default();
     let chosen = match &args.shard {
         None => Chosen::ByOptions,
         Some(text) => {
@@ -221,14 +221,10 @@ fn make(
     made.places.files = std::mem::take(&mut prepared.files);
     made.places.check()?;
     if args.shard.is_some() {
-        shard::refuse_changed(
-            &mut made.report.plan,
-            planned.as_deref(),
-            &made.places.files,
-        )?;
+        shard::refuse_changed(&mut made.report.plan, &planned, &made.places.files)?;
     }
     prepared.catalogs = CatalogsWanted::OfEveryTarget;
-    shard::refuse_missing(&made.report.plan, &prepared)?;
+    shard::refuse_misplaced(&made.report.plan, &planned, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         made.report.left_out = prepared.left_out;
         return Ok(());

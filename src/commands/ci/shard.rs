@@ -1,9 +1,6 @@
 //! One shard of a plan: what it is to run, and whether the suites still have it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 use super::artifacts;
 use crate::{
@@ -15,7 +12,7 @@ use crate::{
     plan::shard::Shard,
     report::{
         Tool,
-        plan_file::{PlannedFile, suites_digest},
+        plan_file::{PlannedFile, PlannedPlace, suites_digest},
         run_json::PlanFacts,
     },
     suite::discover::Files,
@@ -33,13 +30,22 @@ pub(super) fn files(found: &Files) -> Vec<PlannedFile> {
         .collect()
 }
 
-/// The facts of shard `K/N`, and the files that it is planned for; its trials are the plan's.
+/// What a shard has to find as it was planned.
+#[derive(Debug, Default)]
+pub(super) struct Planned {
+    /// What the suites are made of, where the plan says so.
+    files: Option<Vec<PlannedFile>>,
+    /// Where each of the shard's assertions stands.
+    places: Vec<PlannedPlace>,
+}
+
+/// The facts of shard `K/N`, and what it is planned for; its trials are the plan's.
 pub(super) fn facts(
     text: &str,
     path: &Path,
     tool: &Tool,
     typed: &mut RunArgs,
-) -> Result<(PlanFacts, Option<Vec<PlannedFile>>), Refusal> {
+) -> Result<(PlanFacts, Planned), Refusal> {
     let shard = Shard::from_text(text).map_err(|error| Refusal::invalid(error.to_string()))?;
     let plan = artifacts::plan(path).map_err(|cause| {
         Refusal::invalid(cause.text).with_help("`mcp-assert ci plan` writes it")
@@ -57,8 +63,8 @@ pub(super) fn facts(
                 .with_help("plan, shards and merge need the same version"),
         );
     }
-    let planned = plan.shards.into_iter().nth(shard.number() - 1);
-    let planned = planned.unwrap_or_default();
+    let part = plan.shards.into_iter().nth(shard.number() - 1);
+    let part = part.unwrap_or_default();
     if typed.trials != 1 && typed.trials != plan.trials {
         return Err(Refusal::invalid(format!(
             "the plan has {} of each assertion, not {}",
@@ -73,10 +79,14 @@ pub(super) fn facts(
         suites: None,
         shard: small(shard.number()),
         of: small(shard.of()),
-        ids: planned.ids,
-        planned_us: planned.planned_us,
+        ids: part.ids,
+        planned_us: part.planned_us,
     };
-    Ok((facts, plan.files))
+    let planned = Planned {
+        files: plan.files,
+        places: part.places,
+    };
+    Ok((facts, planned))
 }
 
 /// What was asked of a shard that only the plan decides, or only the merge can do.
@@ -116,11 +126,12 @@ pub(super) fn refuse_useless(args: &CiArgs) -> Result<(), Refusal> {
 /// under the same names. What was read is noted in the facts, for the merge.
 pub(super) fn refuse_changed(
     facts: &mut PlanFacts,
-    planned: Option<&[PlannedFile]>,
+    planned: &Planned,
     found: &Files,
 ) -> Result<(), Refusal> {
     let found = files(found);
     facts.suites = Some(suites_digest(&found));
+    let planned = planned.files.as_deref();
     let Some(planned) = planned.filter(|planned| **planned != *found) else {
         return Ok(());
     };
@@ -132,14 +143,20 @@ pub(super) fn refuse_changed(
             *change = "differs";
         }
     }
+    if changes.is_empty() {
+        return Err(of_other_suites("they stand in another order"));
+    }
     let changes = changes
         .into_iter()
         .map(|(path, change)| format!("`{}` {change}", name(path)));
-    Err(Refusal::invalid(format!(
-        "the plan is of other suites: {}",
-        enumerated(changes.collect())
-    ))
-    .with_help("`ci plan`, the shards and `ci merge` need the same files and the same `--suite`"))
+    Err(of_other_suites(&enumerated(changes.collect())))
+}
+
+/// The plan is not of what was found.
+fn of_other_suites(difference: &str) -> Refusal {
+    Refusal::invalid(format!("the plan is of other suites: {difference}")).with_help(
+        "`ci plan`, the shards and `ci merge` need the same files and the same `--suite`, in the same order",
+    )
 }
 
 /// The paths of what one list has and another has not, or not as often.
@@ -170,21 +187,44 @@ fn enumerated(mut named: Vec<String>) -> String {
     }
 }
 
-/// An assertion that was planned and is in no suite any more is an error: the plan is of other suites.
-pub(super) fn refuse_missing(facts: &PlanFacts, prepared: &Prepared) -> Result<(), Refusal> {
-    let jobs = &prepared.plan.jobs;
-    let found: BTreeSet<&str> = jobs.iter().map(|job| job.case.id.as_str()).collect();
-    let missing: Vec<&String> = facts
+/// An assertion that was planned and is in no suite any more, or in another file, is an error: the plan is of other
+/// suites. Two suites may hold the same text, so that their files do not show it. Lines are not compared: where a
+/// problem is depends on variables too.
+pub(super) fn refuse_misplaced(
+    facts: &PlanFacts,
+    planned: &Planned,
+    prepared: &Prepared,
+) -> Result<(), Refusal> {
+    let jobs = prepared.plan.jobs.iter().map(|job| &job.case);
+    let found: BTreeMap<&str, &str> = jobs
+        .map(|case| (case.id.as_str(), case.origin.file.path.as_str()))
+        .collect();
+    let missing: Vec<String> = facts
         .ids
         .iter()
-        .filter(|id| !found.contains(id.as_str()))
+        .filter(|id| !found.contains_key(id.as_str()))
+        .map(|id| format!("`{id}`"))
         .collect();
-    if missing.is_empty() {
+    if !missing.is_empty() {
+        let number = count(missing.len(), "assertion");
+        let named = enumerated(missing);
+        return Err(of_other_suites(&format!("{number} is not there: {named}")));
+    }
+    let elsewhere: Vec<String> = facts
+        .ids
+        .iter()
+        .zip(&planned.places)
+        .filter_map(|(id, PlannedPlace(file, _))| {
+            let found = found.get(id.as_str()).filter(|found| *found != file)?;
+            Some(format!(
+                "`{id}` stands in `{}`, not in `{}`",
+                name(found),
+                name(file)
+            ))
+        })
+        .collect();
+    if elsewhere.is_empty() {
         return Ok(());
     }
-    Err(Refusal::invalid(format!(
-        "the plan is of other suites: {} is not there: {}",
-        count(missing.len(), "assertion"),
-        enumerated(missing.iter().map(|id| format!("`{id}`")).collect())
-    )))
+    Err(of_other_suites(&enumerated(elsewhere)))
 }

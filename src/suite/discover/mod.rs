@@ -11,7 +11,7 @@ mod walk;
 mod wrong;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -121,7 +121,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
         compiled,
         seen_files: HashSet::new(),
         seen_settings: HashSet::new(),
-        read: HashMap::new(),
+        read: contents::Read::default(),
         told: Told::default(),
         known: Known::default(),
     };
@@ -137,7 +137,11 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
-        files: Files::new(loading.seen_files, settings_files, loading.read),
+        files: Files::new(
+            loading.seen_files,
+            settings_files,
+            loading.read.into_files(),
+        ),
     })
 }
 
@@ -168,8 +172,8 @@ struct Loading<'a> {
     seen_files: HashSet<u64>,
     /// Settings files that something is wrong with: several suites may have the same.
     seen_settings: HashSet<u64>,
-    /// What the suites are made of, by the files' identities.
-    read: HashMap<u64, FileRead>,
+    /// What the suites are made of.
+    read: contents::Read,
     /// What was said of settings files.
     told: Told,
     known: Known,
@@ -186,7 +190,7 @@ impl Loading<'_> {
             read,
             wrong,
         } = root;
-        self.read.extend(read);
+        self.read.add(read);
         if let Some(wrong) = wrong {
             self.wrong_settings(wrong);
         }
@@ -285,7 +289,7 @@ impl Loading<'_> {
             Ok(text) => text,
             Err(problem) => {
                 let file = file_of(&problem, shown);
-                self.read.extend(found.file.read("", self.options.contents));
+                self.read.add(found.file.read("", self.options.contents));
                 self.unusable_file(&found.file.relative, &file, vec![*problem]);
                 return;
             }
@@ -324,7 +328,7 @@ impl Loading<'_> {
         }
         if self.suite.entries.len() > known {
             self.read
-                .extend(found.file.read(&file.text, self.options.contents));
+                .add(found.file.read(&file.text, self.options.contents));
         }
     }
 

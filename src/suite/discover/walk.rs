@@ -1,7 +1,7 @@
 //! Finding the YAML files of a folder, each once, whatever links do.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
@@ -51,19 +51,15 @@ pub(crate) struct Files {
 
 impl Files {
     /// Those of suites and settings, by their identities, and what of them was read.
-    pub(super) fn new(
-        suites: HashSet<u64>,
-        settings: Vec<u64>,
-        read: HashMap<u64, FileRead>,
-    ) -> Self {
+    pub(super) fn new(suites: HashSet<u64>, settings: Vec<u64>, read: Vec<FileRead>) -> Self {
         let mut identities = suites;
         identities.extend(settings);
-        let mut read: Vec<FileRead> = read.into_values().collect();
-        read.sort();
         Self { identities, read }
     }
 
-    /// What the suites are made of, in the order of the paths; nothing where nobody asked.
+    /// What the suites are made of, suite by suite as they were named, each in the order of its paths: which of two
+    /// assertions of one path and name is `#2`, and whose settings hold for the run, hangs on it. Nothing where nobody
+    /// asked.
     pub(crate) fn read(&self) -> &[FileRead] {
         &self.read
     }
