@@ -160,7 +160,8 @@ mod tests {
         let evals = Path::new(env!("CARGO_MANIFEST_DIR")).join("evals");
         let mut walk = Walk::new(Dialect::Native);
         walk.folder(&evals);
-        let texts = walk.files.iter().flat_map(|file| {
+        let files = walk.take_files();
+        let texts = files.iter().flat_map(|file| {
             let text = fs::read_to_string(evals.join(&file.relative)).unwrap();
             text.split("\n---\n").map(str::to_owned).collect::<Vec<_>>()
         });

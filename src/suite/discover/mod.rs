@@ -243,6 +243,7 @@ impl Loading<'_> {
     ) -> Vec<FoundFile> {
         let mut walk = walk::Walk::new(dialect);
         walk.folder(base);
+        let files = walk.take_files();
         for (folder, reason) in walk.unreadable {
             if !self
                 .seen_files
@@ -267,8 +268,6 @@ impl Loading<'_> {
             let note = format!("`{}` is passed over: {reason}", name(&shown));
             self.suite.notes.push(note);
         }
-        let mut files = walk.files;
-        files.sort_by(|left, right| left.relative.as_bytes().cmp(right.relative.as_bytes()));
         files
     }
 

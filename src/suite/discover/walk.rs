@@ -25,6 +25,8 @@ pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// A number for the file itself, the same whatever links lead to it.
     pub(super) identity: u64,
+    /// Whether the last part of the path is a link.
+    is_link: bool,
 }
 
 impl FoundFile {
@@ -81,6 +83,17 @@ pub(super) struct Walk {
     /// Folders that were passed over because of their name.
     pub(super) passed_over: Vec<Aside>,
     seen: HashSet<PathBuf>,
+    /// Links to folders that are still to be looked into.
+    links: Vec<Below>,
+}
+
+/// A folder below another, itself or by a link.
+#[derive(Debug)]
+struct Below {
+    path: PathBuf,
+    relative: String,
+    canonical: PathBuf,
+    depth: usize,
 }
 
 /// A number for a path; that two of a suite share one is as good as impossible.
@@ -104,6 +117,7 @@ pub(super) fn single(path: &Path) -> FoundFile {
         relative: name.to_string_lossy().into_owned(),
         path: path.to_path_buf(),
         identity: identity(&fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())),
+        is_link: false,
     }
 }
 
@@ -124,10 +138,12 @@ impl Walk {
             unreadable: Vec::new(),
             passed_over: Vec::new(),
             seen: HashSet::new(),
+            links: Vec::new(),
         }
     }
 
-    /// Finds all files below a folder.
+    /// Finds all files below a folder. Links are followed when all that lies there itself is known, so that nobody's id
+    /// changes because a link to it was made; then they come by their paths.
     pub(super) fn folder(&mut self, path: &Path) {
         let canonical = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         self.seen.insert(canonical.clone());
@@ -137,9 +153,34 @@ impl Walk {
             canonical: &canonical,
             depth: 0,
         });
+        while let Some(first) = self.first_link() {
+            self.enter(&first);
+        }
+        self.unreadable.sort();
+        let by_path = |one: &Aside, other: &Aside| one.relative.cmp(&other.relative);
+        self.passed_over.sort_by(by_path);
     }
 
-    /// Looks into one folder.
+    /// The link that comes first.
+    fn first_link(&mut self) -> Option<Below> {
+        let links = self.links.iter().enumerate();
+        let (first, _) = links.min_by(|(_, one), (_, other)| one.relative.cmp(&other.relative))?;
+        Some(self.links.swap_remove(first))
+    }
+
+    /// Looks into a folder below, if no other way led there.
+    fn enter(&mut self, below: &Below) {
+        if self.seen.insert(below.canonical.clone()) {
+            self.look(&Folder {
+                path: &below.path,
+                relative: &below.relative,
+                canonical: &below.canonical,
+                depth: below.depth,
+            });
+        }
+    }
+
+    /// Looks into one folder, entry by entry as they are named.
     fn look(&mut self, folder: &Folder<'_>) {
         let entries = match fs::read_dir(folder.path) {
             Ok(entries) => entries,
@@ -153,13 +194,18 @@ impl Walk {
                 return;
             }
         };
+        let mut named = Vec::new();
         for entry in entries {
             match entry {
-                Ok(entry) => self.entry(folder, &entry),
+                Ok(entry) => named.push((entry.file_name(), entry)),
                 Err(error) => self
                     .unreadable
                     .push((folder.relative.to_owned(), error.to_string())),
             }
+        }
+        named.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (_, entry) in named {
+            self.entry(folder, &entry);
         }
     }
 
@@ -184,60 +230,122 @@ impl Walk {
             self.link(folder, &path, &name, relative);
         } else if kind.is_dir() {
             let canonical = folder.canonical.join(entry.file_name());
-            self.subfolder(folder, &path, &name, (&relative, canonical));
+            if let Some(below) = self.subfolder(folder, (path, &name), relative, canonical) {
+                self.enter(&below);
+            }
         } else if is_yaml(&path) {
             let canonical = folder.canonical.join(entry.file_name());
             self.files.push(FoundFile {
                 relative,
                 path,
                 identity: identity(&canonical),
+                is_link: false,
             });
         }
     }
 
-    /// Follows a link. One that leads nowhere matters only when it is named like a suite: then it is a file that
+    /// Follows a link, to a folder later. One that leads nowhere matters only when it is named like a suite: then it is a file that
     /// cannot be read.
     fn link(&mut self, folder: &Folder<'_>, path: &Path, name: &str, relative: String) {
         let canonical = fs::canonicalize(path).unwrap_or_else(|_| folder.canonical.join(name));
         if canonical.is_dir() {
-            self.subfolder(folder, path, name, (&relative, canonical));
+            let way = (path.to_path_buf(), name);
+            let linked = self.subfolder(folder, way, relative, canonical);
+            self.links.extend(linked);
         } else if is_yaml(path) {
             self.files.push(FoundFile {
                 relative,
                 path: path.to_path_buf(),
                 identity: identity(&canonical),
+                is_link: true,
             });
         }
     }
 
-    /// Looks into a folder below, unless its name, its depth or a loop of links speak against it.
+    /// A folder below, unless its name or its depth speak against looking into it.
     fn subfolder(
         &mut self,
         parent: &Folder<'_>,
-        path: &Path,
-        name: &str,
-        (relative, canonical): (&str, PathBuf),
-    ) {
+        (path, name): (PathBuf, &str),
+        relative: String,
+        canonical: PathBuf,
+    ) -> Option<Below> {
         let depth = parent.depth + 1;
         let enter = match (self.dialect, NameSays::of(name)) {
             (Dialect::Compat, _) => depth <= 1,
             (Dialect::Native, None) => depth <= DEEPEST,
             (Dialect::Native, Some(says)) => {
                 self.passed_over.push(Aside {
-                    relative: relative.to_owned(),
-                    path: path.to_path_buf(),
+                    relative,
+                    path,
                     name: says,
                 });
-                false
+                return None;
             }
         };
-        if enter && self.seen.insert(canonical.clone()) {
-            self.look(&Folder {
-                path,
-                relative,
-                canonical: &canonical,
-                depth,
-            });
-        }
+        enter.then_some(Below {
+            path,
+            relative,
+            canonical,
+            depth,
+        })
+    }
+
+    /// The files in the order of their paths, each once: by its own path, else by that of the first link to it.
+    pub(super) fn take_files(&mut self) -> Vec<FoundFile> {
+        let mut files = std::mem::take(&mut self.files);
+        files.sort_by(|one, other| {
+            (one.is_link, &one.relative).cmp(&(other.is_link, &other.relative))
+        });
+        let mut seen = HashSet::new();
+        files.retain(|file| seen.insert(file.identity));
+        files.sort_by(|one, other| one.relative.cmp(&other.relative));
+        files
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink, path::Path};
+
+    use super::Walk;
+    use crate::suite::Dialect;
+
+    #[test]
+    fn what_lies_in_a_suite_itself_has_its_own_path_whatever_links_lead_there() {
+        // Each link is made before and after what it leads to: folders are read in the order of their making on some
+        // file systems, and in the opposite one on others.
+        let links = ["a/0", "a/sub/z", "latest", "z", "0.yaml", "fixtures"];
+        let case = |first: &[&str], last: &[&str]| {
+            let suite = tempfile::tempdir().unwrap();
+            let other = tempfile::tempdir().unwrap();
+            fs::create_dir(other.path().join("sub")).unwrap();
+            fs::write(other.path().join("sub/o.yaml"), "").unwrap();
+            fs::create_dir_all(suite.path().join("a/sub")).unwrap();
+            let link = |name: &&str| {
+                let to = match *name {
+                    "0.yaml" => Path::new("m/deep/x.yaml").to_path_buf(),
+                    "a/0" | "z" => other.path().to_path_buf(),
+                    "a/sub/z" => other.path().join("sub"),
+                    _ => suite.path().join("m"),
+                };
+                symlink(to, suite.path().join(name)).unwrap();
+            };
+            first.iter().for_each(link);
+            fs::create_dir_all(suite.path().join("m/deep")).unwrap();
+            fs::create_dir_all(suite.path().join("m/fixture")).unwrap();
+            fs::write(suite.path().join("m/deep/x.yaml"), "").unwrap();
+            last.iter().for_each(link);
+            let mut walk = Walk::new(Dialect::Native);
+            walk.folder(suite.path());
+            let files = walk.take_files();
+            let found: Vec<&str> = files.iter().map(|file| file.relative.as_str()).collect();
+            assert_eq!(found, ["a/0/sub/o.yaml", "m/deep/x.yaml"]);
+            let aside = walk.passed_over.iter();
+            let aside: Vec<&str> = aside.map(|it| it.relative.as_str()).collect();
+            assert_eq!(aside, ["fixtures", "m/fixture"]);
+        };
+        case(&links, &[]);
+        case(&[], &links);
     }
 }
