@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::suite::lower::{ACTIONS, KINDS};
+use crate::suite::{
+    lower::{ACTIONS, KINDS},
+    raw::assertion::SUBJECTS,
+};
 
 /// The keys of rules that need not be there.
 const OPTIONAL: [&str; 5] = ["count", "min", "max", "from", "to"];
@@ -10,6 +13,14 @@ const OPTIONAL: [&str; 5] = ["count", "min", "max", "from", "to"];
 /// What must hold for a map beside its keys: the word of JSON Schema and its value.
 pub(super) fn of(name: &str) -> Option<(&'static str, Value)> {
     Some(match name {
+        // One without rules is passed over where there is another subject.
+        "Assertion" => {
+            let mut kinds =
+                vec![json!({ "properties": { "trajectory": { "not": { "const": [] } } } })];
+            let others = SUBJECTS.iter().filter(|key| **key != "trajectory");
+            kinds.extend(others.map(|key| present(key)));
+            ("anyOf", json!(kinds))
+        }
         "Step" => ("oneOf", json!(ACTIONS.map(present))),
         "ExitMap" => ("oneOf", json!(["code", "clean"].map(present))),
         // A list without a value is one.

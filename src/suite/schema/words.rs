@@ -64,7 +64,11 @@ pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
         ("Assertion", "steps") => at_least_one(&reference("Step")),
         ("Assertion", "trajectory") => {
             let rule = json!({ "anyOf": [reference("Rule"), reference(TEMPLATE)] });
-            at_least_one(&rule)
+            json!({ "type": "array", "items": rule })
+        }
+        // A number has no unit.
+        (_, "timeout" | "within" | "max_duration") | ("Step", "wait") => {
+            json!({ "type": "string" })
         }
         _ => return None,
     })

@@ -77,6 +77,7 @@ const TAKEN: &[&str] = &[
     "assert: {tool: x, expect: {file_contains: {a: '{{fixture}}'}, notifications: {min_count: 'a {{{{ b'}}}",
     "assert_sampling: {tool: x, expect_request: '{{fixture!}}'}",
     "assert_sampling: {tool: x, expect_request: {count: 1}}",
+    "trajectory: []\nassert: {tool: x}",
     "assert_logging: {tool: x, expect: {min_messages: '{{fixture!}}'}}",
     "trace: []\ntrajectory: [{type: count, tool: a, min: '{{fixture!}}'}, '{{fixture!}}', {type: order, tools: a, tool: }]",
     "steps: [{ping: yes}, {tool: a, read: }]",
@@ -89,6 +90,11 @@ const TAKEN: &[&str] = &[
 
 /// Documents that neither of them takes.
 const REFUSED: &[&str] = &[
+    "trajectory: []",
+    "assert: {tool: x}\ntimeout: 30",
+    "assert: {tool: x, expect: {max_duration: 1}}",
+    "setup: [{wait: true}]\nassert: {tool: x}",
+    "assert_notifications: {tool: x, within: 2}",
     "assert: {args: {}}",
     "assert: {tool: }",
     "assert_sampling: {}",
