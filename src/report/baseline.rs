@@ -55,6 +55,8 @@ pub(crate) struct Entry {
 impl Baseline {
     /// Reads a file of either kind. What is wrong with it is said without the file's name.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        // Some editors put a mark in front.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
         Self::from_value(value)
@@ -136,7 +138,9 @@ impl Baseline {
         }
         let mut file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
         if !self.catalogs.is_empty() {
+            // Of a run that was stored their keys are sorted already.
             file["catalogs"] = json!(self.catalogs);
+            file["catalogs"].sort_all_objects();
         }
         file
     }
@@ -313,6 +317,7 @@ mod tests {
         outcome::{Outcome, Status},
         report::{
             compare::Scope,
+            run_json,
             tests::sample::{interrupted, outcome, report, sample},
         },
     };
@@ -322,6 +327,27 @@ mod tests {
         for text in ["{}", r#"{"entries": null}"#, r#"{"entries": []}"#] {
             assert!(Baseline::parse(text).unwrap().by_id.is_empty(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_mark_in_front_of_a_baseline_is_no_part_of_it() {
+        let text = "\u{feff}{\"entries\": [{\"name\": \"a\", \"status\": \"PASS\"}]}";
+        assert_eq!(Baseline::parse(text).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_run_that_was_stored_makes_the_same_baseline() {
+        let mut run = report(vec![outcome("x.yaml", "a")], 1);
+        let tool = serde_json::json!({"name": "t", "inputSchema": {"type": "object", "a": {"z": 1, "b": 2}}});
+        let catalog = Catalog {
+            tools: Some(vec![tool]),
+            used_by: vec!["x.yaml::a".to_owned()],
+            ..Catalog::default()
+        };
+        run.catalogs.insert("s".to_owned(), catalog);
+        let stored = run_json::parse(&run_json::render(&run)).unwrap();
+        let saved = |run| Baseline::updated(None, run, Scope::Whole).render();
+        assert_eq!(saved(&run), saved(&stored));
     }
 
     #[test]
