@@ -7,6 +7,7 @@ mod completions;
 mod environment;
 #[cfg(test)]
 mod metadata;
+mod misspelt;
 mod post;
 mod reap;
 mod run;
@@ -169,6 +170,10 @@ pub(crate) fn main() -> u8 {
     }
     let words: Vec<_> = words.collect();
     let of_job = is_of_job(&words, &context.environment);
+    let said: Vec<String> = words
+        .iter()
+        .filter_map(|word| word.to_str().map(str::to_owned))
+        .collect();
     let typed = std::iter::once(program).chain(arguments::normalise(words.into_iter(), &command));
     let parsed = command
         .try_get_matches_from_mut(typed)
@@ -176,11 +181,15 @@ pub(crate) fn main() -> u8 {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if of_job && error.use_stderr() => {
+            let error = misspelt::with_meant(error, &command, &said);
             let code = misused(&error, &context);
             context.close();
             return code.number();
         }
-        Err(error) => return usage(&error, &context).number(),
+        Err(error) => {
+            let error = misspelt::with_meant(error, &command, &said);
+            return usage(&error, &context).number();
+        }
     };
     if cli.version {
         return version::version().number();
