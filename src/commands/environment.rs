@@ -10,6 +10,10 @@ pub(super) fn read() -> Environment {
         variables: std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect(),
+        unreadable: std::env::vars_os()
+            .filter(|(_, value)| value.to_str().is_none())
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect(),
         directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         executable: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcp-assert")),
         inheritance: Inheritance::Everything,

@@ -1,13 +1,18 @@
 //! Facts about the place the program was started in, as plain values. The edge reads them once
 //! (`commands`), everything else gets this value.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 /// The environment as it was at start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
     /// Environment variables; names and values that are not Unicode are left out.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Those whose values are not Unicode.
+    pub(crate) unreadable: BTreeSet<String>,
     /// The caller's directory.
     pub(crate) directory: PathBuf,
     /// The path of the running executable, for `builtin` servers.

@@ -247,7 +247,11 @@ impl Lowering<'_> {
             return;
         }
         let origin = self.reading.problems.origin(at);
-        self.unset(problems::unset_variable(origin, name));
+        self.unset(if self.around.environment.unreadable.contains(name) {
+            problems::unreadable_text(origin, name)
+        } else {
+            problems::unset_variable(origin, name)
+        });
     }
 
     /// Adds the problem of a variable that is not set, as grave as the caller takes it.

@@ -177,7 +177,14 @@ impl Lowering<'_> {
                     problems::bad_variable_name(origin, variable)
                 });
             } else if self.fate == Fate::Runs {
-                self.problem(place, |origin| problems::no_such_env(origin, variable));
+                let is_set = self.around.environment.unreadable.contains(variable);
+                self.problem(place, |origin| {
+                    if is_set {
+                        problems::unreadable_env(origin, variable)
+                    } else {
+                        problems::no_such_env(origin, variable)
+                    }
+                });
             }
             return;
         }

@@ -214,6 +214,28 @@ pub(crate) fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
     )
 }
 
+/// A name in braces that is a variable of the environment whose value is no text.
+pub(crate) fn unreadable_env(origin: Origin, variable: &str) -> Diagnostic {
+    let problem = error(
+        code::UNSET_VARIABLE,
+        origin,
+        format!("the value of the environment variable `{variable}` is no UTF-8"),
+    );
+    helped(problem, "set it to a text")
+}
+
+/// The same where an empty text stands in.
+pub(crate) fn unreadable_text(origin: Origin, name: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNSET_VARIABLE,
+        origin,
+        format!(
+            "the value of the environment variable `{name}` is no UTF-8; an empty text stands in"
+        ),
+    );
+    helped(problem, "set it to a text")
+}
+
 /// `{{fixture}}` where there is none.
 pub(crate) fn no_fixture(origin: Origin) -> Diagnostic {
     let problem = error(
