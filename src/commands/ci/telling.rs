@@ -18,7 +18,7 @@ use crate::{
         End, Format, RunReport,
         compare::Scope,
         failure::{Detail, Frames},
-        verdict::{Cause, Demands, Judgement, Verdict, judge},
+        verdict::{Cause, Demands, Gate, Judgement, Verdict, judge},
     },
     terminal::closing,
     words::{exit::ExitCode, redact::Secrets},
@@ -76,6 +76,7 @@ impl Telling<'_> {
                 Known::default()
             }
         };
+        self.note_nothing_compared(&report, &known, screen);
         note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline((&report, &judged), &known, screen) {
@@ -126,6 +127,21 @@ impl Telling<'_> {
             wishes: &self.wishes,
             secrets: &self.secrets,
         }
+    }
+
+    /// Says that regressions were to be red and none could be seen.
+    fn note_nothing_compared(&self, report: &RunReport, known: &Known, screen: &Screen) {
+        if self.demands.regression == Gate::Open || report.comparison.is_some() || !speaks(report) {
+            return;
+        }
+        let reason = match (self.baseline, &known.reason) {
+            (Store::Off, _) => "`--baseline off` asks for no comparison",
+            (Store::Auto | Store::Path(_), Some(reason)) => reason,
+            (Store::Auto | Store::Path(_), None) => "there was nothing to compare",
+        };
+        screen.note(&format!(
+            "`--fail-on-regression` can find no regression: no baseline ({reason})"
+        ));
     }
 
     /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.

@@ -210,6 +210,33 @@ fn container(work: &Planned) -> Option<Contained> {
     })
 }
 
+/// Says that a file which was asked for is about a run, where none is made.
+pub(super) fn note_unwritten(args: &RunArgs, screen: &Screen) {
+    let files = [
+        ("--junit", args.junit.is_some()),
+        ("--markdown", args.markdown.is_some()),
+        ("--badge", args.badge.is_some()),
+        ("--sarif", args.sarif.is_some()),
+        ("--report-json", args.report_json.is_some()),
+        ("--report", !args.reports.is_empty()),
+        ("--save-baseline", args.save_baseline.is_some()),
+    ];
+    let asked = files.iter().filter(|(_, asked)| *asked);
+    let asked: Vec<String> = asked.map(|(name, _)| format!("`{name}`")).collect();
+    let what = match (args.list, args.dry_run) {
+        (true, _) => "--list",
+        (false, true) => "--dry-run",
+        (false, false) => return,
+    };
+    if asked.is_empty() {
+        return;
+    }
+    screen.note(&format!(
+        "nothing is written for {}: `{what}` runs nothing",
+        asked.join(", ")
+    ));
+}
+
 /// What `--json` prints when nothing is run: readers get an array all the same.
 pub(super) fn nothing(args: &RunArgs, out: &mut Stdout) -> Result<(), Refusal> {
     if args.json {

@@ -47,6 +47,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
             "nothing was run: the suite has problems (--strict-load)",
         ));
     }
+    list::note_unwritten(args, &screen);
     if args.list {
         return list::list(&prepared, args, &mut screen);
     }

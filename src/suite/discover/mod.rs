@@ -301,10 +301,13 @@ impl Loading<'_> {
                 .as_ref()
                 .is_none_or(|known| known.path != file.path)
             {
-                self.suite.notes.push(format!(
-                    "`{}` is passed over: settings are read at the root of a suite only",
-                    name(&file.path)
-                ));
+                let why = if found.file.relative == SETTINGS[1] && settings.file.is_some() {
+                    format!("the settings are those of `{}`", SETTINGS[0])
+                } else {
+                    "settings are read at the root of a suite only".to_owned()
+                };
+                let note = format!("`{}` is passed over: {why}", name(&file.path));
+                self.suite.notes.push(note);
             }
             return;
         }
