@@ -279,6 +279,17 @@ fn named_targets(
         .0
         .into_iter()
         .map(|(key, value)| {
+            let why = match key.text.as_str() {
+                "" => Some("it has no name"),
+                "all" => Some("`--target all` means every target"),
+                name if name.contains(',') => Some("a comma parts the names of `--target`"),
+                _ => None,
+            };
+            if let Some(why) = why {
+                let origin = lowering.reading.problems.origin(key.at);
+                let problem = problems::no_target_name(origin, &key.text, why);
+                lowering.reading.problems.add(problem);
+            }
             let field = Field {
                 value,
                 key: key.at,

@@ -216,6 +216,16 @@ pub(crate) fn no_report(origin: Origin, found: &str) -> Diagnostic {
     helped(problem, "write it like `junit=report.xml`")
 }
 
+/// A target whose name `--target` cannot say.
+pub(crate) fn no_target_name(origin: Origin, name: &str, why: &str) -> Diagnostic {
+    let problem = error(
+        code::UNKNOWN_WORD,
+        origin,
+        format!("no `--target` chooses the target `{name}`: {why}"),
+    );
+    helped(problem, "give it another name")
+}
+
 /// A second report on the one standard output.
 pub(crate) fn second_stdout(origin: Origin) -> Diagnostic {
     let problem = error(
