@@ -2,7 +2,10 @@
 
 use globset::{Glob, GlobMatcher};
 
-use crate::{suite::model::Case, words::text::clean};
+use crate::{
+    suite::{model::Case, settings::NamedTarget},
+    words::text::clean,
+};
 
 /// The selection of a run. Empty lists select everything.
 #[derive(Debug, Default)]
@@ -55,26 +58,46 @@ impl Filter {
         }
     }
 
-    /// A pattern that is no valid glob, and no text of any of these either.
+    /// A pattern that is no valid glob, and no text of any of these either, on any of these targets.
     pub(crate) fn bad_pattern<'c>(
         &self,
         cases: &(impl Iterator<Item = &'c Case> + Clone),
+        targets: &[NamedTarget],
     ) -> Option<&BadPattern> {
+        let is_text = |pattern: &Pattern| {
+            let mut cases = cases.clone();
+            cases.any(|case| pattern.matches(case) || pattern.matches_on_any(case, targets))
+        };
         self.patterns
             .iter()
             .find_map(|pattern| match &pattern.glob {
-                Globs::Bad(bad) if !cases.clone().any(|case| pattern.matches(case)) => Some(bad),
+                Globs::Bad(bad) if !is_text(pattern) => Some(bad),
                 Globs::Bad(_) | Globs::None | Globs::Some { .. } => None,
             })
     }
 
-    /// Whether the assertion is selected.
-    pub(crate) fn selects(&self, case: &Case) -> bool {
-        let named =
-            self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(case));
+    /// Whether the assertion is selected, on one of these targets at least.
+    pub(crate) fn selects(&self, case: &Case, targets: &[NamedTarget]) -> bool {
+        let named = self.names(case)
+            || self
+                .patterns
+                .iter()
+                .any(|pattern| pattern.matches_on_any(case, targets));
         let tagged = self.tags.is_empty() || self.tags.iter().any(|tag| case.tags.contains(tag));
         let refused = self.not_tags.iter().any(|tag| case.tags.contains(tag));
         named && tagged && !refused
+    }
+
+    /// Of an assertion that is selected: whether it is on this target. One that a pattern names with a target is
+    /// selected there alone.
+    pub(crate) fn selects_on(&self, case: &Case, target: &NamedTarget) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.names(case) || patterns.any(|pattern| pattern.matches_on(case, target))
+    }
+
+    /// Whether the assertion is named, whatever the target.
+    fn names(&self, case: &Case) -> bool {
+        self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(case))
     }
 }
 
@@ -88,11 +111,22 @@ impl Pattern {
     }
 
     fn matches(&self, case: &Case) -> bool {
-        let is_part = |text: &String| case.id.contains(text.as_str());
-        is_part(&self.typed)
-            || is_part(&self.shown)
+        self.matches_text(&case.id)
             || case.name.contains(&self.typed)
-            || self.glob.matches(case)
+            || self.glob.matches_typed(&case.name)
+    }
+
+    /// Whether it is about the assertion on a target, by the id that is shown there.
+    fn matches_on(&self, case: &Case, target: &NamedTarget) -> bool {
+        self.matches_text(&on_target(&case.id, &target.name))
+    }
+
+    fn matches_on_any(&self, case: &Case, targets: &[NamedTarget]) -> bool {
+        targets.iter().any(|target| self.matches_on(case, target))
+    }
+
+    fn matches_text(&self, id: &str) -> bool {
+        id.contains(&self.typed) || id.contains(&self.shown) || self.glob.matches(id)
     }
 }
 
@@ -111,14 +145,24 @@ impl Globs {
         }
     }
 
-    fn matches(&self, case: &Case) -> bool {
+    fn matches(&self, id: &str) -> bool {
         match self {
             Self::None | Self::Bad(_) => false,
-            Self::Some { typed, shown } => {
-                typed.is_match(&case.id) || shown.is_match(&case.id) || typed.is_match(&case.name)
-            }
+            Self::Some { typed, shown } => typed.is_match(id) || shown.is_match(id),
         }
     }
+
+    fn matches_typed(&self, name: &str) -> bool {
+        match self {
+            Self::None | Self::Bad(_) => false,
+            Self::Some { typed, shown: _ } => typed.is_match(name),
+        }
+    }
+}
+
+/// An id as lists and reports show it on a target.
+fn on_target(id: &str, target: &str) -> String {
+    format!("{id} [{target}]")
 }
 
 /// A part of a name as ids have it, for one that was copied from the suite.
@@ -168,7 +212,7 @@ mod tests {
     #[test]
     fn a_text_of_the_id_selects_whatever_its_signs_mean_in_a_glob() {
         let selects = |pattern: &str, id: &str| {
-            Filter::new(&[pattern.to_owned()], &[], &[]).selects(&case(id))
+            Filter::new(&[pattern.to_owned()], &[], &[]).selects(&case(id), &[])
         };
         for (pattern, id) in [
             ("items[0]", "a.yaml::has items[0] of it"),
@@ -190,7 +234,9 @@ mod tests {
         let bad = |pattern: &str| {
             let cases = [case("a.yaml::open ["), case("b.yaml::{x")];
             let filter = Filter::new(&[pattern.to_owned()], &[], &[]);
-            filter.bad_pattern(&cases.iter()).map(ToString::to_string)
+            filter
+                .bad_pattern(&cases.iter(), &[])
+                .map(ToString::to_string)
         };
         assert_eq!(bad("open ["), None);
         assert_eq!(bad("{x"), None);

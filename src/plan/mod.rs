@@ -123,7 +123,7 @@ pub(crate) struct Plan {
     pub(crate) left_out: usize,
     /// Those of them that another shard has.
     pub(crate) of_other_shards: usize,
-    /// Assertions, once for each target that was not chosen.
+    /// Assertions, once for each target that was not chosen for them.
     pub(crate) of_other_targets: usize,
     /// Assertions that would talk to a url, and to a command of `--server` instead.
     pub(crate) urls_replaced: usize,
@@ -197,7 +197,7 @@ fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>,
     let mut position = 0;
     for entry in &suite.entries {
         let case = entry.case();
-        if !options.filter.selects(case) {
+        if !options.filter.selects(case, &options.targets) {
             continue;
         }
         if options.part.holds(position, &case.id) {
@@ -324,6 +324,12 @@ fn add_jobs(
         plan.urls_replaced += 1;
     }
     for talk in talks {
+        let case = &assertion.case;
+        let on = |target| options.filter.selects_on(case, target);
+        if !talk.target.is_none_or(on) {
+            plan.of_other_targets += 1;
+            continue;
+        }
         for trial in 1..=options.trials {
             let work = match (&reason, &talk.server) {
                 (Some(reason), _) => Work::Skip(reason.clone()),

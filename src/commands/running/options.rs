@@ -203,7 +203,9 @@ pub(in crate::commands) fn prepare(
     let (loaded, dialect) = load(&suites, (args, fixture_from, contents), &environment)?;
     let (targets, other_targets) = targets(args, &loaded.settings)?;
     let (filter, part) = match chosen {
-        Chosen::ByOptions | Chosen::ToDivide => (filter(args, &loaded.suite)?, part(args)?),
+        Chosen::ByOptions | Chosen::ToDivide => {
+            (filter(args, &loaded.suite, &targets)?, part(args)?)
+        }
         Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
     };
     let options = PlanOptions {
@@ -420,9 +422,9 @@ fn usage(error: &impl std::fmt::Display) -> Refusal {
     Refusal::invalid(error.to_string())
 }
 
-fn filter(args: &RunArgs, suite: &Suite) -> Result<Filter, Refusal> {
+fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filter, Refusal> {
     let filter = Filter::new(&args.filter, &args.tags, &args.not_tags);
-    match filter.bad_pattern(&suite.entries.iter().map(Entry::case)) {
+    match filter.bad_pattern(&suite.entries.iter().map(Entry::case), targets) {
         Some(bad) => Err(usage(bad)),
         None => Ok(filter),
     }
