@@ -47,7 +47,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         server_from: if args.server.is_some() {
             ServerFrom::Elsewhere
         } else {
-            ServerFrom::Suite
+            ServerFrom::Targets
         },
         image_from: ImageFrom::Suite,
         started_in: StartedIn::Processes,

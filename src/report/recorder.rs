@@ -122,10 +122,13 @@ impl Recorder {
                 None
             }
             Event::CatalogMissing { target, why } => {
-                let target = Cleaner::name(&self.cleaner.mask(target));
+                let target = match Cleaner::name(&self.cleaner.mask(target)) {
+                    unnamed if unnamed.is_empty() => "a server without a command".to_owned(),
+                    named => format!("`{named}`"),
+                };
                 let why = self.cleaner.line(why);
                 self.report.notes.push(format!(
-                    "not all that `{target}` lists is known: {why}; \
+                    "not all that {target} lists is known: {why}; \
                      it was asked beside the assertions, and that counts for none"
                 ));
                 None

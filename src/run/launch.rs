@@ -56,7 +56,9 @@ pub(crate) fn command_line(
         Target::Process(launch) => {
             let program = launch.command.as_ref().ok_or_else(|| {
                 invalid("the server has no `command`")
-                    .with_help("say what to start under `server: {command: …}`")
+                    .with_help(
+                        "say what to start under `server: {command: …}`, or run with `--server` or `--target`",
+                    )
             })?;
             fill(
                 launch,

@@ -60,10 +60,10 @@ impl Folder {
     ) -> Self {
         Self {
             path,
-            server_from: if settings.targets.is_empty() {
-                options.server_from
-            } else {
-                ServerFrom::Elsewhere
+            server_from: match options.server_from {
+                ServerFrom::Targets if settings.targets.is_empty() => ServerFrom::Suite,
+                ServerFrom::Targets | ServerFrom::Elsewhere => ServerFrom::Elsewhere,
+                ServerFrom::Suite => ServerFrom::Suite,
             },
             settings,
             dialect,

@@ -86,7 +86,9 @@ pub(crate) enum ServerFrom {
     /// The suite alone: one that names none has a problem.
     #[default]
     Suite,
-    /// The command line or the settings' targets may give one.
+    /// A target of the settings may give one, when it is run; a suite whose settings have none has to say.
+    Targets,
+    /// The command line gives one.
     Elsewhere,
 }
 

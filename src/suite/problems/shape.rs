@@ -291,7 +291,8 @@ pub(crate) fn no_server(origin: Origin) -> Diagnostic {
     );
     helped(
         problem,
-        "add `server: {command: …}`, or `defaults: {server: …}` in `mcp-assert.yaml`, or run with `--server`",
+        "add `server: {command: …}`, or `defaults: {server: …}` in `mcp-assert.yaml`, or run with `--server`, or with `--target` where the \
+         settings have targets",
     )
 }
 

@@ -98,7 +98,7 @@ impl Sample {
         let options = LoadOptions {
             dialect: self.dialect,
             unset_variables: self.unset,
-            server_from: ServerFrom::Suite,
+            server_from: ServerFrom::Targets,
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
@@ -151,7 +151,7 @@ impl Sample {
         let options = LoadOptions {
             dialect: self.dialect,
             unset_variables: self.unset,
-            server_from: ServerFrom::Suite,
+            server_from: ServerFrom::Targets,
             image_from: ImageFrom::Suite,
             started_in: self.started_in,
             fixture_from: self.fixture_from,
