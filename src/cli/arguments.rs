@@ -23,6 +23,8 @@ pub(crate) fn normalise(
 ) -> Vec<OsString> {
     let mut known = own_options(command);
     let mut out = Vec::new();
+    // The last one of a switch counts: where the earlier ones stand.
+    let mut switches: Vec<(String, usize)> = Vec::new();
     let mut verb: Option<String> = None;
     while let Some(argument) = arguments.next() {
         let Some(text) = argument.to_str() else {
@@ -51,8 +53,17 @@ pub(crate) fn normalise(
         let is_none = |value: &str| drops && value.is_empty();
         match (known.get(name), value) {
             (None, _) => out.push(argument),
-            (Some(Kind::Switch), Some("false" | "0" | "f" | "F" | "FALSE" | "False")) => {}
+            (Some(Kind::Switch), Some("false" | "0" | "f" | "F" | "FALSE" | "False")) => {
+                let opposite = opposite(name);
+                drop_switch(&mut out, &mut switches, &[name, &opposite]);
+                if known.contains_key(&opposite) {
+                    switches.push((opposite.clone(), out.len()));
+                    out.push(usual(&opposite).into());
+                }
+            }
             (Some(Kind::Switch), Some("true" | "1" | "t" | "T" | "TRUE" | "True") | None) => {
+                drop_switch(&mut out, &mut switches, &[name, &opposite(name)]);
+                switches.push((name.to_owned(), out.len()));
                 out.push(usual(name).into());
             }
             (Some(Kind::Value), Some(value)) if is_none(value) => {}
@@ -71,6 +82,28 @@ pub(crate) fn normalise(
         }
     }
     out
+}
+
+/// The switch that takes another one back.
+fn opposite(name: &str) -> String {
+    match name.strip_prefix("no-") {
+        Some(name) => name.to_owned(),
+        None => format!("no-{name}"),
+    }
+}
+
+/// Takes out what was said with any of these names.
+fn drop_switch(out: &mut Vec<OsString>, switches: &mut Vec<(String, usize)>, names: &[&str]) {
+    while let Some(at) = switches
+        .iter()
+        .position(|(name, _)| names.contains(&name.as_str()))
+    {
+        let (_, place) = switches.remove(at);
+        out.remove(place);
+        for (_, other) in &mut *switches {
+            *other -= usize::from(*other > place);
+        }
+    }
 }
 
 /// The form that clap reads.
@@ -144,6 +177,24 @@ mod tests {
             &["run", "--suite=x", "--json"],
         );
         case(&["run", "-json=false", "y"], &["run", "y"]);
+        case(
+            &["run", "--json", "x", "--trace", "-json=false"],
+            &["run", "x", "--trace"],
+        );
+        case(
+            &["run", "--json=false", "-json", "--trace", "--json=1"],
+            &["run", "--trace", "--json"],
+        );
+        case(
+            &["run", "--server", "--json", "--json=false"],
+            &["run", "--server", "--json"],
+        );
+        // The settings may say it too.
+        case(&["run", "--compat", "--compat=0"], &["run", "--no-compat"]);
+        case(
+            &["ci", "plan", "--compat=false", "-compat"],
+            &["ci", "plan", "--compat"],
+        );
         case(
             &["run", "--server", "-trials"],
             &["run", "--server", "-trials"],

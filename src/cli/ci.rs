@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::run::MOST_TRIALS;
+use super::{RulesArgs, run::MOST_TRIALS};
 
 /// Options of `ci`.
 #[derive(Debug, Args)]
@@ -135,9 +135,9 @@ pub(crate) struct SelectionArgs {
     /// Only assertions with one of these tags, and none with a tag written as `!tag`
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tags: Vec<String>,
-    /// Give the verdicts of the Go tool where ours differ on purpose
-    #[arg(long)]
-    pub(crate) compat: bool,
+    /// Whose rules apply.
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
 }
 
 /// Where and how assertions run.

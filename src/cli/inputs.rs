@@ -46,7 +46,7 @@ pub(crate) struct Input {
 
 /// Options of the command line alone. How many shards there are is decided by their duration; the rest is for those
 /// who come from the Go tool's `ci`, and `compat: true` of the settings holds in the action.
-const NO_INPUTS: [&str; 3] = ["shards", "reuse-server", "compat"];
+const NO_INPUTS: [&str; 4] = ["shards", "reuse-server", "compat", "no-compat"];
 
 /// Options of `ci` that a shard has no use for.
 const OF_NO_SHARD: [&str; 9] = [

@@ -12,7 +12,7 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod validate;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::words::diagnostic::Colour;
 
@@ -64,7 +64,30 @@ pub(crate) enum Command {
     Version,
 }
 
-/// When something that suits a terminal is used.
+/// Whose rules apply, where somebody says.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct RulesArgs {
+    /// Give the verdicts of the Go tool where ours differ on purpose
+    #[arg(long)]
+    compat: bool,
+    /// What `--compat=false` becomes: unlike other switches this one may be on in the settings.
+    #[arg(long, hide = true)]
+    no_compat: bool,
+}
+
+impl RulesArgs {
+    /// Whether those of the Go tool are wanted; `None` leaves it to the settings.
+    pub(crate) fn compat(self) -> Option<bool> {
+        match (self.no_compat, self.compat) {
+            (true, _) => Some(false),
+            (false, true) => Some(true),
+            (false, false) => None,
+        }
+    }
+}
+
+/// When colours are used. Live progress moves the cursor, so that only a terminal has it, whatever is said here; without
+/// colours by `NO_COLOR` it stays, which is about colours alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On a terminal.

@@ -48,7 +48,9 @@ fn section(out: &mut String, above: &str, command: &Command) {
     let _ = write!(out, "\n## `{name}`\n\n{}.\n", about.unwrap_or_default());
     let arguments: Vec<&Arg> = command
         .get_arguments()
-        .filter(|argument| !is_help(argument) && !argument.is_global_set())
+        .filter(|argument| {
+            !is_help(argument) && !argument.is_global_set() && !argument.is_hide_set()
+        })
         .collect();
     if !arguments.is_empty() {
         out.push_str("\n| option | meaning |\n|---|---|\n");

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::RulesArgs;
+
 /// The most trials of an assertion.
 pub(crate) const MOST_TRIALS: i64 = 10_000;
 
@@ -126,9 +128,9 @@ pub(crate) struct RunArgs {
     /// Write this run as a baseline, after any comparison
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) save_baseline: Option<PathBuf>,
-    /// Give the verdicts of the Go tool where ours differ on purpose
-    #[arg(long)]
-    pub(crate) compat: bool,
+    /// Whose rules apply.
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// Make protocol findings red
     #[arg(long)]
     pub(crate) strict_protocol: bool,

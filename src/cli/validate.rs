@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use super::RulesArgs;
+
 /// Options of `validate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -19,9 +21,9 @@ pub(crate) struct ValidateArgs {
     /// Likewise
     #[arg(value_name = "SUITE", value_hint = ValueHint::AnyPath)]
     pub(crate) more_suites: Vec<PathBuf>,
-    /// The rules of the Go tool of the same name
-    #[arg(long)]
-    pub(crate) compat: bool,
+    /// Whose rules apply.
+    #[command(flatten)]
+    pub(crate) rules: RulesArgs,
     /// An unset environment variable without a default is a problem
     #[arg(long)]
     pub(crate) strict_env: bool,

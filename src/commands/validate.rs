@@ -34,11 +34,7 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
         paths.push(PathBuf::from("evals"));
     }
     let options = LoadOptions {
-        dialect: if args.compat {
-            Dialect::Compat
-        } else {
-            Dialect::Native
-        },
+        dialect: args.rules.compat().map(Dialect::of_compat),
         unset_variables: if args.strict_env {
             UnsetVariables::Refuse
         } else {

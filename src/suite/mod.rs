@@ -27,3 +27,10 @@ pub(crate) enum Dialect {
     /// The Go tool's: `--compat`.
     Compat,
 }
+
+impl Dialect {
+    /// The one that a setting or a switch of the name `compat` asks for.
+    pub(crate) fn of_compat(compat: bool) -> Self {
+        if compat { Self::Compat } else { Self::Native }
+    }
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::Marked;
 use crate::{
     cli::{
+        RulesArgs,
         ci::{
             CiArgs, CommentWhen, Isolation, Jobs, JudgingArgs, PlaceArgs, PlanArgs, SelectionArgs,
             SinkArgs, Store, Switch,
@@ -74,7 +75,7 @@ pub(super) fn merge_args() -> RunArgs {
         trials: 1,
         filter: Vec::new(),
         tags: Vec::new(),
-        compat: false,
+        rules: RulesArgs::default(),
     })
 }
 
@@ -86,7 +87,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         trials,
         filter,
         tags,
-        compat,
+        rules,
     } = args;
     let (tags, not_tags) = tag_lists(tags);
     RunArgs {
@@ -122,7 +123,7 @@ fn selected(args: &SelectionArgs) -> RunArgs {
         reports: Vec::new(),
         baseline: None,
         save_baseline: None,
-        compat: *compat,
+        rules: *rules,
         strict_protocol: false,
         strict_vacuity: false,
         strict_load: false,

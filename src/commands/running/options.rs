@@ -351,16 +351,14 @@ fn load(
             }
         })
     };
-    let asked = if args.compat {
-        Dialect::Compat
-    } else {
-        Dialect::Native
-    };
+    let asked = args.rules.compat().map(Dialect::of_compat);
     let loaded = load(asked)?;
-    if loaded.settings.compat && asked == Dialect::Native {
-        return Ok((load(Dialect::Compat)?, Dialect::Compat));
+    match asked {
+        Some(asked) => Ok((loaded, asked)),
+        // One file's settings hold for the other suites too.
+        None if loaded.settings.compat => Ok((load(Some(Dialect::Compat))?, Dialect::Compat)),
+        None => Ok((loaded, Dialect::Native)),
     }
-    Ok((loaded, asked))
 }
 
 /// Where servers run.

@@ -142,7 +142,7 @@ mod tests {
     fn folder(path: &Path) -> Folder {
         let environment = Arc::new(Environment::default());
         let options = LoadOptions {
-            dialect: Dialect::Native,
+            dialect: None,
             unset_variables: UnsetVariables::Warn,
             server_from: ServerFrom::Elsewhere,
             image_from: ImageFrom::Elsewhere,

@@ -54,8 +54,8 @@ const SETTINGS: [&str; 2] = ["mcp-assert.yaml", "mcp-assert.yml"];
 /// How a suite is loaded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadOptions<'a> {
-    /// Whose rules apply; the settings file can ask for the Go tool's too.
-    pub(crate) dialect: Dialect,
+    /// Whose rules apply; `None` where the settings file says.
+    pub(crate) dialect: Option<Dialect>,
     /// What an unset environment variable means.
     pub(crate) unset_variables: UnsetVariables,
     /// Whether the command line may give the server.
@@ -194,11 +194,8 @@ impl Loading<'_> {
         if let Some(wrong) = wrong {
             self.wrong_settings(wrong);
         }
-        let dialect = if settings.compat {
-            Dialect::Compat
-        } else {
-            self.options.dialect
-        };
+        let of_settings = || Dialect::of_compat(settings.compat);
+        let dialect = self.options.dialect.unwrap_or_else(of_settings);
         let files = if is_folder {
             self.files_below(path, &base, &settings, dialect)
         } else {

@@ -96,7 +96,7 @@ impl Sample {
 
     fn load_all(&self, paths: &[&str]) -> Loaded {
         let options = LoadOptions {
-            dialect: self.dialect,
+            dialect: Some(self.dialect),
             unset_variables: self.unset,
             server_from: ServerFrom::Targets,
             image_from: ImageFrom::Suite,
@@ -149,7 +149,7 @@ impl Sample {
     /// The code of the problem for which a path is refused as a whole.
     fn refused(&self, path: &str) -> &'static str {
         let options = LoadOptions {
-            dialect: self.dialect,
+            dialect: Some(self.dialect),
             unset_variables: self.unset,
             server_from: ServerFrom::Targets,
             image_from: ImageFrom::Suite,
