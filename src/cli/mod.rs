@@ -35,7 +35,7 @@ pub(crate) struct Cli {
     /// Print the version, the commit and the newest MCP revision
     #[arg(short = 'V', long)]
     pub(crate) version: bool,
-    /// Use colours and live progress: on a terminal, always, or never
+    /// Use colours: on a terminal, always, or never, which is without live progress too
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: When,
     /// What to do

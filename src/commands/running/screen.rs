@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::run::RunArgs,
+    cli::{When, run::RunArgs},
     commands::Context,
     deliver::{
         stdout::Stdout,
@@ -54,7 +54,10 @@ impl Screen {
                 .any(|(_, path)| is_stdout(Path::new(path)))
             || named.into_iter().flatten().any(|path| is_stdout(path));
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
-        let bars = io::stderr().is_terminal() && !plain_terminal && !context.is_in_ci();
+        let bars = io::stderr().is_terminal()
+            && !plain_terminal
+            && !context.is_in_ci()
+            && context.colour != When::Never;
         Self {
             stdout: match &context.log {
                 Some(log) if !takes_stdout => {
