@@ -385,3 +385,228 @@ fn a_command_in_place_of_a_url_is_started_as_its_server_block_says() {
     let ran = on_target.run(&["run", "evals", "--target", "other"]);
     assert!(ran.stdout.contains("mode <b>"), "{}", ran.stdout);
 }
+
+/// The ids that `run` lists with these options.
+fn listed(project: &Project, options: &[&str]) -> Vec<String> {
+    let ran = project.run(&[&["run", "evals", "--list"], options].concat());
+    ran.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_switch_can_be_taken_back_and_overrides_the_settings() {
+    let server = "server: {builtin: conformance}\n";
+    let text = format!("name: n\n{server}assert: {{tool: echo}}\n");
+    let deep = |project: Project| project.file("evals/a/b/deep.yaml", text.clone());
+    let settings = deep(Project::new().file("evals/mcp-assert.yaml", "compat: true\n"));
+    // The Go tool looks one level deep.
+    assert!(listed(&settings, &[]).is_empty());
+    assert!(listed(&settings, &["--compat"]).is_empty());
+    assert_eq!(listed(&settings, &["--compat=false"]).len(), 1);
+    assert!(listed(&settings, &["--compat=false", "-compat"]).is_empty());
+    let ran = settings.run(&["validate", "--suite", "evals", "--compat=false"]);
+    assert!(ran.stdout.starts_with("1 assertion,"), "{}", ran.stdout);
+    let none = deep(Project::new());
+    assert_eq!(listed(&none, &["--compat", "--compat=false"]).len(), 1);
+    assert_eq!(
+        listed(&none, &["--json", "--json=false"]),
+        ["a/b/deep.yaml::n"]
+    );
+}
+
+#[test]
+fn an_id_is_found_as_it_is_listed_on_a_target_and_runs_there_alone() {
+    let project = Project::new()
+        .file(
+            "evals/mcp-assert.yaml",
+            "targets:\n  one: {builtin: conformance}\n  two: {builtin: conformance}\n",
+        )
+        .file(
+            "evals/a.yaml",
+            "name: n\nassert: {tool: echo}\n---\nname: m\nassert: {tool: echo}\n",
+        );
+    let all = [
+        "a.yaml::n [one]",
+        "a.yaml::n [two]",
+        "a.yaml::m [one]",
+        "a.yaml::m [two]",
+    ];
+    let on = |filter: &[&str]| listed(&project, &[&["--target", "all"], filter].concat());
+    assert_eq!(on(&[]), all);
+    for id in all {
+        assert_eq!(on(&["--filter", id]), [id]);
+    }
+    assert_eq!(on(&["--filter", "a.yaml::n"]), all[..2]);
+    assert_eq!(on(&["--filter", "[two]"]), [all[1], all[3]]);
+    assert_eq!(
+        on(&["--filter", "::n [on", "--filter", "::m"]),
+        [all[0], all[2], all[3]]
+    );
+    assert!(on(&["--filter", "a.yaml::n [three]"]).is_empty());
+    // What was left out is still there.
+    let run = [
+        "run",
+        "evals",
+        "--target",
+        "all",
+        "--save-baseline",
+        "b.json",
+    ];
+    project.run(&run);
+    let part = [&run[..], &["--filter", all[0]]].concat();
+    project.run(&part);
+    assert_eq!(project.read("b.json").matches("\"id\"").count(), 4);
+}
+
+#[test]
+fn an_assertion_that_only_a_target_gives_a_server_needs_one() {
+    let project = Project::new()
+        .file(
+            "evals/mcp-assert.yaml",
+            "targets: {one: {builtin: conformance}}\n",
+        )
+        .file(
+            "evals/a.yaml",
+            "name: n\nassert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}\n",
+        );
+    assert_eq!(project.run(&["validate", "evals"]).code, 0);
+    assert_eq!(project.run(&["run", "evals", "--target", "one"]).code, 0);
+    let server = ["run", "evals", "--server", BINARY];
+    assert!(!project.run(&server).stderr.contains("nothing says which"));
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        let ran = project.run(verb);
+        assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+        for words in [
+            "nothing says which server to start",
+            "--target",
+            "evals/a.yaml:1",
+        ] {
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+        assert!(!ran.stdout.contains("``") && !ran.stderr.contains("``"));
+    }
+}
+
+#[test]
+fn a_target_that_cannot_be_chosen_is_a_problem_with_its_place() {
+    for (name, line) in [("all", 3), ("'a,b'", 3), ("''", 3)] {
+        let settings = format!(
+            "targets:\n  one: {{builtin: conformance}}\n  {name}: {{builtin: conformance}}\n"
+        );
+        let project = Project::new()
+            .file("evals/mcp-assert.yaml", settings)
+            .file("evals/a.yaml", "name: n\nassert: {tool: echo}\n");
+        let ran = project.run(&["validate", "evals"]);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        let place = format!("evals/mcp-assert.yaml:{line}:3");
+        for words in ["chooses the target", &place] {
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_was_probably_meant_is_said() {
+    let case = |words: &[&str], said: &str| {
+        let ran = Project::new().run(words);
+        assert_eq!((ran.code, &ran.stdout[..]), (2, ""), "{words:?}");
+        assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
+        assert_eq!(ran.stderr.matches("tip:").count(), 1, "{}", ran.stderr);
+    };
+    case(&["rnu"], "'run'");
+    case(&["valdate"], "'validate'");
+    case(&["ci", "mrege"], "'merge'");
+    case(&["run", "--suit", "evals"], "'--suite'");
+    let of_ci = "`--threshold` is an option of `mcp-assert ci`";
+    case(&["run", "--threshold", "5"], of_ci);
+    case(
+        &["run", "evals", "--image=x"],
+        "`--image` is an option of `mcp-assert ci`",
+    );
+    case(&["ci", "merge", "--suite", "x"], "`mcp-assert ci plan`");
+    let ran = Project::new().run(&["zzzzzzzz"]);
+    assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
+}
+
+#[test]
+fn reports_of_a_run_that_is_not_made_are_told_as_unwritten() {
+    let project = Project::new().file(
+        "evals/a.yaml",
+        "name: n\nserver: {builtin: conformance}\nassert: {tool: echo}\n",
+    );
+    for what in ["--list", "--dry-run"] {
+        let ran = project.run(&[
+            "run",
+            "evals",
+            what,
+            "--junit",
+            "x.xml",
+            "--report",
+            "json=r.json",
+        ]);
+        let said = format!("nothing is written for `--junit`, `--report`: `{what}` runs nothing");
+        assert!(
+            ran.code == 0 && ran.stderr.contains(&said),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(project.run(&["run", "evals", "--list"]).stderr, "");
+}
+
+#[test]
+fn settings_beside_settings_are_passed_over_for_what_they_are() {
+    let text = "name: n\nserver: {builtin: conformance}\nassert: {tool: echo}\n";
+    let project = Project::new()
+        .file("evals/a.yaml", text)
+        .file("evals/mcp-assert.yaml", "jobs: 1\n")
+        .file("evals/mcp-assert.yml", "jobs: 2\n")
+        .file("evals/sub/mcp-assert.yml", "jobs: 2\n");
+    let said = project.run(&["validate", "evals"]).stderr;
+    for words in [
+        "`evals/mcp-assert.yml` is passed over: the settings are those of `mcp-assert.yaml`",
+        "`evals/sub/mcp-assert.yml` is passed over: settings are read at the root of a suite only",
+    ] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_not_said_to_be_unset() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let value = OsStr::from_bytes(b"a\xffb");
+    for text in [
+        "env: {A: '${NU}'}, builtin: conformance",
+        "builtin: conformance, args: ['{{env.NU}}']",
+    ] {
+        let text = format!("name: n\nserver: {{{text}}}\nassert: {{tool: echo}}\n");
+        let project = Project::new().file("evals/a.yaml", text);
+        let mut command = project.command(&["validate", "evals"]);
+        command.env("NU", value);
+        let said = project.finish(command).stderr;
+        assert!(said.contains("variable `NU` is no UTF-8"), "{said}");
+        assert!(!said.contains("is not set"), "{said}");
+    }
+}
+
+#[test]
+fn a_regression_that_cannot_be_found_is_told() {
+    let project = Project::new().file(
+        "evals/a.yaml",
+        "name: n\nserver: {builtin: conformance}\nassert: {tool: echo, args: {message: hi}, expect: {contains: [hi]}}\n",
+    );
+    let ci = ["ci", "--isolation", "process", "--fail-on-regression"];
+    for (baseline, said) in [
+        (
+            "off",
+            "no baseline (`--baseline off` asks for no comparison)",
+        ),
+        ("auto", "no baseline (no token, so"),
+    ] {
+        let ran = project.run(&[&ci[..], &["--baseline", baseline]].concat());
+        assert!(ran.code == 0 && ran.stderr.contains(said), "{}", ran.stderr);
+    }
+    let ran = project.run(&["ci", "--isolation", "process"]);
+    assert!(!ran.stderr.contains("no baseline"), "{}", ran.stderr);
+}
