@@ -1,6 +1,9 @@
 //! One shard of a plan: what it is to run, and whether the suites still have it.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::artifacts;
 use crate::{
@@ -210,10 +213,13 @@ pub(super) fn refuse_misplaced(
         let named = enumerated(missing);
         return Err(of_other_suites(&format!("{number} is not there: {named}")));
     }
+    // Who plans from another folder calls all files otherwise: only what is there under the planned name is another one.
+    let files: BTreeSet<&str> = found.values().copied().collect();
     let elsewhere: Vec<String> = facts
         .ids
         .iter()
         .zip(&planned.places)
+        .filter(|(_, PlannedPlace(file, _))| files.contains(file.as_str()))
         .filter_map(|(id, PlannedPlace(file, _))| {
             let found = found.get(id.as_str()).filter(|found| *found != file)?;
             Some(format!(
