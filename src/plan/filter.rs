@@ -90,9 +90,10 @@ impl Filter {
 
     /// Of an assertion that is selected: whether it is on this target. One that a pattern names with a target is
     /// selected there alone.
-    pub(crate) fn selects_on(&self, case: &Case, target: &NamedTarget) -> bool {
+    pub(crate) fn selects_on(&self, case: &Case, target: Option<&NamedTarget>) -> bool {
         let mut patterns = self.patterns.iter();
-        self.names(case) || patterns.any(|pattern| pattern.matches_on(case, target))
+        let named = |target| patterns.any(|pattern| pattern.matches_on(case, target));
+        self.names(case) || target.is_none_or(named)
     }
 
     /// Whether the assertion is named, whatever the target.

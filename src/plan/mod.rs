@@ -263,10 +263,8 @@ impl<'a> Talks<'a> {
         if options.targets.is_empty() {
             return vec![self.on(assertion, None)];
         }
-        let targets = options.targets.iter();
-        targets
-            .map(|target| self.on(assertion, Some(target)))
-            .collect()
+        let on = |target| self.on(assertion, Some(target));
+        options.targets.iter().map(on).collect()
     }
 
     fn on(&mut self, assertion: &Assertion, target: Option<&'a NamedTarget>) -> Talk<'a> {
@@ -324,9 +322,7 @@ fn add_jobs(
         plan.urls_replaced += 1;
     }
     for talk in talks {
-        let case = &assertion.case;
-        let on = |target| options.filter.selects_on(case, target);
-        if !talk.target.is_none_or(on) {
+        if !options.filter.selects_on(&assertion.case, talk.target) {
             plan.of_other_targets += 1;
             continue;
         }

@@ -97,6 +97,15 @@ fn is_suite(text: &str) -> bool {
     })
 }
 
+/// Whether a file with the settings' name is an assertion after all.
+pub(super) fn is_assertion(text: &str) -> bool {
+    let file = Arc::new(SourceFile::new(String::new(), String::new()));
+    let problems = Problems::new(file, None);
+    yaml::parse(text, Source::Suite, problems, Dialect::Native)
+        .filter_map(|document| document.root)
+        .any(|root| !assertion::subjects_of(&root).is_empty())
+}
+
 fn has_server(root: &Node) -> bool {
     match &root.kind {
         Kind::Map(entries) => entries.iter().any(|entry| entry.key.text == "server"),

@@ -19,6 +19,7 @@ use std::{
 pub(crate) use self::contents::{Contents, FileRead};
 pub(crate) use self::walk::Files;
 use self::{
+    aside::is_assertion,
     folder::{Folder, Sources},
     known::Known,
     root::{Root, WrongSettings, other_fixtures, passed_over},
@@ -488,13 +489,4 @@ fn tags_of(root: &Node, defaults: Option<&Node>) -> Vec<String> {
             }
         },
     }
-}
-
-/// Whether a file with the settings' name is an assertion after all.
-fn is_assertion(text: &str) -> bool {
-    let file = Arc::new(SourceFile::new(String::new(), String::new()));
-    let problems = Problems::new(file, None);
-    yaml::parse(text, Source::Suite, problems, Dialect::Native)
-        .filter_map(|document| document.root)
-        .any(|root| !assertion::subjects_of(&root).is_empty())
 }

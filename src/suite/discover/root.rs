@@ -8,7 +8,9 @@ use std::{
 };
 
 use super::{
-    FileRead, LoadError, LoadOptions, SETTINGS, file_of, is_assertion, shown,
+    FileRead, LoadError, LoadOptions, SETTINGS,
+    aside::is_assertion,
+    file_of, shown,
     text::{read_beside, read_text},
     walk,
 };
