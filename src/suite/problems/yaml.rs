@@ -3,7 +3,7 @@
 use super::{code, error, helped, labelled, warning};
 use crate::{
     suite::Dialect,
-    words::{diagnostic::Diagnostic, source::Origin, text::name},
+    words::{diagnostic::Diagnostic, source::Origin},
 };
 
 /// The parser's complaint.
@@ -43,7 +43,12 @@ pub(crate) fn duplicate_key(origin: Origin, key: &str, first_line: usize) -> Dia
         format!("the key `{key}` occurs twice"),
     );
     let problem = labelled(problem, format!("it stands in line {first_line} already"));
-    helped(problem, "join the two values, or remove one")
+    let help = if key == "<<" {
+        "merge several maps with a list: `<<: [*a, *b]`"
+    } else {
+        "join the two values, or remove one"
+    };
+    helped(problem, help)
 }
 
 /// An alias without an anchor.
@@ -78,8 +83,7 @@ pub(crate) fn merge_of_no_map(origin: Origin) -> Diagnostic {
     helped(problem, "put the key in quotes if it is meant as it is")
 }
 
-/// A tag that is none of YAML's own.
-/// The Go tool's parser takes the value as if it were not there.
+/// A tag that is none of YAML's own. The Go tool's parser takes the value as if it were not there.
 pub(crate) fn unknown_tag(origin: Origin, tag: &str, dialect: Dialect) -> Diagnostic {
     let message = format!("the tag `{tag}` means nothing here");
     let problem = match dialect {
@@ -89,25 +93,14 @@ pub(crate) fn unknown_tag(origin: Origin, tag: &str, dialect: Dialect) -> Diagno
     helped(problem, "remove it, or put the text in quotes")
 }
 
-/// `!!binary` before what is no base64.
-pub(crate) fn no_base64(origin: Origin) -> Diagnostic {
+/// A tag of a type before what is of another: `!!int a`.
+pub(crate) fn unfit_tag(origin: Origin, tag: &str, wanted: &str) -> Diagnostic {
     let problem = error(
         code::YAML_SYNTAX,
         origin,
-        "the text behind `!!binary` is no base64".into(),
+        format!("`!!{tag}` takes {wanted}, which this is not"),
     );
     helped(problem, "remove the tag if the text is meant as it is")
-}
-
-/// A tag of YAML's own before what is something else: the tag and what it asks for.
-pub(crate) fn not_of_tag(origin: Origin, (tag, kind): (&str, &str), text: &str) -> Diagnostic {
-    let message = format!("`{}` is no {kind}, which `!!{tag}` asks for", name(text));
-    let problem = error(code::YAML_SYNTAX, origin, message);
-    let help = match tag {
-        "bool" => "write `true` or `false`, or remove the tag if the text is meant as it is",
-        _ => "remove the tag if the text is meant as it is",
-    };
-    helped(problem, help)
 }
 
 /// `.inf`, `.nan`.

@@ -182,6 +182,16 @@ fn anchors_and_merge_keys_work() {
         "setup:\n  - &s {tool: a, args: {x: 1}}\n  - <<: *s\n    tool: b\nassert: {tool: x}\n",
     );
     assert_eq!(body.setup.len(), 2);
+    for (key, merged) in [
+        ("!!merge '<<'", r#"{"a":1}"#),
+        ("!!str <<", r#"{"<<":{"a":1}}"#),
+    ] {
+        let body = self::body(&format!("assert: {{tool: x, args: {{{key}: {{a: 1}}}}}}\n"));
+        let Subject::Tool(call) = &body.subject else {
+            panic!("a call");
+        };
+        assert_eq!(call.args.value.to_string(), merged, "{key}");
+    }
 }
 
 #[test]

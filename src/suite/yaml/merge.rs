@@ -1,6 +1,6 @@
 //! The entries of a finished mapping: merge keys are filled in, keys that occur twice are told.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::node::{At, Entry, Kind, Node};
 use crate::suite::problems::{self, Problems};
@@ -11,9 +11,13 @@ pub(crate) const MERGE: &str = "<<";
 /// The keys of maps that have no more are compared with each other, which takes less than a table of them.
 const FEW: usize = 16;
 
-/// The entries with those of merged maps behind them. A merge that cannot be filled in stays as a key without value,
-/// so that readers know that keys are lacking.
-pub(super) fn merged(entries: Vec<Entry>, text: &str, problems: &mut Problems) -> Vec<Entry> {
+/// The entries with those of merged maps behind them, where `merge_keys` begin at these bytes. A merge that cannot be
+/// filled in stays as a key without value, so that readers know that keys are lacking.
+pub(super) fn merged(
+    entries: Vec<Entry>,
+    merge_keys: &HashSet<usize>,
+    problems: &mut Problems,
+) -> Vec<Entry> {
     if is_plain(&entries) {
         return entries;
     }
@@ -22,15 +26,18 @@ pub(super) fn merged(entries: Vec<Entry>, text: &str, problems: &mut Problems) -
     let mut merges: Vec<Entry> = Vec::new();
     for entry in entries {
         let at = entry.key.at;
-        let is_written = text.get(at.span.start..at.span.end) == Some(MERGE);
-        if entry.key.text == MERGE && is_written {
-            merges.push(entry);
-        } else if let Some(first) = known.get(&entry.key.text) {
-            let line = problems.origin(*first).position().line;
+        let is_merge = entry.key.text == MERGE && merge_keys.contains(&at.span.start);
+        let first = known.get(&entry.key.text).copied();
+        if let Some(first) = first {
+            let line = problems.origin(first).position().line;
             let origin = problems.origin(at);
             problems.add(problems::duplicate_key(origin, &entry.key.text, line));
         } else {
             known.insert(entry.key.text.clone(), at);
+        }
+        if is_merge {
+            merges.push(entry);
+        } else if first.is_none() {
             own.push(entry);
         }
     }

@@ -1,7 +1,7 @@
 //! Events of the YAML parser to trees, one for each document: aliases and tags are settled here, and everything is
 //! bounded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_saphyr::granit_parser::{
     ErrorKind, Event, Parser, ScalarStyle, ScanError, Span as EventSpan, StrInput, Tag,
@@ -9,10 +9,11 @@ use serde_saphyr::granit_parser::{
 };
 
 use super::{
-    merge::merged,
+    broken,
+    merge::{MERGE, merged},
     node::{At, Entry, Key, Kind, Node, Source, Style},
     scalar,
-    tagged::{NotThat, tagged},
+    tag::{self, Misfit, tag_name},
 };
 use crate::{
     suite::{
@@ -75,6 +76,8 @@ struct Builder<'a> {
     problems: Problems,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
+    /// Where the keys begin that merge other maps into theirs.
+    merge_keys: HashSet<usize>,
     root: Option<Node>,
     nodes: usize,
 }
@@ -157,6 +160,7 @@ impl<'a> Builder<'a> {
             problems,
             open: Vec::new(),
             anchors: HashMap::new(),
+            merge_keys: HashSet::new(),
             root: None,
             nodes: 0,
         }
@@ -182,6 +186,7 @@ impl<'a> Builder<'a> {
         };
         self.open.clear();
         self.anchors.clear();
+        self.merge_keys.clear();
         self.nodes = 0;
         Document {
             root,
@@ -216,14 +221,7 @@ impl<'a> Builder<'a> {
 
     /// The parser gave up.
     fn broken(&mut self, error: &ScanError) -> Result<(), Stop> {
-        let message = error.kind().to_string();
-        let offset = error.marker().byte_offset().unwrap_or(self.text.len());
-        // It is told at the text before it.
-        let offset = if message.contains("tab") {
-            tab_behind(self.text, offset).unwrap_or(offset)
-        } else {
-            offset
-        };
+        let (offset, message) = broken::complaint(self.text, error);
         let width = self.text.get(offset..).and_then(|rest| rest.chars().next());
         let at = self.at(offset, offset + width.map_or(0, char::len_utf8));
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
@@ -306,7 +304,7 @@ impl<'a> Builder<'a> {
                     .last()
                     .map(|entry| entry.value.at.span.end.max(entry.key.at.span.end));
                 (
-                    Kind::Map(merged(entries, self.text, &mut self.problems)),
+                    Kind::Map(merged(entries, &self.merge_keys, &mut self.problems)),
                     last,
                 )
             }
@@ -342,7 +340,12 @@ impl<'a> Builder<'a> {
                 children: Children::Map(_, key @ None),
                 ..
             }) => match key_of(node) {
-                Ok(found) => *key = Some(found),
+                Ok((found, style)) => {
+                    if style == Style::Plain && found.text == MERGE {
+                        self.merge_keys.insert(found.at.span.start);
+                    }
+                    *key = Some(found);
+                }
                 Err(at) => {
                     self.fault(at, problems::key_not_scalar);
                     return Err(Stop);
@@ -388,28 +391,26 @@ impl<'a> Builder<'a> {
         span: &EventSpan,
     ) -> Node {
         let at = self.place(span);
-        let name = tag.map(tag_name);
-        let read = match &name {
-            None if style == ScalarStyle::Plain => {
-                scalar::plain(text, self.dialect).map_err(NotThat::from)
-            }
+        let is_plain = style == ScalarStyle::Plain;
+        let kind = match tag.map(tag_name) {
+            None if is_plain => scalar::plain(text, self.dialect),
             None => Ok(Kind::Text(text.to_owned(), Style::Quoted)),
-            Some(name) => tagged(name, text, self.dialect),
-        };
-        let kind = read.unwrap_or_else(|reason| {
-            let (dialect, tag) = (self.dialect, name.unwrap_or_default());
-            self.fault(at, |origin| match reason {
-                NotThat::Json => problems::no_json_number(origin, text),
-                NotThat::Base64 => problems::no_base64(origin),
-                NotThat::Kind(kind) => problems::not_of_tag(origin, (&tag, kind), text),
-                NotThat::Tag => problems::unknown_tag(origin, &tag, dialect),
-            });
-            match reason {
-                NotThat::Json => Kind::Null,
-                NotThat::Base64 | NotThat::Kind(_) | NotThat::Tag => {
-                    Kind::Text(text.to_owned(), Style::Quoted)
+            Some(name) => match tag::tagged(&name, (text, is_plain), self.dialect) {
+                Ok(kind) => kind,
+                Err(Misfit::Unfit(wanted)) => {
+                    self.fault(at, |origin| problems::unfit_tag(origin, &name, wanted));
+                    Ok(Kind::Null)
                 }
-            }
+                Err(Misfit::Unknown) => {
+                    let dialect = self.dialect;
+                    self.fault(at, |origin| problems::unknown_tag(origin, &name, dialect));
+                    Ok(Kind::Text(text.to_owned(), Style::Quoted))
+                }
+            },
+        };
+        let kind = kind.unwrap_or_else(|scalar::NotJson| {
+            self.fault(at, |origin| problems::no_json_number(origin, text));
+            Kind::Null
         });
         Node { kind, at }
     }
@@ -426,41 +427,16 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The core name of a tag, or how it was written.
-fn tag_name(tag: &Tag) -> String {
-    if let Some(name) = tag.core_suffix() {
-        return name.to_owned();
-    }
-    let original = tag.original();
-    match original.strip_prefix("!!") {
-        Some(name @ ("binary" | "timestamp")) => name.to_owned(),
-        _ => original,
-    }
-}
-
-/// Where the first line behind a place that is indented with a tab has it.
-fn tab_behind(text: &str, offset: usize) -> Option<usize> {
-    let rest = text.get(offset..)?;
-    let lines = rest.match_indices('\n');
-    let mut tabs = lines.filter_map(|(end, _)| {
-        let line = &rest[end + 1..];
-        let indent = line.len() - line.trim_start_matches(' ').len();
-        line[indent..]
-            .starts_with('\t')
-            .then_some(offset + end + 1 + indent)
-    });
-    tabs.next()
-}
-
-/// A scalar as a key.
-fn key_of(node: Node) -> Result<Key, At> {
+/// A scalar as a key, and how it was written.
+fn key_of(node: Node) -> Result<(Key, Style), At> {
     let at = node.at;
-    let text = match node.kind {
-        Kind::Null => "null".to_owned(),
-        Kind::Flag(_, text) | Kind::Number(_, text) | Kind::Text(text, _) => text,
+    let (text, style) = match node.kind {
+        Kind::Null => ("null".to_owned(), Style::Plain),
+        Kind::Flag(_, text) | Kind::Number(_, text) => (text, Style::Plain),
+        Kind::Text(text, style) => (text, style),
         Kind::List(_) | Kind::Map(_) => return Err(at),
     };
-    Ok(Key { text, at })
+    Ok((Key { text, at }, style))
 }
 
 /// The text of a scalar.
