@@ -296,6 +296,9 @@ pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict
 }
 
 fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+    if is_file_for_directory(path, &file.after) {
+        return ask.missed("it is a file, and `/` at the end asks for a directory");
+    }
     match (&file.after, &file.before) {
         (
             FileState::Content(_)
@@ -314,7 +317,22 @@ fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict 
     }
 }
 
+/// Whether a path that can only be a directory, by the `/` at its end, is a file.
+fn is_file_for_directory(path: &str, state: &FileState) -> bool {
+    let is_file = match state {
+        FileState::Content(_) | FileState::Digest { .. } | FileState::TooLong { .. } => true,
+        FileState::Absent
+        | FileState::Directory
+        | FileState::Unreadable(_)
+        | FileState::Unknown(_) => false,
+    };
+    is_file && path.ends_with('/')
+}
+
 fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
+    if is_file_for_directory(path, &file.after) {
+        return Verdict::Held;
+    }
     let seen = match &file.after {
         FileState::Absent => return Verdict::Held,
         FileState::Content(bytes) => format!("a file of {} is there", count(bytes.len(), "byte")),

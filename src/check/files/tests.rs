@@ -43,6 +43,32 @@ fn file(before: FileState, after: FileState) -> Observation {
     seen
 }
 
+#[test]
+fn a_slash_at_the_end_asks_for_a_directory() {
+    let seen = |state: FileState| {
+        let mut seen = file(state.clone(), state);
+        let known = seen.files.paths.remove("a.txt").unwrap();
+        seen.files.paths.insert("a/".to_owned(), known);
+        seen
+    };
+    let there = || Expectation::FileExists(vec!["a/".to_owned()]);
+    let absent = || Expectation::FileNotExists(vec!["a/".to_owned()]);
+    hold(&[
+        (there(), seen(FileState::Directory)),
+        (absent(), seen(content("x"))),
+    ]);
+    insta::assert_snapshot!(report(&[
+        (there(), seen(content("x"))),
+        (there(), seen(digest("x"))),
+        (absent(), seen(FileState::Directory)),
+    ]), @"
+    file_exists: expected `a/` to be there, it is a file, and `/` at the end asks for a directory
+    file_exists: expected `a/` to be there, it is a file, and `/` at the end asks for a directory
+    file_not_exists: expected `a/` not to be there, a directory is there
+      hint: it was there before the call
+    ");
+}
+
 const MODE: Change = Change::Modified(Alteration::Mode {
     before: 0o644,
     after: 0o755,
