@@ -22,6 +22,52 @@ pub(super) fn is_in_every_text(pattern: &Pattern) -> bool {
     is_anything(between)
 }
 
+/// Whether it matches the empty text at a place that every text has: anywhere, at its beginning, or at its end.
+pub(super) fn is_empty_in_every_text(pattern: &Pattern) -> bool {
+    parsed(pattern).is_some_and(|parsed| {
+        let empty = empty(&parsed);
+        empty.at_start || empty.at_end
+    })
+}
+
+/// Whether a pattern matches the empty text at the ends of every text. What does so in between does at both.
+#[derive(Debug, Clone, Copy)]
+struct Empty {
+    at_start: bool,
+    at_end: bool,
+}
+
+fn empty(part: &Hir) -> Empty {
+    let alike = |holds| Empty {
+        at_start: holds,
+        at_end: holds,
+    };
+    match part.kind() {
+        HirKind::Empty => alike(true),
+        HirKind::Literal(_) | HirKind::Class(_) => alike(false),
+        HirKind::Look(look) => Empty {
+            at_start: matches!(look, Look::Start | Look::StartLF | Look::StartCRLF),
+            at_end: matches!(look, Look::End | Look::EndLF | Look::EndCRLF),
+        },
+        HirKind::Repetition(repeated) if repeated.min == 0 => alike(true),
+        HirKind::Repetition(repeated) => empty(&repeated.sub),
+        HirKind::Capture(capture) => empty(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().map(empty).fold(alike(true), |all, one| Empty {
+            at_start: all.at_start && one.at_start,
+            at_end: all.at_end && one.at_end,
+        }),
+        HirKind::Alternation(choices) => {
+            choices
+                .iter()
+                .map(empty)
+                .fold(alike(false), |any, one| Empty {
+                    at_start: any.at_start || one.at_start,
+                    at_end: any.at_end || one.at_end,
+                })
+        }
+    }
+}
+
 /// Whether something must stand before its beginning or behind its end, such as in `a^b`.
 pub(super) fn is_in_no_text(pattern: &Pattern) -> bool {
     parsed(pattern).is_some_and(|parsed| is_impossible(&parsed))

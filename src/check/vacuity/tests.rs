@@ -113,6 +113,28 @@ fn what_nothing_can_fail_is_named() {
 }
 
 #[test]
+fn what_is_in_every_text_is_known_however_it_is_written() {
+    let seen = well_called(says("x"));
+    for written in [
+        r"\A",
+        r"a*\z",
+        "(^|a)",
+        "(?m)^b?",
+        r"(?-u:\b)|",
+        "()",
+        "$|x",
+    ] {
+        let told = reasons(&[pattern(written)], &seen);
+        let wanted = "`matches_regex` asks only for patterns that match the empty text, which every text has";
+        assert_eq!(told, [wanted], "{written}");
+    }
+    let empty = Expectation::Contains(texts(&[""]));
+    let twice = Expectation::Not(vec![("not", Expectation::Not(vec![("contains", empty)]))]);
+    let told = reasons(&[twice], &seen);
+    assert_eq!(told, ["`not` asks only that nothing holds which never can"]);
+}
+
+#[test]
 fn json_values_that_nothing_looked_at_are_named() {
     let path = || {
         Expectation::JsonPath(vec![PathRule {

@@ -1,7 +1,5 @@
 //! Expectations that hold whatever the server does.
 
-use regex::Regex;
-
 use super::pattern;
 use crate::suite::model::{
     expectation::{Expectation, StderrWanted, TrajectoryRule},
@@ -72,23 +70,35 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
 
 /// The reason for patterns that are all found in every text.
 fn open_patterns(patterns: &[Pattern]) -> Option<String> {
-    if patterns.iter().all(matches_anything) {
+    if patterns.iter().all(pattern::is_empty_in_every_text) {
         let of = "patterns that match the empty text, which every text has";
         return every("matches_regex", patterns, |_| true, of);
     }
-    let open = |one: &Pattern| matches_anything(one) || pattern::is_in_every_text(one);
+    let open =
+        |one: &Pattern| pattern::is_empty_in_every_text(one) || pattern::is_in_every_text(one);
     let of = "patterns that are found in every text";
     every("matches_regex", patterns, open, of)
 }
 
 /// The reason for a `not` of nothing, or of what never holds.
 fn open_not(inner: &[(&'static str, Expectation)]) -> Option<String> {
-    let open = inner.iter().all(|(_, wanted)| never_holds(wanted));
-    open.then(|| "`not` asks only that no pattern is found which no text can have".to_owned())
+    if !inner.iter().all(|(_, wanted)| never_holds(wanted)) {
+        return None;
+    }
+    let of_patterns = |wanted: &Expectation| matches!(wanted, Expectation::MatchesRegex(_));
+    let asked = if inner.iter().all(|(_, wanted)| of_patterns(wanted)) {
+        "no pattern is found which no text can have"
+    } else {
+        "nothing holds which never can"
+    };
+    Some(format!("`not` asks only that {asked}"))
 }
 
-/// Whether an expectation holds for no text, as far as that is certain.
+/// Whether an expectation never holds, as far as that is certain.
 fn never_holds(expectation: &Expectation) -> bool {
+    if let Expectation::Not(inner) = expectation {
+        return inner.iter().any(|(_, wanted)| reason(wanted).is_some());
+    }
     matches!(expectation, Expectation::MatchesRegex(patterns) if patterns.iter().any(pattern::is_in_no_text))
 }
 
@@ -104,27 +114,6 @@ fn every<T>(key: &str, items: &[T], open: impl Fn(&T) -> bool, of: &str) -> Opti
         .then(|| format!("`{key}` asks only for {of}"))
 }
 
-/// Whether a pattern is found in every text: it matches the empty text and is bound to no place, or only to
-/// the beginning or only to the end. Patterns with other anchors are left alone.
-fn matches_anything(pattern: &Pattern) -> bool {
-    let written = pattern.compiled();
-    let unbound = match (written.strip_prefix('^'), written.strip_suffix('$')) {
-        (Some(rest), _) if is_unbound(rest) => rest,
-        (_, Some(rest)) if is_unbound(rest) && !rest.ends_with('\\') => rest,
-        _ if is_unbound(written) => written,
-        _ => return false,
-    };
-    Regex::new(unbound).is_ok_and(|pattern| pattern.is_match(""))
-}
-
-/// Whether a pattern has nothing that binds it to a place in the text.
-fn is_unbound(pattern: &str) -> bool {
-    let without_classes = pattern.replace("[^", "[");
-    !["^", "$", "\\b", "\\B", "\\A", "\\z", "\\<", "\\>"]
-        .iter()
-        .any(|anchor| without_classes.contains(anchor))
-}
-
 fn is_open_stderr(wanted: &StderrWanted) -> bool {
     let StderrWanted {
         contains,
@@ -133,7 +122,7 @@ fn is_open_stderr(wanted: &StderrWanted) -> bool {
     } = wanted;
     contains.iter().all(String::is_empty)
         && not_contains.is_empty()
-        && matches.iter().all(matches_anything)
+        && matches.iter().all(pattern::is_empty_in_every_text)
 }
 
 fn open_rule(rule: &TrajectoryRule) -> Option<String> {
