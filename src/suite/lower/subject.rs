@@ -199,12 +199,8 @@ impl Lowering<'_> {
             expect,
         } = *field.value;
         let send = self.required(send, "send", "`raw`", at);
-        let expect = self.required(expect, "expect", "`raw`", at);
         let within = self.duration(within).unwrap_or(FRAMES);
-        let wanted = match expect {
-            Some(expect) => self.answer(Some(expect), at),
-            None => Vec::new(),
-        };
+        let wanted = self.answer(expect, at);
         let frames = send?.value.0.into_iter();
         let send = frames.map(|Anything(node)| self.raw_frame(node)).collect();
         let handshake = match handshake.map(|handshake| handshake.value) {

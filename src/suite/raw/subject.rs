@@ -208,8 +208,7 @@ shape! {
         handshake = "handshake": bool;
         /// How long frames are waited for. Default: 1 s; ends early when every request is answered.
         within = "within": Text;
-        /// What must hold for the frames received. An empty map: that every request is answered and nothing is
-        /// an error.
+        /// What must hold for the frames received. Default: that every request is answered and nothing is an error.
         expect = "expect": Deferred<RawExpect>;
     }
 }

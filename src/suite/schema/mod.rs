@@ -25,7 +25,7 @@ const REQUIRED: [(&str, &[&str]); 18] = [
     ("Argument", &["name"]),
     ("Context", &["arguments"]),
     ("PromptCall", &["name"]),
-    ("Raw", &["send", "expect"]),
+    ("Raw", &["send"]),
     ("HttpSubject", &["request", "expect"]),
     ("Results", &["count"]),
     ("Rule", &["type"]),

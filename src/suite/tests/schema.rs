@@ -101,7 +101,7 @@ const REFUSED: &[&str] = &[
     "assert_completion: {ref: {type: ref/prompt, name: a}}",
     "assert_completion: {ref: {type: ref/tool, name: a}, argument: {name: a}}",
     "assert_prompts: {get: {arguments: {}}}",
-    "raw: {send: [a]}",
+    "raw: {expect: {}}",
     "http: {request: {}}",
     "assert: {tool: x, expect: {min_results: {path: $.a}}}",
     "assert: {tool: x, expect: {findings: [stdout-nois]}}",
