@@ -15,6 +15,7 @@ use crate::suite::{
         Field,
         value::{Anything, Table},
     },
+    template::digits,
     yaml::{At, Entry, Kind, Node},
 };
 
@@ -171,7 +172,10 @@ fn value(kind: Kind, at: At) -> Value {
 /// The operand of `length`.
 fn length(kind: Kind) -> Option<LengthRule> {
     match kind {
-        Kind::Number(number, _) => number.as_u64().map(LengthRule::Exactly),
+        Kind::Number(number, _) => {
+            let length = digits(&number)?.parse().ok()?;
+            Some(LengthRule::Exactly(length))
+        }
         Kind::Map(entries) if !entries.is_empty() => entries
             .into_iter()
             .map(|entry| {

@@ -263,3 +263,18 @@ fn a_value_of_a_wrong_type_in_the_settings_is_told_at_its_place() {
     }
     assert_eq!(missed, [""; 0]);
 }
+
+#[test]
+fn whole_numbers_may_be_written_with_a_point() {
+    let case = |expect: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\nassert: {{tool: x, expect: {expect}}}\n");
+        let loaded = Sample::one(&text).load();
+        let problems = loaded.suite.problems.iter();
+        let codes: Vec<&str> = problems.map(|problem| problem.code).collect();
+        assert_eq!(codes, wanted, "{expect}");
+    };
+    case("{json_path: {$.a: {length: 5.0}, $.b: {length: 1e1}}}", &[]);
+    case("{min_results: 1.0, max_results: 1e1}", &[]);
+    case("{json_path: {$.a: {length: 5.5}}}", &["bad-matcher"]);
+    case("{json_path: {$.a: {length: -1}}}", &["bad-matcher"]);
+}
