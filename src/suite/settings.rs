@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub(super) defaults: Option<Node>,
     /// The file.
     pub(super) file: Option<Arc<SourceFile>>,
+    /// Whether there is one of which nothing can be read: nobody knows what it says.
+    pub(super) is_unread: bool,
 }
 
 /// A key that holds for all suites of a run, so that only one file can say it.
@@ -115,7 +117,7 @@ pub(super) fn read(
     compiled: &mut Compiled,
 ) -> (Settings, Vec<Diagnostic>) {
     let mut problems = Problems::new(Arc::clone(file), Some(Arc::clone(file)));
-    let root = root_of(file, &mut problems);
+    let (root, is_broken) = root_of(file, &mut problems);
     let reading = Reading::new(problems, Dialect::Native);
     let mut lowering = Lowering::new(reading, around, compiled);
     let mut settings = Settings::default();
@@ -138,22 +140,22 @@ pub(super) fn read(
         settings.docker = docker;
     }
     settings.file = Some(Arc::clone(file));
+    settings.is_unread = is_broken;
     (settings, reading.problems.take())
 }
 
-/// The one document of the file; none where its YAML is broken.
-fn root_of(file: &Arc<SourceFile>, problems: &mut Problems) -> Option<Node> {
+/// The one document of the file; none where its YAML is broken, and whether it is.
+fn root_of(file: &Arc<SourceFile>, problems: &mut Problems) -> (Option<Node>, bool) {
     let mut root = None;
+    let mut is_broken = false;
     for document in yaml::parse(
         &file.text,
         Source::Settings,
         problems.empty(),
         Dialect::Native,
     ) {
-        document
-            .problems
-            .into_iter()
-            .for_each(|problem| problems.add(problem));
+        is_broken |= document.root.is_none() && !document.problems.is_empty();
+        problems.add_all(document.problems);
         let is_further = root.is_some() && document.root.as_ref().is_some_and(|it| !it.is_null());
         if is_further {
             let origin = problems.origin(document.at);
@@ -161,7 +163,7 @@ fn root_of(file: &Arc<SourceFile>, problems: &mut Problems) -> Option<Node> {
         }
         root = root.or(document.root);
     }
-    root
+    (root, is_broken)
 }
 
 /// The settings of a raw file.
@@ -216,6 +218,7 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         compat: compat.is_some_and(|compat| compat.value),
         of_run,
         file: None,
+        is_unread: false,
     }
 }
 

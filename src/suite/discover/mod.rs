@@ -369,7 +369,8 @@ impl Loading<'_> {
             Some(root) => found.folder.lower(root, reading),
             None => (Found::Unusable, reading, Sources::OwnText),
         };
-        let list = reading.problems.take();
+        let settings = &found.folder.settings;
+        let list = wrong::beside(settings, reading.problems.take());
         let unusable = is_broken || list.iter().any(is_error);
         match lowered {
             Found::Nothing if !unusable => {
@@ -395,10 +396,8 @@ impl Loading<'_> {
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }
-        let settings = found.folder.settings.file.as_ref();
-        let news = list
-            .into_iter()
-            .filter(|it| self.told.is_news(it, settings));
+        let told = &mut self.told;
+        let news = list.into_iter().filter(|it| told.is_news_of(it, settings));
         self.suite.problems.extend(news);
     }
 

@@ -134,6 +134,10 @@ fn settings_of(
         Err(problem) => {
             let file = file_of(&problem, shown);
             return SettingsRead {
+                settings: Settings {
+                    is_unread: true,
+                    ..Settings::default()
+                },
                 wrong: Some(wrong(&file, vec![*problem])),
                 ..SettingsRead::default()
             };

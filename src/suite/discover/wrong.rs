@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use crate::{
-    suite::model::Case,
+    suite::{model::Case, problems::code, settings::Settings},
     words::{
         diagnostic::{Diagnostic, Severity},
         source::{SourceFile, Span},
@@ -37,6 +37,22 @@ pub(super) fn is_error(problem: &Diagnostic) -> bool {
     problem.severity == Severity::Error
 }
 
+/// What is wrong with a document, beside settings of which nothing can be read: they may say which server to start.
+pub(super) fn beside(settings: &Settings, mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for problem in &mut problems {
+        if is_of_unread(settings, problem) {
+            "the settings, which may say which server to start, cannot be read"
+                .clone_into(&mut problem.message);
+        }
+    }
+    problems
+}
+
+/// Whether a problem only follows from settings of which nothing can be read.
+fn is_of_unread(settings: &Settings, problem: &Diagnostic) -> bool {
+    settings.is_unread && problem.code == code::NO_SERVER
+}
+
 /// What makes a document or a file unusable, one line each.
 pub(super) fn reasons(problems: &[Diagnostic]) -> Vec<String> {
     let errors = problems.iter().filter(|problem| is_error(problem));
@@ -58,6 +74,11 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// Whether a problem of a document is to be told, beside these settings.
+    pub(super) fn is_news_of(&mut self, problem: &Diagnostic, settings: &Settings) -> bool {
+        !is_of_unread(settings, problem) && self.is_news(problem, settings.file.as_ref())
+    }
+
     /// Whether a problem is to be told: one of the settings file is told once.
     pub(super) fn is_news(
         &mut self,

@@ -1,7 +1,7 @@
 //! One mistake is told once: what only follows from it is not.
 
 use super::Sample;
-use crate::words::diagnostic::Severity;
+use crate::{suite::model::Entry, words::diagnostic::Severity};
 
 const UNDEFINED: &str =
     "bad-alias: the alias `*undefined` has no anchor before it in this document";
@@ -225,6 +225,27 @@ fn two_programs_of_one_server_are_told_whatever_the_transport() {
         let wanted = |line: &String| line.starts_with("conflicting-keys: ");
         assert!(told.iter().any(wanted), "{text}: {told:?}");
     }
+}
+
+#[test]
+fn what_settings_that_cannot_be_read_may_say_is_not_missing() {
+    let loaded = Sample::new(&[
+        ("a.yaml", "assert: {tool: x}\n---\nassert: {tool: y}\n"),
+        ("mcp-assert.yaml", "defaults: {\n"),
+    ])
+    .load();
+    let problems = loaded.suite.problems.iter();
+    let codes: Vec<&str> = problems.map(|problem| problem.code).collect();
+    assert_eq!(codes, ["yaml-syntax"]);
+    let reasons = loaded.suite.entries.iter().filter_map(|entry| match entry {
+        Entry::Invalid { reasons, .. } => Some(reasons.join("; ")),
+        Entry::Assertion(_) => None,
+    });
+    insta::assert_snapshot!(reasons.collect::<Vec<_>>().join("\n"), @"
+    mcp-assert.yaml:1: the YAML is broken: unclosed bracket '{'
+    a.yaml:1: the settings, which may say which server to start, cannot be read
+    a.yaml:3: the settings, which may say which server to start, cannot be read
+    ");
 }
 
 #[test]
