@@ -137,12 +137,46 @@ pub(crate) enum Message {
 /// An answer with its members as they came.
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
-    /// The id; `None` for null or absent.
+    /// The id; `None` for null, absent, and what is no id.
     pub(crate) id: Option<Id>,
+    /// What stands where the id belongs and is neither a number nor a text nor null.
+    pub(crate) odd_id: Option<OddId>,
     /// The result member.
     pub(crate) result: Option<Value>,
     /// The error member.
     pub(crate) error: Option<Value>,
+}
+
+/// What no id may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OddId {
+    /// `true` or `false`.
+    Flag,
+    /// `[…]`
+    Array,
+    /// `{…}`
+    Object,
+}
+
+impl OddId {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(_) => Some(Self::Flag),
+            Value::Array(_) => Some(Self::Array),
+            Value::Object(_) => Some(Self::Object),
+            Value::Null | Value::Number(_) | Value::String(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for OddId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Flag => "a boolean",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
 }
 
 impl Message {
@@ -165,8 +199,10 @@ impl Message {
         if !response {
             return Self::Other;
         }
+        let odd_id = object.get("id").and_then(OddId::from_value);
         Self::Response(Response {
             id,
+            odd_id,
             result: object.remove("result"),
             error: object.remove("error"),
         })

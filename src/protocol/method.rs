@@ -35,7 +35,6 @@ pub(crate) enum Method {
 
 impl Method {
     /// All of them.
-    #[cfg(test)]
     pub(crate) const ALL: [Self; 13] = [
         Self::Initialize,
         Self::Ping,
@@ -69,6 +68,17 @@ impl Method {
             Self::CompletionComplete => "completion/complete",
             Self::LoggingSetLevel => "logging/setLevel",
         }
+    }
+
+    /// The method of that name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Whether a result has something of what only a result of this method has.
+    pub(crate) fn is_answered_by(self, result: &Value) -> bool {
+        let mut members = self.required().iter();
+        members.any(|(name, _)| result.get(name).is_some())
     }
 
     /// The server capability that a server with this method declares.

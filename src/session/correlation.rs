@@ -211,6 +211,7 @@ mod tests {
         requests.settle(at, |open| Settled {
             response: Response {
                 id: Some(open.id.clone()),
+                odd_id: None,
                 result: None,
                 error: None,
             },

@@ -124,6 +124,7 @@ fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
         FindingCode::NotJson,
         FindingCode::UnknownId,
         FindingCode::NullId,
+        FindingCode::AnswerToNotification,
         FindingCode::DuplicateAnswer,
         FindingCode::NotAMessage,
         FindingCode::StdoutNoise,

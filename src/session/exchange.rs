@@ -170,6 +170,12 @@ impl Exchange {
         }
     }
 
+    /// Sends a notification.
+    pub(super) async fn notify(&mut self, method: &str, params: &Value) {
+        self.dialogue.notified();
+        self.send(&message::notification(method, params)).await;
+    }
+
     fn miss(&mut self, failure: &SendFailure) {
         self.deaf = Some((failure.to_string(), Instant::now() + GRACE));
     }
@@ -279,8 +285,7 @@ impl Exchange {
         let until = Instant::now() + LINGER;
         for request in self.dialogue.requests.cancel_all() {
             let params = json!({"requestId": id_value(&request.id), "reason": reason});
-            let cancelled = message::notification("notifications/cancelled", &params);
-            self.send(&cancelled).await;
+            self.notify("notifications/cancelled", &params).await;
         }
         // Whatever ends this wait, the time is over already.
         let _ = self.until(until, |_| false).await;

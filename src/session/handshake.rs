@@ -12,7 +12,6 @@ use crate::{
         finding::FindingCode,
     },
     protocol::{
-        message,
         method::Method,
         revision::{Lifecycle, Revision},
     },
@@ -112,8 +111,9 @@ impl Session {
             .as_ref()
             .is_some_and(|facts| facts.declares("logging"));
         self.exchange.dialogue.life = Life::Open;
-        let initialized = message::notification("notifications/initialized", &Value::Null);
-        self.exchange.send(&initialized).await;
+        self.exchange
+            .notify("notifications/initialized", &Value::Null)
+            .await;
         Ok(())
     }
 }

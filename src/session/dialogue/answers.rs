@@ -18,6 +18,7 @@ use crate::{
 };
 
 const NAMELESS: &str = "an answer without an id";
+const TO_NOTIFICATION: &str = "an answer to a notification";
 
 impl Dialogue {
     pub(super) fn response(&mut self, response: Response, heard: Heard<'_>) {
@@ -70,22 +71,17 @@ impl Dialogue {
 
     /// An answer that nobody waits for.
     fn stray(&mut self, response: &Response, heard: Heard<'_>) {
-        let alone = self.requests.open().is_empty();
-        let (code, message) = match (&response.id, &response.error) {
-            (Some(id), _) => (
-                FindingCode::UnknownId,
-                format!("an answer to id {id}, which was never asked"),
-            ),
-            (None, Some(error)) => (
-                FindingCode::NullId,
-                format!("an answer without an id: {}", brief(error)),
-            ),
-            (None, None) if alone => (
-                FindingCode::AnswerToNotification,
-                "an answer to a notification".to_owned(),
-            ),
-            (None, None) => (FindingCode::NullId, NAMELESS.to_owned()),
-        };
+        if self.answers_notification(response) {
+            self.notified -= 1;
+            let message = match &response.error {
+                Some(error) => format!("{TO_NOTIFICATION}: {}", brief(error)),
+                None => TO_NOTIFICATION.to_owned(),
+            };
+            self.record
+                .note(FindingCode::AnswerToNotification, message, heard.bytes);
+            return;
+        }
+        let (code, message) = self.stray_finding(response);
         if let Some(transcript) = &mut self.transcript {
             let is_due = transcript.expects_nameless() && response.error.is_some();
             if response.id.is_some() || !is_due {
@@ -106,6 +102,44 @@ impl Dialogue {
         }
     }
 
+    /// Whether this is what a server says to a notification of ours that it should have said nothing to. It carries no
+    /// id, since there was none. What is the result that a request waits for is taken for that request's.
+    fn answers_notification(&self, response: &Response) -> bool {
+        let nameless = response.id.is_none() && response.odd_id.is_none();
+        let is_due = |open: &Open| {
+            let method = Method::from_name(&open.method);
+            let answer = method.zip(response.result.as_ref());
+            answer.is_some_and(|(method, result)| method.is_answered_by(result))
+        };
+        // Where frames are what is observed, each is to be seen.
+        self.notified > 0
+            && nameless
+            && self.transcript.is_none()
+            && !self.requests.open().iter().any(is_due)
+    }
+
+    fn stray_finding(&self, response: &Response) -> (FindingCode, String) {
+        let alone = self.requests.open().is_empty();
+        match (&response.id, response.odd_id, &response.error) {
+            (Some(id), _, _) => (
+                FindingCode::UnknownId,
+                format!("an answer to id {id}, which was never asked"),
+            ),
+            (None, Some(odd), _) => (
+                FindingCode::NullId,
+                format!("an answer whose id is {odd}, neither number nor text"),
+            ),
+            (None, None, Some(error)) => {
+                (FindingCode::NullId, format!("{NAMELESS}: {}", brief(error)))
+            }
+            (None, None, None) if alone => (
+                FindingCode::AnswerToNotification,
+                TO_NOTIFICATION.to_owned(),
+            ),
+            (None, None, None) => (FindingCode::NullId, NAMELESS.to_owned()),
+        }
+    }
+
     /// The right answer came after one without an id: that one was for a notification.
     fn acquit(&mut self) {
         if self
@@ -119,7 +153,7 @@ impl Dialogue {
                 });
             if let Some(finding) = nameless {
                 finding.code = FindingCode::AnswerToNotification;
-                "an answer to a notification".clone_into(&mut finding.message);
+                TO_NOTIFICATION.clone_into(&mut finding.message);
             }
         }
     }

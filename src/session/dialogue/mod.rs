@@ -98,6 +98,8 @@ pub(super) struct Dialogue {
     pub(super) suspect: Option<Break>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
+    /// How many notifications of ours could still be answered, as they should not be.
+    notified: usize,
     /// The capabilities that `list_changed` notifications came for since their list was fetched.
     changed: Vec<&'static str>,
     /// Every received frame, when the frames are what is observed; then nothing breaks the session.
@@ -122,6 +124,7 @@ impl Dialogue {
             outbox: VecDeque::new(),
             suspect: None,
             broken: None,
+            notified: 0,
             changed: Vec::new(),
             transcript: None,
         }
@@ -227,6 +230,11 @@ impl Dialogue {
     /// A request goes out.
     pub(super) fn asked(&mut self, id: Id, method: &str, sent_us: u64) {
         self.requests.opened(id, method, sent_us);
+    }
+
+    /// A notification goes out.
+    pub(super) fn notified(&mut self) {
+        self.notified += 1;
     }
 
     /// The only answer that is due will not come in a usable form. Without a request that waits it is a

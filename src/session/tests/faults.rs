@@ -621,6 +621,54 @@ async fn answers_to_notifications() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_to_a_notification_leaves_a_slow_tool_its_time() {
+    let no = r#"{"code":-32601,"message":"no"}"#;
+    let strays = [
+        r#"{"jsonrpc":"2.0","id":null,"result":{}}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":null,"error":{no}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","error":{no}}}"#),
+    ];
+    for stray in strays {
+        let plot = || -> Plot {
+            let stray = stray.clone();
+            Box::new(move |method, _, _| match method {
+                "initialize" => vec![hands()],
+                "notifications/initialized" => vec![line(&stray)],
+                _ => vec![Act::Pause(Duration::from_millis(1_500)), said("hi")],
+            })
+        };
+        let (seen, _) = act(&echo(), plot()).await;
+        assert_eq!(class(&seen), "result", "{stray}");
+        assert_eq!(codes(&seen), [F::AnswerToNotification], "{stray}");
+        // One notification has one answer: the next one can only be the request's.
+        let twice = Box::new(move |method: &str, _: usize, _: &Value| match method {
+            "initialize" => vec![hands()],
+            "notifications/initialized" => vec![line(&stray)],
+            _ => vec![line(&stray)],
+        });
+        let (seen, _) = act(&echo(), twice).await;
+        assert_eq!(class(&seen), "violation (subject)");
+        assert_eq!(codes(&seen), [F::AnswerToNotification, F::NullId]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_is_none_is_said_to_be_what_it_is() {
+    let cases = [
+        ("[2]", "an array"),
+        ("true", "a boolean"),
+        (r#"{"a":1}"#, "an object"),
+    ];
+    for (id, what) in cases {
+        let (seen, _) = act(&echo(), on_call(vec![answer(id)])).await;
+        assert_eq!(codes(&seen), [F::NullId], "{id}");
+        let said = seen.disruption.unwrap().message;
+        let wanted = format!("an answer whose id is {what}, neither number nor text");
+        assert!(said.ends_with(&wanted), "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn capabilities_that_are_not_true() {
     let prompts = Subject::Prompts(PromptsCall::List(ListCall::default()));
     let missing = r#"{"jsonrpc":"2.0","id":@id,"error":{"code":-32601,"message":"no"}}"#;
