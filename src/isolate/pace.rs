@@ -88,6 +88,12 @@ impl Moment {
         Self(MOMENT)
     }
 
+    /// One of so many bytes.
+    #[cfg(test)]
+    pub(super) fn of(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
     /// None, for what is known to be long.
     pub(super) fn none() -> Self {
         Self(0)

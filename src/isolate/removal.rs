@@ -4,6 +4,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    hash::{BuildHasher, Hasher, RandomState},
     io,
 };
 
@@ -19,6 +20,7 @@ pub(super) fn remove(parent: &Folder, name: &OsStr, pace: &Pace) -> io::Result<(
     let mut removal = Removal {
         pace,
         levels: Vec::new(),
+        mark: RandomState::new().build_hasher().finish(),
         moved: 0,
         failed: None,
     };
@@ -46,6 +48,9 @@ struct Removal<'a> {
     pace: &'a Pace,
     /// Each in the one before.
     levels: Vec<Level>,
+    /// In the names of what is moved up: what was broken off may have left some there, and whoever wrote the folder may
+    /// have guessed others.
+    mark: u64,
     /// How many folders were moved up.
     moved: usize,
     failed: Option<io::Error>,
@@ -111,14 +116,14 @@ impl Removal<'_> {
             other => return self.take(other, name),
         }
         self.moved += 1;
-        let new = OsString::from(format!("moved-{}-{}", std::process::id(), self.moved));
+        let new = OsString::from(format!("moved-{:016x}-{}", self.mark, self.moved));
         match level.folder.give(&name, &outermost.folder, &new) {
             Ok(()) => self.levels[0].names.push(new),
             Err(error) => self.fail(&name, &error),
         }
     }
 
-    /// Remembers the first failure, with the path it is about.
+    /// Remembers the first failure, and the path it is about.
     fn fail(&mut self, name: &OsStr, error: &io::Error) {
         if self.failed.is_none() {
             let outer = self.levels.iter().skip(1).map(|level| &*level.name);
@@ -128,7 +133,8 @@ impl Removal<'_> {
             } else {
                 error.to_string()
             };
-            let told = format!("`{}`: {reason}", path.display());
+            // A deep path is cut where it is told; the reason is not.
+            let told = format!("{reason}: `{}`", path.display());
             self.failed = Some(io::Error::new(error.kind(), told));
         }
     }
@@ -152,5 +158,39 @@ fn step(parent: &Folder, name: &OsStr) -> io::Result<Step> {
             .open_up(name)
             .or_else(|_| parent.own_folder(name))
             .map(Step::Into),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Folder, Pace, remove};
+    use crate::isolate::pace::Moment;
+
+    #[test]
+    fn what_was_broken_off_is_gone_on_with_wherever_it_was() {
+        let parent = tempfile::tempdir().unwrap();
+        let outside = Folder::open(parent.path()).unwrap();
+        let mut deep = outside.create_folder("copy".as_ref()).unwrap();
+        for _ in 0..150 {
+            deep = deep.create_folder("d".as_ref()).unwrap();
+        }
+        // Those that are moved up, and not emptied before there is no time left.
+        for name in 0..100 {
+            let wide = deep.create_folder(format!("{name}").as_ref()).unwrap();
+            drop(wide.create_folder("in it".as_ref()).unwrap());
+        }
+        let mut times = 0;
+        while Moment::of(times * 4 * 1024)
+            .spend(|pace| remove(&outside, "copy".as_ref(), pace))
+            .is_none_or(|removed| removed.is_err())
+        {
+            times += 5;
+            assert!(times < 2_000, "it goes on");
+        }
+        assert!(times > 100, "it was broken off");
+        assert!(!fs::exists(parent.path().join("copy")).unwrap());
+        remove(&outside, "copy".as_ref(), &Pace::endless()).unwrap();
     }
 }
