@@ -24,7 +24,7 @@ use std::{
 };
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group, waitid,
 };
 use tokio::{
     net::unix::pipe,
@@ -293,15 +293,21 @@ impl Process {
         if self.ends_unasked(patience).await {
             return Ending::StdinClosed;
         }
-        signal_group(self.pid, Signal::TERM);
+        self.signal(Signal::TERM);
         if timeout(patience.terminated, self.exited()).await.is_ok() {
             return Ending::Terminated;
         }
-        signal_group(self.pid, Signal::KILL);
-        // It may have left its group.
-        let _ = kill_process(self.pid, Signal::KILL);
+        self.signal(Signal::KILL);
         let _ = timeout(VANISHING, self.exited()).await;
         Ending::Killed
+    }
+
+    /// Signals the group, and the process itself where it has left that: once, for who counts.
+    fn signal(&self, signal: Signal) {
+        signal_group(self.pid, signal);
+        if getpgid(Some(self.pid)) != Ok(self.pid) {
+            let _ = kill_process(self.pid, signal);
+        }
     }
 
     /// Whether it ends without a signal, in the time it has for it.

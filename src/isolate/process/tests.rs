@@ -283,6 +283,17 @@ async fn a_stream_held_open_by_a_left_over_process_ends_soon_and_so_does_that_pr
     assert!(is_over(left));
 }
 
+#[tokio::test]
+async fn a_server_that_left_its_group_is_told_to_end_all_the_same() {
+    let leaves = "setpgrp(0, getpgrp(getppid())); $SIG{TERM} = sub { exit 5 }; $| = 1; \
+                  print \"$$\\n\"; sleep 1 while 1";
+    let (mut process, mut link) = start(&program("perl", &["-e", leaves])).await;
+    number(&line(&mut link).await);
+    let exit = close(&mut process, &mut link, UNTIL_TERMINATED).await;
+    assert_eq!(exit.status, ExitStatus::Code(5));
+    assert_eq!(exit.ending, Ending::Terminated);
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_daemon_that_left_its_group_and_session_is_ended_too() {
