@@ -10,6 +10,7 @@ mod inside;
 mod owner;
 pub(crate) mod pace;
 pub(crate) mod process;
+pub(crate) mod regular;
 mod removal;
 pub(crate) mod running;
 pub(crate) mod sweep;

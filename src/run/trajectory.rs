@@ -1,9 +1,10 @@
 //! Trajectories: the calls come from the suite or from a log, and no server is started.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{io::Read, path::Path};
 
 use super::{attempt::Attempted, job::Shared};
 use crate::{
+    isolate::regular,
     observation::{
         TraceCall,
         disruption::{Disruption, DisruptionKind, Phase},
@@ -98,10 +99,7 @@ fn read(path: &str, job: &RunJob, directory: &Path) -> Result<(String, String), 
     };
     let shown = found.display().to_string();
     let failed = |error: std::io::Error| format!("`{shown}`: {error}");
-    let file = File::open(&found).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(format!("`{shown}` is no regular file"));
-    }
+    let file = regular::open(&found).map_err(failed)?;
     let mut text = String::new();
     file.take(LONGEST_LOG + 1)
         .read_to_string(&mut text)

@@ -109,6 +109,12 @@ impl Case {
     }
 }
 
+/// Something that nobody ever writes to.
+fn make_fifo(project: &Project) {
+    let fifo = project.path().join("fifo");
+    rustix::fs::mkfifoat(rustix::fs::CWD, fifo, rustix::fs::Mode::RWXU).unwrap();
+}
+
 /// Runs all of them side by side and checks each.
 fn check_all(project: Project, cases: &[Case]) {
     let mut yaml = String::new();
@@ -138,6 +144,7 @@ fn check_all(project: Project, cases: &[Case]) {
 fn a_server_that_cannot_start_is_said_at_once_with_the_reason() {
     let project = Project::new().file("server.sh", "#!/bin/sh\n");
     let project = project.file("lost.py", "#!/no/such/python\n");
+    make_fifo(&project);
     let path = project.path().join("lost.py");
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     let start = ("start", "start");
@@ -176,6 +183,18 @@ fn a_server_that_cannot_start_is_said_at_once_with_the_reason() {
                 &["`args`"],
             ),
             red(
+                "a FIFO, which is not waited for",
+                command("./fifo"),
+                start,
+                &["it is no regular file"],
+            ),
+            red(
+                "a device",
+                command("/dev/ptmx"),
+                start,
+                &["it is no regular file"],
+            ),
+            red(
                 "a directory that is not there",
                 "{command: sh, cwd: nowhere}".to_owned(),
                 start,
@@ -183,6 +202,18 @@ fn a_server_that_cannot_start_is_said_at_once_with_the_reason() {
             ),
         ],
     );
+}
+
+#[test]
+fn a_log_that_is_a_fifo_is_not_waited_for() {
+    let yaml = "name: log\naudit_log: fifo\ntrajectory: [{type: presence, tools: [x]}]\n";
+    let project = Project::with_suite(yaml);
+    make_fifo(&project);
+    let ended = Running::start(&project, &["run", "evals", "--json"]).end();
+    let outcome = &ended.json()[0];
+    assert_eq!(outcome["kind"], "error", "{outcome}");
+    let detail = outcome["detail"].as_str().unwrap();
+    assert!(detail.contains("it is no regular file"), "{detail}");
 }
 
 #[test]

@@ -29,7 +29,10 @@ use super::{
     labels::BUILT,
     scaffold::{self, Scaffold},
 };
-use crate::suite::model::container::{Build, ImageSource, Pull};
+use crate::{
+    isolate::regular,
+    suite::model::container::{Build, ImageSource, Pull},
+};
 
 /// The name of the images, their tag is the digest of what they are built from.
 const REPOSITORY: &str = "mcp-assert/built";
@@ -65,7 +68,7 @@ pub(super) async fn built(
 ) -> Result<ReadyImage, ImageError> {
     let folder = folder(build)?;
     let path = folder.path.join(&folder.dockerfile);
-    let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+    let text = regular::text(&path).map_err(|error| unreadable(&path, &error))?;
     maker.tell(format!("building `{}`", folder.path.display()));
     let packing = folder.clone();
     let tag = tag(&folder, build, wanted);
@@ -152,7 +155,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ImageError {
 /// The folder as an archive, without what `.dockerignore` leaves out.
 fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
     let list = folder.path.join(".dockerignore");
-    let text = match fs::read_to_string(&list) {
+    let text = match regular::text(&list) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unreadable(&list, &error)),

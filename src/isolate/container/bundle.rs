@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 use tokio_util::io::ReaderStream;
 
+use crate::isolate::regular;
+
 /// How much is read and sent at once.
 const PIECE: usize = 256 * 1024;
 
@@ -111,12 +113,12 @@ impl Bundle {
     /// Adds a file.
     fn file(&mut self, from: &Path, facts: &fs::Metadata, name: &Path) -> io::Result<()> {
         let mode = mode(facts);
-        self.note(name, "file", mode, &mut File::open(from)?)?;
+        self.note(name, "file", mode, &mut regular::open(from)?)?;
         let mut header = header(facts);
         header.set_entry_type(EntryType::Regular);
         header.set_size(facts.len());
         // A file that grows meanwhile would break the archive.
-        let content = io::Read::take(File::open(from)?, facts.len());
+        let content = io::Read::take(regular::open(from)?, facts.len());
         self.tar.append_data(&mut header, name, content)
     }
 

@@ -9,7 +9,7 @@ use std::{
 use rustix::fs::{Access, access};
 
 use super::ProcessSpec;
-use crate::words::text::nearest;
+use crate::{isolate::regular, words::text::nearest};
 
 /// Where programs are looked for when nobody says.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -212,6 +212,10 @@ fn usable(path: PathBuf, found: &fs::Metadata) -> Result<PathBuf, StartFailure> 
         let hint = "name the program inside it".to_owned();
         return Err(not_executable("it is a directory", hint));
     }
+    if !found.is_file() {
+        let hint = "name a program, or a script".to_owned();
+        return Err(not_executable("it is no regular file", hint));
+    }
     if access(&path, Access::EXEC_OK).is_err() {
         let beginning = beginning(&path);
         let hint = match interpreter(&beginning) {
@@ -313,7 +317,7 @@ fn neighbour(program: &str, search: &str) -> Option<String> {
 /// The first bytes of a file, as far as they can be read.
 fn beginning(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if let Ok(file) = fs::File::open(path) {
+    if let Ok(file) = regular::open(path) {
         // A file that cannot be read is explained without its content.
         let _ = file.take(256).read_to_end(&mut bytes);
     }
