@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     observation::{
-        disruption::{Disruption, DisruptionKind},
+        disruption::{Disruption, DisruptionKind, Phase},
         finding::{Finding, FindingCode, FindingSeverity},
     },
     words::text,
@@ -75,23 +75,27 @@ impl Session {
             (Some(ago), Some(_)) => format!(" within {ago}"),
             (Some(ago), None) => format!(", sent {ago} before"),
         };
-        let missing = if self.exchange.link().is_unheard() {
-            format!("the server had not read all of {what}")
-        } else {
-            format!("no answer to {what}")
-        };
         let heard = match self.exchange.dialogue.record.last_heard() {
+            _ if self.exchange.is_swamped() => {
+                "the server goes on asking and reads none of the replies".to_owned()
+            }
             Some((_, at_us)) => format!("the last frame came {} before", ago(at_us)),
             None => match self.exchange.dialogue.voice {
                 Voice::Heard => "nothing was heard since the assertion began".to_owned(),
                 Voice::Unheard => "nothing was heard at all".to_owned(),
             },
         };
-        let disruption = Disruption::new(
-            DisruptionKind::Timeout,
-            self.seen.reached,
-            format!("{missing}{sent}; {heard}"),
-        );
+        let message = if !self.exchange.link().is_unheard() {
+            format!("no answer to {what}{sent}; {heard}")
+        } else if self.was_spoken_to() {
+            format!("the server had not read all of {what}{sent}; {heard}")
+        } else {
+            format!("the time was over before {what} could be sent")
+        };
+        if self.exchange.link().written() == 0 && self.exchange.link().is_unheard() {
+            self.seen.reached = Phase::Start;
+        }
+        let disruption = Disruption::new(DisruptionKind::Timeout, self.seen.reached, message);
         let disruption = self.with_context(disruption);
         let dialogue = &mut self.exchange.dialogue;
         let open = dialogue.requests.open().iter();

@@ -1,7 +1,7 @@
 //! Lines in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
 //! nothing usable can come any more. What lines mean is the dialogue's.
 
-use std::{pin::Pin, task::Poll, time::Duration};
+use std::{collections::VecDeque, pin::Pin, task::Poll, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -300,7 +300,8 @@ impl Exchange {
         if self.reply(soon).await.is_ok() {
             let _ = timeout_at(soon, self.link.flush()).await;
         }
-        self.dialogue.outbox.clear();
+        self.dialogue.outbox = VecDeque::new();
+        self.dialogue.unanswered = Some(0);
         self.closed_at_us = Some(self.link.clock().at_us());
         self.link.close();
         while !self.closed && Instant::now() < deadline {
@@ -314,7 +315,7 @@ impl Exchange {
                 Err(_) => break,
             }
         }
-        self.dialogue.outbox.len()
+        self.dialogue.unanswered.unwrap_or_default()
     }
 
     /// Answers what the server asks, for a time or until its stream ends.
@@ -328,7 +329,7 @@ impl Exchange {
     pub(super) async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
         let mut lines = 0_usize;
-        while !self.closed && self.dialogue.broken.is_none() && self.has_room() {
+        while !self.closed && self.dialogue.broken.is_none() && !self.is_swamped() {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
@@ -344,11 +345,6 @@ impl Exchange {
             }
         }
         work.await
-    }
-
-    /// Whether replies that are not read may become more.
-    fn has_room(&self) -> bool {
-        self.link.waiting_replies() <= UNREAD
     }
 
     /// How the process ended, if that is known within a short time.
@@ -368,7 +364,7 @@ impl Exchange {
         while let Some(reply) = self.dialogue.outbox.pop_front() {
             // That a reply is not read does not keep the answer from coming.
             let _ = self.link.send(&reply, Purpose::Replies).await;
-            if !self.has_room() {
+            if self.is_swamped() {
                 let flushed = timeout_at(deadline, self.link.flush()).await;
                 if let Err(failure) = flushed.map_err(|_| Halt::Deadline)? {
                     self.miss(&failure);
@@ -376,6 +372,11 @@ impl Exchange {
             }
         }
         Ok(())
+    }
+
+    /// Whether so many replies are unread that nobody listens.
+    pub(super) fn is_swamped(&self) -> bool {
+        self.link.waiting_replies() > UNREAD
     }
 
     /// When the wait has to be looked at again.

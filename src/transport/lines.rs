@@ -12,6 +12,9 @@ const USUAL_ROOM: usize = 4 * 1024;
 /// An idle buffer larger than this goes back to [`USUAL_ROOM`].
 const IDLE_ROOM: usize = 1024 * 1024;
 
+/// As much as is read ahead while nothing is taken, in bytes.
+const PLENTY: usize = 8 * 1024 * 1024;
+
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -69,6 +72,13 @@ impl Lines {
             self.make_room();
         }
         &mut self.buffer[self.end..]
+    }
+
+    /// Whether so much is waiting that no more is read before some of it is taken. A line may be longer than that.
+    pub(super) fn has_plenty(&mut self) -> bool {
+        let waiting = &self.buffer[self.start..self.end];
+        let many = waiting.len() > PLENTY && memchr(b'\n', waiting).is_some();
+        many || self.room().is_empty()
     }
 
     /// Takes note that `count` bytes were read into the room.
@@ -164,7 +174,7 @@ impl Lines {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Lines, Piece, USUAL_ROOM};
+    use super::{Lines, PLENTY, Piece, USUAL_ROOM};
     use crate::protocol::frame::LineEnd;
 
     /// Feeds the stream in pieces of the given sizes (the last one repeats) and collects what comes out.
@@ -280,5 +290,23 @@ mod tests {
             let pieces = comparable(split(&stream, &sizes, limit));
             prop_assert_eq!(pieces, naive(&stream, limit));
         }
+    }
+
+    #[test]
+    fn no_more_is_read_ahead_than_plenty_unless_it_is_one_line() {
+        let fill = |lines: &mut Lines, byte: u8| {
+            let room = lines.room();
+            room.fill(byte);
+            let count = room.len();
+            lines.filled(count);
+        };
+        let mut lines = Lines::new(4 * PLENTY);
+        while lines.end < 2 * PLENTY {
+            assert!(!lines.has_plenty());
+            fill(&mut lines, b'x');
+        }
+        fill(&mut lines, b'\n');
+        assert!(lines.has_plenty());
+        assert!(matches!(lines.next(), Some(Piece::Line(_, _))));
     }
 }

@@ -333,6 +333,22 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
 }
 
 #[test]
+fn a_server_that_reads_no_reply_is_not_listened_to_for_ever() {
+    let id = "long".repeat(1_000);
+    let asks = format!(r#"exec yes '{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}'"#);
+    check_all(
+        Project::new(),
+        &[red(
+            "it asks without end and reads no reply",
+            sh(&asks),
+            ("timeout", "handshake"),
+            &["the server goes on asking and reads none of the replies"],
+        )
+        .with(&["notification-flood"])],
+    );
+}
+
+#[test]
 fn what_is_no_line_of_json_is_called_what_it_is() {
     let violation = ("violation", "handshake");
     let answer = r#"{"jsonrpc": "2.0", "id": 1, "result": {}}"#;

@@ -94,6 +94,8 @@ pub(super) struct Dialogue {
     their_ids: HashSet<Id>,
     /// Replies that are to be sent.
     pub(super) outbox: VecDeque<Vec<u8>>,
+    /// Requests of the server that nobody can answer any more; `None` as long as replies can be sent.
+    pub(super) unanswered: Option<usize>,
     /// An answer that fits no request came while exactly one was open.
     pub(super) suspect: Option<Break>,
     /// No answer can be used any more.
@@ -122,6 +124,7 @@ impl Dialogue {
             overdue: None,
             their_ids: HashSet::new(),
             outbox: VecDeque::new(),
+            unanswered: None,
             suspect: None,
             broken: None,
             notified: 0,
@@ -353,6 +356,24 @@ mod tests {
             }
             Value::Object(message).to_string()
         })
+    }
+
+    #[test]
+    fn who_asks_when_nobody_can_answer_is_counted_alone() {
+        let client = Client::new(&ClientBehaviour::default());
+        let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
+        dialogue.unanswered = Some(0);
+        for _ in 0..5_000 {
+            let bytes = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+            let end = LineEnd::Newline;
+            dialogue.hear(Heard {
+                bytes,
+                end,
+                at_us: 0,
+            });
+        }
+        assert_eq!(dialogue.unanswered, Some(5_000));
+        assert!(dialogue.outbox.is_empty());
     }
 
     proptest! {

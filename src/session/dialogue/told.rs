@@ -13,7 +13,7 @@ use crate::{
         method::{self, LogLevel},
         shape::{self, FlawKind},
     },
-    session::correlation::id_value,
+    session::{client::Refusal, correlation::id_value},
     words::text,
 };
 
@@ -156,15 +156,21 @@ impl Dialogue {
         }
         let url_mode = params.get("mode").and_then(Value::as_str) == Some("url");
         self.compare(&method, shape::request(&method, url_mode), &params, heard);
-        let id = id_value(id);
-        let sent = match reply.body {
-            Ok(result) => message::answer(&id, &result),
-            Err(refusal) => message::refusal(&id, refusal.code, &refusal.message),
-        };
-        self.outbox.push_back(sent);
+        self.answer(&id_value(id), reply.body);
         let seen = ServerRequestSeen { method, params };
         self.record
             .server_request(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// Replies, or counts where nobody can: who asks without end must not fill the memory.
+    fn answer(&mut self, id: &Value, body: Result<Value, Refusal>) {
+        match &mut self.unanswered {
+            Some(unanswered) => *unanswered += 1,
+            None => self.outbox.push_back(match body {
+                Ok(result) => message::answer(id, &result),
+                Err(refusal) => message::refusal(id, refusal.code, &refusal.message),
+            }),
+        }
     }
 }
 

@@ -72,6 +72,13 @@ struct Outgoing {
     recorded: bool,
 }
 
+impl Outgoing {
+    /// The bytes that it takes in memory, about: a short frame is the least of it.
+    fn weight(&self) -> usize {
+        self.bytes.len() + 2 * size_of::<Self>()
+    }
+}
+
 /// Why a frame could not be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SendFailure {
@@ -106,7 +113,7 @@ pub(crate) struct Link {
     /// Frames in their order, of which the first `sent` bytes are written.
     outbox: VecDeque<Outgoing>,
     sent: usize,
-    /// How many bytes of the outbox are replies.
+    /// How many bytes of memory the replies in the outbox take.
     replies: usize,
     /// How many bytes the other side may have taken.
     written: u64,
@@ -173,14 +180,15 @@ impl Link {
         let mut bytes = Vec::with_capacity(frame.len() + 1);
         bytes.extend_from_slice(frame);
         bytes.push(b'\n');
-        if purpose == Purpose::Replies {
-            self.replies += bytes.len();
-        }
-        self.outbox.push_back(Outgoing {
+        let frame = Outgoing {
             bytes,
             purpose,
             recorded: false,
-        });
+        };
+        if purpose == Purpose::Replies {
+            self.replies += frame.weight();
+        }
+        self.outbox.push_back(frame);
         poll_fn(|context| match self.poll_write(context) {
             Poll::Ready(written) => Poll::Ready(written),
             Poll::Pending => Poll::Ready(Ok(())),
@@ -204,7 +212,7 @@ impl Link {
         waiting.any(|frame| frame.purpose == Purpose::Asks)
     }
 
-    /// How many bytes of replies wait to be written.
+    /// How many bytes of memory the replies take that wait to be written.
     pub(crate) fn waiting_replies(&self) -> usize {
         self.replies
     }
@@ -239,7 +247,7 @@ impl Link {
                 return Poll::Ready(written);
             }
             // The server may be unable to read before somebody reads what it writes.
-            let readable = self.input.is_some() && !self.lines.room().is_empty();
+            let readable = self.input.is_some() && !self.lines.has_plenty();
             if readable && self.poll_fill(context).is_ready() {
                 continue;
             }
@@ -287,7 +295,7 @@ impl Link {
         };
         self.sent = 0;
         if frame.purpose == Purpose::Replies {
-            self.replies -= frame.bytes.len();
+            self.replies -= frame.weight();
         }
     }
 

@@ -104,8 +104,8 @@ async fn only_a_frame_that_something_depends_on_is_missed() {
     for (purpose, wanted) in cases {
         let (mut link, mut peer) = duplex();
         link.send(&long, purpose).await.unwrap();
-        let replies = [0, long.len() + 1][usize::from(purpose == Purpose::Replies)];
-        assert_eq!(link.waiting_replies(), replies);
+        let waits = link.waiting_replies() > long.len();
+        assert_eq!(waits, purpose == Purpose::Replies);
         peer.turn_deaf();
         assert_eq!(link.receive().await, wanted);
         assert_eq!(link.waiting_replies(), 0);
