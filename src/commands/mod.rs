@@ -20,7 +20,6 @@ mod version;
 
 use std::{
     ffi::{OsStr, OsString},
-    io::Write,
     panic::{self, AssertUnwindSafe},
     path::Path,
     sync::Arc,
@@ -31,7 +30,7 @@ use clap::{CommandFactory, FromArgMatches};
 use self::running::Interrupts;
 use crate::{
     cli::{Cli, Command, When, arguments},
-    deliver::workflow_log::WorkflowLog,
+    deliver::{standard, workflow_log::WorkflowLog},
     isolate::container::engine::Asker,
     words::{
         diagnostic::Colour,
@@ -98,10 +97,7 @@ impl Context {
     fn say(&self, text: &str) {
         match &self.log {
             Some(log) => log.say(text),
-            // A closed stderr is nobody to tell.
-            None => {
-                let _ = std::io::stderr().write_all(text.as_bytes());
-            }
+            None => standard::say(text),
         }
     }
 

@@ -9,6 +9,8 @@ use std::{
 
 use rustix::io::Errno;
 
+use super::standard::Standard;
+
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
     /// Absent once the reader is gone, or something could not be written.
@@ -60,13 +62,12 @@ impl From<Broken> for io::Error {
 impl Stdout {
     /// The process's standard output.
     pub(crate) fn new() -> Self {
-        let stdout = io::stdout();
-        let leads = if stdout.is_terminal() {
+        let leads = if io::stdout().is_terminal() {
             Leads::ToTerminal
         } else {
             Leads::Elsewhere
         };
-        Self::of(stdout, leads)
+        Self::of(Standard::out(), leads)
     }
 
     /// The same over another stream, e.g. one that strips colours.

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
+use super::standard::{self, Standard};
 use crate::words::workflow::{command::Command, neutral};
 
 /// Longest line that is held back until its end is known, in bytes.
@@ -33,7 +34,7 @@ struct State {
 impl WorkflowLog {
     /// A log whose standard output belongs to somebody else: what is said goes to standard error.
     pub(crate) fn beside_stdout() -> Self {
-        Self::over(io::stderr())
+        Self::over(Standard::error())
     }
 
     fn over(out: impl Write + Send + 'static) -> Self {
@@ -52,7 +53,7 @@ impl WorkflowLog {
     /// Takes standard output for everything from here on, and says first who writes: a byte-order mark at the very
     /// beginning of an output would change how all of it is read. Whether it did, for the first one who asks.
     pub(crate) fn begin(&self) -> bool {
-        self.begin_over(io::stdout())
+        self.begin_over(Standard::out())
     }
 
     fn begin_over(&self, out: impl Write + Send + 'static) -> bool {
@@ -93,7 +94,7 @@ impl WorkflowLog {
                 let _ = state.close().and_then(|()| state.lines(text));
             }
             Err(TryLockError::WouldBlock) => {
-                let _ = io::stderr().write_all(neutral::lines(text).as_bytes());
+                standard::say(&neutral::lines(text));
             }
         }
     }

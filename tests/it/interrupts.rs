@@ -121,6 +121,42 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
 }
 
 #[test]
+fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
+    let mut yaml = String::new();
+    for number in 0..2_000 {
+        write!(
+            yaml,
+            "---\nname: {number}, which is {}\nskip: not today\nserver: {{builtin: minimal}}\n\
+             assert: {{tool: any, expect: {{not_error: true}}}}\n",
+            "x".repeat(60)
+        )
+        .unwrap();
+    }
+    yaml += "---\nname: stuck\nserver: {command: sleep, args: ['600']}\n\
+             assert: {tool: any, expect: {not_error: true}}\n";
+    for both in [false, true] {
+        let project = Project::with_suite(&yaml);
+        let mut command = heeding_signals(&project);
+        command.args([
+            "sh",
+            "-c",
+            ["exec \"$@\"", "exec \"$@\" 2>&1"][usize::from(both)],
+        ]);
+        command.args(["sh", BINARY, "run", "evals", "--report-json", "run.json"]);
+        let mut running = Running::of(&project, command);
+        running.until_stalled();
+        running.signal("-INT");
+        let begun = Instant::now();
+        let ended = running.end_unread();
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+        assert_eq!(run["end"]["state"], "interrupted");
+        assert_eq!(run["assertions"].as_array().unwrap().len(), 2_001);
+    }
+}
+
+#[test]
 fn the_end_of_the_terminal_ends_a_run_that_was_not_told_to_outlive_it() {
     let through = |project: &Project, shell: &str| {
         let arguments = ["--jobs", "1", "--fixture", "fixture"];

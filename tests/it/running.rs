@@ -94,6 +94,22 @@ impl Running {
         signal_to(self.child.id(), signal);
     }
 
+    /// Waits until it has written about as much as a pipe holds that nobody reads.
+    pub(crate) fn until_stalled(&mut self) {
+        let full = 40 * 1024;
+        let begun = Instant::now();
+        while rustix::io::ioctl_fionread(&self.output).unwrap() < full {
+            assert!(begun.elapsed() < LONG, "it never wrote so much");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits for its end, and reads nothing before that.
+    pub(crate) fn end_unread(mut self) -> Ended {
+        self.child.wait().unwrap();
+        self.end()
+    }
+
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ended {
         let mut stdout = Vec::new();

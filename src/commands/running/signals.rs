@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    deliver::workflow_log::WorkflowLog,
+    deliver::{standard, workflow_log::WorkflowLog},
     isolate::{self, container::Containers},
     words::exit::ExitCode,
 };
@@ -207,6 +207,7 @@ impl Heard {
             let _ = ready.send(());
             if self.next(&mut signals).await {
                 self.came.get_or_init(Instant::now);
+                standard::hurry();
                 self.first.cancel();
                 if self.next(&mut signals).await {
                     self.end_process().await;
