@@ -3,6 +3,7 @@
 
 use std::{
     fs, io,
+    os::fd::OwnedFd,
     sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -12,6 +13,9 @@ use tokio::runtime::{Builder, Runtime};
 
 /// How long a thread without work is kept: work finds one until the end.
 const KEPT: Duration = Duration::from_hours(24 * 365);
+
+/// Open files that a runtime needs, those of signals, of a server and of removing its files included.
+const FILES: usize = 12;
 
 /// How long a thread that has ended may count as one.
 const LINGERING: Duration = Duration::from_secs(1);
@@ -36,9 +40,28 @@ fn made(mut builder: Builder, needed: usize) -> io::Result<Runtime> {
         thread::yield_now();
     }
     tried?;
+    files_are_to_be_had()?;
     let runtime = builder.enable_all().thread_keep_alive(KEPT).build()?;
     runtime.spawn_blocking(|| ());
     Ok(runtime)
+}
+
+/// A runtime that hears signals alone.
+pub(super) fn of_signals() -> io::Result<Runtime> {
+    files_are_to_be_had()?;
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Whether the system lets us have the open files that a runtime needs: where it refuses them, that is a panic.
+fn files_are_to_be_had() -> io::Result<()> {
+    let tried: io::Result<Vec<OwnedFd>> = (0..FILES)
+        .map(|_| rustix::stdio::stdin().try_clone_to_owned())
+        .collect();
+    tried.map(drop).map_err(|error| {
+        let message =
+            format!("the system refuses an open file: {error}; `ulimit -n` is such a limit");
+        io::Error::new(error.kind(), message)
+    })
 }
 
 /// The threads of this process that the system counts; none where it does not tell.

@@ -1,7 +1,7 @@
 //! What jobs share, repeat, wait for and leave out: --reuse-server, --retries, --trials, --fail-fast, --shard,
 //! `serial`, deadlines.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::{collections::BTreeSet, fmt::Write, process::Command};
 
 use serde_json::Value;
 
@@ -38,6 +38,47 @@ fn counting(server: &str, wanted: &[u32]) -> String {
         })
         .collect();
     documents.join("---\n")
+}
+
+#[test]
+fn no_more_is_done_at_once_than_files_may_be_open() {
+    let one = "---\nname: a\nserver: {builtin: conformance}\nassert: {tool: test_simple_text}\n";
+    let project = Project::with_suite(&one.repeat(60));
+    let limited = |limit: u32| {
+        let inner = project.command(&[]);
+        let environment = inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let mut command = Command::new("sh");
+        command
+            .env_clear()
+            .envs(environment)
+            .current_dir(project.path());
+        command.args([
+            "-c",
+            &format!("ulimit -n {limit}; exec \"$@\""),
+            "sh",
+            BINARY,
+        ]);
+        command.args(["run", "evals", "--jobs", "50"]);
+        Running::of(&project, command).end()
+    };
+    let ended = limited(128);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("7 at a time instead of 50"),
+        "{}",
+        ended.stderr
+    );
+    for limit in [5, 6, 7, 8, 10, 12, 14, 16, 18, 20] {
+        let ended = limited(limit);
+        assert!(
+            !ended.stderr.contains("panicked"),
+            "{limit}: {}",
+            ended.stderr
+        );
+        assert_eq!(ended.temporary, [""; 0], "{limit}: {}", ended.stderr);
+    }
 }
 
 #[test]

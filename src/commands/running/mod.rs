@@ -3,6 +3,7 @@
 
 pub(super) mod engine;
 mod fixture;
+mod open_files;
 mod options;
 mod refusal;
 mod screen;
@@ -59,6 +60,10 @@ pub(super) fn execute(
     let interrupts = screen.context().interrupts.clone();
     interrupts.listen();
     let mut options = prepared.run_options(args, interrupts.token());
+    if let Some((most, note)) = open_files::fewer_jobs(options.jobs) {
+        screen.note(&note);
+        options.jobs = most;
+    }
     let needs_engine = prepared.needs_engine();
     let name = prepared.name.clone();
     let plan = std::mem::take(&mut prepared.plan);

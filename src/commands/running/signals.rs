@@ -19,6 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    commands::runtime,
     deliver::{standard, workflow_log::WorkflowLog},
     isolate::{self, container::Containers},
     words::exit::ExitCode,
@@ -194,10 +195,7 @@ fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
 impl Heard {
     /// Hears signals until it is over.
     fn hear(&self, ready: &mpsc::Sender<()>) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let Ok(runtime) = runtime else {
+        let Ok(runtime) = runtime::of_signals() else {
             return;
         };
         runtime.block_on(async {
