@@ -85,7 +85,7 @@ finding_codes! {
     JsonrpcVersion = "jsonrpc-version", Error;
     /// An answer to a request nobody made.
     UnknownId = "unknown-id", Error;
-    /// An answer whose id is null or missing.
+    /// An answer whose id is null, missing, or neither a number nor text.
     NullId = "null-id", Error;
     /// An answer whose id has another JSON type than the request's.
     IdType = "id-type", Error;

@@ -90,7 +90,7 @@ impl Session {
         } else if self.was_spoken_to() {
             format!("the server had not read all of {what}{sent}; {heard}")
         } else {
-            format!("the time was over before {what} could be sent")
+            format!("{what} could not be sent in time")
         };
         if self.exchange.link().written() == 0 && self.exchange.link().is_unheard() {
             self.seen.reached = Phase::Start;
