@@ -105,6 +105,7 @@ mod tests {
     fn response(id: &str) -> Response {
         Response {
             id: Some(Id::Number(id.into())),
+            odd_id: None,
             result: None,
             error: None,
         }

@@ -15,7 +15,7 @@ use crate::suite::{
         Field,
         value::{Anything, Table},
     },
-    template::digits,
+    rendered::digits,
     yaml::{At, Entry, Kind, Node},
 };
 
