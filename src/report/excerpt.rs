@@ -104,7 +104,7 @@ impl Excerpt {
         focus: Option<Span>,
         show: impl Fn(&str) -> String,
     ) -> (Self, Position) {
-        let text = origin.file.text.as_str();
+        let text = &*origin.file.text;
         let start = boundary(text, origin.span.start);
         let end = boundary(text, origin.span.end).max(start);
         let end = start + text[start..end].trim_end().len();

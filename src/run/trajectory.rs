@@ -88,7 +88,7 @@ fn filled(calls: &[TraceCall], bindings: &Bindings) -> Vec<TraceCall> {
 
 /// The log, looked for from the caller's directory, as the Go tool does, then beside the suite's file.
 fn read(path: &str, job: &RunJob, directory: &Path) -> Result<(String, String), String> {
-    let beside = Path::new(&job.planned.assertion.case.origin.file.path)
+    let beside = Path::new(&*job.planned.assertion.case.origin.file.path)
         .parent()
         .map(|folder| directory.join(folder).join(path));
     let from_caller = directory.join(path);

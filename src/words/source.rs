@@ -12,9 +12,9 @@ const BLOCK: usize = 4_096;
 #[derive(Debug)]
 pub(crate) struct SourceFile {
     /// The path as it is shown, relative to the caller where possible.
-    pub(crate) path: String,
+    pub(crate) path: Box<str>,
     /// The whole text.
-    pub(crate) text: String,
+    pub(crate) text: Box<str>,
     /// The line ends before each block but the first, counted when a place in a long text is first asked for.
     lines: OnceLock<Box<[usize]>>,
 }
@@ -50,8 +50,8 @@ impl SourceFile {
     /// A file with this text.
     pub(crate) fn new(path: String, text: String) -> Self {
         Self {
-            path,
-            text,
+            path: path.into_boxed_str(),
+            text: text.into_boxed_str(),
             lines: OnceLock::new(),
         }
     }
@@ -103,7 +103,7 @@ impl Origin {
     /// The lines that the span lies in, the number of the first one, and the span in them. What is drawn of a long
     /// text costs as much as these lines do.
     pub(crate) fn lines(&self) -> (&str, usize, Span) {
-        let text = self.file.text.as_str();
+        let text = &*self.file.text;
         let start = text.floor_char_boundary(self.span.start);
         let end = text.ceil_char_boundary(self.span.end).max(start);
         // The place after the last line is drawn at that line.

@@ -147,7 +147,7 @@ fn stands(prepared: &Prepared) -> BTreeMap<&str, PlannedPlace> {
     let jobs = prepared.plan.jobs.iter();
     jobs.map(|job| {
         let origin = &job.case.origin;
-        let place = PlannedPlace(origin.file.path.clone(), origin.position().line);
+        let place = PlannedPlace(origin.file.path.to_string(), origin.position().line);
         (job.case.id.as_str(), place)
     })
     .collect()

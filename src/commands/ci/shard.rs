@@ -200,7 +200,7 @@ pub(super) fn refuse_misplaced(
 ) -> Result<(), Refusal> {
     let jobs = prepared.plan.jobs.iter().map(|job| &job.case);
     let found: BTreeMap<&str, &str> = jobs
-        .map(|case| (case.id.as_str(), case.origin.file.path.as_str()))
+        .map(|case| (case.id.as_str(), &*case.origin.file.path))
         .collect();
     let missing: Vec<String> = facts
         .ids

@@ -174,7 +174,7 @@ fn settings_of(
 /// The fixtures that hold for no suite, because the first settings are those of the run.
 pub(super) fn other_fixtures(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
     let mut told = HashSet::new();
-    let first = chosen.file.as_ref().map_or("", |file| file.path.as_str());
+    let first = chosen.file.as_ref().map_or("", |file| &*file.path);
     let reason = format!(
         "one fixture holds for all suites of a run, and `{first}` comes first; run the suites one by one, or give \
          `--fixture`"
@@ -190,7 +190,7 @@ pub(super) fn other_fixtures(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagn
 
 /// What further settings files say of the whole run, which holds for no suite: the first one's holds for all.
 pub(super) fn passed_over(chosen: &Settings, roots: &[Root<'_>]) -> Vec<Diagnostic> {
-    let first = chosen.file.as_ref().map_or("", |file| file.path.as_str());
+    let first = chosen.file.as_ref().map_or("", |file| &*file.path);
     let reason = format!(
         "it is about the whole run, and `{first}`, which comes first, speaks for that; run the suites one by one, or \
          say it on the command line"

@@ -87,7 +87,7 @@ impl Told {
     ) -> bool {
         match (&problem.origin, settings) {
             (Some(origin), Some(settings)) if Arc::ptr_eq(&origin.file, settings) => {
-                let path = settings.path.clone();
+                let path = settings.path.to_string();
                 let what = problem.message.clone();
                 self.known.insert((path, origin.span, problem.code, what))
             }
