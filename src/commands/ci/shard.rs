@@ -1,9 +1,6 @@
 //! One shard of a plan: what it is to run, and whether the suites still have it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 use super::artifacts;
 use crate::{
@@ -213,13 +210,12 @@ pub(super) fn refuse_misplaced(
         let named = enumerated(missing);
         return Err(of_other_suites(&format!("{number} is not there: {named}")));
     }
-    // Who plans from another folder calls all files otherwise: only what is there under the planned name is another one.
-    let files: BTreeSet<&str> = found.values().copied().collect();
+    // Who plans from another folder calls all files otherwise: only what lies here under the planned name is another one.
     let elsewhere: Vec<String> = facts
         .ids
         .iter()
         .zip(&planned.places)
-        .filter(|(_, PlannedPlace(file, _))| files.contains(file.as_str()))
+        .filter(|(_, PlannedPlace(file, _))| Path::new(file).is_file())
         .filter_map(|(id, PlannedPlace(file, _))| {
             let found = found.get(id.as_str()).filter(|found| *found != file)?;
             Some(format!(

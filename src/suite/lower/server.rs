@@ -1,6 +1,6 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Lowering, ServerFrom, StartedIn, docker::names_image};
+use super::{Fate, Lowering, ServerFrom, StartedIn, docker::names_image};
 use crate::suite::{
     model::container::Container,
     model::server::{
@@ -251,11 +251,10 @@ impl Lowering<'_> {
                 program: Program::Launched(launch),
             };
         }
-        let is_refused = self
-            .reading
-            .problems
-            .is_refused(&["server", "command"], place);
-        if launch.command.is_none() && self.around.server_from == ServerFrom::Suite && !is_refused {
+        let problems = &self.reading.problems;
+        let is_refused = problems.is_refused(&["server", "command"], place);
+        let is_due = self.around.server_from == ServerFrom::Suite && self.fate == Fate::Runs;
+        if launch.command.is_none() && is_due && !is_refused {
             match url {
                 Some(url) => self.problem(url, problems::no_transport),
                 None => self.problem(place, problems::no_server),
