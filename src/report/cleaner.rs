@@ -42,11 +42,8 @@ impl Cleaner {
         if shown.len() <= LONGEST_TEXT_BYTES {
             return shown;
         }
-        let mut start = shown.len() - LONGEST_TEXT_BYTES + CUT.len();
-        while !shown.is_char_boundary(start) {
-            start += 1;
-        }
-        format!("{CUT}{}", &shown[start..])
+        let start = shown.len() - LONGEST_TEXT_BYTES + CUT.len();
+        format!("{CUT}{}", &shown[shown.ceil_char_boundary(start)..])
     }
 
     /// A name of the user's: made harmless on one line, and otherwise left whole, because it identifies.
@@ -111,11 +108,7 @@ fn cut_note(total: usize) -> String {
 
 /// The first `limit` bytes at most, never half a character.
 fn beginning(text: &str, limit: usize) -> &str {
-    let mut end = limit.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(limit)]
 }
 
 #[cfg(test)]

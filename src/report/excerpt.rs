@@ -105,8 +105,8 @@ impl Excerpt {
         show: impl Fn(&str) -> String,
     ) -> (Self, Position) {
         let text = &*origin.file.text;
-        let start = boundary(text, origin.span.start);
-        let end = boundary(text, origin.span.end).max(start);
+        let start = text.floor_char_boundary(origin.span.start);
+        let end = text.floor_char_boundary(origin.span.end).max(start);
         let end = start + text[start..end].trim_end().len();
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
@@ -114,7 +114,10 @@ impl Excerpt {
         let touched: Vec<&str> = block.lines().collect();
         let focus = focus.filter(|focus| start <= focus.start && focus.end <= end);
         let (start, end) = focus.map_or((start, end), |focus| {
-            (boundary(text, focus.start), boundary(text, focus.end))
+            (
+                text.floor_char_boundary(focus.start),
+                text.floor_char_boundary(focus.end),
+            )
         });
         let target = Target::of(block, start - line_start, end.max(start) - line_start);
         let line = touched.get(target.line).copied().unwrap_or_default();
@@ -176,15 +179,6 @@ impl Excerpt {
         }
         drawn
     }
-}
-
-/// The nearest character boundary at or before an offset.
-fn boundary(text: &str, offset: usize) -> usize {
-    let mut at = offset.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 /// A line that fits; the cut is shown.

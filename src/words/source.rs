@@ -58,10 +58,7 @@ impl SourceFile {
 
     /// The place of a byte offset; an offset past the end or inside a character is moved back to the nearest one.
     pub(crate) fn position(&self, offset: usize) -> Position {
-        let mut at = offset.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
+        let at = self.text.floor_char_boundary(offset);
         let before = &self.text[..at];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         Position {

@@ -152,10 +152,7 @@ pub(super) fn first_difference(left: &str, right: &str) -> usize {
         .zip(right.bytes())
         .take_while(|(one, other)| one == other)
         .count();
-    (0..=common)
-        .rev()
-        .find(|at| right.is_char_boundary(*at))
-        .unwrap_or(0)
+    right.floor_char_boundary(common)
 }
 
 /// `line 3, column 7`, for people.
@@ -171,10 +168,6 @@ fn place(text: &str, at: usize) -> String {
 pub(super) fn whole_or_around(text: &str, at: usize) -> String {
     if text.len() <= WHOLE {
         return text.to_owned();
-    }
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
     }
     phrase::cut(text, at)
 }

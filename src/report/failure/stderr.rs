@@ -91,11 +91,8 @@ pub(in crate::report) fn shorten(text: &mut String, most: usize) {
     let begun = (0..lines.len()).rfind(|index| begins_a_crash(&lines, *index));
     let crash = begun.and_then(|begun| around_a_gap(&lines[begun..], most));
     *text = crash.unwrap_or_else(|| {
-        let mut start = text.len() - most.saturating_sub(CUT.len());
-        while !text.is_char_boundary(start) {
-            start += 1;
-        }
-        format!("{CUT}{}", &text[start..])
+        let start = text.len() - most.saturating_sub(CUT.len());
+        format!("{CUT}{}", &text[text.ceil_char_boundary(start)..])
     });
 }
 

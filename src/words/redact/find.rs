@@ -19,7 +19,7 @@ const LONG_BETWEEN: usize = 4 * LONGEST_ESCAPE;
 /// Tells every place of a secret in a text.
 pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>)) {
     let least = least(secret);
-    let beginning = &secret[..ceiling(secret, least)];
+    let beginning = &secret[..secret.ceil_char_boundary(least)];
     for at in all(text, beginning) {
         let same = same_ahead(&text[at..], secret);
         let end = at + same;
@@ -29,7 +29,7 @@ pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>))
             hide(at..cut);
         }
     }
-    let end = &secret[floor(secret, secret.len() - least)..];
+    let end = &secret[secret.floor_char_boundary(secret.len() - least)..];
     for at in all(text, end) {
         let behind = at + end.len();
         let start = behind - same_back(&text[..behind], secret);
@@ -62,7 +62,7 @@ pub(super) fn find_between<'a, All: Iterator<Item = &'a str>>(
             between
         } else {
             let (from, to) = (LONGEST_ESCAPE, between.len() - LONGEST_ESCAPE);
-            &between[ceiling(between, from)..floor(between, to)]
+            &between[between.ceil_char_boundary(from)..between.floor_char_boundary(to)]
         };
         let is_part = |secret: &str| inner.len() >= least(secret) && secret.contains(inner);
         if secrets().any(is_part) {
@@ -81,7 +81,7 @@ fn all<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = usize> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let at = from + text[from..].find(part)?;
-        from = ceiling(text, at + 1);
+        from = text.ceil_char_boundary(at + 1);
         Some(at)
     })
 }
@@ -89,14 +89,14 @@ fn all<'a>(text: &'a str, part: &'a str) -> impl Iterator<Item = usize> {
 /// How many bytes two texts have in common at their beginnings, in whole characters.
 fn same_ahead(text: &str, secret: &str) -> usize {
     let pairs = text.bytes().zip(secret.bytes());
-    floor(text, pairs.take_while(|(one, other)| one == other).count())
+    text.floor_char_boundary(pairs.take_while(|(one, other)| one == other).count())
 }
 
 /// How many bytes two texts have in common at their ends, in whole characters.
 fn same_back(text: &str, secret: &str) -> usize {
     let pairs = text.bytes().rev().zip(secret.bytes().rev());
     let same = pairs.take_while(|(one, other)| one == other).count();
-    text.len() - ceiling(text, text.len() - same)
+    text.len() - text.ceil_char_boundary(text.len() - same)
 }
 
 /// Where the cut is, if the text was cut at this place, be it through an escape or a character.
@@ -108,7 +108,7 @@ fn cut_behind(text: &str, at: usize) -> Option<usize> {
 
 /// Where the cut is behind what it left over of an escape or a character, if anything.
 fn torn_up_to(text: &str, at: usize) -> Option<usize> {
-    let reach = floor(text, at + LONGEST_ESCAPE);
+    let reach = text.floor_char_boundary(at + LONGEST_ESCAPE);
     let places = (at..=reach).filter(|place| text.is_char_boundary(*place));
     let is_mark = |place: &usize| MARKS.iter().any(|mark| text[*place..].starts_with(mark));
     places
@@ -123,7 +123,7 @@ fn torn_up_to(text: &str, at: usize) -> Option<usize> {
 
 /// The same, looking back.
 fn cut_before(text: &str, at: usize) -> Option<usize> {
-    let reach = ceiling(text, at.saturating_sub(LONGEST_ESCAPE));
+    let reach = text.ceil_char_boundary(at.saturating_sub(LONGEST_ESCAPE));
     let places = (reach..=at).rev().filter(|it| text.is_char_boundary(*it));
     let is_mark = |place: &usize| MARKS.iter().any(|mark| text[..*place].ends_with(mark));
     places
@@ -160,22 +160,4 @@ fn is_torn(rest: &str) -> bool {
 fn is_name(rest: &str) -> bool {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '#' | '&');
     rest.chars().all(plain)
-}
-
-/// The place, or the nearest one before it that divides no character.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// The place, or the nearest one behind it that divides no character.
-fn ceiling(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
