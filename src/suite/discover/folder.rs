@@ -61,9 +61,11 @@ impl Folder {
         Self {
             path,
             server_from: match options.server_from {
-                ServerFrom::Targets if settings.targets.is_empty() => ServerFrom::Suite,
+                ServerFrom::Suite | ServerFrom::Targets if settings.targets.is_empty() => {
+                    ServerFrom::Suite
+                }
+                ServerFrom::Suite | ServerFrom::NoTarget => ServerFrom::NoTarget,
                 ServerFrom::Targets | ServerFrom::Elsewhere => ServerFrom::Elsewhere,
-                ServerFrom::Suite => ServerFrom::Suite,
             },
             settings,
             dialect,

@@ -328,8 +328,9 @@ impl Lowering<'_> {
         }
         let found = self.server(field, at);
         self.fixture_from = fixture_from;
-        if (self.fate, self.dialect()) == (Fate::Skipped, Dialect::Compat) {
-            // The Go tool skips before it asks what to start.
+        let is_nobodys = self.around.server_from == ServerFrom::NoTarget;
+        // The Go tool skips before it asks what to start.
+        if self.fate == Fate::Skipped && (is_nobodys || self.dialect() == Dialect::Compat) {
             self.reading.problems.forget(problems::code::NO_SERVER);
         }
         found

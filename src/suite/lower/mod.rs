@@ -88,8 +88,20 @@ pub(crate) enum ServerFrom {
     Suite,
     /// A target of the settings may give one, when it is run; a suite whose settings have none has to say.
     Targets,
+    /// The suite alone, whose settings have targets of which none is run: one that runs without a server has a problem.
+    NoTarget,
     /// The command line gives one.
     Elsewhere,
+}
+
+impl ServerFrom {
+    /// Whether nobody gives a server where the suite names none.
+    fn asks_the_suite(self) -> bool {
+        match self {
+            Self::Suite | Self::NoTarget => true,
+            Self::Targets | Self::Elsewhere => false,
+        }
+    }
 }
 
 /// Where the image of a container may come from.

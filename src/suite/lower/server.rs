@@ -1,6 +1,6 @@
 //! The `server` block: what is started or connected to.
 
-use super::{Fate, Lowering, ServerFrom, StartedIn, docker::names_image};
+use super::{Lowering, StartedIn, docker::names_image};
 use crate::suite::{
     model::container::Container,
     model::server::{
@@ -253,8 +253,7 @@ impl Lowering<'_> {
         }
         let problems = &self.reading.problems;
         let is_refused = problems.is_refused(&["server", "command"], place);
-        let is_due = self.around.server_from == ServerFrom::Suite && self.fate == Fate::Runs;
-        if launch.command.is_none() && is_due && !is_refused {
+        if launch.command.is_none() && self.around.server_from.asks_the_suite() && !is_refused {
             match url {
                 Some(url) => self.problem(url, problems::no_transport),
                 None => self.problem(place, problems::no_server),
@@ -319,7 +318,7 @@ impl Lowering<'_> {
             None if listening.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
             None => {
                 let is_refused = self.reading.problems.is_refused(&["url", "launch"], place);
-                if self.around.server_from == ServerFrom::Suite && !is_refused {
+                if self.around.server_from.asks_the_suite() && !is_refused {
                     self.problem(place, |origin| problems::no_url(origin, word));
                 }
                 Template::new("")
