@@ -3,7 +3,10 @@
 use globset::{Glob, GlobMatcher};
 
 use crate::{
-    suite::{model::Case, settings::NamedTarget},
+    suite::{
+        model::{Case, on_target},
+        settings::NamedTarget,
+    },
     words::text::clean,
 };
 
@@ -119,7 +122,7 @@ impl Pattern {
 
     /// Whether it is about the assertion on a target, by the id that is shown there.
     fn matches_on(&self, case: &Case, target: &NamedTarget) -> bool {
-        self.matches_text(&on_target(&case.id, &target.name))
+        self.matches_text(&on_target(&case.id, Some(&target.name)))
     }
 
     fn matches_on_any(&self, case: &Case, targets: &[NamedTarget]) -> bool {
@@ -159,11 +162,6 @@ impl Globs {
             Self::Some { typed, shown: _ } => typed.is_match(name),
         }
     }
-}
-
-/// An id as lists and reports show it on a target.
-fn on_target(id: &str, target: &str) -> String {
-    format!("{id} [{target}]")
 }
 
 /// A part of a name as ids have it, for one that was copied from the suite.

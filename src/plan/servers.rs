@@ -11,6 +11,7 @@ use crate::suite::{
     model::{
         Case,
         container::ImageBase,
+        on_target,
         server::{Launch, Program, Server, Target},
     },
     template::Template,
@@ -40,11 +41,9 @@ pub(crate) struct ListedServer {
 impl ListedServer {
     /// The identities of the assertions that talk to it, as records have them, in their order.
     pub(crate) fn users(&self) -> Vec<String> {
-        let ids = self.used_by.iter().map(|case| &case.id);
-        let mut users: Vec<String> = match &self.target {
-            Some(target) => ids.map(|id| format!("{id} [{target}]")).collect(),
-            None => ids.cloned().collect(),
-        };
+        let target = self.target.as_deref();
+        let ids = self.used_by.iter().map(|case| on_target(&case.id, target));
+        let mut users: Vec<String> = ids.collect();
         users.sort();
         users
     }

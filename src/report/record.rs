@@ -10,6 +10,7 @@ use crate::{
     observation::disruption::DisruptionKind,
     outcome::Status,
     report::{excerpt::Excerpt, merge},
+    suite::model::on_target,
 };
 
 /// One outcome. A green one has no [`Evidence`], so that ten thousand of them stay small.
@@ -275,18 +276,12 @@ impl Record {
 
     /// The name with the target where there are several.
     pub(crate) fn name_on_target(&self) -> String {
-        match &self.target {
-            Some(target) => format!("{} [{target}]", self.name),
-            None => self.name.clone(),
-        }
+        on_target(&self.name, self.target.as_deref())
     }
 
     /// The identity with the target where there are several: what a baseline keys on.
     pub(crate) fn key(&self) -> String {
-        match &self.target {
-            Some(target) => format!("{} [{target}]", self.id),
-            None => self.id.clone(),
-        }
+        on_target(&self.id, self.target.as_deref())
     }
 
     /// A name that tells trials and targets apart.

@@ -12,7 +12,7 @@ use crate::{
     report::cleaner::Cleaner,
     run::launch::command_line,
     suite::{
-        model::{container::ImageBase, server::Target},
+        model::{container::ImageBase, on_target, server::Target},
         template::Bindings,
     },
     words::{exit::ExitCode, text::clean, workflow::neutral},
@@ -35,12 +35,7 @@ pub(super) fn list(
         print(out, &neutral::json(text))?;
     } else {
         for job in first_trials() {
-            let target = job
-                .target
-                .as_ref()
-                .map(|target| format!(" [{target}]"))
-                .unwrap_or_default();
-            let line = format!("{}{target}\n", job.case.id);
+            let line = on_target(&job.case.id, job.target.as_deref()) + "\n";
             if in_workflow {
                 print(out, &neutral::lines(&line))?;
             } else {
@@ -125,21 +120,13 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
 fn say_started(prepared: &Prepared, out: &mut Stdout) -> Result<(), Refusal> {
     let secrets = prepared.secrets();
     for job in &prepared.plan.jobs {
-        let name = &job.case.id;
-        let target = job
-            .target
-            .as_ref()
-            .map(|target| format!(" [{target}]"))
-            .unwrap_or_default();
+        let name = on_target(&job.case.id, job.target.as_deref());
         let what = match &job.work {
             Work::Run(work) => started(prepared, work),
             Work::Skip(reason) => format!("skipped: {reason}"),
             Work::Invalid(reasons) => format!("invalid: {}", reasons.join("; ")),
         };
-        print(
-            out,
-            &clean(&secrets.mask(&format!("{name}{target}\n    {what}\n"))),
-        )?;
+        print(out, &clean(&secrets.mask(&format!("{name}\n    {what}\n"))))?;
     }
     Ok(())
 }

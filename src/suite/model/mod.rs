@@ -74,6 +74,14 @@ pub(crate) struct Case {
     pub(crate) tags: Vec<String>,
 }
 
+/// What is called so, on a target where there are several: as lists, reports and baselines have it.
+pub(crate) fn on_target(name: &str, target: Option<&str>) -> String {
+    match target {
+        Some(target) => format!("{name} [{target}]"),
+        None => name.to_owned(),
+    }
+}
+
 /// One named case.
 #[derive(Debug)]
 pub(crate) struct Assertion {
