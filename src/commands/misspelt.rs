@@ -1,6 +1,8 @@
 //! What was probably meant by a verb or an option that there is none of. clap offers what is spelt alike only, and
 //! whatever is a little so.
 
+use std::ffi::OsString;
+
 use clap::{
     Command, Error,
     builder::StyledStr,
@@ -10,7 +12,7 @@ use clap::{
 use crate::words::text::nearest;
 
 /// The error with what was probably meant, if anything was.
-pub(super) fn with_meant(mut error: Error, root: &Command, words: &[String]) -> Error {
+pub(super) fn with_meant(mut error: Error, root: &Command, words: &[OsString]) -> Error {
     // All others name what there is.
     if error.kind() == ErrorKind::InvalidSubcommand {
         verb(&mut error, root, words);
@@ -21,14 +23,14 @@ pub(super) fn with_meant(mut error: Error, root: &Command, words: &[String]) -> 
 }
 
 /// The verb that was given, and the one below it.
-fn verb_of<'a>(root: &'a Command, words: &[String]) -> Option<&'a Command> {
+fn verb_of<'a>(root: &'a Command, words: &[OsString]) -> Option<&'a Command> {
     let mut words = words.iter();
     let verb = words.find_map(|word| root.find_subcommand(word))?;
     let below = words.find_map(|word| verb.find_subcommand(word));
     Some(below.unwrap_or(verb))
 }
 
-fn verb(error: &mut Error, root: &Command, words: &[String]) {
+fn verb(error: &mut Error, root: &Command, words: &[OsString]) {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
@@ -40,7 +42,7 @@ fn verb(error: &mut Error, root: &Command, words: &[String]) {
     }
 }
 
-fn option(error: &mut Error, root: &Command, words: &[String]) {
+fn option(error: &mut Error, root: &Command, words: &[OsString]) {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return;
     };

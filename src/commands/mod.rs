@@ -166,26 +166,19 @@ pub(crate) fn main() -> u8 {
     }
     let words: Vec<_> = words.collect();
     let of_job = is_of_job(&words, &context.environment);
-    let said: Vec<String> = words
-        .iter()
-        .filter_map(|word| word.to_str().map(str::to_owned))
-        .collect();
-    let typed = std::iter::once(program).chain(arguments::normalise(words.into_iter(), &command));
+    let typed = arguments::normalise(words.iter().cloned(), &command);
     let parsed = command
-        .try_get_matches_from_mut(typed)
-        .and_then(|found| Cli::from_arg_matches(&found));
+        .try_get_matches_from_mut(std::iter::once(program).chain(typed))
+        .and_then(|found| Cli::from_arg_matches(&found))
+        .map_err(|error| misspelt::with_meant(error, &command, &words));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if of_job && error.use_stderr() => {
-            let error = misspelt::with_meant(error, &command, &said);
             let code = misused(&error, &context);
             context.close();
             return code.number();
         }
-        Err(error) => {
-            let error = misspelt::with_meant(error, &command, &said);
-            return usage(&error, &context).number();
-        }
+        Err(error) => return usage(&error, &context).number(),
     };
     if cli.version {
         return version::version().number();

@@ -1,7 +1,5 @@
 //! `json_schema` and `output_schema`: documents against JSON Schemas. Nothing is fetched from anywhere.
 
-use std::sync::Arc;
-
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
@@ -285,23 +283,20 @@ fn declared<'a>(catalog: &'a Catalog, tool: &str, key: &str) -> Option<&'a Value
     Some(schema).filter(|schema| schema.is_object())
 }
 
-/// The schema under `key` of a listed tool, compiled once for the catalog; `None` without one that can be used.
-fn compiled(catalog: &Catalog, tool: &str, key: &'static str) -> Option<Arc<Schema>> {
-    let schema = declared(catalog, tool, key)?;
-    let make = || compile(schema).ok();
-    catalog.schemas.compiled(tool, key, make)
-}
-
 /// The first violation of the schema under `key` of a listed tool, in one line; `None` also where that cannot be told.
 pub(super) fn first_violation(
     catalog: &Catalog,
     (tool, key): (&str, &'static str),
     document: &Value,
 ) -> Option<String> {
-    if json_schema::is_plainly_satisfied(declared(catalog, tool, key)?, document) {
+    let declared = declared(catalog, tool, key)?;
+    if json_schema::is_plainly_satisfied(declared, document) {
         return None;
     }
-    let schema = compiled(catalog, tool, key)?;
+    // Compiled once for the catalog.
+    let schema = catalog
+        .schemas
+        .compiled(tool, key, || compile(declared).ok())?;
     if !is_calculable(document) || !schema.is_bearable(document) {
         return None;
     }

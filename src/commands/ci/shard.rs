@@ -215,14 +215,15 @@ pub(super) fn refuse_misplaced(
         .ids
         .iter()
         .zip(&planned.places)
-        .filter(|(_, PlannedPlace(file, _))| Path::new(file).is_file())
         .filter_map(|(id, PlannedPlace(file, _))| {
             let found = found.get(id.as_str()).filter(|found| *found != file)?;
-            Some(format!(
-                "`{id}` stands in `{}`, not in `{}`",
-                name(found),
-                name(file)
-            ))
+            Path::new(file).is_file().then(|| {
+                format!(
+                    "`{id}` stands in `{}`, not in `{}`",
+                    name(found),
+                    name(file)
+                )
+            })
         })
         .collect();
     if elsewhere.is_empty() {

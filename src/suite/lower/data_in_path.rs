@@ -3,14 +3,17 @@
 
 use serde_json::{Number, Value};
 
-use crate::suite::template::{Bindings, Part, Template, UnknownNames};
+use crate::suite::{
+    Dialect,
+    template::{Bindings, Part, Template},
+};
 
 /// The text of a path whose markers have values. Under the Go tool's rules they are part of the path.
 pub(crate) fn filled(template: &Template, bindings: &Bindings) -> Result<String, String> {
     let text = template
         .render(bindings)
         .map_err(|unknown| unknown.to_string())?;
-    if bindings.unknown == UnknownNames::Keep {
+    if bindings.dialect == Dialect::Compat {
         return Ok(text);
     }
     let parts = bindings.parts(template.written());

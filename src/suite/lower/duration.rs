@@ -25,21 +25,26 @@ fn unit(name: &str) -> Option<u128> {
     })
 }
 
-/// Why nothing can be done within a duration of zero.
-const ZERO: &str = "it is zero";
-
 /// Whether a text is a duration that is over at once, which is none here: `0s`, `-1s`.
 pub(super) fn is_over_at_once(text: &str) -> bool {
     let text = text.trim();
     let unsigned = text.strip_prefix('-');
-    match parse(unsigned.unwrap_or(text)) {
-        Ok(_) => unsigned.is_some(),
-        Err(reason) => reason == ZERO || matches!(text, "0" | "+0" | "-0"),
+    match nanoseconds(unsigned.unwrap_or(text)) {
+        Ok(total) => total == 0 || unsigned.is_some(),
+        Err(_) => matches!(text, "0" | "+0" | "-0"),
     }
 }
 
 /// The duration a text stands for, or why it is none.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    match u64::try_from(nanoseconds(text)?) {
+        Ok(0) | Err(_) => Err("it is zero".into()),
+        Ok(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
+    }
+}
+
+/// The nanoseconds that a text stands for; nothing of it is below zero.
+fn nanoseconds(text: &str) -> Result<u128, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return Err("it is empty".into());
@@ -72,10 +77,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
             .ok_or("it is longer than a year")?;
         rest = next.trim_start();
     }
-    match u64::try_from(total) {
-        Ok(0) | Err(_) => Err(ZERO.into()),
-        Ok(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
-    }
+    Ok(total)
 }
 
 /// A decimal number of a unit, in nanoseconds.
