@@ -88,9 +88,8 @@ pub(super) async fn remove_own(parent: &Path) -> Vec<(PathBuf, io::Error)> {
     };
     for entry in entries.flatten() {
         let owner = entry.file_name().to_str().and_then(owner_of);
-        let ours = entry.metadata().is_ok_and(|found| found.is_dir());
-        if ours
-            && owner.as_ref() == Some(Owner::this())
+        if owner.as_ref() == Some(Owner::this())
+            && entry.metadata().is_ok_and(|found| found.is_dir())
             && let Err(error) = remove_beside(entry.path()).await
         {
             left.push((entry.path(), error));

@@ -94,7 +94,12 @@ pub(super) fn execute(
             }
         }
         let end = conduct(plan, options, &stage).await;
-        Ok((end, leave_nothing(&context).await))
+        // Whatever it left on this machine was looked for at its end, unless it was interrupted.
+        let looked = match end {
+            RunEnd::Completed => Looked::AtItsEnd,
+            RunEnd::Interrupted => Looked::NotYet,
+        };
+        Ok((end, leave_nothing(&context, looked).await))
     });
     threads.end();
     let (ran, left) = ran?;
@@ -135,15 +140,22 @@ fn unless_panicked<T>(
 ) -> Result<T, Refusal> {
     let ran = panic::catch_unwind(AssertUnwindSafe(|| threads.block_on(run)));
     ran.unwrap_or_else(|_| {
-        threads.block_on(leave_nothing(context));
+        threads.block_on(leave_nothing(context, Looked::NotYet));
         let message = "a defect of mcp-assert itself ended the run";
         Err(Refusal::new(ExitCode::CouldNotRun, message))
     })
 }
 
+/// Whether what a run left on this machine was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    AtItsEnd,
+    NotYet,
+}
+
 /// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the
 /// container engine did not remove.
-async fn leave_nothing(context: &Context) -> Vec<String> {
+async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
     let interrupts = &context.interrupts;
     let removing = async {
         match interrupts.containers() {
@@ -151,7 +163,15 @@ async fn leave_nothing(context: &Context) -> Vec<String> {
             None => Vec::new(),
         }
     };
-    let rest = async { tokio::join!(removing, isolate::sweep::after_run()) };
+    let looking = async {
+        match looked {
+            Looked::AtItsEnd => {}
+            Looked::NotYet => {
+                isolate::sweep::after_run().await;
+            }
+        }
+    };
+    let rest = async { tokio::join!(removing, looking) };
     if let Some((left, _)) = Box::pin(interrupts.while_patient(rest)).await {
         return left;
     }

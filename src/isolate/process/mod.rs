@@ -3,6 +3,7 @@
 
 mod client;
 mod family;
+mod input;
 pub(super) mod orphans;
 mod program;
 mod spawn;
@@ -35,6 +36,7 @@ use tokio::{
 pub(in crate::isolate) use self::program::interpreter;
 use self::{
     family::Newborn,
+    input::Input,
     spawn::{Spawned, Start},
     stderr::Stderr,
     table::Work,
@@ -379,7 +381,7 @@ async fn load(start: &Arc<Start>, loading: Loading) -> io::Result<Newborn> {
 
 /// Our ends of a child's pipes, and eyes on it.
 struct Pipes {
-    stdin: pipe::Sender,
+    stdin: Input,
     stdout: pipe::Receiver,
     stderr: Arc<Stderr>,
     watch: Arc<Watch>,
@@ -390,7 +392,7 @@ impl Pipes {
         // That they are pipes is known, so they are not asked.
         let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(child.stderr)?)?;
         Ok(Self {
-            stdin: pipe::Sender::from_owned_fd_unchecked(prompt(child.stdin)?)?,
+            stdin: Input::Prompt(prompt(child.stdin)?),
             stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(child.stdout)?)?,
             stderr: Arc::new(Stderr::new(stderr)),
             watch: Arc::new(Watch::new(child.pid)?),

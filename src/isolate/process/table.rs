@@ -71,7 +71,11 @@ pub(crate) fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::{fs, sync::OnceLock};
+    use std::{
+        fs,
+        io::{self, Read as _},
+        sync::OnceLock,
+    };
 
     use rustix::process::{Pid, getpid};
 
@@ -83,12 +87,15 @@ mod linux {
     /// How often a list that keeps changing is read.
     const MOST_READS: usize = 8;
 
+    /// Bytes that hold most files of the table.
+    const MOST_HOLD: usize = 4096;
+
     /// Bytes of a process's number in a list, and of what stands after it.
     const LONGEST_NUMBER: usize = 12;
 
     /// State, parent, group and start of a process; `None` when there is none of that number.
     pub(crate) fn status(pid: Pid) -> Option<Status> {
-        parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+        parse(&read(&format!("/proc/{pid}/stat")).ok()?)
     }
 
     /// `pid (name) state parent group …`, the processor time as fields 14 and 15, the start as field 22, the end of
@@ -177,7 +184,16 @@ mod linux {
 
     /// The environment a process was started with; `None` when it may not be read.
     pub(crate) fn environment(pid: Pid) -> Option<Vec<u8>> {
-        fs::read(format!("/proc/{pid}/environ")).ok()
+        read(&format!("/proc/{pid}/environ")).ok()
+    }
+
+    /// What a file of the table holds. It has no size there, for which the standard library begins with small reads;
+    /// every process of the machine is asked for before and after a run.
+    fn read(path: &str) -> io::Result<Vec<u8>> {
+        let mut held = Vec::with_capacity(MOST_HOLD);
+        // A file that is bounded is not asked for its size.
+        let whole = fs::File::open(path)?.take(u64::MAX).read_to_end(&mut held);
+        whole.map(|_| held)
     }
 
     /// The boot and the process namespace in which process numbers mean something.
