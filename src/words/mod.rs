@@ -1,4 +1,4 @@
-//! What every room may use: text, redaction, source positions, diagnostics, exit codes, environment, and the words
+//! What every room may use: text, JSON in texts, redaction, source positions, diagnostics, exit codes, environment, and the words
 //! of a workflow's runner.
 
 pub(crate) mod address;
@@ -9,6 +9,7 @@ pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod json_path;
 pub(crate) mod json_schema;
+pub(crate) mod json_text;
 pub(crate) mod number;
 pub(crate) mod redact;
 pub(crate) mod source;

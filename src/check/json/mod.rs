@@ -14,12 +14,13 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 pub(super) use self::{
-    document::{document, document_or_structured},
+    document::document_or_structured,
     near::{other_type, value as near_value},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     several::{Others, beside_others, several, verdict_beside_others},
     steps::step,
 };
+pub(super) use crate::words::json_text::document;
 use crate::{
     check::{ask::Ask, go, phrase, view},
     observation::{Observation, answer::Reply},

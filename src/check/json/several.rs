@@ -3,11 +3,11 @@
 
 use serde::de::IgnoredAny;
 
-use super::document;
 use crate::{
     check::{ask::Ask, phrase},
     observation::answer::Reply,
     outcome::verdict::{Mismatch, Verdict},
+    words::json_text,
 };
 
 /// The JSON values of a text of which one is looked at.
@@ -33,7 +33,7 @@ pub(in crate::check) fn several(text: &str) -> Option<Several> {
     if serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return None;
     }
-    let found = document::scan(text);
+    let found = json_text::scan(text);
     (found.first.is_some() && found.values > 1).then_some(Several {
         values: found.values,
         next: found.next,
