@@ -7,7 +7,7 @@ use crate::{
     check::{ask::Ask, phrase},
     observation::answer::Reply,
     outcome::verdict::{Mismatch, Verdict},
-    words::json_text,
+    words::json_text::{self, First},
 };
 
 /// The JSON values of a text of which one is looked at.
@@ -34,7 +34,8 @@ pub(in crate::check) fn several(text: &str) -> Option<Several> {
         return None;
     }
     let found = json_text::scan(text);
-    (found.first.is_some() && found.values > 1).then_some(Several {
+    let is_read = matches!(found.first, Some(First::Value(_)));
+    (is_read && found.values > 1).then_some(Several {
         values: found.values,
         next: found.next,
     })

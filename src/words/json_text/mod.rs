@@ -1,9 +1,11 @@
 //! The JSON document in a text: the whole text, or the first JSON value that stands on lines of its own
-//! (servers put a sentence before it or a hint after it). Knows nothing of answers and of what is wanted of them.
+//! (servers put a sentence before it or a hint after it). What stands within something larger that begins above it
+//! is none: of broken JSON no piece is taken for the whole. Knows nothing of answers and of what is wanted of them.
 
+mod brackets;
 mod surrogates;
 
-use serde_json::{Value, error::Category};
+use serde_json::{Error, Value, error::Category};
 
 pub(crate) use self::surrogates::without_lone_surrogates;
 
@@ -16,6 +18,14 @@ pub(crate) struct NoDocument {
     pub(crate) at: usize,
 }
 
+/// The value of a text that is JSON as a whole. Halves of characters are U+FFFD, as in frames.
+pub(crate) fn value(text: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).or_else(|error| match without_lone_surrogates(text) {
+        Some(repaired) => serde_json::from_str(&repaired),
+        None => Err(error),
+    })
+}
+
 /// The JSON document in a text.
 pub(crate) fn document(text: &str) -> Result<Value, NoDocument> {
     if text.trim().is_empty() {
@@ -24,41 +34,70 @@ pub(crate) fn document(text: &str) -> Result<Value, NoDocument> {
             at: 0,
         });
     }
-    let error = match serde_json::from_str(text) {
+    let error = match value(text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    among_lines(text).ok_or_else(|| {
-        let cut_off = match error.classify() {
-            Category::Eof => ", as if it were cut off",
-            Category::Io | Category::Syntax | Category::Data => "",
-        };
-        let is_deep = error.to_string().starts_with("recursion limit exceeded");
-        NoDocument {
-            reason: if is_deep {
-                "the text is nested deeper than 127 levels, the bound of this tool".to_owned()
-            } else {
-                format!("the text is no JSON{cut_off} ({error})")
-            },
-            at: offset(text, error.line(), error.column()),
-        }
-    })
+    if is_too_deep(&error) {
+        return Err(no_document(text, 0, &error));
+    }
+    match scan(text).first {
+        Some(First::Value(value)) => Ok(value),
+        Some(First::Unreadable { at, error }) => Err(no_document(text, at, &error)),
+        None => Err(no_document(text, 0, &error)),
+    }
 }
 
-/// The first JSON value that begins and ends with a line.
-fn among_lines(text: &str) -> Option<Value> {
-    scan(text).first
+fn is_too_deep(error: &Error) -> bool {
+    error.to_string().starts_with("recursion limit exceeded")
+}
+
+/// Why what begins at this byte of the text cannot be read.
+fn no_document(text: &str, begin: usize, error: &Error) -> NoDocument {
+    let (before, rest) = text.split_at_checked(begin).unwrap_or(("", text));
+    let (line, column) = (error.line(), error.column());
+    let at = begin + offset(rest, line, column);
+    if is_too_deep(error) {
+        let reason = "the text is nested deeper than 127 levels, the bound of this tool".to_owned();
+        return NoDocument { reason, at };
+    }
+    let cut_off = match error.classify() {
+        Category::Eof => ", as if it were cut off",
+        Category::Io | Category::Syntax | Category::Data => "",
+    };
+    let told = error.to_string();
+    let wrong = told.split(" at line ").next().unwrap_or_default();
+    // On the first line of what is read the column is counted from where that begins.
+    let indent = before.rsplit('\n').next().unwrap_or_default().len();
+    let column = column + if line == 1 { indent } else { 0 };
+    let line = before.matches('\n').count() + line;
+    let reason = format!("the text is no JSON{cut_off} ({wrong} at line {line} column {column})");
+    NoDocument { reason, at }
 }
 
 /// The JSON values of a text that is not one itself.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// The first that stands on lines of its own: the document.
-    pub(crate) first: Option<Value>,
+    pub(crate) first: Option<First>,
     /// All that begin a line.
     pub(crate) values: usize,
     /// Where the one after the first begins.
     pub(crate) next: usize,
+}
+
+/// What stands in the place of the document.
+#[derive(Debug)]
+pub(crate) enum First {
+    /// A value.
+    Value(Value),
+    /// One that is broken, cut off, or nested too deeply to be read.
+    Unreadable {
+        /// The byte where it begins.
+        at: usize,
+        /// Why, with the place from there.
+        error: Error,
+    },
 }
 
 impl Scan {
@@ -68,50 +107,58 @@ impl Scan {
             self.next = at;
         }
     }
+
+    fn found(&mut self, at: usize, first: First) {
+        self.count(at);
+        self.first.get_or_insert(first);
+    }
 }
 
 /// Looks for JSON values among the lines of a text. However many attempts fail, each part of the text is read a
 /// few times at most.
 pub(crate) fn scan(text: &str) -> Scan {
+    // As long as the text, so that places in one are places in the other.
+    let repaired = without_lone_surrogates(text);
+    let text = repaired.as_deref().unwrap_or(text);
+    let mut larger = brackets::over_lines(text).into_iter().peekable();
     let mut found = Scan::default();
-    let mut open: Vec<usize> = Vec::new();
     let (mut start, mut past) = (0, 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
         let begin = start + (line.len() - line.trim_start().len());
         start += line.len();
-        if begin < past || !could_begin(trimmed) || open.contains(&begin) {
+        while larger.next_if(|range| range.end <= begin).is_some() {}
+        let is_within = larger.peek().is_some_and(|range| range.start < begin);
+        if is_within || begin < past || !could_begin(trimmed) {
             continue;
         }
         if let Ok(value) = serde_json::from_str(trimmed) {
-            found.count(begin);
-            found.first.get_or_insert(value);
+            found.found(begin, First::Value(value));
             continue;
         }
         if !trimmed.starts_with(['{', '[']) {
             continue;
         }
-        let leading = match leading_value(&text[begin..]) {
-            Ok(leading) => leading,
-            // Whatever follows is part of it.
-            Err(NoValue::CutOff) => {
-                found.count(begin);
-                break;
-            }
-            Err(NoValue::Other { read }) => {
-                open = left_open(&text[begin..begin + read]);
-                for at in &mut open {
-                    *at += begin;
+        match leading_value(&text[begin..]) {
+            Ok(leading) => {
+                past = begin + leading.length;
+                if leading.ends_its_line {
+                    found.found(begin, First::Value(leading.value));
+                } else if !is_mark(&leading.value) {
+                    found.count(begin);
                 }
-                continue;
             }
-        };
-        past = begin + leading.length;
-        if leading.ends_its_line {
-            found.count(begin);
-            found.first.get_or_insert(leading.value);
-        } else if !is_mark(&leading.value) {
-            found.count(begin);
+            Err(error) => {
+                let is_closed = larger.peek().is_some_and(|range| range.start == begin);
+                let is_over_lines = is_closed || error.line() > 1 || error.is_eof();
+                if is_too_deep(&error) || is_over_lines && is_meant_as_json(&text[begin..]) {
+                    found.found(begin, First::Unreadable { at: begin, error });
+                }
+                // Whatever follows is part of it.
+                if is_over_lines && !is_closed {
+                    break;
+                }
+            }
         }
     }
     found
@@ -124,6 +171,30 @@ fn could_begin(line: &str) -> bool {
     })
 }
 
+/// Whether a text that begins with a bracket goes on as JSON does, or what is taken for it: with single quotes, with
+/// comments, with `NaN`. Code and prose do not: `{ return; }`, `[note: …]`.
+fn is_meant_as_json(text: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "true",
+        "false",
+        "null",
+        "NaN",
+        "Infinity",
+        "undefined",
+        "True",
+        "False",
+        "None",
+    ];
+    let rest = text[1..].trim_start();
+    if text.starts_with('{') {
+        return rest.is_empty() || rest.starts_with(['"', '\'', '/', '}']);
+    }
+    rest.is_empty()
+        || rest.starts_with(['"', '\'', '/', ']', '{', '[', '-'])
+        || rest.starts_with(|first: char| first.is_ascii_digit())
+        || WORDS.iter().any(|word| rest.starts_with(word))
+}
+
 /// The JSON value at the beginning of a text.
 struct Leading {
     value: Value,
@@ -132,29 +203,10 @@ struct Leading {
     ends_its_line: bool,
 }
 
-/// Why there is no JSON value at the beginning of a text.
-enum NoValue {
-    /// The text ends before the value does.
-    CutOff,
-    /// It is no JSON.
-    Other {
-        /// How long the lines are that were read in vain before the one that is none.
-        read: usize,
-    },
-}
-
-/// Reads the value.
-fn leading_value(text: &str) -> Result<Leading, NoValue> {
+/// Reads the value at the beginning of a text that has more than white space.
+fn leading_value(text: &str) -> Result<Leading, Error> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let value = match values.next() {
-        Some(Ok(value)) => value,
-        Some(Err(error)) if error.is_eof() => return Err(NoValue::CutOff),
-        Some(Err(error)) => {
-            let read = offset(text, error.line(), 1);
-            return Err(NoValue::Other { read });
-        }
-        None => return Err(NoValue::Other { read: 0 }),
-    };
+    let value = values.next().unwrap_or(Ok(Value::Null))?;
     let length = values.byte_offset();
     let rest = text.get(length..).unwrap_or_default();
     let line = rest.split('\n').next().unwrap_or_default();
@@ -163,29 +215,6 @@ fn leading_value(text: &str) -> Result<Leading, NoValue> {
         length,
         ends_its_line: line.trim().is_empty(),
     })
-}
-
-/// Where the arrays and objects begin that are still open at the end of lines that were read as part of a value.
-/// As no string goes over the end of a line, each of them would be read alike from where it begins, and end at the
-/// same place that is no JSON: they need not be tried, which would take time without bound in nested ones.
-fn left_open(lines: &str) -> Vec<usize> {
-    let mut open = Vec::new();
-    let mut bytes = lines.bytes().enumerate();
-    let mut in_string = false;
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' => {
-                bytes.next();
-            }
-            b'[' | b'{' if !in_string => open.push(at),
-            b']' | b'}' if !in_string => {
-                open.pop();
-            }
-            _ => {}
-        }
-    }
-    open
 }
 
 /// Whether a value with more text behind it is what log lines begin with: `[1742] started`.
@@ -238,8 +267,113 @@ mod tests {
         case("{\"a\": [1, 2", None);
         case("[\n1,\n2\n] and more", None);
         case("{\"a\":1} and more\n{\"a\":2}", Some("{\"a\":2}"));
-        case("[\n[\n\"]\",\n{\n}\n, oops", Some("{}"));
-        case("[\n[\n1\n]\n, oops", Some("[1]"));
+        case("[0, 1)\n{\"a\":1}\nup to 2", Some("{\"a\":1}"));
+        case("\x1b[31mred\x1b[0m\n{\"a\":1}\n\x1b]0;x", Some("{\"a\":1}"));
+        case("{\n  return;\n}\n{\"a\":1}", Some("{\"a\":1}"));
+        case("[Note: this\nis shown]\n{\"a\":1}", Some("{\"a\":1}"));
+    }
+
+    #[test]
+    fn no_part_of_something_larger_is_taken_for_the_whole() {
+        let inner = "\"items\": [\n{\"id\": 7},\n{\"id\": 9}\n]";
+        for broken in [
+            format!("{{\n\"score\": NaN,\n{inner}\n}}"),
+            format!("{{\n\"score\": -Infinity,\n{inner}\n}}"),
+            format!("{{\n{inner},\n}}"),
+            format!("{{\n'total': 2,\n{inner}\n}}"),
+            format!("{{ 'total': '}}',\n{inner}\n}}"),
+            format!("{{ // all\n{inner}\n}}"),
+            format!("{{\n/* all */\n{inner}\n}}"),
+            format!("{{\n\"error\": undefined,\n{inner}\n}}"),
+            format!("{{\n{inner}\n"),
+            format!("{{ \"score\": NaN,\n{inner}\n"),
+            format!("{{ \"total\": 2,\n\"score\": NaN,\n{inner}\n"),
+            format!("Found: {{\n{inner}\n}}"),
+            format!("Found: {{\n{inner}"),
+            format!("[\n[\n\"]\",\n{{\n}}\n, oops"),
+            format!("[\n[\n1\n]\n, oops"),
+        ] {
+            for text in [
+                &broken,
+                &format!("Found\n{broken}"),
+                &format!("{broken}\nHint"),
+            ] {
+                let found = document(text).ok().map(|value| value.to_string());
+                assert_eq!(found, None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_value_over_lines_stands_in_the_place_of_the_document() {
+        let case = |text: &str, wanted: &str| {
+            let told = document(text).unwrap_err();
+            assert_eq!(
+                told.reason,
+                format!("the text is no JSON{wanted}"),
+                "{text}"
+            );
+            told.at
+        };
+        let text = "Found:\n{\n  \"id\": NaN\n}\n{\n  \"id\": 2\n}";
+        let at = case(text, " (expected value at line 3 column 9)");
+        assert!(text[at..].starts_with("NaN"), "{at}");
+        case(
+            "Found:\n{\n  \"id\": [1",
+            ", as if it were cut off (EOF while parsing a list at line 3 column 10)",
+        );
+        case(
+            "{\n{\"a\": 1}\n}",
+            " (key must be a string at line 2 column 1)",
+        );
+        let after = "{\"a\": 1}\n{\n\"error\": NaN\n}";
+        assert_eq!(document(after).unwrap().to_string(), "{\"a\":1}");
+        assert_eq!(scan(after).values, 2);
+    }
+
+    #[test]
+    fn half_of_a_character_is_read_as_in_frames() {
+        let case = |text: &str, wanted: &str| {
+            let found = document(text).map(|value| value.to_string());
+            assert_eq!(found.ok().as_deref(), Some(wanted), "{text}");
+        };
+        case(r#"{"t":"\ud83d"}"#, "{\"t\":\"\u{fffd}\"}");
+        case(
+            r#"["\ude00\ud83d","\\ud83d"]"#,
+            "[\"\u{fffd}\u{fffd}\",\"\\\\ud83d\"]",
+        );
+        case(
+            "{\"id\":1,\"t\":\"\\ud83d\"}\n{\"id\":2}",
+            "{\"id\":1,\"t\":\"\u{fffd}\"}",
+        );
+        let wrong = document("{\"t\": \"\\ud83d\", NaN}").unwrap_err().reason;
+        assert!(
+            wrong.contains("key must be a string at line 1 column 17"),
+            "{wrong}"
+        );
+    }
+
+    #[test]
+    fn no_part_of_what_is_nested_too_deeply_is_taken_for_the_whole() {
+        let (open, close) = ("[\n".repeat(200), "\n]".repeat(200));
+        let leaf = "{\"id\": 1}";
+        for text in [
+            format!("{open}{leaf}{close}"),
+            format!("{open}{leaf}{close}\n{leaf}"),
+            format!("{}{}\n{leaf}", "[".repeat(200), "]".repeat(200)),
+            format!("{{\"a\": 1,\n\"b\":\n{open}{leaf}{close}}}"),
+            format!("Found:\n{open}{leaf}{close}\nHint"),
+            format!("Found:\n{}{}\n{leaf}", "[".repeat(200), "]".repeat(200)),
+        ] {
+            let told = document(&text).unwrap_err().reason;
+            assert!(
+                told.contains("nested deeper than 127 levels"),
+                "{told}: {text}"
+            );
+        }
+        let after = format!("{leaf}\n{open}{close}");
+        assert_eq!(document(&after).unwrap().to_string(), "{\"id\":1}");
+        assert_eq!(scan(&after).values, 2);
     }
 
     #[test]
@@ -261,7 +395,7 @@ mod tests {
     #[test]
     fn no_number_of_lines_that_begin_like_json_hides_a_value() {
         let log = |first: &str| first.repeat(40);
-        for first in ["[INFO] x\n", "{x}\n", "[\n", "[ERROR] \"x\n"] {
+        for first in ["[INFO] x\n", "{x}\n", "[0, 1)\n", "[ERROR] \"x\n"] {
             let text = format!("{}{{\n \"id\": 7\n}}\nend", log(first));
             let found = document(&text).ok().map(|value| value.to_string());
             assert_eq!(found.as_deref(), Some("{\"id\":7}"), "{first}");
@@ -292,7 +426,9 @@ mod tests {
         let open = format!("{}{}x", "[\n".repeat(100), "[1],\n".repeat(50_000));
         assert!(document(&open).is_err());
         let nested = "[\n[1, 2,\n3],\n".repeat(50_000);
-        assert!(scan(&nested).values > 49_000);
+        assert!(document(&nested).is_err());
+        let broken = "[\n[1, 2,\n3 4],\n]\n".repeat(50_000);
+        assert_eq!(scan(&broken).values, 50_000);
         let apart = format!("[\n\"{}\",\n", "x".repeat(1_000)).repeat(2_000);
         assert!(document(&apart).is_err());
     }
