@@ -11,7 +11,7 @@ use crate::{
         model::subject::{Capture, CapturePath, CaptureSource},
         template::{Bindings, Template},
     },
-    words::json_path,
+    words::{json_path, json_text::document},
 };
 
 /// The value a capture names, or why there is none.
@@ -34,30 +34,23 @@ pub(super) fn capture(
         }
         Some(CapturePath::Template(template)) => Some(filled(template)?),
     };
+    let structured = || {
+        let content = reply.structured.clone();
+        content.ok_or_else(|| "there is no structured content".to_owned())
+    };
     let Some((written, path)) = path else {
         return match capture.source {
-            CaptureSource::Structured => reply
-                .structured
-                .clone()
-                .ok_or_else(|| "there is no structured content".to_owned()),
+            CaptureSource::Structured => structured(),
             CaptureSource::Either | CaptureSource::Text => Ok(reply.text.clone().into()),
         };
     };
-    let from_text = || text_json(&reply.text);
+    let from_text = || document(&reply.text).map_err(|none| none.reason);
     let source = match capture.source {
         CaptureSource::Text => from_text(),
-        CaptureSource::Structured => reply.structured.clone(),
-        CaptureSource::Either => from_text().or_else(|| reply.structured.clone()),
-    };
-    let Some(source) = source else {
-        return Err(match capture.source {
-            CaptureSource::Structured => "there is no structured content".to_owned(),
-            CaptureSource::Text => "the text is no JSON".to_owned(),
-            CaptureSource::Either => {
-                "the text is no JSON, and there is no structured content".to_owned()
-            }
-        });
-    };
+        CaptureSource::Structured => structured(),
+        CaptureSource::Either => from_text()
+            .or_else(|reason| structured().map_err(|nothing| format!("{reason}, and {nothing}"))),
+    }?;
     let found = json_path::query((&written, &path), &source, |_| ());
     let found = found.map_err(|reason| format!("`{written}` {reason}"))?;
     if found.len() > 1 {
@@ -78,12 +71,6 @@ pub(super) fn capture(
         }
         "nothing is there".to_owned()
     })
-}
-
-/// The text read as JSON, else its first line that is JSON.
-fn text_json(text: &str) -> Option<Value> {
-    let parse = |text: &str| serde_json::from_str(text).ok();
-    parse(text).or_else(|| text.lines().find_map(parse))
 }
 
 #[cfg(test)]
@@ -167,12 +154,36 @@ mod tests {
         let case = |source, wanted: &str| {
             assert_eq!(take(source, Some("$.a"), &reply).unwrap_err(), wanted);
         };
-        case(Text, "the text is no JSON");
+        case(
+            Text,
+            "the text is no JSON (expected value at line 1 column 1)",
+        );
         case(Structured, "there is no structured content");
         case(
             Either,
-            "the text is no JSON, and there is no structured content",
+            "the text is no JSON (expected value at line 1 column 1), and there is no structured content",
         );
+    }
+
+    #[test]
+    fn the_document_is_the_one_that_json_path_looks_at() {
+        let case = |text: &str, wanted: Result<Value, &str>| {
+            let reply = Reply {
+                text: text.into(),
+                ..Reply::default()
+            };
+            let taken = take(Text, Some("$.id"), &reply);
+            assert_eq!(taken, wanted.map_err(str::to_owned), "{text}");
+        };
+        let inner = "Here:\n{\n \"id\": 7,\n \"child\":\n {\"id\": 8}\n}";
+        case(inner, Ok(json!(7)));
+        case("{\n \"id\": 7\n}\nHint: more", Ok(json!(7)));
+        case(
+            "{\n \"x\": NaN,\n \"rows\": [\n {\"id\": 1}\n ]\n}",
+            Err("the text is no JSON (expected value at line 2 column 7)"),
+        );
+        let half = r#"{"id": "\ud83d"}"#;
+        case(half, Ok(json!("\u{fffd}")));
     }
 
     #[test]
