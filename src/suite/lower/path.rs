@@ -58,13 +58,13 @@ fn called(text: &str) -> Option<&'static str> {
 }
 
 /// A path in the form of RFC 9535, as far as that takes no more than its beginning.
-fn full(trimmed: &str) -> String {
-    if trimmed.starts_with('$') && !is_dollar_key(trimmed) {
-        trimmed.to_owned()
-    } else if trimmed.starts_with('[') {
-        format!("${trimmed}")
+fn full(path: &str) -> String {
+    if path.starts_with('$') && !is_dollar_key(path) {
+        path.to_owned()
+    } else if path.starts_with('[') {
+        format!("${path}")
     } else {
-        format!("$.{trimmed}")
+        format!("$.{path}")
     }
 }
 
@@ -82,11 +82,23 @@ pub(crate) fn compile(text: &str) -> Result<JsonPath, String> {
             "`{source}` chooses what is read for `capture` only"
         ));
     }
-    let full = full(trimmed);
+    let full = full(without_blanks(text));
     JsonPath::parse(&full).or_else(|error| {
         let short = translate(&full[1..])?;
         JsonPath::parse(&short).map_err(|_| error.to_string())
     })
+}
+
+/// The path without the blanks round it, except for those that the first or the last key of the short form has.
+fn without_blanks(text: &str) -> &str {
+    let text = text.trim_matches(['\n', '\r']);
+    let (begun, ended) = (text.trim_start(), text.trim_end());
+    let text = if is_path(begun) { begun } else { text };
+    if ended.ends_with([']', '*', '$']) {
+        text.trim_end()
+    } else {
+        text
+    }
 }
 
 /// Whether a text can only be a path, not a part of a key.
@@ -243,6 +255,25 @@ mod tests {
         case("$.list[?@.n > 1].n", json!([2]));
         case("$['a']['b'][0]", json!([1]));
         case("missing.b", json!([]));
+    }
+
+    #[test]
+    fn a_key_keeps_its_blanks() {
+        let document = json!({"a ": 1, " b": {"c ": [2]}, "d": [3]});
+        let case = |path: &str, expected: Value| {
+            let path = compile(path).unwrap();
+            assert_eq!(path.query(&document).first(), Some(&expected), "{path}");
+        };
+        case("a ", json!(1));
+        case("$.a ", json!(1));
+        case(" b.c [0]", json!(2));
+        case("$. b.c ", json!([2]));
+        case(" $.d[0] ", json!(3));
+        case(" $['d'][0]", json!(3));
+        case("d[0] ", json!(3));
+        case("d.* ", json!(3));
+        case(" $ ", document.clone());
+        case("$.d\n", json!([3]));
     }
 
     #[test]
