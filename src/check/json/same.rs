@@ -94,24 +94,24 @@ pub(in crate::check) struct Difference<'a> {
 }
 
 impl Difference<'_> {
-    /// The difference in a sentence.
+    /// The difference in a sentence, with its place where it is not the whole.
     pub(in crate::check) fn sentence(&self) -> String {
-        let place = phrase::quoted(self.path.trim_start_matches('.'));
+        let place = match self.path.trim_start_matches('.') {
+            "" => String::new(),
+            path => format!("they differ at {}: ", phrase::quoted(path)),
+        };
         match (self.wanted, self.seen) {
             (Some(wanted), Some(seen)) => format!(
-                "they differ at {place}: expected {}, {}",
+                "{place}expected {}, {}",
                 phrase::value(wanted),
                 phrase::found(seen)
             ),
             (Some(wanted), None) => format!(
-                "they differ at {place}: expected {}, nothing is there",
+                "{place}expected {}, nothing is there",
                 phrase::value(wanted)
             ),
-            (None, Some(seen)) => format!(
-                "they differ at {place}: nothing expected there, {}",
-                phrase::found(seen)
-            ),
-            (None, None) => format!("they differ at {place}"),
+            (None, Some(seen)) => format!("{place}nothing expected there, {}", phrase::found(seen)),
+            (None, None) => format!("{place}neither is there"),
         }
     }
 }

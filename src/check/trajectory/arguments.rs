@@ -1,5 +1,7 @@
 //! `args_contain`: calls of a tool with certain arguments, where a log may hide some of them.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::{
@@ -51,9 +53,9 @@ pub(in crate::check) fn args_contain(
         Among::Any => of_tool.collect(),
         Among::First => of_tool.next().into_iter().collect(),
     };
-    let Some((index, first)) = candidates.first().copied() else {
+    if candidates.is_empty() {
         return super::missed(ask, calls, "it was not called".to_owned(), &[tool]);
-    };
+    }
     let mut unknown = false;
     for (_, call) in &candidates {
         match fits(args, call, among) {
@@ -67,42 +69,59 @@ pub(in crate::check) fn args_contain(
             "the log hides arguments of `{tool}` that would tell"
         ));
     }
-    let seen = match candidates.len() {
-        1 => format!("it was called with {}", phrase::value(&first.args)),
-        number => format!("none of its {number} calls has them"),
+    Verdict::Missed(vec![unlike(ask, args, &candidates)])
+}
+
+/// The mismatch when no call has the arguments; there is one call at least.
+fn unlike(ask: &Ask, args: &Value, candidates: &[(usize, &TraceCall)]) -> Mismatch {
+    let (index, first) = match candidates {
+        [] => return ask.miss("it was not called"),
+        [(index, first), ..] => (index, given(first)),
     };
+    let difference = json::difference(args, &first, Extent::Part);
+    let hint = difference.map(|difference| {
+        let near = json::near_value(&difference)
+            .map(|near| format!("; {near}"))
+            .unwrap_or_default();
+        format!("call {}: {}{near}", index + 1, difference.sentence())
+    });
+    if let [(_, only)] = candidates {
+        let seen = if only.args.is_null() {
+            "it was called without arguments".to_owned()
+        } else {
+            format!("it was called with {}", phrase::value(&first))
+        };
+        return Mismatch {
+            expected: Some(phrase::laid_out(args)),
+            actual: Some(phrase::laid_out(&json::part_of(args, &first))),
+            hint,
+            ..ask.miss(seen)
+        };
+    }
     let listed: Vec<String> = candidates
         .iter()
         .take(20)
-        .map(|(index, call)| format!("call {}: {}", index + 1, phrase::value(&call.args)))
+        .map(|(index, call)| format!("call {}: {}", index + 1, phrase::value(&given(call))))
         .collect();
-    let difference = json::difference(args, &first.args, Extent::Part);
-    let (expected, actual) = match candidates.len() {
-        1 => (
-            Some(phrase::laid_out(args)),
-            phrase::laid_out(&json::part_of(args, &first.args)),
-        ),
-        _ => (None, listed.join("\n")),
-    };
-    Verdict::Missed(vec![Mismatch {
-        expected,
-        actual: Some(actual),
-        hint: difference.map(|difference| {
-            let near = json::near_value(&difference)
-                .map(|near| format!("; {near}"))
-                .unwrap_or_default();
-            format!("call {}: {}{near}", index + 1, difference.sentence())
-        }),
-        ..ask.miss(seen)
-    }])
+    Mismatch {
+        actual: Some(listed.join("\n")),
+        hint,
+        ..ask.miss(format!("none of its {} calls has them", candidates.len()))
+    }
+}
+
+/// The arguments of a call; none are an empty object.
+fn given(call: &TraceCall) -> Cow<'_, Value> {
+    if call.args.is_null() {
+        Cow::Owned(Value::Object(Map::new()))
+    } else {
+        Cow::Borrowed(&call.args)
+    }
 }
 
 fn fits(wanted: &Value, call: &TraceCall, among: Among) -> Fit {
     let mut wanted = wanted.clone();
-    let mut args = call.args.clone();
-    if args.is_null() {
-        args = Value::Object(Map::new());
-    }
+    let mut args = given(call).into_owned();
     let mut hidden = false;
     for pointer in &call.unknowable {
         hidden |= take_out(&mut wanted, &mut args, pointer);

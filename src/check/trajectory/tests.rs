@@ -209,3 +209,16 @@ fn what_the_log_hides_is_never_told() {
     unknowable: there is no trace to look at
     "#);
 }
+
+#[test]
+fn arguments_that_are_none_are_shown_as_they_are() {
+    insta::assert_snapshot!(report(&[
+        (args("read", json!({"q": "x"}), Among::Any), traced(vec![call("read", Value::Null)])),
+        (args("read", json!({"q": "x"}), Among::Any), traced(vec![call("read", json!("q=x"))])),
+    ]), @r#"
+    args_contain: expected a call of `read` with `{"q":"x"}`, it was called without arguments
+      hint: call 1: they differ at `q`: expected `"x"`, nothing is there
+    args_contain: expected a call of `read` with `{"q":"x"}`, it was called with `"q=x"`
+      hint: call 1: expected `{"q":"x"}`, found the string `"q=x"`
+    "#);
+}
