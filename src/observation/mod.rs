@@ -40,6 +40,8 @@ pub(crate) struct Observation {
     pub(crate) answer: Option<Answer>,
     /// The tool calls of a `trajectory`; `None` for every other subject.
     pub(crate) trace: Option<Vec<TraceCall>>,
+    /// Texts in lines of the log that were not read as calls, with the number of the first such line.
+    pub(crate) passed_over: BTreeMap<String, usize>,
     /// Notifications of the server, in order, from connect to close.
     pub(crate) notifications: Vec<NotificationSeen>,
     /// Requests of the server to the client, in order.
@@ -76,6 +78,7 @@ impl Observation {
             steps: before.map(StepSeen::in_outline).collect(),
             answer: step.and_then(|step| step.answer.clone()),
             trace: self.trace.clone(),
+            passed_over: self.passed_over.clone(),
             notifications: self.notifications.clone(),
             server_requests: self.server_requests.clone(),
             files: files.unwrap_or(&self.files).clone(),

@@ -53,7 +53,10 @@ pub(super) fn observe(
                     trajectory::parse(&text).map_err(|problem| format!("{path}: {problem}"))
                 });
             match read {
-                Ok(calls) => observation.trace = Some(calls),
+                Ok(log) => {
+                    observation.trace = Some(log.calls);
+                    observation.passed_over = log.passed_over;
+                }
                 Err(message) => {
                     let message = format!("the audit log cannot be used: {message}");
                     observation.disruption = Some(Disruption::new(

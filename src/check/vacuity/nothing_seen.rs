@@ -1,6 +1,10 @@
-//! Expectations about all of something of which there was nothing.
+//! Expectations about all of something of which there was nothing, or of which not all could be read.
 
-use crate::{check::progress, observation::Observation, suite::model::expectation::Expectation};
+use crate::{
+    check::{phrase, progress},
+    observation::Observation,
+    suite::model::expectation::{Expectation, TrajectoryRule},
+};
 
 /// Why an expectation that holds had nothing to look at.
 pub(super) fn reason(expectation: &Expectation, seen: &Observation) -> Option<String> {
@@ -10,8 +14,43 @@ pub(super) fn reason(expectation: &Expectation, seen: &Observation) -> Option<St
         let reason = "no progress came that `monotonic` could look at; `min: 1` wants some";
         return Some(reason.to_owned());
     }
+    let Expectation::Trajectory(rule) = expectation else {
+        return None;
+    };
     // Rules that want a call do not hold here.
-    let no_call = seen.trace.as_ref().is_some_and(Vec::is_empty);
-    (no_call && matches!(expectation, Expectation::Trajectory(_)))
-        .then(|| "the list of calls is empty: it proves nothing of what was not called".to_owned())
+    if seen.trace.as_ref().is_some_and(Vec::is_empty) {
+        let reason = "the list of calls is empty: it proves nothing of what was not called";
+        return Some(reason.to_owned());
+    }
+    unwanted(rule).iter().find_map(|tool| {
+        let line = seen.passed_over.get(*tool)?;
+        Some(format!(
+            "line {line} of the log has the text {} and is not read as a call: calls need `tool` or `tool_name`, or `name` with `arguments`",
+            phrase::quoted(tool)
+        ))
+    })
+}
+
+/// The tools that a rule wants not to be called, or not again.
+fn unwanted(rule: &TrajectoryRule) -> Vec<&str> {
+    match rule {
+        TrajectoryRule::Absence(tools) => tools.iter().map(String::as_str).collect(),
+        TrajectoryRule::NeverAfter { tool, after: _ }
+        | TrajectoryRule::Count {
+            tool,
+            min: _,
+            max: Some(_),
+        } => vec![tool],
+        TrajectoryRule::Count {
+            tool: _,
+            min: _,
+            max: None,
+        }
+        | TrajectoryRule::Order(_)
+        | TrajectoryRule::Presence(_)
+        | TrajectoryRule::ArgsContain { .. }
+        | TrajectoryRule::Adjacent(_)
+        | TrajectoryRule::Outcome { .. }
+        | TrajectoryRule::WithinMs { .. } => Vec::new(),
+    }
 }

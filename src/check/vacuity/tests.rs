@@ -364,3 +364,32 @@ fn frames_that_nothing_answers_prove_nothing_of_what_must_not_be() {
     case(Expectation::Equals(String::new()), unanswered(), &[]);
     case(Expectation::NotEmpty(false), silent(), &[]);
 }
+
+#[test]
+fn a_tool_that_a_line_of_the_log_names_may_have_been_called() {
+    let call = TraceCall {
+        tool: "read".to_owned(),
+        args: Value::Null,
+        outcome: None,
+        at_ms: None,
+        unknowable: Vec::new(),
+    };
+    let seen = Observation {
+        trace: Some(vec![call]),
+        passed_over: [("delete".to_owned(), 4)].into(),
+        ..Observation::default()
+    };
+    let doubts = |rule| reasons(&[Expectation::Trajectory(Box::new(rule))], &seen);
+    let delete = || "delete".to_owned();
+    let count = |max| TrajectoryRule::Count {
+        tool: delete(),
+        min: Some(1),
+        max,
+    };
+    let told = doubts(TrajectoryRule::Absence(texts(&["edit", "delete"])));
+    let wanted = "line 4 of the log has the text `delete` and is not read as a call";
+    assert!(told[0].starts_with(wanted), "{told:?}");
+    assert_eq!(doubts(count(Some(1))).len(), 1);
+    assert!(doubts(count(None)).is_empty());
+    assert!(doubts(TrajectoryRule::Absence(texts(&["edit"]))).is_empty());
+}

@@ -1,11 +1,17 @@
 //! The tool calls in a log: our own server's journal, or JSON lines of others under the names they use. Pure;
 //! the file is read by whoever runs the assertion.
 
-use std::collections::HashMap;
+mod record;
+
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use crate::observation::{TraceCall, TraceOutcome};
+use self::record::{PassedOver, Told, told};
+use crate::{
+    observation::{TraceCall, TraceOutcome},
+    words::json_text,
+};
 
 /// Why a log cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +21,14 @@ pub(crate) enum LogProblem {
     NoObject {
         /// Its number, from 1.
         line: usize,
+    },
+    /// A line tells of a call, but not of which tool.
+    #[error("line {line} tells of a call and not of which tool: {reason}")]
+    Unreadable {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: &'static str,
     },
     /// Records of a journal are missing.
     #[error("records are missing: after number {before} comes {after}")]
@@ -64,26 +78,41 @@ struct Logged {
     time_us: Option<i64>,
 }
 
-/// The calls of a log in the order they were made. Lines without a tool are no calls.
-pub(crate) fn parse(text: &str) -> Result<Vec<TraceCall>, LogProblem> {
-    let mut records = Vec::new();
+/// What a log tells.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// The calls in the order they were made.
+    pub(crate) calls: Vec<TraceCall>,
+    /// Texts in lines that were not read as calls, with the number of the first such line.
+    pub(crate) passed_over: BTreeMap<String, usize>,
+}
+
+/// Reads a log. Lines without a tool are no calls.
+pub(crate) fn parse(text: &str) -> Result<Log, LogProblem> {
+    let (mut records, mut lines) = (Vec::new(), Vec::new());
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
-        match serde_json::from_str(line) {
-            Ok(Value::Object(record)) => records.push(record),
-            Ok(_) | Err(_) => return Err(LogProblem::NoObject { line: index + 1 }),
-        }
+        let Ok(Value::Object(record)) = json_text::value(line) else {
+            return Err(LogProblem::NoObject { line: index + 1 });
+        };
+        records.push(record);
+        lines.push(index + 1);
     }
     let mut calls = Vec::new();
-    let mut rest = records.as_slice();
+    let mut passed_over = PassedOver::default();
+    let (mut rest, mut lines) = (records.as_slice(), lines.as_slice());
     while let Some(length) = first_log(rest) {
         let (one, others) = rest.split_at(length);
-        calls.extend(calls_of(one)?);
-        rest = others;
+        let (numbers, of_others) = lines.split_at(length);
+        calls.extend(calls_of(one, numbers, &mut passed_over)?);
+        (rest, lines) = (others, of_others);
     }
-    Ok(calls)
+    Ok(Log {
+        calls,
+        passed_over: passed_over.0,
+    })
 }
 
 /// How many records the first log of these has: a journal ends with its `end`, and its header ends any other log.
@@ -101,7 +130,11 @@ fn first_log(records: &[Map<String, Value>]) -> Option<usize> {
     Some(records.len())
 }
 
-fn calls_of(records: &[Map<String, Value>]) -> Result<Vec<TraceCall>, LogProblem> {
+fn calls_of(
+    records: &[Map<String, Value>],
+    lines: &[usize],
+    passed_over: &mut PassedOver,
+) -> Result<Vec<TraceCall>, LogProblem> {
     let journal = records.first().is_some_and(is_header);
     if journal {
         check_journal(records)?;
@@ -109,11 +142,17 @@ fn calls_of(records: &[Map<String, Value>]) -> Result<Vec<TraceCall>, LogProblem
         return Err(LogProblem::Headless { first });
     }
     let done = outcomes(records);
-    let mut calls: Vec<Logged> = records
-        .iter()
-        .filter(|record| is_call(record, journal))
-        .filter_map(|record| logged(record, &done))
-        .collect();
+    let mut calls = Vec::new();
+    for (record, line) in records.iter().zip(lines.iter().copied()) {
+        if is_other(record, journal) {
+            continue;
+        }
+        match told(record) {
+            Told::Call { tool, args } => calls.push(logged(record, tool, args, &done)),
+            Told::Nothing => passed_over.note(record, line),
+            Told::Unreadable(reason) => return Err(LogProblem::Unreadable { line, reason }),
+        }
+    }
     sort(&mut calls)?;
     Ok(since_the_first(calls))
 }
@@ -172,25 +211,31 @@ fn outcomes(records: &[Map<String, Value>]) -> HashMap<u64, TraceOutcome> {
     ends.collect()
 }
 
-/// Rows of replays and of refused callers are not calls of the one who is looked at.
-fn is_call(record: &Map<String, Value>, journal: bool) -> bool {
-    if journal && text(record, "kind") != Some("call") {
-        return false;
+/// Whether a record is known to be no call of the one who is looked at: what else a journal holds, and, in rows of an
+/// audit table (`tool_name`), what was called or replayed by hand in its portal, and callers that were refused.
+fn is_other(record: &Map<String, Value>, journal: bool) -> bool {
+    if journal {
+        return text(record, "kind") != Some("call");
     }
-    let by_hand = text(record, "source").is_some_and(|source| source.starts_with("portal"));
+    let source = text(record, "source");
+    let by_hand = matches!(source, Some("portal-tryit" | "portal-replay"));
     let refused = text(record, "error_category") == Some("auth");
-    !by_hand && !refused
+    record.contains_key("tool_name") && (by_hand || refused)
 }
 
-fn logged(record: &Map<String, Value>, done: &HashMap<u64, TraceOutcome>) -> Option<Logged> {
-    let (tool, args) = named(record)?;
+fn logged(
+    record: &Map<String, Value>,
+    tool: String,
+    args: Value,
+    done: &HashMap<u64, TraceOutcome>,
+) -> Logged {
     let seq = number(record, "seq");
     let mut unknowable = pointers(record);
     hidden(&args, &mut String::new(), &mut unknowable);
     unknowable.sort();
     unknowable.dedup();
     let ended = seq.and_then(|seq| done.get(&seq).copied());
-    Some(Logged {
+    Logged {
         call: TraceCall {
             tool,
             args,
@@ -200,28 +245,7 @@ fn logged(record: &Map<String, Value>, done: &HashMap<u64, TraceOutcome>) -> Opt
         },
         seq,
         time_us: time(record),
-    })
-}
-
-/// The tool and its arguments under the names that are in use.
-fn named(record: &Map<String, Value>) -> Option<(String, Value)> {
-    let pair = |tool: &str, args: &str, record: &Map<String, Value>| {
-        let tool = text(record, tool)?.to_owned();
-        let args = record.get(args).filter(|args| args.is_object());
-        Some((tool, args.cloned().unwrap_or_default()))
-    };
-    if let Some(found) = pair("tool", "args", record) {
-        return Some(found);
     }
-    if let Some(found) = pair("tool_name", "parameters", record) {
-        return Some(found);
-    }
-    if text(record, "method") == Some("tools/call") {
-        return pair("name", "arguments", record.get("params")?.as_object()?);
-    }
-    // A bare `name` is in many logs that are not about tools.
-    record.get("arguments")?;
-    pair("name", "arguments", record)
 }
 
 /// How a call ended, as far as the record tells; a record that says both tells of an error.

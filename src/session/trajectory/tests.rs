@@ -1,9 +1,9 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{LogProblem, TraceOutcome, parse};
 
 fn tools(log: &str) -> Result<Vec<String>, LogProblem> {
-    parse(log).map(|calls| calls.into_iter().map(|call| call.tool).collect())
+    parse(log).map(|log| log.calls.into_iter().map(|call| call.tool).collect())
 }
 
 #[test]
@@ -17,12 +17,49 @@ fn calls_are_found_under_the_names_in_use() {
     case(r#"{"tool_name": "a", "parameters": {"x": 1}}"#, &["a"]);
     case(r#"{"name": "a", "arguments": {}}"#, &["a"]);
     case(r#"{"name": "pino", "level": 30}"#, &[]);
-    case(r#"{"tool": 3}"#, &[]);
+    case(r#"{"toolName": "a", "args": {}}"#, &["a"]);
+    case(r#"{"tool": {"name": "a", "arguments": {}}}"#, &["a"]);
+    case(r#"{"tool": {"name": "a"}, "args": {}}"#, &["a"]);
+    case(r#"{"tool": null, "msg": "up"}"#, &[]);
+    case(r#"{"tool": false, "msg": "up"}"#, &[]);
+    case(r#"{"tool": {"name": "a", "inputSchema": {}}}"#, &[]);
+    case(r#"{"method": "tools/call", "id": 1, "result": {}}"#, &[]);
+    case(r#"{"tool": "a", "say": "\ud83d"}"#, &["a"]);
     let rpc =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}"#;
     case(rpc, &["a"]);
     case(r#"{"tool_name": "a", "source": "portal-replay"}"#, &[]);
+    case(r#"{"tool_name": "a", "source": "portal-tryit"}"#, &[]);
+    case(r#"{"tool_name": "a", "source": "mcp"}"#, &["a"]);
     case(r#"{"tool_name": "a", "error_category": "auth"}"#, &[]);
+    case(r#"{"tool_name": "a", "source": "portal-eu"}"#, &["a"]);
+    case(r#"{"tool": "a", "source": "portal-replay"}"#, &["a"]);
+    case(r#"{"tool": "a", "error_category": "auth"}"#, &["a"]);
+}
+
+#[test]
+fn arguments_are_found_under_the_names_in_use() {
+    let case = |members: &str, wanted: Value| {
+        let log = parse(&format!(r#"{{"tool": "a"{members}}}"#)).unwrap();
+        assert_eq!(log.calls[0].args, wanted, "{members}");
+    };
+    let object = || json!({"q": "x"});
+    case("", Value::Null);
+    case(r#", "args": null"#, Value::Null);
+    case(r#", "args": {"q": "x"}"#, object());
+    case(r#", "args": null, "arguments": {"q": "x"}"#, object());
+    case(r#", "parameters": {"q": "x"}"#, object());
+    case(r#", "args": "{\"q\":\"x\"}""#, object());
+    case(r#", "args": "q=x""#, json!("q=x"));
+    case(r#", "args": ["x"]"#, json!(["x"]));
+}
+
+#[test]
+fn texts_of_lines_that_are_no_calls_are_kept() {
+    let log = "{\"tool\":\"a\"}\n\n{\"name\":\"b\"}\n{\"at\":[{\"name\":\"b\"},\"c\"]}";
+    let passed_over = parse(log).unwrap().passed_over;
+    let wanted = [("b".to_owned(), 3), ("c".to_owned(), 4)];
+    assert_eq!(passed_over, wanted.into());
 }
 
 #[test]
@@ -32,7 +69,7 @@ fn calls_are_in_the_order_they_were_made() {
         "\n",
         r#"{"tool_name": "a", "timestamp": "2026-01-01T02:00:01+02:00"}"#,
     );
-    let calls = parse(newest_first).unwrap();
+    let calls = parse(newest_first).unwrap().calls;
     assert_eq!(calls[0].tool, "a");
     assert_eq!(calls[1].at_ms, Some(1_000));
     let mixed = "{\"tool\": \"a\", \"seq\": 1}\n{\"tool\": \"b\"}\n{\"tool\": \"c\", \"seq\": 2}";
@@ -60,7 +97,7 @@ fn a_journal_tells_outcomes_and_what_it_hides() {
         "\n",
         r#"{"seq":6,"dt_us":7000,"kind":"end","counts":{"header":1,"call":2,"done":2}}"#,
     );
-    let calls = parse(journal).unwrap();
+    let calls = parse(journal).unwrap().calls;
     let told: Vec<_> = calls
         .iter()
         .map(|call| (call.outcome, call.at_ms, call.unknowable.join(",")))
@@ -79,7 +116,9 @@ fn a_journal_tells_outcomes_and_what_it_hides() {
 fn a_line_says_how_its_call_ended_in_many_ways() {
     use TraceOutcome::{Error, Ok};
     let case = |members: &str, wanted: Option<TraceOutcome>| {
-        let calls = parse(&format!(r#"{{"tool":"a",{members}}}"#)).unwrap();
+        let calls = parse(&format!(r#"{{"tool":"a",{members}}}"#))
+            .unwrap()
+            .calls;
         assert_eq!(calls[0].outcome, wanted, "{members}");
     };
     case(r#""outcome":"ok""#, Some(Ok));
@@ -102,7 +141,7 @@ fn a_line_says_how_its_call_ended_in_many_ways() {
 #[test]
 fn lines_may_have_the_keys_of_trace() {
     let log = "{\"tool\":\"b\",\"at_ms\":250}\n{\"tool\":\"a\",\"at_ms\":50,\"outcome\":\"ok\"}";
-    let calls = parse(log).unwrap();
+    let calls = parse(log).unwrap().calls;
     assert_eq!((calls[0].tool.as_str(), calls[0].at_ms), ("a", Some(0)));
     assert_eq!((calls[1].tool.as_str(), calls[1].at_ms), ("b", Some(200)));
 }
@@ -157,6 +196,24 @@ fn what_is_missing_is_said() {
     };
     case("{\"tool\": \"a\"}\nnot json", "line 2 is no JSON object");
     case("[1]", "line 1 is no JSON object");
+    let unreadable = |record: &str, reason: &str| {
+        let log = format!("{{\"tool\": \"a\"}}\n{record}");
+        let wanted = format!("line 2 tells of a call and not of which tool: {reason}");
+        case(&log, &wanted);
+    };
+    unreadable(r#"{"tool": 3}"#, "what stands for its tool is no text");
+    unreadable(
+        r#"{"tool": {"name": "a"}}"#,
+        "its tool is an object, and there are no arguments",
+    );
+    unreadable(
+        r#"{"tool": {"id": 3}}"#,
+        "its tool is an object without a `name`",
+    );
+    unreadable(
+        r#"{"method": "tools/call"}"#,
+        "a `tools/call` without `params.name`",
+    );
     let header = r#"{"seq":1,"kind":"header"}"#;
     case(
         &format!("{header}\n{{\"seq\":3,\"kind\":\"call\",\"tool\":\"a\"}}"),
