@@ -652,3 +652,60 @@ assert: {tool: echo}
     case(SUITE, &[], &["ERROR"]);
     case(SUITE, &["--compat"], &["SKIP"]);
 }
+
+#[test]
+fn no_piece_of_broken_json_is_taken_for_the_whole() {
+    let seen = embedded(
+        r#"
+name: an item
+assert:
+  tool: reply
+  args: {text: "{\n \"total\": 2,\n \"score\": NaN,\n \"items\": [\n  {\"id\": 9}\n ]\n}"}
+  expect: {json_path: {id: 9}}
+---
+name: nothing of that name
+assert:
+  tool: reply
+  args: {text: "Found: {\n 'error': 'x',\n \"items\": [\n  {\"id\": 9}\n ]\n}"}
+  expect: {json_path: {error: {exists: false}}}
+---
+name: captured
+setup:
+  - tool: reply
+    args: {text: "{\n \"score\": NaN,\n \"items\": [\n  {\"id\": 9}\n ]\n}"}
+    capture: {id: $.id}
+assert: {tool: echo, args: {message: "{{id}}"}}
+"#,
+        &[],
+        &["FAIL", "FAIL", "ERROR"],
+    );
+    let told = "the text is no JSON (expected value at line 3 column 11)";
+    assert!(seen.details().contains(told), "{}", seen.details());
+}
+
+#[test]
+fn a_call_is_found_under_other_names() {
+    let logs = [
+        (r#"{"toolName": "delete_file", "args": {}}"#, "FAIL"),
+        (
+            r#"{"tool": {"name": "delete_file", "arguments": {}}}"#,
+            "FAIL",
+        ),
+        (r#"{"tool": "delete_file", "source": "portal-eu"}"#, "FAIL"),
+        (
+            r#"{"tool": "delete_file", "error_category": "auth"}"#,
+            "FAIL",
+        ),
+        (r#"{"tool": {"id": 3}}"#, "ERROR"),
+        (r#"{"name": "delete_file"}"#, "FAIL"),
+        (r#"{"name": "read_file"}"#, "PASS"),
+    ];
+    for (line, wanted) in logs {
+        let suite =
+            "name: none\naudit_log: log\ntrajectory: [{type: absence, tools: [delete_file]}]\n";
+        let log = format!("{{\"tool\": \"read_file\", \"say\": \"\\ud83d\"}}\n{line}\n");
+        let project = Project::with_suite(suite).file("log", log);
+        let seen = run_in(&project, &["--strict-vacuity"]);
+        assert_eq!(seen.statuses(), [wanted], "{line}: {}", seen.details());
+    }
+}

@@ -436,3 +436,29 @@ assert: {tool: any}
         "{told}"
     );
 }
+
+#[test]
+fn json_is_found_among_other_lines() {
+    embedded(
+        r#"
+name: captured and checked alike
+steps:
+  - tool: reply
+    args: {text: "Here:\n{\n \"id\": 7,\n \"child\":\n {\"id\": 8}\n}\nHint: more"}
+    capture: {id: $.id}
+    expect: {json_path: {id: 7}}
+  - {tool: reply, args: {text: "{{id}}"}, expect: {equals: "7"}}
+---
+name: results with a hint behind them
+assert: {tool: reply, args: {text: "[\n 1,\n 2\n]\nHint: more"}, expect: {min_results: 2}}
+---
+name: a number with a hint behind it
+assert: {tool: reply, args: {text: "{\"net_delta\": 1}\nHint: more"}, expect: {net_delta: 1}}
+---
+name: the first of two values
+assert: {tool: reply, args: {text: "note\n{\n \"a\": 1\n}\n{\"a\": 2}"}, expect: {json_path: {a: 1}}}
+"#,
+        &[],
+        &["PASS", "PASS", "PASS", "PASS"],
+    );
+}
