@@ -1,6 +1,5 @@
 //! `json_schema` and `output_schema`: documents against JSON Schemas. Nothing is fetched from anywhere.
 
-use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use crate::{
@@ -110,7 +109,7 @@ fn violations(schema: &Schema, document: &Value) -> Result<Vec<Violation>, Undec
         }
         violations.push(Violation {
             place,
-            message: text::head(&error.to_string(), 200),
+            message: text::head(&schema.told(&error), 200),
             value: error.instance().as_ref().clone(),
         });
     }
@@ -266,8 +265,8 @@ fn compile(schema: &Value) -> Result<Schema, NoValidator> {
         NotCompiled::TooDeep => NoValidator::TooDeep,
         NotCompiled::PatternsTooLarge => NoValidator::PatternsTooLarge,
         NotCompiled::Invalid(error) => {
-            let reason = text::head(&error.to_string(), 200);
-            if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+            let reason = text::head(&error.message, 200);
+            if error.is_reference {
                 let resource = reason.split(" is not present").next();
                 NoValidator::Remote(resource.unwrap_or_default().to_owned())
             } else {

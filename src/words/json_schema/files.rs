@@ -10,7 +10,9 @@ use std::{
 use jsonschema::{Retrieve, Uri, ValidationError};
 use serde_json::Value;
 
-use super::{NotCompiled, ReadDocument, Schema, ecma, effort, layout::Layout, patterns};
+use super::{
+    Invalid, NotCompiled, ReadDocument, Schema, ecma::Written, effort, layout::Layout, patterns,
+};
 
 /// The most documents that one schema may refer to.
 const MOST_DOCUMENTS: usize = 64;
@@ -66,10 +68,11 @@ pub(crate) fn compile_beside(
         Base::Suite => address(Path::new("suite")),
         Base::File(path) => address(path),
     };
-    let schema = ecma::translated(schema);
+    let mut written = Written::default();
+    let schema = written.translate(schema);
     let shelf = Shelf::default();
     loop {
-        let error = match built(&schema, &base, &shelf) {
+        let error = match built(&schema, &base, &shelf, &written) {
             Ok(schema) => return Ok(schema),
             Err(NotCompiled::TooDeep) => {
                 let reason = "more schemas lie within each other than are followed";
@@ -84,7 +87,7 @@ pub(crate) fn compile_beside(
         let Some(wanted) = shelf.take_wanted() else {
             return Err(Unusable {
                 reason: told(&error),
-                about: Some(error.instance().clone().into_owned()),
+                about: Some(error.about),
             });
         };
         let Some(path) = path_of(&wanted) else {
@@ -101,18 +104,24 @@ pub(crate) fn compile_beside(
         let text = read(&path).map_err(unusable)?;
         let document = serde_json::from_str(&text)
             .map_err(|error| unusable(format!("`{shown}` is no JSON: {error}")))?;
-        if !shelf.put(wanted, ecma::translated(&document)) {
+        if !shelf.put(wanted, written.translate(&document)) {
             let reason = format!("it refers to more than {MOST_DOCUMENTS} documents");
             return Err(Unusable::whole(reason));
         }
     }
 }
 
-fn built(schema: &Value, base: &str, shelf: &Shelf) -> Result<Schema, NotCompiled> {
+fn built(
+    schema: &Value,
+    base: &str,
+    shelf: &Shelf,
+    written: &Written,
+) -> Result<Schema, NotCompiled> {
     if !patterns::are_bearable(schema) {
         return Err(NotCompiled::PatternsTooLarge);
     }
-    let invalid = |error| NotCompiled::Invalid(Box::new(error));
+    let invalid =
+        |error: ValidationError<'_>| NotCompiled::Invalid(Box::new(Invalid::new(&error, written)));
     let layout = Layout::new(schema.clone(), Some(base), shelf.clone())
         .map_err(|error| invalid(error.into()))?;
     if !effort::is_compilable(&layout) {
@@ -124,16 +133,18 @@ fn built(schema: &Value, base: &str, shelf: &Shelf) -> Result<Schema, NotCompile
         .with_pattern_options(patterns::options())
         .build(schema)
         .map_err(invalid)?;
-    Ok(Schema { validator, layout })
+    Ok(Schema {
+        validator,
+        layout,
+        written: Arc::new(written.clone()),
+    })
 }
 
 /// What is wrong with a schema, and where in it.
-fn told(error: &ValidationError<'_>) -> String {
-    let place = error.instance_path().to_string();
-    if place.is_empty() {
-        error.to_string()
-    } else {
-        format!("{error}, at `{place}`")
+fn told(error: &Invalid) -> String {
+    match error.place.as_str() {
+        "" => error.message.clone(),
+        place => format!("{}, at `{place}`", error.message),
     }
 }
 

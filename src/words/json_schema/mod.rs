@@ -9,10 +9,12 @@ mod patterns;
 mod plain;
 mod references;
 
+use std::sync::Arc;
+
 use jsonschema::{Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
-use self::layout::Layout;
+use self::{ecma::Written, layout::Layout};
 pub(crate) use self::{
     files::{Base, Unusable, compile_beside},
     plain::is_plainly_satisfied,
@@ -27,6 +29,7 @@ pub(crate) type ReadDocument<'a> = dyn Fn(&std::path::Path) -> Result<String, St
 pub(crate) struct Schema {
     validator: Validator,
     layout: Layout,
+    written: Arc<Written>,
 }
 
 /// Why a schema is not compiled.
@@ -37,7 +40,31 @@ pub(crate) enum NotCompiled {
     /// Its patterns take too much memory together.
     PatternsTooLarge,
     /// It is none, or refers to a document that is not fetched.
-    Invalid(Box<ValidationError<'static>>),
+    Invalid(Box<Invalid>),
+}
+
+/// What is wrong with a schema, in the words of its author.
+#[derive(Debug)]
+pub(crate) struct Invalid {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// The way to the place, as a JSON Pointer.
+    place: String,
+    /// The part that is wrong.
+    about: Value,
+    /// Whether a document that it refers to cannot be had.
+    pub(crate) is_reference: bool,
+}
+
+impl Invalid {
+    fn new(error: &ValidationError<'_>, written: &Written) -> Self {
+        Self {
+            message: written.told(error),
+            place: error.instance_path().to_string(),
+            about: written.restored(&error.instance()),
+            is_reference: matches!(error.kind(), ValidationErrorKind::Referencing(_)),
+        }
+    }
 }
 
 /// A schema that stands alone, in its own draft, or 2020-12 when it names none.
@@ -45,8 +72,10 @@ pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
     if !patterns::are_bearable(schema) {
         return Err(NotCompiled::PatternsTooLarge);
     }
-    let schema = ecma::translated(schema);
-    let invalid = |error| NotCompiled::Invalid(Box::new(error));
+    let mut written = Written::default();
+    let schema = written.translate(schema);
+    let invalid =
+        |error: ValidationError<'_>| NotCompiled::Invalid(Box::new(Invalid::new(&error, &written)));
     let layout =
         Layout::new(schema.clone(), None, Nothing).map_err(|error| invalid(error.into()))?;
     if !effort::is_compilable(&layout) {
@@ -57,13 +86,22 @@ pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
         .with_pattern_options(patterns::options())
         .build(&schema)
         .map_err(invalid)?;
-    Ok(Schema { validator, layout })
+    Ok(Schema {
+        validator,
+        layout,
+        written: Arc::new(written),
+    })
 }
 
 impl Schema {
     /// What holds a document against it. Has no bound of its own: ask [`Self::is_bearable`] first.
     pub(crate) fn validator(&self) -> &Validator {
         &self.validator
+    }
+
+    /// What an error of the validator says, with patterns as the schema writes them.
+    pub(crate) fn told(&self, error: &ValidationError<'_>) -> String {
+        self.written.told(error)
     }
 
     /// Whether a document can be held against it in ordinary time and memory.

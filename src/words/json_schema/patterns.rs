@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::ecma;
 
 /// The most memory one pattern of a schema may take, in bytes.
-const LARGEST: usize = 4 * 1024 * 1024;
+const LARGEST: usize = 6 * 1024 * 1024;
 
 /// How often a pattern with look-around or a back reference may try another way before it is given up; a
 /// few milliseconds.
@@ -51,7 +51,7 @@ pub(super) fn are_bearable(document: &Value) -> bool {
 }
 
 fn states_of(pattern: &str) -> usize {
-    match regex_syntax::parse(&ecma::spelt_out(pattern)) {
+    match regex_syntax::parse(&ecma::pattern(pattern)) {
         Ok(hir) => of(&hir).min(STATES_OF_LARGEST),
         // Look-around and back references, which are taken apart and compiled in pieces.
         Err(_) => of_text(pattern),

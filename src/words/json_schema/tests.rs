@@ -3,7 +3,7 @@ use std::path::Path;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::{Base, compile, compile_beside, is_undecided};
+use super::{Base, NotCompiled, compile, compile_beside, is_undecided};
 
 fn compiled(schema: &Value) -> Validator {
     compile(schema).unwrap().validator().clone()
@@ -37,6 +37,45 @@ fn patterns_mean_what_ecma_262_says() {
     case(r"^(?=.)[^\W\d]+$", "a1", false);
     case(r"^(?=.)[+-\S]+$", "é-", true);
     case(r"^(?=.)[\S]$", "\u{2028}", false);
+    case("a[]", "a]", false);
+    case(r"\ud800", "\u{d7ff}\u{e000}", false);
+    for (pattern, holds, fails) in [
+        ("^[^]*$", "a\nb", None),
+        ("^a[]?$", "a", Some("a]")),
+        (r"^(?<q>['\x22]).*\k<q>$", "'b'", Some("'b\"")),
+        (r"^(?:(?<q>a)|(?<q>b))\k<q>1$", "bb1", Some("ab1")),
+        (r"^(a)(?<q>b)\k<q>0$", "abb0", Some("aba0")),
+        (r"^(a|b)\0$", "a\0", Some("aa")),
+        (r"^\u0041\x42\cJ\v$", "AB\n\u{b}", Some("ABJ\u{b}")),
+        (r"^[^\ud83d\ude00]*$", "b", Some("\u{1f600}")),
+        (r"^\ud83d\ude00$", "\u{1f600}", Some("\u{1f601}")),
+        (
+            r"^[\ud83d\ude00-\ud83d\ude05]$",
+            "\u{1f601}",
+            Some("\u{1f606}"),
+        ),
+        (r"^[^\ud800-\udfff]+$", "a\u{1f601}", None),
+        (r"\bbar", "foo bar", Some("foobar")),
+        (r"\bbar", "\u{e9}bar", None),
+        (r"^\B\u00e9\B$", "\u{e9}", Some("e")),
+        (r"^[\b]$", "\u{8}", Some("b")),
+        ("^a.b$", "a\u{85}b", Some("a\rb")),
+        ("^a.b$", "a\u{1f600}b", Some("a\u{2028}b")),
+        ("^(?s:.)(?-s:.)$", "\ra", Some("a\r")),
+        ("^(?s:a(?-s:.)).$", "aab", Some("a\rb")),
+        (r"^\<\/\>$", "</>", Some("a/a")),
+        ("^{a}]$", "{a}]", Some("a}]")),
+        ("^a{2,3}$", "aa", Some("a")),
+        ("^[a&&b~~+--[x]$", ",", Some("]")),
+        (r"^[\]\-^]+$", "]-^", Some("a")),
+        (r"^\p{L}[\P{L}]$", "\u{e9}1", Some("\u{e9}a")),
+        (r"^(?=.)\$\{\w+\}\#$", "${a}#", Some("$a#")),
+    ] {
+        case(pattern, holds, true);
+        fails
+            .into_iter()
+            .for_each(|text| case(pattern, text, false));
+    }
     let data =
         json!({"const": {"pattern": r"(?=a)\w"}, "properties": {"pattern": {"type": "string"}}});
     assert!(compiled(&data).is_valid(&json!({"pattern": r"(?=a)\w"})));
@@ -44,6 +83,50 @@ fn patterns_mean_what_ecma_262_says() {
     let validator = compiled(&keys);
     assert!(validator.is_valid(&json!({"a": 1, "x": "", "é": ""})));
     assert!(!validator.is_valid(&json!({"a": ""})));
+}
+
+#[test]
+fn every_draft_takes_the_patterns_of_ecma_262() {
+    for draft in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    ] {
+        for pattern in [r"^[^].(?<q>\w)\k<q>\b\1$", r"[]", r"\<\ud83d\ude00"] {
+            compiled(&json!({"$schema": draft, "pattern": pattern}));
+        }
+    }
+}
+
+#[test]
+fn messages_show_patterns_as_they_were_written() {
+    let schema = compile(&json!({
+        "properties": {"a": {"pattern": r"^\w.$"}},
+        "propertyNames": {"pattern": "^.$"},
+    }))
+    .unwrap();
+    let case = |document: Value, expected: &str| {
+        let error = schema.validator().validate(&document).unwrap_err();
+        assert_eq!(schema.told(&error), expected);
+    };
+    case(json!({"a": "é"}), r#""é" does not match "^\w.$""#);
+    case(json!({"ab": 1}), r#""ab" does not match "^.$""#);
+    let NotCompiled::Invalid(error) = compile(&json!({"pattern": r"\w(."})).unwrap_err() else {
+        panic!("it is invalid");
+    };
+    assert_eq!(error.message, r#""\\w(." is not a "regex""#);
+}
+
+#[test]
+fn two_ways_to_write_one_pattern_keep_their_schemas() {
+    let validator = compiled(&json!({"patternProperties": {
+        r"^\d$": {"type": "integer"}, "^[0-9]$": {"minimum": 5},
+    }}));
+    for document in [json!({"1": "a"}), json!({"1": 1})] {
+        assert!(!validator.is_valid(&document), "{document}");
+    }
+    assert!(validator.is_valid(&json!({"1": 7})));
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! Patterns in the meaning of ECMA-262, throughout a schema. The validator's own translation knows `\d`, `\w` and `\s`
+//! where nothing looks around or refers back; all of it is done here, and what was written is kept for messages.
+
+mod class;
+mod escape;
+mod pattern;
+
+use std::collections::HashMap;
+
+use jsonschema::{ValidationError, error::ValidationErrorKind};
+use serde_json::{Map, Value};
+
+pub(super) use self::pattern::translated as pattern;
+
+/// Keywords whose members are schemas under names of the author's choice.
+const NAMED_SCHEMAS: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// Keywords whose values are data.
+const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+
+/// Patterns as they were written, by what they were translated to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written(HashMap<String, String>);
+
+impl Written {
+    /// The schema with its patterns translated.
+    pub(super) fn translate(&mut self, schema: &Value) -> Value {
+        match schema {
+            Value::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(key, value)| (key.clone(), self.keyword(key, value)))
+                    .collect(),
+            ),
+            Value::Array(items) => {
+                Value::Array(items.iter().map(|item| self.translate(item)).collect())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => schema.clone(),
+        }
+    }
+
+    /// The value of a keyword, translated.
+    fn keyword(&mut self, key: &str, value: &Value) -> Value {
+        if DATA.contains(&key) {
+            return value.clone();
+        }
+        match value {
+            Value::String(text) if key == "pattern" => Value::String(self.pattern(text)),
+            Value::Object(members) if NAMED_SCHEMAS.contains(&key) => {
+                let mut named = Map::new();
+                for (name, schema) in members {
+                    let mut name = match key {
+                        "patternProperties" => self.pattern(name),
+                        _ => name.clone(),
+                    };
+                    // Two ways to write one pattern, each with a schema of its own.
+                    while named.contains_key(&name) {
+                        name.push_str("(?:)");
+                    }
+                    named.insert(name, self.translate(schema));
+                }
+                Value::Object(named)
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => self.translate(value),
+        }
+    }
+
+    fn pattern(&mut self, text: &str) -> String {
+        let translated = pattern(text);
+        if translated != text {
+            self.0.insert(translated.clone(), text.to_owned());
+        }
+        translated
+    }
+
+    /// A value of the schema, as it was written.
+    pub(super) fn restored(&self, value: &Value) -> Value {
+        let written = value.as_str().and_then(|text| self.0.get(text));
+        written.map_or_else(|| value.clone(), |written| written.clone().into())
+    }
+
+    /// What an error says, with the patterns as they were written.
+    pub(super) fn told(&self, error: &ValidationError<'_>) -> String {
+        let message = error.to_string();
+        match error.kind() {
+            ValidationErrorKind::Pattern { pattern } => match self.0.get(pattern) {
+                Some(written) => message.replace(pattern, written),
+                None => message,
+            },
+            ValidationErrorKind::PropertyNames { error } => self.told(error),
+            ValidationErrorKind::Format { .. } => {
+                let instance = error.instance();
+                message.replace(&instance.to_string(), &self.restored(&instance).to_string())
+            }
+            _ => message,
+        }
+    }
+}
