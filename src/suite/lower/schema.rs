@@ -16,6 +16,7 @@ use crate::{
             value::{Anything, Text},
         },
         template::text_has_markers,
+        yaml::At,
     },
     words::json_schema::{self, Base, Schema, Unusable},
 };
@@ -29,7 +30,9 @@ impl Lowering<'_> {
                 // What is wrong about a marker may be right about its value, of which nothing is known yet.
                 let is_template = self.fillings.is_empty() && has_markers(&node);
                 let files = RefCell::default();
-                let found = self.compiled_schema(&node.into_value(), Base::Suite, &files);
+                let schema = node.into_value();
+                self.check_keywords(&schema, at);
+                let found = self.compiled_schema(&schema, Base::Suite, &files);
                 if is_template {
                     self.schema_files.append(&mut files.into_inner());
                     let depends =
@@ -49,7 +52,7 @@ impl Lowering<'_> {
                 return None;
             }
             TextOr::Text(path) => {
-                let found = self.schema_of_file(&path);
+                let found = self.schema_of_file(&path, at);
                 (path.text, found)
             }
         };
@@ -63,12 +66,24 @@ impl Lowering<'_> {
     }
 
     /// The schema in a file.
-    fn schema_of_file(&self, path: &Text) -> Result<Schema, Unusable> {
+    fn schema_of_file(&mut self, path: &Text, at: At) -> Result<Schema, Unusable> {
         let text = (self.around.read_file)(Path::new(&path.text)).map_err(Unusable::whole)?;
         let schema = serde_json::from_str::<Value>(&text)
             .map_err(|error| Unusable::whole(format!("`{}` is no JSON: {error}", path.text)))?;
+        self.check_keywords(&schema, at);
         let base = Base::File(Path::new(&path.text));
         self.compiled_schema(&schema, base, &RefCell::default())
+    }
+
+    /// Tells keys that are nearly a keyword. Any other key is the author's own.
+    fn check_keywords(&mut self, schema: &Value, at: At) {
+        for misspelt in json_schema::misspelt(schema) {
+            let (key, near) = (&misspelt.key, misspelt.near);
+            let place = self.within(at, key);
+            self.problem(place, |origin| {
+                problems::misspelt_keyword(origin, key, near)
+            });
+        }
     }
 
     /// A schema, together with the files it refers to, which are noted.

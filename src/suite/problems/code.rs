@@ -68,6 +68,8 @@ codes! {
     BAD_PATH = "bad-path";
     /// A value that is no JSON Schema.
     BAD_SCHEMA = "bad-schema";
+    /// A key of a JSON Schema that nothing looks at, and is nearly a keyword.
+    UNKNOWN_KEYWORD = "unknown-keyword";
     /// A text that is no url of a server.
     BAD_URL = "bad-url";
     /// A name that no HTTP header can have.

@@ -57,6 +57,16 @@ pub(crate) fn bad_schema(origin: Origin, reason: &str) -> Diagnostic {
     )
 }
 
+/// A key of a schema that nothing looks at, and is nearly a keyword.
+pub(crate) fn misspelt_keyword(origin: Origin, key: &str, near: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNKNOWN_KEYWORD,
+        origin,
+        format!("`{key}` is no keyword of JSON Schema, and nothing is checked by it"),
+    );
+    helped(problem, format!("did you mean `{near}`?"))
+}
+
 /// A schema that is only `true` or `false`.
 pub(crate) fn bare_schema(origin: Origin, word: &str) -> Diagnostic {
     let what = match word {

@@ -49,7 +49,8 @@ shape! {
         structured = "structured": Table<Anything>;
         /// The text read as JSON, or the structured content, satisfies this JSON Schema: written here, or
         /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched.
-        /// Fails when the text holds several JSON values.
+        /// Fails when the text holds several JSON values. Without `$schema` it is one of draft 2020-12, in which `format`
+        /// says nothing about validity; of drafts 4, 6 and 7 it is checked: `$schema: http://json-schema.org/draft-07/schema#`.
         json_schema = "json_schema": TextOr<Anything>;
         /// `true`: the structured content satisfies the tool's declared `outputSchema`.
         output_schema = "output_schema": bool;

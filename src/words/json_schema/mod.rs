@@ -4,6 +4,7 @@
 mod ecma;
 mod effort;
 mod files;
+mod keywords;
 mod layout;
 mod patterns;
 mod plain;
@@ -17,6 +18,7 @@ use serde_json::Value;
 use self::{ecma::Written, layout::Layout};
 pub(crate) use self::{
     files::{Base, Unusable, compile_beside},
+    keywords::misspelt,
     plain::is_plainly_satisfied,
     references::References,
 };

@@ -1,0 +1,162 @@
+//! Keywords of JSON Schema, of all drafts: a schema may have others, and one that is nearly one of these is a slip.
+
+use serde_json::Value;
+use strsim::damerau_levenshtein;
+
+use super::ecma::{DATA, NAMED_SCHEMAS};
+
+/// Keywords that are long enough to be told apart from a word of the author's own.
+const KEYWORDS: [&str; 54] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "enum",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
+/// Words of others that are near to a keyword, and shorter keywords.
+const OTHERS: [&str; 12] = [
+    "$id",
+    "$ref",
+    "else",
+    "example",
+    "id",
+    "if",
+    "not",
+    "note",
+    "notes",
+    "then",
+    "title",
+    "writeOnly",
+];
+
+/// A key that nothing looks at, and the keyword that was probably meant.
+pub(crate) struct Misspelt {
+    /// The key.
+    pub(crate) key: String,
+    /// The nearest keyword.
+    pub(crate) near: &'static str,
+}
+
+/// The misspelt keywords of a schema, in its order.
+pub(crate) fn misspelt(schema: &Value) -> Vec<Misspelt> {
+    let mut found = Vec::new();
+    look(schema, &mut found);
+    found
+}
+
+fn look(schema: &Value, found: &mut Vec<Misspelt>) {
+    match schema {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    _ if DATA.contains(&key.as_str()) => {}
+                    Value::Object(named) if NAMED_SCHEMAS.contains(&key.as_str()) => {
+                        named.values().for_each(|schema| look(schema, found));
+                    }
+                    _ if KEYWORDS.contains(&key.as_str()) => look(value, found),
+                    _ if OTHERS.contains(&key.as_str()) => look(value, found),
+                    _ => found.extend(near(key).map(|near| Misspelt {
+                        key: key.clone(),
+                        near,
+                    })),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| look(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The keyword that a key is a slip of: one letter off, two when it is long. What begins with `x-` is meant.
+fn near(key: &str) -> Option<&'static str> {
+    if key.starts_with("x-") {
+        return None;
+    }
+    let lower = key.to_lowercase();
+    let distance = |keyword: &str| damerau_levenshtein(&lower, &keyword.to_lowercase());
+    let nearest = KEYWORDS.into_iter().min_by_key(|keyword| distance(keyword));
+    nearest.filter(|keyword| distance(keyword) <= if keyword.len() < 7 { 1 } else { 2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::misspelt;
+
+    #[test]
+    fn slips_are_told_and_words_of_others_are_not() {
+        let case = |schema: Value, wanted: &[(&str, &str)]| {
+            let found = misspelt(&schema);
+            let found: Vec<_> = found.iter().map(|it| (it.key.as_str(), it.near)).collect();
+            assert_eq!(found, wanted, "{schema}");
+        };
+        case(json!({"requird": ["a"]}), &[("requird", "required")]);
+        case(
+            json!({"properties": {"requird": {"minimun": 1}}, "items": [{"Type": "string"}]}),
+            &[("minimun", "minimum"), ("Type", "type")],
+        );
+        case(
+            json!({"anyOf": [{"not": {"maxlength": 3}}], "x-required": 1, "note": "", "example": 1}),
+            &[("maxlength", "maxLength")],
+        );
+        case(
+            json!({"const": {"requird": 1}, "enum": [{"requird": 1}], "nullable": true, "xml": {}}),
+            &[],
+        );
+        case(
+            json!({"$refs": {"requird": 1}, "discriminator": {"requird": 1}}),
+            &[],
+        );
+    }
+}
