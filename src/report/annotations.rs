@@ -173,10 +173,9 @@ fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ra
         .as_ref()
         .filter(|evidence| evidence.disruption.is_none())
         .and_then(|evidence| evidence.mismatches.first());
-    let (line, column) = mismatch.map_or((record.line, record.column), |first| {
-        (first.line, first.column)
-    });
-    let file = beneath(folder, &record.file);
+    let at = record.place_of(mismatch);
+    let (line, column) = (at.line, at.column);
+    let file = beneath(folder, at.file);
     let name = record.display_name(report.trials);
     let mut annotation = bare(reason, &name, &message(report, record, reason));
     annotation.place = Some(Place {

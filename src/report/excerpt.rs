@@ -49,7 +49,7 @@ pub(crate) struct Excerpt {
 #[derive(Debug, Default)]
 pub(crate) struct Excerpts {
     made: usize,
-    beginnings: HashMap<(usize, usize), (Excerpt, Position)>,
+    beginnings: HashMap<(Box<str>, usize, usize), (Excerpt, Position)>,
 }
 
 /// Failures that are looked for their own line.
@@ -67,8 +67,8 @@ impl Excerpts {
         if self.made <= OWN_LINES {
             return Excerpt::of(origin, focus, show);
         }
-        // All failures of an assertion are in its file.
-        let beginning = (origin.span.start, origin.span.end);
+        let Span { start, end } = origin.span;
+        let beginning = (origin.file.path.clone(), start, end);
         let made = self.beginnings.entry(beginning);
         made.or_insert_with(|| Excerpt::of(origin, None, show))
             .clone()

@@ -89,7 +89,7 @@ fn cause(evidence: &Evidence) -> Value {
 }
 
 fn mismatch(mismatch: &MismatchRecord) -> Value {
-    json!({
+    let mut value = json!({
         "key": mismatch.key,
         "line": mismatch.line,
         "column": mismatch.column,
@@ -100,7 +100,11 @@ fn mismatch(mismatch: &MismatchRecord) -> Value {
         "expected": mismatch.expected,
         "actual": mismatch.actual,
         "hint": mismatch.hint,
-    })
+    });
+    if let Some(file) = &mismatch.file {
+        value["file"] = json!(file);
+    }
+    value
 }
 
 fn findings(record: &Record) -> Value {

@@ -192,6 +192,9 @@ pub(crate) struct DisruptionRecord {
 pub(crate) struct MismatchRecord {
     /// The expectation's key.
     pub(crate) key: String,
+    /// Its file, as it is shown, where that is not the assertion's: a default of the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
     /// Its line, from 1.
     pub(crate) line: usize,
     /// Its column, from 1.
@@ -253,7 +256,29 @@ pub(crate) enum Sender {
     Server,
 }
 
+/// Where somebody looks first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At<'a> {
+    /// The file, as it is shown.
+    pub(crate) file: &'a str,
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The column, from 1.
+    pub(crate) column: usize,
+}
+
 impl Record {
+    /// The place of an expectation, else of the assertion.
+    pub(crate) fn place_of<'a>(&'a self, mismatch: Option<&'a MismatchRecord>) -> At<'a> {
+        let (line, column) = mismatch.map_or((self.line, self.column), |it| (it.line, it.column));
+        let file = mismatch.and_then(|it| it.file.as_deref());
+        At {
+            file: file.unwrap_or(&self.file),
+            line,
+            column,
+        }
+    }
+
     /// Whether it passed only after a failed attempt.
     pub(crate) fn is_flaky(&self) -> bool {
         self.status == Status::Pass && !self.attempts.is_empty()

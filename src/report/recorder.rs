@@ -25,6 +25,7 @@ use crate::{
     words::{
         diagnostic::{Colour, Diagnostic, Severity},
         redact::Secrets,
+        source::SourceFile,
     },
 };
 
@@ -237,7 +238,11 @@ impl Recorder {
             }),
             server_of: outcome.server_of.clone(),
             container: container(outcome.container.as_deref()),
-            attempts: outcome.earlier.iter().map(|it| self.attempt(it)).collect(),
+            attempts: outcome
+                .earlier
+                .iter()
+                .map(|it| self.attempt(it, &case.origin.file))
+                .collect(),
             findings: self.findings(outcome),
             evidence: (outcome.status.is_red() || self.keep == Keep::All)
                 .then(|| Box::new(self.evidence(outcome))),
@@ -262,11 +267,11 @@ impl Recorder {
         new
     }
 
-    fn attempt(&self, attempt: &EarlierAttempt) -> AttemptRecord {
+    fn attempt(&self, attempt: &EarlierAttempt, home: &SourceFile) -> AttemptRecord {
         AttemptRecord {
             status: attempt.status,
             detail: self.cleaner.line(&attempt.detail),
-            mismatches: self.mismatches(&attempt.failures),
+            mismatches: self.mismatches(&attempt.failures, home),
             duration_us: micros(attempt.duration),
             stderr: self.cleaner.tail(&attempt.stderr.text()),
             container: container(attempt.container.as_deref()),
@@ -304,7 +309,7 @@ impl Recorder {
                 frame: it.frame.as_ref().map(|frame| self.cleaner.text(frame)),
                 help: it.help.as_ref().map(|help| self.cleaner.line(help)),
             }),
-            mismatches: self.mismatches(&outcome.failures),
+            mismatches: self.mismatches(&outcome.failures, &outcome.case.origin.file),
             notes: outcome
                 .notes
                 .iter()
@@ -333,12 +338,17 @@ impl Recorder {
         }
     }
 
-    fn mismatches(&self, failures: &[Failure]) -> Vec<MismatchRecord> {
+    /// The expectations that did not hold, of an assertion in this file.
+    fn mismatches(&self, failures: &[Failure], home: &SourceFile) -> Vec<MismatchRecord> {
         let mut excerpts = Excerpts::default();
-        let failures = failures.iter();
-        failures
-            .map(|it| self.mismatch(it, &mut excerpts))
-            .collect()
+        let record = |failure: &Failure| {
+            let file = &failure.origin.file.path;
+            MismatchRecord {
+                file: (*file != home.path).then(|| Cleaner::name(file)),
+                ..self.mismatch(failure, &mut excerpts)
+            }
+        };
+        failures.iter().map(record).collect()
     }
 
     fn mismatch(&self, failure: &Failure, excerpts: &mut Excerpts) -> MismatchRecord {
@@ -349,6 +359,7 @@ impl Recorder {
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));
         MismatchRecord {
             key: mismatch.key.to_owned(),
+            file: None,
             line: position.line,
             column: position.column,
             excerpt,

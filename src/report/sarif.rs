@@ -127,9 +127,7 @@ fn findings(record: &Record) -> Vec<Finding<'_>> {
 
 fn result(report: &RunReport, finding: &Finding<'_>, rules: &BTreeMap<&str, usize>) -> Value {
     let record = finding.record;
-    let (line, column) = finding
-        .mismatch
-        .map_or((record.line, record.column), |it| (it.line, it.column));
+    let place = record.place_of(finding.mismatch);
     let folder = report.source.folder.as_deref().unwrap_or_default();
     let mut name = record.display_name(report.trials);
     cut(&mut name, LONGEST_NAME);
@@ -140,8 +138,8 @@ fn result(report: &RunReport, finding: &Finding<'_>, rules: &BTreeMap<&str, usiz
         "message": { "text": message(report, finding) },
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": { "uri": escaped(&beneath(folder, &record.file)), "uriBaseId": "%SRCROOT%" },
-                "region": { "startLine": line.max(1), "startColumn": column.max(1) },
+                "artifactLocation": { "uri": escaped(&beneath(folder, place.file)), "uriBaseId": "%SRCROOT%" },
+                "region": { "startLine": place.line.max(1), "startColumn": place.column.max(1) },
             },
             "logicalLocations": [{ "fullyQualifiedName": name, "kind": "member" }],
         }],

@@ -510,3 +510,62 @@ fn a_subject_that_is_not_in_this_version_is_told_as_that() {
         ran.stdout
     );
 }
+
+#[test]
+fn an_expectation_of_the_settings_is_told_in_the_settings_file() {
+    let settings = "# 1\n# 2\n# 3\ndefaults:\n  server: {command: sh, args: [server.sh]}\n  setup:\n    - tool: keep\n      expect: {contains: never said}\n";
+    let ran = Project::with_suite("name: a\nassert: {tool: keep}\n")
+        .file("evals/mcp-assert.yaml", settings)
+        .file("server.sh", SERVER);
+    let mut command = ran.command(&[
+        "ci",
+        "--suite=evals",
+        "--isolation=process",
+        "--sarif=a.sarif",
+        "--junit=a.xml",
+        "--markdown=a.md",
+        "--report=results=a.json",
+    ]);
+    command
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", ran.path().join("summary"));
+    let done = ran.finish(command);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    let place = "evals/mcp-assert.yaml:8:16";
+    assert!(done.stdout.contains(place), "{}", done.stdout);
+    let annotation = "file=evals/mcp-assert.yaml,line=8,col=16";
+    assert!(done.stdout.contains(annotation), "{}", done.stdout);
+    assert!(ran.read("a.xml").contains(place), "{}", ran.read("a.xml"));
+    for file in ["a.md", "summary"] {
+        let text = ran.read(file);
+        assert!(text.contains("evals/mcp-assert.yaml:8"), "{text}");
+    }
+    let sarif: serde_json::Value = serde_json::from_str(&ran.read("a.sarif")).unwrap();
+    let at = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(at["artifactLocation"]["uri"], "evals/mcp-assert.yaml");
+    assert_eq!(at["region"]["startLine"], 8);
+    let results: serde_json::Value = serde_json::from_str(&ran.read("a.json")).unwrap();
+    let mismatch = &results[0]["mismatches"][0];
+    assert_eq!(mismatch["file"], "evals/mcp-assert.yaml", "{results}");
+    assert_eq!(mismatch["line"], 8);
+}
+
+#[test]
+fn a_file_that_two_links_lead_to_runs_once_and_is_told() {
+    let project = Project::new()
+        .file(
+            "shared/c.yaml",
+            "name: a\nserver: {builtin: conformance}\nassert: {tool: echo, args: {message: x}}\n",
+        )
+        .file("evals/a/x.yaml", "")
+        .file("evals/b/x.yaml", "");
+    for folder in ["a", "b"] {
+        let link = project.path().join("evals").join(folder).join("c.yaml");
+        std::os::unix::fs::symlink("../../shared/c.yaml", link).unwrap();
+    }
+    let ran = project.run(&["run", "evals"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let note = "`evals/b/c.yaml` is passed over: it is the file `evals/a/c.yaml` once more";
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(said.contains(note), "{said}");
+}

@@ -10,7 +10,7 @@ use crate::{
         RunReport,
         compare::{Change, Class},
         failure::{self, Detail, Frames, Times},
-        record::Record,
+        record::{At, Record},
         surface::{Surface, SurfaceChange, TargetSurface, Weight},
         verdict::Verdict,
     },
@@ -298,19 +298,18 @@ impl Page<'_> {
     /// A name that leads to its place at the head commit.
     fn linked(&self, name: &str, record: Option<&Record>) -> String {
         let text = self.inline(name);
-        let place = record.zip(self.around.files.as_ref());
+        let at = record.map(|record| {
+            let evidence = record.evidence.as_ref();
+            record.place_of(evidence.and_then(|it| it.mismatches.first()))
+        });
+        let place = at.zip(self.around.files.as_ref());
         // An address may not tell what the text beside it hides.
         let is_shown = |file: &str| self.around.secrets.mask(file) == file;
-        let fits = |record: &Record| is_inside(&record.file) && is_shown(&record.file);
-        let Some((record, files)) = place.filter(|(record, _)| fits(record)) else {
+        let fits = |at: &At<'_>| is_inside(at.file) && is_shown(at.file);
+        let Some((at, files)) = place.filter(|(at, _)| fits(at)) else {
             return text;
         };
-        let line = record
-            .evidence
-            .as_ref()
-            .and_then(|it| it.mismatches.first())
-            .map_or(record.line, |it| it.line);
-        format!("[{text}]({files}/{}#L{line})", encoded(&record.file))
+        format!("[{text}]({files}/{}#L{})", encoded(at.file), at.line)
     }
 
     /// What changed in what the servers offer.

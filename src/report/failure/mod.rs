@@ -254,6 +254,7 @@ fn show_mismatch(
     mismatch: &MismatchRecord,
     before: Option<&MismatchRecord>,
 ) {
+    let file = mismatch.file.as_deref().unwrap_or(file);
     let shown_before = before.is_some_and(|before| {
         before.expected.is_none()
             && before.actual == mismatch.actual

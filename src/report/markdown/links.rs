@@ -2,7 +2,11 @@
 //! strangers: an address that is not plainly one of a repository is none, and then there is no link.
 
 use super::parts::Page;
-use crate::report::{place::escaped, record::Record, source::Source};
+use crate::report::{
+    place::escaped,
+    record::{At, Record},
+    source::Source,
+};
 
 /// Where the suites can be looked at.
 pub(super) struct Links {
@@ -22,15 +26,12 @@ impl Links {
             .as_ref()
             .filter(|evidence| evidence.disruption.is_none())
             .and_then(|evidence| evidence.mismatches.first());
-        let line = mismatch.map_or(record.line, |first| first.line);
-        let shown = page.inline(&format!("{}:{line}", record.file));
-        let leads_out = record.file.starts_with('/') || record.file.split('/').any(|it| it == "..");
+        let At { file, line, .. } = record.place_of(mismatch);
+        let shown = page.inline(&format!("{file}:{line}"));
+        let leads_out = file.starts_with('/') || file.split('/').any(|it| it == "..");
         match &self.base {
             Some(base) if !leads_out => {
-                format!(
-                    "<a href=\"{base}{}#L{line}\">{shown}</a>",
-                    escaped(&record.file)
-                )
+                format!("<a href=\"{base}{}#L{line}\">{shown}</a>", escaped(file))
             }
             Some(_) | None => shown,
         }
