@@ -7,10 +7,11 @@ use super::job::Shared;
 use crate::{
     isolate::{
         container::body::Command,
-        process::{Loading, ProcessSpec, StartFailure},
+        process::{Loading, Lookup, ProcessSpec, StartFailure},
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     suite::{
+        Dialect,
         model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Target},
         template::{Bindings, Template, UnknownName},
     },
@@ -30,6 +31,8 @@ pub(crate) struct CommandLine {
     pub(crate) env: Vec<(String, String)>,
     /// What is inherited.
     pub(crate) inherit: Inherit,
+    /// Whose rules say where the program is looked for.
+    pub(crate) dialect: Dialect,
 }
 
 impl CommandLine {
@@ -89,6 +92,7 @@ pub(crate) fn command_line(
                 directory: command.workdir.map(PathBuf::from),
                 env: command.env,
                 inherit: Inherit::Nothing,
+                dialect: bindings.dialect,
             })
         }
         Target::None => Err(invalid("the assertion has no `server`")),
@@ -120,6 +124,10 @@ pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
         ),
         env,
         search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
+        lookup: match line.dialect {
+            Dialect::Native => Lookup::ServerFirst,
+            Dialect::Compat => Lookup::CallerOnly,
+        },
         // A thread with one job has nobody else to talk to.
         loading: if shared.options.jobs <= 1 + shared.options.beside.len() {
             Loading::Here
@@ -249,6 +257,7 @@ fn fill(
             .map(PathBuf::from),
         env,
         inherit: launch.inherit.clone(),
+        dialect: bindings.dialect,
     })
 }
 

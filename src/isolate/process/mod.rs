@@ -81,10 +81,23 @@ pub(crate) struct ProcessSpec {
     pub(crate) inherited: Option<Arc<Inherited>>,
     /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
     pub(crate) env: Vec<(String, String)>,
-    /// Where programs are looked for when `env` has no `PATH`: the caller's own.
+    /// The caller's own `PATH`.
     pub(crate) search_path: String,
+    /// Whether the server's `PATH` says where its program is.
+    pub(crate) lookup: Lookup,
     /// Who waits for the program to be loaded.
     pub(crate) loading: Loading,
+}
+
+/// Where a program is looked for that is named without a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// On the `PATH` that the server gets, as clients built on Node and Python do, and where it is not there on the
+    /// caller's.
+    #[default]
+    ServerFirst,
+    /// On the caller's alone, as the Go tool does.
+    CallerOnly,
 }
 
 /// Which thread stands still while the system loads a program, which takes as long as it takes the new process to be

@@ -8,7 +8,7 @@ use std::{
 
 use rustix::fs::{Access, access};
 
-use super::ProcessSpec;
+use super::{Lookup, ProcessSpec};
 use crate::{isolate::regular, words::text::nearest};
 
 /// Where programs are looked for when nobody says.
@@ -114,7 +114,7 @@ fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
     }
     let search = search_path(spec);
     let mut unusable = None;
-    for folder in std::env::split_paths(search).filter(|_| !spec.program.is_empty()) {
+    for folder in std::env::split_paths(&search).filter(|_| !spec.program.is_empty()) {
         let path = spec.directory.join(folder).join(&spec.program);
         let Some(found) = fs::metadata(&path).ok().filter(fs::Metadata::is_file) else {
             continue;
@@ -124,7 +124,7 @@ fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
             Err(failure) => unusable = unusable.or(Some(failure)),
         }
     }
-    Err(unusable.unwrap_or_else(|| not_found(spec, search)))
+    Err(unusable.unwrap_or_else(|| not_found(spec, &search)))
 }
 
 /// What the error of the system means: there is no such program, it cannot be executed, or the system refused.
@@ -193,12 +193,20 @@ fn no_directory(spec: &ProcessSpec, reason: &str) -> StartFailure {
     }
 }
 
-/// Where the server itself would look, else where we do.
-fn search_path(spec: &ProcessSpec) -> &str {
-    let mut env = spec.env.iter();
-    let own = env.rfind(|(name, _)| name == "PATH");
-    let path = own.map_or(spec.search_path.as_str(), |(_, path)| path);
-    if path.is_empty() { USUAL_PATH } else { path }
+/// Where the server itself would look, then where we do.
+fn search_path(spec: &ProcessSpec) -> String {
+    let callers = match spec.search_path.as_str() {
+        "" => USUAL_PATH,
+        path => path,
+    };
+    let own = match spec.lookup {
+        Lookup::ServerFirst => spec.env.iter().rfind(|(name, _)| name == "PATH"),
+        Lookup::CallerOnly => None,
+    };
+    match own {
+        Some((_, own)) if !own.is_empty() => format!("{own}:{callers}"),
+        Some(_) | None => callers.to_owned(),
+    }
 }
 
 /// A file that is there, if it can be executed.

@@ -11,7 +11,9 @@ use std::{
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{Inherited, Loading, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
+use super::{
+    Inherited, Loading, Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table,
+};
 use crate::{
     isolate::owner,
     observation::process::{Ending, Exit, ExitStatus},
@@ -46,6 +48,7 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         inherited: None,
         env: Vec::new(),
         search_path: std::env::var("PATH").unwrap_or_default(),
+        lookup: Lookup::ServerFirst,
         loading: Loading::Here,
     }
 }
@@ -459,20 +462,31 @@ async fn a_missing_directory_is_no_missing_program() {
 }
 
 #[tokio::test]
-async fn a_program_without_a_path_in_its_environment_is_found_on_the_callers() {
-    let mut spec = program("sh", &["-c", "echo ok"]);
-    spec.env = vec![("PATH".to_owned(), "/nowhere".to_owned())];
-    let failure = refusal(&spec).await;
-    assert!(matches!(failure, StartFailure::NotFound { .. }));
-    let path = ("PATH".to_owned(), spec.search_path.clone());
-    spec.env.push(path);
-    let (mut process, mut link) = start(&spec).await;
-    assert_eq!(line(&mut link).await, "ok", "the last one of a name counts");
-    close(&mut process, &mut link, SHORT).await;
-    spec.env.clear();
-    let (mut process, mut link) = start(&spec).await;
-    assert_eq!(line(&mut link).await, "ok");
-    close(&mut process, &mut link, SHORT).await;
+async fn a_program_is_found_on_the_servers_path_and_then_on_the_callers() {
+    let [theirs, ours] = ["theirs", "ours"].map(|says| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("one-of-two");
+        std::fs::write(&file, format!("#!/bin/sh\necho {says}\n")).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o755)).unwrap();
+        folder
+    });
+    let path = |folder: &Path| ("PATH".to_owned(), folder.display().to_string());
+    let nowhere = path(Path::new("/nowhere"));
+    let case = async |env: &[(String, String)], lookup: Lookup, says: &str| {
+        let mut spec = program("one-of-two", &[]);
+        spec.search_path = ours.path().display().to_string();
+        spec.env = env.to_vec();
+        spec.lookup = lookup;
+        let (mut process, mut link) = start(&spec).await;
+        assert_eq!(line(&mut link).await, says, "{env:?} {lookup:?}");
+        close(&mut process, &mut link, SHORT).await;
+    };
+    let theirs = path(theirs.path());
+    case(&[], Lookup::ServerFirst, "ours").await;
+    case(&[nowhere.clone()], Lookup::ServerFirst, "ours").await;
+    case(&[theirs.clone()], Lookup::CallerOnly, "ours").await;
+    // The last one of a name counts.
+    case(&[nowhere, theirs], Lookup::ServerFirst, "theirs").await;
 }
 
 #[tokio::test]

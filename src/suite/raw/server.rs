@@ -11,8 +11,8 @@ use super::{
 shape! {
     /// The server under test and how it is reached.
     RawServer, "`server`" {
-        /// The program, started without a shell; `{{…}}` is filled in. In a container the `ENTRYPOINT` of the image stands
-        /// in front of it.
+        /// The program, started without a shell; `{{…}}` is filled in. A name without a path is looked for on the `PATH`
+        /// under `env`, then on the caller's. In a container the `ENTRYPOINT` of the image stands in front of it.
         command = "command": Text;
         /// Its arguments; `{{…}}` is filled in, `$` stays as it is.
         args = "args": Texts;

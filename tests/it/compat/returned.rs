@@ -1,6 +1,9 @@
 //! Rows of the first table: what `--compat` brings back, and what holds without it.
 
-use super::{case, scripted_with};
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{case, scripted_with, shell_server};
+use crate::harness::Project;
 
 /// Arms of a server whose every tool answers with an error unless the request holds this.
 fn wants(written: &str) -> String {
@@ -210,4 +213,43 @@ fn nothing_passes_within_a_timeout_of_zero() {
         let suite = format!("name: a\nassert: {{tool: x}}\ntimeout: '{timeout}'\n");
         scripted_with(server, &suite, &["--compat"], &[wanted]);
     }
+}
+
+#[test]
+fn the_path_of_a_server_chooses_its_program_only_here() {
+    let suite = "
+name: two programs
+server: {command: one-of-two, env: {PATH: $OTHER}}
+assert: {tool: x, expect: {contains: other}}
+";
+    let server = |says: &str| {
+        let arms = format!(
+            r#"*tools/call*) answer '{{"content":[{{"type":"text","text":"{says}"}}]}}' ;;"#
+        );
+        format!("#!/bin/sh\n{}", shell_server(&arms))
+    };
+    let project = Project::with_suite(suite)
+        .file("callers/one-of-two", server("ours"))
+        .file("others/one-of-two", server("other"));
+    let here = project.path();
+    for folder in ["callers", "others"] {
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(here.join(folder).join("one-of-two"), executable).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let [callers, others] =
+        ["callers", "others"].map(|it| format!("{}/{it}:{path}", here.display()));
+    let case = |other: &str, arguments: &[&str], wanted: i32| {
+        let mut command = project.command(&[&["run", "evals"], arguments].concat());
+        command.env("PATH", &callers).env("OTHER", other);
+        let ran = project.finish(command);
+        assert_eq!(ran.code, wanted, "{other} {arguments:?}: {}", ran.stdout);
+        ran.stdout
+    };
+    case(&others, &[], 0);
+    // A `PATH` that does not lead to the program keeps nobody from starting it.
+    let said = case(&format!("/nowhere:{path}"), &[], 1);
+    assert!(said.contains("ours"), "{said}");
+    let said = case(&others, &["--compat"], 1);
+    assert!(said.contains("ours"), "{said}");
 }
