@@ -46,7 +46,7 @@ pub(super) fn observe(
         }
         TraceSource::AuditLog(path) => {
             let read = path
-                .render(&attempted.bindings)
+                .render(&attempted.bindings.of_reading())
                 .map_err(|error| error.to_string())
                 .and_then(|path| read(&path, job, &attempted.bindings.environment.directory))
                 .and_then(|(path, text)| {

@@ -230,7 +230,7 @@ impl Session {
         deadline: Instant,
     ) -> Observed<Answer> {
         let cursor = match &call.cursor {
-            Some(cursor) => self.text(cursor, bindings)?,
+            Some(cursor) => self.text(cursor, &bindings.of_reading())?,
             None => String::new(),
         };
         let pages = if cursor.is_empty() {
@@ -249,7 +249,7 @@ impl Session {
     ) -> Observed<()> {
         let mut answer = None;
         if let Some(uri) = &call.subscribe {
-            let uri = self.text(uri, &bindings.of_addresses())?;
+            let uri = self.text(uri, &bindings.of_subscribing())?;
             let request = Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }));
             let subscribed = self.call(request, deadline).await?;
             if call.action.is_some() {
@@ -269,7 +269,7 @@ impl Session {
                         .await?
                 }
                 ResourcesAction::Read(uri) => {
-                    let uri = self.text(uri, &bindings.of_addresses())?;
+                    let uri = self.text(uri, &bindings.of_reading())?;
                     let request = Call::new(Method::ResourcesRead, json!({ "uri": uri }));
                     self.call(request, deadline).await?
                 }
@@ -288,7 +288,7 @@ impl Session {
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let uri = self.text(uri, &bindings.of_addresses())?;
+        let uri = self.text(uri, &bindings.of_subscribing())?;
         let request = Call::new(Method::ResourcesUnsubscribe, json!({ "uri": uri }));
         let unsubscribed = self.call(request, deadline).await?;
         self.accepted("`resources/unsubscribe`", &unsubscribed)

@@ -124,19 +124,23 @@ impl Part {
 }
 
 /// The pieces of a text, in order.
-pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
-    pieces_with(text, &is_name)
+pub(crate) fn pieces(text: &str, dialect: Dialect) -> Vec<Piece<'_>> {
+    pieces_with(text, dialect, &is_name)
 }
 
-/// The pieces of a text in which `is_name` says what is a name.
-fn pieces_with<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Vec<Piece<'t>> {
+/// The pieces of a text in which `is_name` says what is a name. The Go tool knows no escape, and `!` is nothing special.
+fn pieces_with<'t>(
+    text: &'t str,
+    dialect: Dialect,
+    is_name: &dyn Fn(&str) -> bool,
+) -> Vec<Piece<'t>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut kept = 0;
     while let Some(at) = rest[kept..].find("{{").map(|at| at + kept) {
-        let (piece, length) = if rest[at..].starts_with("{{{{") {
+        let (piece, length) = if dialect == Dialect::Native && rest[at..].starts_with("{{{{") {
             (Piece::Escape, 4)
-        } else if let Some((piece, length)) = marker(&rest[at..], is_name) {
+        } else if let Some((piece, length)) = marker(&rest[at..], dialect, is_name) {
             (piece, length)
         } else {
             kept = at + 1;
@@ -156,12 +160,18 @@ fn pieces_with<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Vec<Piece<'
 }
 
 /// The marker a text begins with, and its length.
-fn marker<'t>(text: &'t str, is_name: &dyn Fn(&str) -> bool) -> Option<(Piece<'t>, usize)> {
+fn marker<'t>(
+    text: &'t str,
+    dialect: Dialect,
+    is_name: &dyn Fn(&str) -> bool,
+) -> Option<(Piece<'t>, usize)> {
     let inner = text.strip_prefix("{{")?;
     let end = inner.find("}}")?;
-    let (name, form) = match inner[..end].strip_suffix('!') {
-        Some(name) => (name, Form::Typed),
-        None => (&inner[..end], Form::Text),
+    let (name, form) = match (inner[..end].strip_suffix('!'), dialect) {
+        (Some(name), Dialect::Native) => (name, Form::Typed),
+        (Some(_), Dialect::Compat) | (None, Dialect::Native | Dialect::Compat) => {
+            (&inner[..end], Form::Text)
+        }
     };
     let length = 2 + end + 2;
     let written = &text[..length];
@@ -180,7 +190,7 @@ pub(crate) fn marker_length(text: &str) -> Option<usize> {
     if text.starts_with("{{{{") {
         return Some(4);
     }
-    marker(text, &is_name).map(|(_, length)| length)
+    marker(text, Dialect::Native, &is_name).map(|(_, length)| length)
 }
 
 /// Whether a text can be the name of a value: a letter or `_`, then letters, digits, `_`, `-`, `.`.
@@ -237,7 +247,8 @@ impl ValueTemplate {
 
 /// The variables that `{{env.NAME}}` names in a text.
 pub(crate) fn variables(text: &str) -> impl Iterator<Item = &str> {
-    pieces(text).into_iter().filter_map(|piece| match piece {
+    let pieces = pieces(text, Dialect::Native).into_iter();
+    pieces.filter_map(|piece| match piece {
         Piece::Name { name, .. } => name.strip_prefix("env."),
         Piece::Text(_) | Piece::Escape => None,
     })
@@ -246,7 +257,7 @@ pub(crate) fn variables(text: &str) -> impl Iterator<Item = &str> {
 fn text_names(wanted: &str, text: &str) -> bool {
     let is_wanted =
         |piece: &Piece<'_>| matches!(piece, Piece::Name { name, .. } if *name == wanted);
-    text.contains("{{") && pieces(text).iter().any(is_wanted)
+    text.contains("{{") && pieces(text, Dialect::Native).iter().any(is_wanted)
 }
 
 fn leaves_name_fixture(value: &Value) -> bool {
@@ -261,15 +272,15 @@ fn leaves_name_fixture(value: &Value) -> bool {
 /// Whether a marker or an escape stands in a text.
 pub(crate) fn text_has_markers(text: &str) -> bool {
     text.contains("{{")
-        && pieces(text)
+        && pieces(text, Dialect::Native)
             .iter()
             .any(|piece| !matches!(piece, Piece::Text(_)))
 }
 
 impl Bindings {
-    /// The values for addresses of resources: without a fixture `{{fixture}}` is empty there in the Go tool, and nowhere
-    /// else.
-    pub(crate) fn of_addresses(&self) -> Cow<'_, Self> {
+    /// The values for what is read: the address of a resource, a cursor, a log of calls. Without a fixture `{{fixture}}`
+    /// is empty there in the Go tool, and nowhere else.
+    pub(crate) fn of_reading(&self) -> Cow<'_, Self> {
         if self.dialect == Dialect::Native || self.fixture.is_some() {
             return Cow::Borrowed(self);
         }
@@ -279,9 +290,20 @@ impl Bindings {
         })
     }
 
-    /// What a name stands for.
+    /// The values for addresses that are subscribed to: the Go tool sends `{{fixture}}` as it is.
+    pub(crate) fn of_subscribing(&self) -> Cow<'_, Self> {
+        if self.dialect == Dialect::Native || self.fixture.is_none() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self {
+            fixture: None,
+            ..self.clone()
+        })
+    }
+
+    /// What a name stands for. The Go tool fills in no variables of the environment.
     fn lookup(&self, name: &str) -> Option<Value> {
-        if let Some(variable) = name.strip_prefix("env.") {
+        if let (Some(variable), Dialect::Native) = (name.strip_prefix("env."), self.dialect) {
             return self
                 .environment
                 .variable(variable)
@@ -313,7 +335,11 @@ impl Bindings {
                     UnknownNames::Keep => "{{{{".to_owned(),
                 }),
                 Piece::Name { name, written, .. } => match (self.lookup(name), self.unknown) {
-                    (Some(value), _) if name.starts_with("env.") => Part::Written(as_text(&value)),
+                    (Some(value), _)
+                        if name.starts_with("env.") && self.dialect == Dialect::Native =>
+                    {
+                        Part::Written(as_text(&value))
+                    }
                     (Some(value), _) => Part::Data(as_text(&value)),
                     (None, UnknownNames::Keep) => Part::Written(written.to_owned()),
                     (None, UnknownNames::Refuse) => {
@@ -327,7 +353,8 @@ impl Bindings {
         };
         // Under the Go tool's rules what was captured has any name.
         let known = |name: &str| is_name(name) || self.captured.contains_key(name);
-        pieces_with(text, &known).into_iter().map(part).collect()
+        let pieces = pieces_with(text, self.dialect, &known);
+        pieces.into_iter().map(part).collect()
     }
 
     /// A value with the markers in its string leaves replaced.
@@ -359,7 +386,7 @@ impl Bindings {
         if !text.ends_with("!}}") {
             return None;
         }
-        match marker(text, &is_name)? {
+        match marker(text, self.dialect, &is_name)? {
             (
                 Piece::Name {
                     name,
@@ -380,7 +407,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert_eq, proptest};
     use serde_json::{Value, json};
 
-    use super::{Bindings, Template, UnknownName, UnknownNames, ValueTemplate};
+    use super::{Bindings, Dialect, Template, UnknownName, UnknownNames, ValueTemplate};
     use crate::words::environment::Environment;
 
     fn bindings() -> Bindings {
@@ -441,6 +468,28 @@ mod tests {
         case(json!({"a": "{{id}}"}), json!({"a": "42"}));
         case(json!(["{{list!}}", "x{{id!}}"]), json!([[1, "x"], "x42"]));
         case(json!({"{{id}}": 1}), json!({"{{id}}": 1}));
+    }
+
+    #[test]
+    fn under_the_rules_of_the_go_tool_only_names_of_values_are_replaced() {
+        let mut bindings = Bindings {
+            unknown: UnknownNames::Keep,
+            dialect: Dialect::Compat,
+            ..bindings()
+        };
+        bindings.captured.insert("env.HOME".into(), json!("mine"));
+        let case = |written: &str, expected: &str| {
+            let text = Template::new(written).render(&bindings);
+            assert_eq!(text.as_deref(), Ok(expected), "{written}");
+            let value = ValueTemplate::new(json!([written])).render(&bindings);
+            assert_eq!(value, Ok(json!([expected])), "{written}");
+        };
+        case("{{env.USER}}", "{{env.USER}}");
+        case("{{env.HOME}}", "mine");
+        case("{{id!}}", "{{id!}}");
+        case("{{{{id}}}}", "{{42}}");
+        case("{{{{x", "{{{{x");
+        case("{{fixture}}", "/tmp/f");
     }
 
     #[test]

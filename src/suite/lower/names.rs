@@ -36,7 +36,7 @@ impl Lowering<'_> {
         }
         let around = self.around;
         let mut filled = String::new();
-        for piece in pieces(&text.text) {
+        for piece in pieces(&text.text, Dialect::Native) {
             match piece {
                 Piece::Text(plain) => filled.push_str(plain),
                 Piece::Escape => filled.push_str("{{"),
@@ -88,7 +88,7 @@ impl Lowering<'_> {
 
     /// Tells the names in one key.
     fn check_key(&mut self, key: &Key) {
-        for piece in pieces(&key.text) {
+        for piece in pieces(&key.text, Dialect::Native) {
             match piece {
                 Piece::Text(_) | Piece::Escape => {}
                 Piece::Name { written, .. } => {
@@ -138,7 +138,7 @@ impl Lowering<'_> {
         if !text.contains("{{") {
             return;
         }
-        for piece in pieces(text) {
+        for piece in pieces(text, self.dialect()) {
             match piece {
                 Piece::Escape => {}
                 Piece::Text(plain) => self.check_blanks(plain, at),
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         if name == "fixture" && !self.captured.contains(name) {
             self.uses_fixture = true;
         }
-        if let Some(variable) = name.strip_prefix("env.")
+        if let (Some(variable), Dialect::Native) = (name.strip_prefix("env."), self.dialect())
             && !self.compiled.variables.contains(variable)
         {
             self.compiled.variables.insert(variable.to_owned());

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{case, scripted_with, shell_server};
+use super::{case, run_in, scripted_with, shell_server};
 use crate::harness::Project;
 
 /// Arms of a server whose every tool answers with an error unless the request holds this.
@@ -213,6 +213,60 @@ fn nothing_passes_within_a_timeout_of_zero() {
         let suite = format!("name: a\nassert: {{tool: x}}\ntimeout: '{timeout}'\n");
         scripted_with(server, &suite, &["--compat"], &[wanted]);
     }
+}
+
+#[test]
+fn braces_of_ours_are_text_for_the_go_tool() {
+    let server = |sent: &str| {
+        let capture =
+            r#"*'"name":"step"'*) answer '{"content":[{"type":"text","text":"{\"id\":7}"}]}' ;;"#;
+        format!(
+            "{capture}\n    {}",
+            wants(&format!(r#"{{"text":"{sent}"}}"#))
+        )
+    };
+    let suite = "
+name: braces
+setup: [{tool: step, capture: {id: $.id}}]
+assert: {tool: subject, args: {text: '{{env.SEEN}} {{id!}} {{{{id}}}}'}, expect: {not_error: true}}
+";
+    scripted_with(
+        &server("{{env.SEEN}} {{id!}} {{7}}"),
+        suite,
+        &["--compat"],
+        &["PASS"],
+    );
+    let suite = suite.replace("{{env.SEEN}}", "{{env.PATH}}");
+    let path = std::env::var("PATH").unwrap();
+    let here = server(&format!("{path} 7 {{{{id}}}}}}}}"));
+    scripted_with(&here, &suite, &[], &["PASS"]);
+}
+
+#[test]
+fn a_subscription_names_the_fixture_as_it_is_written() {
+    let server = r#"*subscribe*'"uri":"{{fixture}}/y"'*) answer '{}' ;;
+    *resources/list*) answer '{"resources":[]}' ;;"#;
+    let suite = "
+name: subscribed
+assert_resources: {subscribe: '{{fixture}}/y', list: {}, unsubscribe: '{{fixture}}/y'}
+timeout: 2s
+";
+    for arguments in [&["--compat"][..], &["--compat", "--fixture", "."]] {
+        scripted_with(server, suite, arguments, &["PASS"]);
+    }
+    scripted_with(server, suite, &["--fixture", "evals"], &["ERROR"]);
+}
+
+#[test]
+fn a_log_of_calls_is_looked_for_without_the_fixture_that_is_not_there() {
+    let suite = "
+name: log
+audit_log: '{{fixture}}evals/log.jsonl'
+trajectory: [{type: presence, tools: [a]}]
+";
+    let project = Project::with_suite(suite).file("evals/log.jsonl", "{\"tool\":\"a\"}\n");
+    assert_eq!(run_in(&project, &["--compat"]).statuses(), ["PASS"]);
+    assert_eq!(run_in(&project, &[]).statuses(), ["ERROR"]);
 }
 
 #[test]
