@@ -28,6 +28,12 @@ pub(super) const NAME: &str = "mcp-assert-action";
 /// The start of an input's variable.
 const PREFIX: &str = "INPUT_";
 
+/// Inputs of the action of the Go tool that have no meaning here, and why.
+const FORMER: [(&str, &str); 1] = [(
+    "version",
+    "the tool comes with the action, in the version that `uses:` names",
+)];
+
 /// The inputs that are no options.
 const OWN: [&str; 2] = ["mode", "token"];
 
@@ -44,7 +50,10 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
         ..context.clone()
     };
     match verb(words, &inputs) {
-        Ok(verb) => dispatch(verb, &context),
+        Ok(verb) => {
+            former(&inputs).for_each(|warning| context.say(&warning));
+            dispatch(verb, &context)
+        }
         Err(problem) => ci::refused(&problem, marked(&inputs), &context).number(),
     }
 }
@@ -168,9 +177,19 @@ fn inside(value: &str, environment: &Environment) -> String {
     mapped().unwrap_or_else(|| value.to_owned())
 }
 
+/// What is said of inputs that have no meaning any more.
+fn former(environment: &Environment) -> impl Iterator<Item = String> {
+    FORMER.into_iter().filter_map(|(name, why)| {
+        let value = environment.variable(&format!("{PREFIX}{}", name.to_uppercase()))?;
+        let is_given = !value.trim().is_empty();
+        is_given.then(|| format!("warning: the input `{name}` is passed over: {why}\n"))
+    })
+}
+
 fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
     let names = || known.iter().map(|input| input.name.as_str()).chain(OWN);
-    if names().any(|known| known == name) {
+    let former = FORMER.iter().any(|(former, _)| *former == name);
+    if former || names().any(|known| known == name) {
         return Ok(());
     }
     let near = nearest(name, names()).map(|near| format!(", did you mean `{near}`?"));

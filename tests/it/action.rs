@@ -57,6 +57,16 @@ fn inputs_choose_what_runs() {
 }
 
 #[test]
+fn an_input_of_the_go_tools_action_stops_nothing() {
+    let project = Project::with_suite(SUITE);
+    let inputs = [("isolation", "process"), ("version", "v0.12.3")];
+    let ran = action(&project, &inputs, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let warning = "warning: the input `version` is passed over";
+    assert!(ran.stdout.contains(warning), "{}", ran.stdout);
+}
+
+#[test]
 fn a_threshold_that_is_given_is_asked_of_a_stored_run() {
     let project = Project::with_suite(&format!(
         "{SUITE}---\n{}",
