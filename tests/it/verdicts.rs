@@ -524,13 +524,12 @@ fn an_expectation_of_the_settings_is_told_in_the_settings_file() {
         "--sarif=a.sarif",
         "--junit=a.xml",
         "--markdown=a.md",
-        "--report=results=a.json",
     ]);
     command
         .env("GITHUB_ACTIONS", "true")
         .env("GITHUB_STEP_SUMMARY", ran.path().join("summary"));
     let done = ran.finish(command);
-    assert_eq!(done.code, 1, "{}", done.stdout);
+    assert_eq!(done.code, 1, "{}{}", done.stdout, done.stderr);
     let place = "evals/mcp-assert.yaml:8:16";
     assert!(done.stdout.contains(place), "{}", done.stdout);
     let annotation = "file=evals/mcp-assert.yaml,line=8,col=16";
@@ -544,7 +543,7 @@ fn an_expectation_of_the_settings_is_told_in_the_settings_file() {
     let at = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(at["artifactLocation"]["uri"], "evals/mcp-assert.yaml");
     assert_eq!(at["region"]["startLine"], 8);
-    let results: serde_json::Value = serde_json::from_str(&ran.read("a.json")).unwrap();
+    let results = ran.run(&["run", "evals", "--json"]).json();
     let mismatch = &results[0]["mismatches"][0];
     assert_eq!(mismatch["file"], "evals/mcp-assert.yaml", "{results}");
     assert_eq!(mismatch["line"], 8);

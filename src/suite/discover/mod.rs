@@ -254,6 +254,11 @@ impl Loading<'_> {
             let file = Arc::new(SourceFile::new(shown, String::new()));
             self.unusable_file(&folder, &file, vec![problem]);
         }
+        for (link, first) in walk.again {
+            let [link, first] = [link, first].map(|it| name(&self.shown_below(path, &it)));
+            let note = format!("`{link}` is passed over: it is the file `{first}` once more");
+            self.suite.notes.push(note);
+        }
         for folder in walk.passed_over {
             // The settings say what it is.
             if settings.fixture.as_deref() == Some(folder.path.as_path()) {

@@ -1,13 +1,14 @@
 //! Finding the YAML files of a folder, each once, whatever links do.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet, hash_map::Entry},
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
 };
 
 use super::{
+    SETTINGS,
     aside::{Aside, NameSays},
     contents::{Contents, FileRead},
 };
@@ -82,6 +83,8 @@ pub(super) struct Walk {
     pub(super) unreadable: Vec<(String, String)>,
     /// Folders that were passed over because of their name.
     pub(super) passed_over: Vec<Aside>,
+    /// Files that a link leads to once more: the path of the link, and the one the file is read by.
+    pub(super) again: Vec<(String, String)>,
     seen: HashSet<PathBuf>,
     /// Links to folders that are still to be looked into.
     links: Vec<Below>,
@@ -137,6 +140,7 @@ impl Walk {
             files: Vec::new(),
             unreadable: Vec::new(),
             passed_over: Vec::new(),
+            again: Vec::new(),
             seen: HashSet::new(),
             links: Vec::new(),
         }
@@ -297,8 +301,21 @@ impl Walk {
         files.sort_by(|one, other| {
             (one.is_link, &one.relative).cmp(&(other.is_link, &other.relative))
         });
-        let mut seen = HashSet::new();
-        files.retain(|file| seen.insert(file.identity));
+        let mut seen = HashMap::new();
+        files.retain(|file| match seen.entry(file.identity) {
+            Entry::Vacant(entry) => {
+                entry.insert(file.relative.clone());
+                true
+            }
+            Entry::Occupied(first) => {
+                // Settings hold for each folder that they lie in.
+                if !SETTINGS.contains(&file.name()) {
+                    let (link, first) = (file.relative.clone(), first.get().clone());
+                    self.again.push((link, first));
+                }
+                false
+            }
+        });
         files.sort_by(|one, other| one.relative.cmp(&other.relative));
         files
     }

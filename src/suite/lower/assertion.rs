@@ -267,21 +267,24 @@ impl Lowering<'_> {
         };
         let mut client = self.client(protocol, capabilities, raw.client.take());
         self.check_setup(&raw, chosen);
+        let before = self.reading.problems.count();
         let setup = match raw.setup.take() {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
             None => Vec::new(),
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
+        // The Go tool looks at nothing of what it skips.
+        let is_passed_by = (self.fate, self.dialect()) == (Fate::Skipped, Dialect::Compat);
+        if is_passed_by {
+            self.reading.problems.warn_from(before);
+        }
         let control = self.control(raw, control);
-        let (at, (subject, wanted)) = match chosen {
-            Some((_, at)) => (at, lowered?),
-            // Nothing of it is looked at when it is skipped.
-            None if (self.fate, self.dialect()) == (Fate::Skipped, Dialect::Compat) => {
-                let nothing = Subject::Trajectory(TraceSource::Missing);
-                (place, (nothing, Vec::new()))
-            }
-            None => return None,
+        let (at, lowered) = match chosen {
+            Some((_, at)) => (at, lowered),
+            None => (place, None),
         };
+        let nothing = || (Subject::Trajectory(TraceSource::Missing), Vec::new());
+        let (subject, wanted) = lowered.or_else(|| is_passed_by.then(nothing))?;
         Some(Parts {
             server: self.compiled.server(server),
             client: self.compiled.client(client),

@@ -132,6 +132,18 @@ impl Problems {
         self.known.retain(|(known, ..)| *known != code);
     }
 
+    /// How many were noted.
+    pub(crate) fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Makes warnings of those that were noted after so many.
+    pub(crate) fn warn_from(&mut self, count: usize) {
+        for problem in self.list.iter_mut().skip(count) {
+            problem.severity = Severity::Warning;
+        }
+    }
+
     /// Hands out what was noted, in the order of the file.
     pub(crate) fn take(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.list);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{case, run_in, scripted_with, shell_server};
+use super::{case, embedded, run_in, scripted_with, shell_server};
 use crate::harness::Project;
 
 /// Arms of a server whose every tool answers with an error unless the request holds this.
@@ -306,4 +306,15 @@ assert: {tool: x, expect: {contains: other}}
     assert!(said.contains("ours"), "{said}");
     let said = case(&others, &["--compat"], 1);
     assert!(said.contains("ours"), "{said}");
+}
+
+#[test]
+fn what_is_skipped_may_be_broken() {
+    for expect in ["matches_regex: ['(']", "json_path: {'a[': 1}"] {
+        let suite = format!("name: a\nskip: true\nassert: {{tool: x, expect: {{{expect}}}}}\n");
+        let seen = embedded(&suite, &["--compat"], &["SKIP"]);
+        assert!(seen.ran.stderr.contains("warning"), "{}", seen.ran.stderr);
+        embedded(&suite, &[], &["ERROR"]);
+        embedded(&suite.replace("skip: true", ""), &["--compat"], &["ERROR"]);
+    }
 }
