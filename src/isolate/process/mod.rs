@@ -116,7 +116,8 @@ pub(crate) enum Loading {
 pub(crate) struct Patience {
     /// After its stdin was closed.
     pub(crate) closed: Duration,
-    /// Longer than that, as long as it is at work: to end takes an interpreter its time where the machine is busy.
+    /// Longer than that, as long as it is at work: to end takes an interpreter its time where the machine is busy. What
+    /// outlives it has as long.
     pub(crate) at_work: Duration,
     /// After SIGTERM.
     pub(crate) terminated: Duration,
@@ -292,7 +293,7 @@ impl Process {
         self.ask();
         let ending = self.descend(patience).await;
         // Until it is reaped its number is its own, and the group's too.
-        let orphans = orphans::end_of_job(&self.marker, self.pid).await;
+        let orphans = orphans::end_of_job(&self.marker, self.pid, patience.at_work).await;
         let exit = self.reap(ending, orphans);
         if timeout(LAST_WORDS, &mut self.drain).await.is_err() {
             self.drain.abort();
@@ -339,11 +340,11 @@ impl Process {
                 return true;
             }
             let mut now = Work::of_group(self.pid);
-            if !now.goes_on_since(before) {
+            if !now.goes_on_since(before, LOOK) {
                 // One of them may have ended, and another be about to go on: between the two it looks like rest.
                 now = Work::of_group(self.pid);
             }
-            if !now.goes_on_since(before) {
+            if !now.goes_on_since(before, LOOK) {
                 break;
             }
             before = now;

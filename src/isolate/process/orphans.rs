@@ -1,5 +1,5 @@
 //! Processes that a server left behind: recognised by the mark in their environment or by their group, given
-//! a moment to end by themselves, then ended.
+//! a moment to end by themselves, or the time that this is work for them, then ended.
 
 use std::{
     collections::BTreeSet,
@@ -9,10 +9,14 @@ use std::{
 use rustix::process::{Pid, Signal, getpid, kill_process};
 use tokio::time::sleep;
 
-use super::{MARKER, family, table};
+use super::{
+    MARKER, family,
+    table::{self, Work},
+};
 use crate::isolate::owner::{self, Life, Owner};
 
-/// Time to end without being asked: a server's helper often ends a moment after it.
+/// Time to end without being asked: a server's helper often ends a moment after it. Who is at work all that time has
+/// as much again.
 const UNASKED: Duration = Duration::from_millis(100);
 
 /// Time to end after SIGTERM.
@@ -27,12 +31,13 @@ const STEP: Duration = Duration::from_millis(5);
 /// Time for a process to be done with replacing its program.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Ends what the job of this mark and group left behind; how many had to be ended.
-pub(super) async fn end_of_job(marker: &str, group: Pid) -> usize {
+/// Ends what the job of this mark and group left behind; how many had to be ended. What is at work to end by itself
+/// may be so for a time.
+pub(super) async fn end_of_job(marker: &str, group: Pid, at_work: Duration) -> usize {
     if !settle().await {
         return 0;
     }
-    end(|| of_job(marker, group)).await
+    end(|| of_job(marker, group), at_work).await
 }
 
 /// A process that just replaces its program has no environment for a moment, so that nobody can tell whose it
@@ -55,29 +60,24 @@ async fn settle() -> bool {
 /// Ends everything that this run started and that still lives, however well it hid; how many had to be ended.
 /// To be called when all jobs are over.
 pub(in crate::isolate) async fn end_of_run() -> usize {
-    end(of_run).await
+    end(of_run, Duration::ZERO).await
 }
 
 /// Ends the processes of runs that are no more; how many had to be ended.
 pub(in crate::isolate) async fn end_of_dead_runs() -> usize {
-    end(of_dead_runs).await
+    end(of_dead_runs, Duration::ZERO).await
 }
 
 /// Ends what `find` finds, until it finds nothing.
-async fn end(find: impl Fn() -> Vec<Pid>) -> usize {
-    let mut found = find();
+async fn end(find: impl Fn() -> Vec<Pid>, at_work: Duration) -> usize {
+    let mut found = end_unasked(&find, at_work).await;
     if found.is_empty() {
         return 0;
     }
     let begin = Instant::now();
-    while !found.is_empty() && begin.elapsed() < UNASKED {
-        sleep(STEP).await;
-        found = find();
-    }
     let mut ended = BTreeSet::new();
-    let asked = Instant::now();
     while !found.is_empty() && begin.elapsed() < ALTOGETHER {
-        let patient = asked.elapsed() < ASKED;
+        let patient = begin.elapsed() < ASKED;
         for pid in &found {
             let new = ended.insert(pid.as_raw_nonzero());
             if !patient {
@@ -90,6 +90,38 @@ async fn end(find: impl Fn() -> Vec<Pid>) -> usize {
         found = find();
     }
     ended.len()
+}
+
+/// Waits for what `find` finds to end by itself; what of it does not. Where all processors are busy that takes more than
+/// a moment, and who waits for one is at work.
+async fn end_unasked(find: &impl Fn() -> Vec<Pid>, at_work: Duration) -> Vec<Pid> {
+    let begin = Instant::now();
+    let mut found = find();
+    let mut before = None;
+    loop {
+        let round = Instant::now();
+        while !found.is_empty() && round.elapsed() < UNASKED {
+            sleep(STEP).await;
+            found = find();
+            // Most are gone after a step.
+            if before.is_none() && !found.is_empty() {
+                before = Some(Work::of_families(&found));
+            }
+        }
+        if found.is_empty() || begin.elapsed() >= at_work {
+            return found;
+        }
+        let mut now = Work::of_families(&found);
+        let rests = |now: Work| before.is_some_and(|before| !now.goes_on_since(before, UNASKED));
+        if rests(now) {
+            // One of them may have ended, and another be about to go on: between the two it looks like rest.
+            now = Work::of_families(&found);
+        }
+        if rests(now) {
+            return find();
+        }
+        before = Some(now);
+    }
 }
 
 /// A process that is gone by now needs no signal, one that is not ours to signal cannot get it.

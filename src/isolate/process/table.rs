@@ -1,18 +1,22 @@
 //! The kernel's table of processes as far as it is needed here: state and start of one, our children, all
 //! numbers, the environment one was started with. Where there is no `/proc`, nothing is known.
 
+use std::{collections::BTreeSet, time::Duration};
+
 use rustix::process::Pid;
 
 /// Facts about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Status {
-    /// Whether it has ended and only waits to be reaped.
+    /// Whether it has ended and only waits to be reaped. One whose first thread has ended lives on in the others.
     pub(crate) ended: bool,
     /// Its parent.
     pub(crate) parent: i32,
     /// Its process group.
     pub(crate) group: i32,
-    /// Whether it runs or would if a processor were free, or waits for a disk.
+    /// How many threads it has, its first one counted until all have ended.
+    pub(crate) threads: u32,
+    /// Whether its first thread runs or would if a processor were free, or waits for a disk.
     pub(crate) active: bool,
     /// The processor time it took so far, in clock ticks.
     pub(crate) worked: u64,
@@ -23,12 +27,16 @@ pub(crate) struct Status {
 }
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::linux::{READABLE, all, children, environment, place, status};
+pub(crate) use self::linux::{
+    READABLE, a_thread_is_active, all, children, environment, place, status,
+};
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use self::elsewhere::{READABLE, all, children, environment, place, status};
+pub(crate) use self::elsewhere::{
+    READABLE, a_thread_is_active, all, children, environment, place, status,
+};
 
-/// What the processes of a group are at.
+/// What some processes are at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     /// Whether one of them runs, or would if a processor were free.
@@ -41,24 +49,58 @@ impl Work {
     /// What the processes of a group are at now; nothing where the table cannot be read.
     pub(crate) fn of_group(group: Pid) -> Self {
         let group = group.as_raw_nonzero().get();
-        let members = all().into_iter().filter_map(status);
-        let members = members.filter(|one| one.group == group && !one.ended);
+        Self::of(living().into_iter().filter(|(_, one)| one.group == group))
+    }
+
+    /// What these processes and all that came of them are at now: who waits for a child of his to end is at work with
+    /// it.
+    pub(crate) fn of_families(heads: &[Pid]) -> Self {
+        let number = |pid: &Pid| pid.as_raw_nonzero().get();
+        let living = living();
+        let mut family: BTreeSet<i32> = heads.iter().map(number).collect();
+        loop {
+            let of_family = |(_, one): &&(Pid, Status)| family.contains(&one.parent);
+            let children = living.iter().filter(of_family).map(|(pid, _)| number(pid));
+            let children: Vec<i32> = children.collect();
+            let before = family.len();
+            family.extend(children);
+            if family.len() == before {
+                break;
+            }
+        }
+        Self::of(
+            living
+                .into_iter()
+                .filter(|(pid, _)| family.contains(&number(pid))),
+        )
+    }
+
+    fn of(members: impl Iterator<Item = (Pid, Status)>) -> Self {
         let nothing = Self {
             active: false,
             worked: 0,
         };
-        members.fold(nothing, |sum, one| Self {
-            active: sum.active || one.active,
+        members.fold(nothing, |sum, (pid, one)| Self {
+            active: sum.active || one.active || one.threads > 1 && a_thread_is_active(pid),
             worked: sum.worked.saturating_add(one.worked),
         })
     }
 
-    /// Whether they are at work, and not just awake now and then, compared with a quarter of a second ago.
-    pub(crate) fn goes_on_since(self, before: Self) -> bool {
-        /// Hundredths of a second.
-        const TICKS: u64 = 3;
-        self.active || self.worked >= before.worked.saturating_add(TICKS)
+    /// Whether they are at work, and not just awake now and then, compared with this time ago.
+    pub(crate) fn goes_on_since(self, before: Self, time: Duration) -> bool {
+        /// An eighth of a processor, in milliseconds for each hundredth of a second.
+        const TIME_FOR_A_TICK: u128 = 80;
+        let ticks = (time.as_millis() / TIME_FOR_A_TICK).max(1);
+        self.active || u128::from(self.worked.saturating_sub(before.worked)) >= ticks
     }
+}
+
+/// All processes that have not ended.
+fn living() -> Vec<(Pid, Status)> {
+    let known = |pid| status(pid).map(|status| (pid, status));
+    let mut found: Vec<_> = all().into_iter().filter_map(known).collect();
+    found.retain(|(_, one)| !one.ended);
+    found
 }
 
 /// The value of a variable in a block of `NAME=value` entries that end with zero bytes.
@@ -74,6 +116,7 @@ mod linux {
     use std::{
         fs,
         io::{self, Read as _},
+        path::Path,
         sync::OnceLock,
     };
 
@@ -95,11 +138,23 @@ mod linux {
 
     /// State, parent, group and start of a process; `None` when there is none of that number.
     pub(crate) fn status(pid: Pid) -> Option<Status> {
-        parse(&read(&format!("/proc/{pid}/stat")).ok()?)
+        parse(&read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// `pid (name) state parent group …`, the processor time as fields 14 and 15, the start as field 22, the end of
-    /// the environment as field 51; the name may hold anything.
+    /// Whether one of a process's threads runs or would if a processor were free, or waits for a disk.
+    pub(crate) fn a_thread_is_active(pid: Pid) -> bool {
+        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+            return false;
+        };
+        threads.flatten().any(|thread| {
+            let line = read(thread.path().join("stat")).ok();
+            line.and_then(|line| parse(&line))
+                .is_some_and(|status| status.active)
+        })
+    }
+
+    /// `pid (name) state parent group …`, the processor time as fields 14 and 15, the number of threads as field 20,
+    /// the start as field 22, the end of the environment as field 51; the name may hold anything.
     pub(super) fn parse(line: &[u8]) -> Option<Status> {
         let after_name = line.iter().rposition(|byte| *byte == b')')? + 1;
         let fields = std::str::from_utf8(line.get(after_name..)?).ok()?;
@@ -109,14 +164,20 @@ mod linux {
         let group = fields.next()?.parse().ok()?;
         let user: u64 = fields.nth(8)?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;
+        let threads = fields.nth(4)?.parse().ok()?;
+        let gone = matches!(state, "Z" | "X" | "x");
+        // The system counts a process as ended when the last of its threads has; the first may be long gone by then.
+        let ended = gone && threads <= 1;
         Some(Status {
-            ended: matches!(state, "Z" | "X" | "x"),
+            ended,
             parent,
             group,
+            threads,
             active: matches!(state, "R" | "D"),
             worked: user.saturating_add(system),
-            started: fields.nth(6)?.parse().ok()?,
-            settled: fields.nth(28) != Some("0"),
+            started: fields.nth(1)?.parse().ok()?,
+            // A first thread that has ended took the environment with it, and replaces nothing.
+            settled: fields.nth(28) != Some("0") || gone,
         })
     }
 
@@ -184,12 +245,12 @@ mod linux {
 
     /// The environment a process was started with; `None` when it may not be read.
     pub(crate) fn environment(pid: Pid) -> Option<Vec<u8>> {
-        read(&format!("/proc/{pid}/environ")).ok()
+        read(format!("/proc/{pid}/environ")).ok()
     }
 
     /// What a file of the table holds. It has no size there, for which the standard library begins with small reads;
     /// every process of the machine is asked for before and after a run.
-    fn read(path: &str) -> io::Result<Vec<u8>> {
+    fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
         let mut held = Vec::with_capacity(MOST_HOLD);
         // A file that is bounded is not asked for its size.
         let whole = fs::File::open(path)?.take(u64::MAX).read_to_end(&mut held);
@@ -218,6 +279,11 @@ mod elsewhere {
     /// Not known.
     pub(crate) fn status(_pid: Pid) -> Option<Status> {
         None
+    }
+
+    /// Not known.
+    pub(crate) fn a_thread_is_active(_pid: Pid) -> bool {
+        false
     }
 
     /// Not known.
@@ -258,23 +324,28 @@ mod tests {
     fn a_name_with_brackets_and_spaces_does_not_confuse() {
         use super::{Status, linux};
 
-        let line = "12 (a) Z 9 (b c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 23 24 25 26 \
+        let line = "12 (a) Z 9 (b c) STATE 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 COUNT 0 4711 23 24 25 26 \
                     27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 ENV 0\n";
-        let case = |address: &str, settled| {
+        let case = |(state, threads, address): (&str, u32, &str), ended, settled| {
             let wanted = Status {
-                ended: false,
+                ended,
                 parent: 1,
                 group: 12,
+                threads,
                 active: false,
                 worked: 11,
                 started: 4711,
                 settled,
             };
-            let line = line.replace("ENV", address);
-            assert_eq!(linux::parse(line.as_bytes()), Some(wanted), "{address}");
+            let line = line.replace("STATE", state).replace("ENV", address);
+            let line = line.replace("COUNT", &threads.to_string());
+            assert_eq!(linux::parse(line.as_bytes()), Some(wanted), "{line}");
         };
-        case("140723", true);
-        case("0", false);
+        case(("S", 1, "140723"), false, true);
+        case(("S", 1, "0"), false, false);
+        case(("Z", 1, "0"), true, true);
+        // Its first thread has ended, and the others work on.
+        case(("Z", 2, "0"), false, true);
         assert_eq!(linux::parse(b"12 (a"), None);
     }
 }

@@ -192,6 +192,60 @@ async fn who_is_at_work_to_end_is_not_hurried_and_not_waited_for_without_end() {
     case("sleep 300; true", LONG, Ending::Terminated).await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_works_on_when_its_first_thread_has_ended() {
+    let script = "import ctypes, os, sys, threading, time\n\
+                  def work():\n    \
+                      while time.process_time() < end: pass\n    \
+                      os._exit(0)\n\
+                  print('ready', flush=True)\n\
+                  sys.stdin.read()\n\
+                  end = time.process_time() + 1.5\n\
+                  threading.Thread(target=work).start()\n\
+                  ctypes.CDLL(None).pthread_exit(None)\n";
+    let (mut process, mut link) = start(&program("python3", &["-c", script])).await;
+    assert_eq!(line(&mut link).await, "ready");
+    let patience = Patience {
+        closed: Duration::from_millis(750),
+        at_work: LONG,
+        ..UNTIL_TERMINATED
+    };
+    let exit = close(&mut process, &mut link, patience).await;
+    assert_eq!(exit.ending, Ending::StdinClosed);
+    assert!(exit.is_clean(), "{exit:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_outlives_a_server_may_finish_its_work_but_not_without_end() {
+    let case = async |helper: &str, at_work, orphans| {
+        let script = format!("echo ready; cat >/dev/null; sh -c '{helper}' >/dev/null 2>&1 &");
+        let (mut process, mut link) = shell(&script).await;
+        assert_eq!(line(&mut link).await, "ready");
+        let patience = Patience {
+            closed: LONG,
+            at_work,
+            ..SHORT
+        };
+        let exit = close(&mut process, &mut link, patience).await;
+        assert_eq!(
+            (exit.ending, exit.orphans),
+            (Ending::StdinClosed, orphans),
+            "{helper}"
+        );
+    };
+    let counting = "i=0; while [ $i -lt 1200000 ]; do i=$((i + 1)); done";
+    case(counting, LONG, 0).await;
+    case(
+        &format!("setsid -w sh -c \"{}\"; true", counting.replace('$', "\\$")),
+        LONG,
+        0,
+    )
+    .await;
+    case("while :; do :; done", Duration::from_millis(300), 1).await;
+}
+
 #[tokio::test]
 async fn the_server_gets_its_arguments_directory_and_only_its_environment() {
     let directory = tempfile::tempdir().unwrap();
