@@ -85,10 +85,12 @@ finding_codes! {
     JsonrpcVersion = "jsonrpc-version", Error;
     /// An answer to a request nobody made.
     UnknownId = "unknown-id", Error;
-    /// An answer whose id is null, missing, or neither a number nor text.
+    /// An answer whose id is null, missing, or neither a number nor text; a request or notification with such an id.
     NullId = "null-id", Error;
-    /// An answer whose id has another JSON type than the request's.
+    /// An answer whose id has another JSON type than the request's; a request of the server whose id is a fraction.
     IdType = "id-type", Error;
+    /// A request of the server with an id that an earlier one had in this session.
+    ReusedId = "reused-id", Error;
     /// A second answer to a request that was already answered.
     DuplicateAnswer = "duplicate-answer", Error;
     /// An answer to a request that was cancelled.

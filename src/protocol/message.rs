@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::method::is_asked_by_servers;
 
 /// The id of a request, number and string kept apart. A number keeps its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,8 +116,8 @@ impl fmt::Display for RpcError {
 pub(crate) enum Message {
     /// A request of the server.
     Request {
-        /// Its id.
-        id: Id,
+        /// Its id; `None` where null or something else stands that is no id.
+        id: Option<Id>,
         /// Its method.
         method: String,
         /// Its parameters, null when absent.
@@ -180,17 +182,23 @@ impl fmt::Display for OddId {
 }
 
 impl Message {
-    /// Classifies a value by its members, as JSON-RPC 2.0 § 4 and 5 name them.
+    /// Classifies a value by its members, as JSON-RPC 2.0 § 4 and 5 name them. A log line in JSON may have members of
+    /// these names too, so that without `jsonrpc` it takes more to be a message.
     pub(crate) fn from_value(mut value: Value) -> Self {
         let Some(object) = value.as_object_mut() else {
             return Self::Other;
         };
+        if !object.contains_key("jsonrpc") && !is_message_all_the_same(object) {
+            return Self::Other;
+        }
         let id = object.get("id").and_then(Id::from_value);
         if let Some(Value::String(method)) = object.get("method").cloned() {
             let params = object.remove("params").unwrap_or(Value::Null);
-            return match id {
-                Some(id) => Self::Request { id, method, params },
-                None => Self::Notification { method, params },
+            // Some libraries write an absent id as null.
+            let tells = !object.contains_key("id") || id.is_none() && is_notification(&method);
+            return match tells {
+                true => Self::Notification { method, params },
+                false => Self::Request { id, method, params },
             };
         }
         let response = ["id", "result", "error"]
@@ -207,6 +215,34 @@ impl Message {
             error: object.remove("error"),
         })
     }
+}
+
+/// Whether an object without `jsonrpc` is a message of a server that forgot it: it has members of JSON-RPC alone, and is a
+/// request or notification of MCP or an answer with a body.
+fn is_message_all_the_same(object: &Map<String, Value>) -> bool {
+    let member = |name: &str| object.get(name).filter(|value| !value.is_null());
+    let foreign = |name: &String| {
+        !matches!(
+            name.as_str(),
+            "id" | "method" | "params" | "result" | "error"
+        )
+    };
+    if object.keys().any(foreign) {
+        return false;
+    }
+    if let Some(method) = member("method") {
+        let known = |method| is_notification(method) || is_asked_by_servers(method);
+        return method.as_str().is_some_and(known);
+    }
+    let failed = member("error").is_some_and(|error| {
+        error.get("code").is_some_and(Value::is_number)
+            && error.get("message").is_some_and(Value::is_string)
+    });
+    failed || member("result").is_some() && member("id").is_some()
+}
+
+fn is_notification(method: &str) -> bool {
+    method.starts_with("notifications/")
 }
 
 /// A message of ours, its members in the order in which they are written.
@@ -375,10 +411,59 @@ mod tests {
             json!({"jsonrpc": "2.0", "id": null, "error": {}}),
             "response",
         );
-        case(json!({"id": 1}), "response");
+        case(json!({"jsonrpc": "2.0", "id": 1}), "response");
+        case(
+            json!({"jsonrpc": "2.0", "id": null, "method": "ping"}),
+            "request",
+        );
+        case(
+            json!({"jsonrpc": "2.0", "id": null, "method": "notifications/x"}),
+            "notification",
+        );
         case(json!({"hello": 1}), "other");
         case(json!([1]), "other");
         case(json!(null), "other");
+    }
+
+    #[test]
+    fn without_jsonrpc_a_message_has_nothing_else_and_a_log_line_is_none() {
+        let case = |value: Value, wanted: bool| {
+            let shown = value.to_string();
+            let is_message = !matches!(Message::from_value(value), Message::Other);
+            assert_eq!(is_message, wanted, "{shown}");
+        };
+        let failed = json!({"code": -32602, "message": "no"});
+        case(json!({"id": 1, "result": {}}), true);
+        case(json!({"id": 1, "result": {}, "error": null}), true);
+        case(json!({"id": 1, "error": failed}), true);
+        case(json!({"id": null, "error": failed}), true);
+        case(json!({"error": failed}), true);
+        case(json!({"id": "a", "method": "roots/list"}), true);
+        case(json!({"id": 4, "method": "ping"}), true);
+        case(
+            json!({"method": "notifications/message", "params": {}}),
+            true,
+        );
+        case(json!({"id": 1}), false);
+        case(json!({"result": {}}), false);
+        case(json!({"error": "connection reset"}), false);
+        case(json!({"id": 1, "error": {"message": "reset"}}), false);
+        case(json!({"method": "GET"}), false);
+        case(json!({"id": 3, "method": "tools/call"}), false);
+        for member in [
+            json!({"id": 1}),
+            json!({"id": 1, "result": {"content": []}}),
+            json!({"id": 1, "error": failed}),
+            json!({"error": "connection reset"}),
+            json!({"method": "notifications/initialized"}),
+            json!({"id": 1, "method": "ping"}),
+        ] {
+            let mut line = member;
+            line["level"] = json!(30);
+            case(line.clone(), false);
+            line["jsonrpc"] = json!("2.0");
+            case(line, true);
+        }
     }
 
     #[test]

@@ -220,6 +220,11 @@ pub(crate) fn needs_client_capability(method: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether servers may ask for this method.
+pub(crate) fn is_asked_by_servers(method: &str) -> bool {
+    method == Method::Ping.name() || needs_client_capability(method).is_some()
+}
+
 /// Levels of log messages, the least severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LogLevel {

@@ -286,18 +286,26 @@ impl Dialogue {
         let body = ["result", "error"]
             .into_iter()
             .find(|member| value.get(*member).is_some());
+        let odd_id = value
+            .get("id")
+            .filter(|id| Id::from_value(id).is_none())
+            .map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
             self.record.note(code, text, heard.bytes);
         }
         match message {
             Message::Request { id, method, params } => {
-                if let Some(body) = body {
-                    self.half_answer(&id, &method, body);
+                if let (Some(body), Some(id)) = (body, &id) {
+                    self.half_answer(id, &method, body);
                 }
-                self.request(&id, method, params, heard);
+                self.misnamed(odd_id, &method, heard);
+                self.request(id.as_ref(), method, params, heard);
             }
-            Message::Notification { method, params } => self.notification(method, params, heard),
+            Message::Notification { method, params } => {
+                self.misnamed(odd_id, &method, heard);
+                self.notification(method, params, heard);
+            }
             Message::Response(response) => self.response(response, heard),
             Message::Other => {
                 let message = "valid JSON, but no JSON-RPC message";

@@ -17,6 +17,8 @@ use crate::{
     words::text,
 };
 
+const INVALID_REQUEST: i64 = -32600;
+
 /// Ids of the server's requests that are kept; behind more of them, nothing is said of whose an id is.
 const KEPT_IDS: usize = 1_000;
 
@@ -123,7 +125,13 @@ impl Dialogue {
         }
     }
 
-    pub(super) fn request(&mut self, id: &Id, method: String, params: Value, heard: Heard<'_>) {
+    pub(super) fn request(
+        &mut self,
+        id: Option<&Id>,
+        method: String,
+        params: Value,
+        heard: Heard<'_>,
+    ) {
         if self.life == Life::Beginning && method != "ping" {
             let message = format!(
                 "`{}` before `notifications/initialized`",
@@ -132,34 +140,81 @@ impl Dialogue {
             self.record
                 .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
         }
-        if self.their_ids.len() < KEPT_IDS {
+        match id {
+            Some(id) => {
+                self.identified(id, &method, heard);
+                let reply = self.client.reply(&method, &params);
+                if reply.declared == Declared::No {
+                    let message = match method::needs_client_capability(&method) {
+                        Some(capability) => {
+                            format!("`{method}` although the client did not declare `{capability}`")
+                        }
+                        None => format!("`{}`, which no client serves", brief_name(&method)),
+                    };
+                    self.record
+                        .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
+                }
+                let record = shape::request(
+                    &method,
+                    params.get("mode").and_then(Value::as_str) == Some("url"),
+                );
+                self.compare(&method, record, &params, heard);
+                self.answer(&id_value(id), reply.body);
+            }
+            // What it is answered to cannot be told but by null (JSON-RPC 2.0 § 5).
+            None => {
+                let message = "the `id` of a request is a text or a number";
+                let refusal = Refusal {
+                    code: INVALID_REQUEST,
+                    message: message.to_owned(),
+                };
+                self.answer(&Value::Null, Err(refusal));
+            }
+        }
+        let seen = ServerRequestSeen { method, params };
+        self.record
+            .server_request(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// What the server says or asks of its own accord has something as its id that is none.
+    pub(super) fn misnamed(&mut self, odd: Option<String>, method: &str, heard: Heard<'_>) {
+        if let Some(odd) = odd {
+            let message = format!(
+                "`{}` with the id {odd}, neither number nor text",
+                brief_name(method)
+            );
+            self.record.note(FindingCode::NullId, message, heard.bytes);
+        }
+    }
+
+    /// Looks at the id that the server gave to a request of its own.
+    fn identified(&mut self, id: &Id, method: &str, heard: Heard<'_>) {
+        if let Id::Number(written) = id
+            && written
+                .parse()
+                .is_ok_and(|number: f64| number.fract() != 0.0)
+        {
+            let message = format!("`{}` with the id {id}, a fraction", brief_name(method));
+            self.record.note(FindingCode::IdType, message, heard.bytes);
+        }
+        if self.their_ids.contains(id) {
+            let message = format!(
+                "`{}` with an id that an earlier request of the server had",
+                brief_name(method)
+            );
+            self.record
+                .note(FindingCode::ReusedId, message, heard.bytes);
+        } else if self.their_ids.len() < KEPT_IDS {
             self.their_ids.insert(id.clone());
         }
         let mut open = self.requests.open().iter();
         if method != "ping" && open.any(|open| open.id == *id && open.method == method) {
             let message = format!(
                 "`{}` came back with its id: the program sends back what it is sent, and is no MCP server",
-                brief_name(&method)
+                brief_name(method)
             );
             self.break_off(DisruptionKind::Violation, message, heard.bytes);
         }
-        let reply = self.client.reply(&method, &params);
-        if reply.declared == Declared::No {
-            let message = match method::needs_client_capability(&method) {
-                Some(capability) => {
-                    format!("`{method}` although the client did not declare `{capability}`")
-                }
-                None => format!("`{}`, which no client serves", brief_name(&method)),
-            };
-            self.record
-                .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
-        }
-        let url_mode = params.get("mode").and_then(Value::as_str) == Some("url");
-        self.compare(&method, shape::request(&method, url_mode), &params, heard);
-        self.answer(&id_value(id), reply.body);
-        let seen = ServerRequestSeen { method, params };
-        self.record
-            .server_request(seen, heard.bytes.len(), heard.at_us);
     }
 
     /// Replies, or counts where nobody can: who asks without end must not fill the memory.

@@ -668,6 +668,77 @@ async fn an_id_that_is_none_is_said_to_be_what_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_log_line_in_json_is_no_message_whatever_its_members_are_called() {
+    for member in [
+        r#""id":"order-77""#,
+        r#""id":null"#,
+        r#""id":@id"#,
+        r#""id":"@id""#,
+        r#""id":@id,"error":{"code":104,"message":"reset"}"#,
+        r#""id":@id,"result":{"rows":3}"#,
+        r#""error":"connection reset, trying again""#,
+        r#""result":{"rows":3}"#,
+        r#""method":"GET","url":"/x""#,
+        r#""method":"tools/call","id":@id"#,
+        r#""method":"notifications/initialized""#,
+    ] {
+        let log = format!(r#"{{"level":30,{member},"msg":"a log line"}}"#);
+        let acts = vec![line(&log), line(&log), seconds(2), said("hi")];
+        let (seen, _) = act(&echo(), on_call(acts)).await;
+        assert_eq!(class(&seen), "result", "{log}");
+        assert_eq!(codes(&seen), [F::NotAMessage], "{log}");
+        assert!(seen.notifications.is_empty(), "{log}");
+        assert!(seen.server_requests.is_empty(), "{log}");
+    }
+    // What has nothing else is a message of a server that forgot a member.
+    let failed = line(r#"{"id":@id,"error":{"code":-32000,"message":"no"}}"#);
+    let (seen, _) = act(&echo(), on_call(vec![failed])).await;
+    assert_eq!(class(&seen), "protocol error -32000: no");
+    assert_eq!(codes(&seen), [F::JsonrpcMissing]);
+    let told = line(r#"{"method":"notifications/tools/list_changed"}"#);
+    let asked = line(r#"{"id":"a","method":"ping"}"#);
+    let (seen, _) = act(&echo(), on_call(vec![told, asked, said("hi")])).await;
+    assert_eq!(codes(&seen), [F::JsonrpcMissing]);
+    assert_eq!(
+        (seen.notifications.len(), seen.server_requests.len()),
+        (1, 1)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_with_ids_that_may_not_be() {
+    let case = async |ids: &[&str], code: FindingCode, replies: Value| {
+        let mut acts: Vec<Act> = ids.iter().map(|id| request(id, "ping")).collect();
+        acts.push(said("hi"));
+        let mut stage = Stage::new(on_call(acts));
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        assert_eq!(codes(&seen), [code], "{ids:?}");
+        assert_eq!(seen.server_requests.len(), ids.len(), "{ids:?}");
+        let (_, received) = stage.close().await;
+        let answers = received.iter().filter(|sent| sent.get("method").is_none());
+        let answers: Vec<Value> = answers
+            .map(|sent| json!([sent["id"], sent["error"]["code"]]))
+            .collect();
+        assert_eq!(Value::from(answers), replies, "{ids:?}");
+    };
+    let none = json!([[null, -32600]]);
+    case(&["null"], F::NullId, none.clone()).await;
+    case(&["[1]"], F::NullId, none).await;
+    case(&["1.5"], F::IdType, json!([[1.5, null]])).await;
+    let both = json!([["a", null], ["a", null]]);
+    case(&["\"a\"", "\"a\""], F::ReusedId, both).await;
+    // A library that writes an absent id as null means a notification.
+    let told = line(r#"{"jsonrpc":"2.0","id":null,"method":"notifications/tools/list_changed"}"#);
+    let (seen, _) = act(&echo(), on_call(vec![told, said("hi")])).await;
+    assert_eq!(codes(&seen), [F::NullId]);
+    assert_eq!(
+        (seen.notifications.len(), seen.server_requests.len()),
+        (1, 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn capabilities_that_are_not_true() {
     let prompts = Subject::Prompts(PromptsCall::List(ListCall::default()));
     let missing = r#"{"jsonrpc":"2.0","id":@id,"error":{"code":-32601,"message":"no"}}"#;
