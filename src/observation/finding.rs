@@ -123,7 +123,7 @@ finding_codes! {
     TypedClientRejects = "typed-client-rejects", Warning;
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
-    /// The server declared a capability and refuses its method.
+    /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;
     /// The server serves a feature whose capability it did not declare.
     CapabilityUndeclared = "capability-undeclared", Warning;

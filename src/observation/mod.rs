@@ -186,15 +186,6 @@ pub(crate) struct NotificationSeen {
     pub(crate) provoked: bool,
 }
 
-/// Whether the client had declared the capability a server request needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Declared {
-    /// It had, or none is needed (`ping`).
-    Yes,
-    /// It had not.
-    No,
-}
-
 /// A request of the server to the client, and how it was answered.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerRequestSeen {

@@ -83,6 +83,16 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
+    /// Whether a sampling request may give the model tools, where the client declared `sampling.tools`.
+    pub(crate) fn has_sampling_tools(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
+    /// Whether `ping` is served by everybody; it needs no capability.
+    pub(crate) fn has_ping(self) -> bool {
+        self.lifecycle() == Lifecycle::Handshake
+    }
+
     /// Whether servers of this revision declare this capability when they serve its methods.
     pub(crate) fn has_server_capability(self, capability: &str) -> bool {
         match capability {

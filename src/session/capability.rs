@@ -19,7 +19,7 @@ impl Session {
         meanwhile: Range<usize>,
         (error, frame): (&RpcError, &str),
     ) {
-        let Some(capability) = self.facts.as_ref().and_then(|facts| owes(facts, method)) else {
+        let Some(promise) = self.facts.as_ref().and_then(|facts| promise(facts, method)) else {
             return;
         };
         if error.code != Some(METHOD_NOT_FOUND)
@@ -29,7 +29,7 @@ impl Session {
             return;
         }
         let message = format!(
-            "`{capability}` is declared, and `{}` is refused: {}",
+            "{promise}, and `{}` is refused: {}",
             method.name(),
             brief(&error.raw)
         );
@@ -77,6 +77,17 @@ impl Session {
         let record = self.notes();
         record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
     }
+}
+
+/// What has a client expect that a method is served, for people.
+fn promise(facts: &SessionFacts, method: Method) -> Option<String> {
+    if method == Method::Ping {
+        return facts
+            .revision
+            .has_ping()
+            .then(|| "every server answers `ping`".to_owned());
+    }
+    owes(facts, method).map(|capability| format!("`{capability}` is declared"))
 }
 
 /// The capability that a server declared and that promises this method.
@@ -138,7 +149,7 @@ fn says_only_method_not_found(message: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{is_about_the_method, owes};
+    use super::{is_about_the_method, owes, promise};
     use crate::{
         observation::SessionFacts,
         protocol::{method::Method, revision::Revision},
@@ -164,6 +175,21 @@ mod tests {
             case(declared.clone(), Method::ResourcesSubscribe, wanted);
             case(declared, Method::ResourcesUnsubscribe, wanted);
         }
+    }
+
+    #[test]
+    fn ping_is_promised_by_every_server_of_a_revision_that_has_it() {
+        let case = |revision, wanted: Option<&str>| {
+            let facts = SessionFacts {
+                revision,
+                initialize: json!({"capabilities": {}}),
+            };
+            assert_eq!(promise(&facts, Method::Ping).as_deref(), wanted);
+            assert_eq!(promise(&facts, Method::ToolsList), None);
+        };
+        case(Revision::V2024_11_05, Some("every server answers `ping`"));
+        case(Revision::V2025_11_25, Some("every server answers `ping`"));
+        case(Revision::V2026_07_28, None);
     }
 
     #[test]

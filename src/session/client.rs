@@ -6,17 +6,18 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    observation::Declared,
-    protocol::revision::Revision,
+    protocol::{method::needs_client_capability, revision::Revision, shape},
     suite::{
         model::server::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
         },
         template::{Bindings, UnknownName},
     },
+    words::text,
 };
 
 const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
 const INTERNAL_ERROR: i64 = -32603;
 
 /// An error the client answers with.
@@ -42,8 +43,8 @@ impl Refusal {
 pub(super) struct ClientReply {
     /// The result, or the error.
     pub(super) body: Result<Value, Refusal>,
-    /// Whether the client had said that it can do this.
-    pub(super) declared: Declared,
+    /// What of it the client had not said that it can do, for people.
+    pub(super) undeclared: Option<String>,
 }
 
 /// The client of a session.
@@ -118,8 +119,22 @@ impl Client {
         }
     }
 
-    /// Answers a request of the server.
-    pub(super) fn reply(&mut self, method: &str, params: &Value) -> ClientReply {
+    /// Answers a request of the server, in the revision that both speak.
+    pub(super) fn reply(
+        &mut self,
+        method: &str,
+        params: &Value,
+        revision: Revision,
+    ) -> ClientReply {
+        if let Some(beyond) = self.beyond(method, params, revision) {
+            return ClientReply {
+                body: Err(Refusal {
+                    code: INVALID_PARAMS,
+                    message: beyond.clone(),
+                }),
+                undeclared: Some(beyond),
+            };
+        }
         let body = match method {
             "ping" => Some(Ok(json!({}))),
             "roots/list" => self.roots(),
@@ -130,15 +145,46 @@ impl Client {
         match body {
             Some(body) => ClientReply {
                 body,
-                declared: Declared::Yes,
+                undeclared: None,
             },
             None => ClientReply {
                 body: Err(Refusal {
                     code: METHOD_NOT_FOUND,
                     message: format!("this client does not serve {method}"),
                 }),
-                declared: Declared::No,
+                undeclared: Some(match needs_client_capability(method) {
+                    Some(capability) => {
+                        format!("`{method}` although the client did not declare `{capability}`")
+                    }
+                    None => format!("`{}`, which no client serves", text::head(method, 60)),
+                }),
             },
+        }
+    }
+
+    /// What in a request that the client serves is of a capability that it did not declare.
+    fn beyond(&self, method: &str, params: &Value, revision: Revision) -> Option<String> {
+        if !self.serves(method) {
+            return None;
+        }
+        let given = |member: &&str| params.get(member).is_some_and(|value| !value.is_null());
+        match method {
+            "sampling/createMessage" if revision.has_sampling_tools() => {
+                let member = ["tools", "toolChoice"].into_iter().find(given)?;
+                Some(format!(
+                    "`{method}` with `{member}` although the client did not declare `sampling.tools`"
+                ))
+            }
+            // Who asked for another revision declared no modes.
+            "elicitation/create" if shape::is_for_url(params) => {
+                let declared = match self.behaviour.revision {
+                    RevisionWanted::Auto => revision,
+                    RevisionWanted::Exactly(asked) => asked.min(revision),
+                };
+                (!declared.has_elicitation_modes())
+                    .then(|| format!("`{method}` with a URL although {declared} has forms alone"))
+            }
+            _ => None,
         }
     }
 
@@ -191,8 +237,8 @@ impl Client {
         let mut answer = Map::new();
         answer.insert("action".into(), reply.action.word().into());
         // What the user does behind a URL is not told to the client: only a form has content.
-        let is_url = params.get("mode").and_then(Value::as_str) == Some("url");
-        if let Some(content) = reply.content.as_ref().filter(|_| !is_url) {
+        let shown = reply.content.as_ref();
+        if let Some(content) = shown.filter(|_| !shape::is_for_url(params)) {
             let content = content
                 .render(&self.bindings)
                 .map_err(|unknown| Refusal::internal(unknown.to_string()))?;
@@ -271,14 +317,13 @@ mod tests {
 
     use super::{Client, root};
     use crate::{
-        observation::Declared,
         protocol::revision::Revision,
         suite::{
             model::{
                 pattern::Pattern,
                 server::{
                     ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
-                    SamplingReply,
+                    RevisionWanted, SamplingReply,
                 },
             },
             template::{Template, ValueTemplate},
@@ -298,18 +343,18 @@ mod tests {
         let mut client = Client::new(&ClientBehaviour::default());
         assert_eq!(client.capabilities(Revision::V2025_11_25), json!({}));
         let case = |client: &mut Client, method: &str| {
-            let reply = client.reply(method, &json!({}));
-            assert_eq!(client.serves(method), reply.declared == Declared::Yes);
-            (reply.declared, reply.body.err().map(|refusal| refusal.code))
+            let reply = client.reply(method, &json!({}), Revision::V2025_11_25);
+            assert_eq!(client.serves(method), reply.undeclared.is_none());
+            reply.body.err().map(|refusal| refusal.code)
         };
-        assert_eq!(case(&mut client, "ping"), (Declared::Yes, None));
+        assert_eq!(case(&mut client, "ping"), None);
         for method in [
             "roots/list",
             "sampling/createMessage",
             "elicitation/create",
             "tools/list",
         ] {
-            assert_eq!(case(&mut client, method), (Declared::No, Some(-32601)));
+            assert_eq!(case(&mut client, method), Some(-32601));
         }
     }
 
@@ -327,7 +372,11 @@ mod tests {
             ..ClientBehaviour::default()
         };
         let mut client = Client::new(&behaviour);
-        let mut next = || client.reply("sampling/createMessage", &json!({})).body;
+        let revision = Revision::V2025_11_25;
+        let mut next = || {
+            let method = "sampling/createMessage";
+            client.reply(method, &json!({}), revision).body
+        };
         assert_eq!(next().unwrap()["content"]["text"], "one");
         assert_eq!(next().unwrap_err().code, -1);
         assert_eq!(next().unwrap()["content"]["text"], "three");
@@ -349,9 +398,9 @@ mod tests {
         };
         let mut client = Client::new(&behaviour);
         let mut ask = |message: &str| {
-            client
-                .reply("elicitation/create", &json!({"message": message}))
-                .body
+            let params = json!({"message": message});
+            let reply = client.reply("elicitation/create", &params, Revision::V2025_11_25);
+            reply.body
         };
         assert_eq!(ask("your age?").unwrap(), json!({"action": "decline"}));
         assert_eq!(ask("your name?").unwrap(), json!({"action": "accept"}));
@@ -385,9 +434,50 @@ mod tests {
                 json!({"action": "accept"}),
             ),
         ] {
-            let reply = client.reply("elicitation/create", &params);
-            assert_eq!((reply.declared, reply.body), (Declared::Yes, Ok(wanted)));
+            let reply = client.reply("elicitation/create", &params, Revision::V2025_11_25);
+            assert_eq!((reply.undeclared, reply.body), (None, Ok(wanted)));
         }
+    }
+
+    #[test]
+    fn what_goes_beyond_what_was_declared_is_refused() {
+        let behaviour = |revision| ClientBehaviour {
+            revision,
+            sampling: Some(vec![message("one")]),
+            elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+                action: ElicitationAction::Accept,
+                content: None,
+            }])),
+            ..ClientBehaviour::default()
+        };
+        let (old, new) = (Revision::V2025_06_18, Revision::V2025_11_25);
+        let case = |asked, method: &str, (params, revision), wanted: Option<&str>| {
+            let reply = Client::new(&behaviour(asked)).reply(method, &params, revision);
+            let refusal = reply.body.err().map(|refusal| refusal.code);
+            assert_eq!(reply.undeclared.as_deref(), wanted, "{params}");
+            assert_eq!(refusal, wanted.map(|_| -32602), "{params}");
+        };
+        let asks = "sampling/createMessage";
+        let tools = "`sampling/createMessage` with `tools` although the client did not declare `sampling.tools`";
+        let choice = "`sampling/createMessage` with `toolChoice` although the client did not declare `sampling.tools`";
+        let auto = RevisionWanted::Auto;
+        case(auto, asks, (json!({"tools": []}), new), Some(tools));
+        case(auto, asks, (json!({"toolChoice": {}}), new), Some(choice));
+        case(auto, asks, (json!({"tools": null}), new), None);
+        // There it is a member like any that nobody knows.
+        case(auto, asks, (json!({"tools": []}), old), None);
+        let url = json!({"mode": "url", "url": "https://a.test"});
+        let forms = "`elicitation/create` with a URL although 2025-06-18 has forms alone";
+        let elicits = "elicitation/create";
+        case(auto, elicits, (url.clone(), new), None);
+        case(auto, elicits, (url.clone(), old), Some(forms));
+        case(
+            RevisionWanted::Exactly(old),
+            elicits,
+            (url, new),
+            Some(forms),
+        );
+        case(auto, elicits, (json!({"mode": "form"}), old), None);
     }
 
     #[test]

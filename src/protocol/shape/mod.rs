@@ -10,6 +10,8 @@ mod requests;
 #[cfg(test)]
 mod schemas;
 
+use serde_json::Value;
+
 pub(crate) use self::check::{FlawKind, check};
 use super::{
     method::Method,
@@ -164,11 +166,18 @@ pub(crate) fn notification(method: &str) -> Option<&'static Record> {
 }
 
 /// The parameters of a server's request; `None` where nothing is required of them.
-pub(crate) fn request(method: &str, url_mode: bool) -> Option<&'static Record> {
-    match (method, url_mode) {
-        ("sampling/createMessage", _) => Some(&requests::CREATE_MESSAGE),
-        ("elicitation/create", false) => Some(&requests::ELICIT_FORM),
-        ("elicitation/create", true) => Some(&requests::ELICIT_URL),
+pub(crate) fn request(method: &str, revision: Revision, params: &Value) -> Option<&'static Record> {
+    match method {
+        "sampling/createMessage" => Some(&requests::CREATE_MESSAGE),
+        "elicitation/create" if revision.has_elicitation_modes() && is_for_url(params) => {
+            Some(&requests::ELICIT_URL)
+        }
+        "elicitation/create" => Some(&requests::ELICIT_FORM),
         _ => None,
     }
+}
+
+/// Whether an elicitation sends the user to a URL, where there are modes.
+pub(crate) fn is_for_url(params: &Value) -> bool {
+    params.get("mode").and_then(Value::as_str) == Some("url")
 }

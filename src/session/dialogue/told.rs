@@ -5,12 +5,11 @@ use serde_json::Value;
 use super::{Dialogue, Heard, Life};
 use crate::{
     observation::{
-        Declared, NotificationSeen, ServerRequestSeen, disruption::DisruptionKind,
-        finding::FindingCode,
+        NotificationSeen, ServerRequestSeen, disruption::DisruptionKind, finding::FindingCode,
     },
     protocol::{
         message::{self, Id},
-        method::{self, LogLevel},
+        method::LogLevel,
         shape::{self, FlawKind},
     },
     session::{client::Refusal, correlation::id_value},
@@ -143,21 +142,12 @@ impl Dialogue {
         match id {
             Some(id) => {
                 self.identified(id, &method, heard);
-                let reply = self.client.reply(&method, &params);
-                if reply.declared == Declared::No {
-                    let message = match method::needs_client_capability(&method) {
-                        Some(capability) => {
-                            format!("`{method}` although the client did not declare `{capability}`")
-                        }
-                        None => format!("`{}`, which no client serves", brief_name(&method)),
-                    };
+                let reply = self.client.reply(&method, &params, self.revision);
+                if let Some(message) = reply.undeclared {
                     self.record
                         .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
                 }
-                let record = shape::request(
-                    &method,
-                    params.get("mode").and_then(Value::as_str) == Some("url"),
-                );
+                let record = shape::request(&method, self.revision, &params);
                 self.compare(&method, record, &params, heard);
                 self.answer(&id_value(id), reply.body);
             }
