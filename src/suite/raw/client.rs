@@ -27,12 +27,13 @@ shape! {
 shape! {
     /// What the client can do for the server. What is not written is not declared.
     RawCapabilities, "`client_capabilities`" {
-        /// Paths of the workspace, answered to `roots/list` as `file:` URIs.
+        /// Paths of the workspace, answered to `roots/list` as `file:` URIs. They stay as they are; `listChanged` is
+        /// declared because `assert_raw` may send `notifications/roots/list_changed`.
         roots = "roots": Texts;
-        /// The reply to `sampling/createMessage`, or several in order.
+        /// The reply to `sampling/createMessage`, or several in order, of which the last repeats.
         sampling = "sampling": RawSamplings;
-        /// The answer to `elicitation/create`, several in order, or answers by message. From 2025-11-25 on forms and
-        /// URLs are declared; a URL gets the action alone.
+        /// The answer to `elicitation/create`, several in order, of which the last repeats, or answers by message. From
+        /// 2025-11-25 on forms and URLs are declared; a URL gets the action alone. Before that a URL is refused.
         elicitation = "elicitation": RawElicitations;
         /// The `tasks` capability as it is declared.
         tasks = "tasks": FlagOr<Members>;

@@ -54,7 +54,8 @@ shape! {
         read = "read": Text;
         /// Subscribes to the resource of this URI first.
         subscribe = "subscribe": Text;
-        /// Ends the subscription of this URI at the end.
+        /// Ends the subscription of this URI at the end. Only its refusal is an error: what comes after it is not waited
+        /// for.
         unsubscribe = "unsubscribe": Text;
         /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`), of whichever resource,
         /// those that came in the setup included.
