@@ -172,7 +172,7 @@ async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
         }
     };
     let rest = async { tokio::join!(removing, looking) };
-    if let Some((left, _)) = Box::pin(interrupts.while_patient(rest)).await {
+    if let Some((left, ())) = Box::pin(interrupts.while_patient(rest)).await {
         return left;
     }
     let containers = interrupts.containers();
