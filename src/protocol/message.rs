@@ -196,9 +196,10 @@ impl Message {
             let params = object.remove("params").unwrap_or(Value::Null);
             // Some libraries write an absent id as null.
             let tells = !object.contains_key("id") || id.is_none() && is_notification(&method);
-            return match tells {
-                true => Self::Notification { method, params },
-                false => Self::Request { id, method, params },
+            return if tells {
+                Self::Notification { method, params }
+            } else {
+                Self::Request { id, method, params }
             };
         }
         let response = ["id", "result", "error"]

@@ -139,27 +139,24 @@ impl Dialogue {
             self.record
                 .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
         }
-        match id {
-            Some(id) => {
-                self.identified(id, &method, heard);
-                let reply = self.client.reply(&method, &params, self.revision);
-                if let Some(message) = reply.undeclared {
-                    self.record
-                        .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
-                }
-                let record = shape::request(&method, self.revision, &params);
-                self.compare(&method, record, &params, heard);
-                self.answer(&id_value(id), reply.body);
+        if let Some(id) = id {
+            self.identified(id, &method, heard);
+            let reply = self.client.reply(&method, &params, self.revision);
+            if let Some(message) = reply.undeclared {
+                self.record
+                    .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
             }
+            let record = shape::request(&method, self.revision, &params);
+            self.compare(&method, record, &params, heard);
+            self.answer(&id_value(id), reply.body);
+        } else {
             // What it is answered to cannot be told but by null (JSON-RPC 2.0 § 5).
-            None => {
-                let message = "the `id` of a request is a text or a number";
-                let refusal = Refusal {
-                    code: INVALID_REQUEST,
-                    message: message.to_owned(),
-                };
-                self.answer(&Value::Null, Err(refusal));
-            }
+            let message = "the `id` of a request is a text or a number";
+            let refusal = Refusal {
+                code: INVALID_REQUEST,
+                message: message.to_owned(),
+            };
+            self.answer(&Value::Null, Err(refusal));
         }
         let seen = ServerRequestSeen { method, params };
         self.record
