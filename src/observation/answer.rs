@@ -92,7 +92,7 @@ pub(crate) enum Rendering {
 /// The answers to frames that were sent as they were written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FrameAnswers {
-    /// The answers, those without an id last.
+    /// The answers, in the order in which they came; those that fit no request too.
     pub(crate) answers: Vec<FrameAnswer>,
     /// The ids of requests that nothing answered.
     pub(crate) unanswered: Vec<Id>,
@@ -107,6 +107,8 @@ pub(crate) enum FrameAnswer {
     ToolError,
     /// A JSON-RPC error.
     ProtocolError(RpcError),
+    /// Nobody can say which of these it is, for this reason.
+    Unclear(&'static str),
 }
 
 impl Answer {

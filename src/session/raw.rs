@@ -16,6 +16,9 @@ use crate::{
     suite::{model::subject::RawFrame, template::Bindings},
 };
 
+/// What tells a tool error from other results.
+const IS_ERROR: &str = "isError";
+
 /// What the server owes for the frames that were sent.
 #[derive(Debug, Default)]
 struct Owed {
@@ -54,17 +57,56 @@ impl Form {
 impl Owed {
     /// Whether everything came. Where nothing is owed, something may still come.
     fn is_paid(&self, dialogue: &Dialogue) -> bool {
-        let nameless = dialogue
-            .transcript
-            .as_ref()
-            .map_or(0, |transcript| transcript.nameless.len());
-        let open = |form: Form| {
-            let of_form = self.requests.iter().filter(move |asked| asked.form == form);
-            of_form.filter(|asked| dialogue.requests.is_open(&asked.id))
-        };
         let owes = !self.requests.is_empty() || self.nameless > 0;
-        let named = open(Form::Valid).next().is_some();
-        owes && !named && nameless >= self.nameless + open(Form::Invalid).count()
+        let (named, open): (Vec<&Id>, Vec<&Id>) = self
+            .open(dialogue)
+            .partition(|id| self.form(id) == Form::Valid);
+        let nameless = dialogue.transcript.as_ref().map_or(0, |it| it.nameless);
+        owes && named.is_empty() && nameless >= self.unread(dialogue) + open.len()
+    }
+
+    /// The requests that wait.
+    fn open<'a>(&self, dialogue: &'a Dialogue) -> impl Iterator<Item = &'a Id> {
+        dialogue.requests.open().iter().map(|open| &open.id)
+    }
+
+    /// The form of the request with this id.
+    fn form(&self, id: &Id) -> Form {
+        let asked = self.requests.iter().find(|asked| asked.id == *id);
+        asked.map_or(Form::Valid, |asked| asked.form)
+    }
+
+    /// How many of the answers without an id are those to what has none. An error with an id that nobody asked with is
+    /// taken for one of them.
+    fn unread(&self, dialogue: &Dialogue) -> usize {
+        let misnamed = dialogue.transcript.as_ref().map_or(0, |it| it.misnamed);
+        self.nameless.saturating_sub(misnamed)
+    }
+
+    /// What a text is on the wire: a frame, or several, since frames are lines. JSON that is laid out over lines is owed
+    /// the answers it asks for, though no server reads it as one frame.
+    fn add_frames(&mut self, session: &mut Session, text: &str) {
+        if let Ok(value) = serde_json::from_str::<Value>(text) {
+            return self.add_frame(session, &value);
+        }
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            match serde_json::from_str::<Value>(line) {
+                Ok(value) => self.add_frame(session, &value),
+                Err(_) => self.nameless += 1,
+            }
+        }
+    }
+
+    /// A frame is about to be sent.
+    fn add_frame(&mut self, session: &mut Session, frame: &Value) {
+        match frame {
+            Value::Array(batch) if !batch.is_empty() => {
+                for value in batch {
+                    self.add(session, value);
+                }
+            }
+            value => self.add(session, value),
+        }
     }
 
     /// A frame, or a part of a batch, is about to be sent.
@@ -116,17 +158,10 @@ impl Session {
         self.exchange.dialogue.transcript = Some(Transcript::default());
         let mut owed = Owed::default();
         for frame in frames {
-            match serde_json::from_str::<Value>(frame) {
-                Ok(Value::Array(batch)) if !batch.is_empty() => {
-                    for value in &batch {
-                        owed.add(self, value);
-                    }
-                }
-                Ok(value) => owed.add(self, &value),
-                Err(_) => owed.nameless += 1,
-            }
+            owed.add_frames(self, frame);
             if let Some(transcript) = &mut self.exchange.dialogue.transcript {
                 transcript.due = owed.due();
+                transcript.asked = owed.requests.iter().map(|it| it.id.clone()).collect();
             }
             self.exchange.send(frame.as_bytes()).await;
         }
@@ -148,7 +183,7 @@ impl Session {
             }
             Ok(()) | Err(Halt::Deadline | Halt::Broken(_)) => {}
         }
-        let answers = self.answers_to(owed);
+        let answers = self.answers_to(&owed);
         self.exchange.dialogue.requests.cancel_all();
         self.seen.answer = Some(self.raw_answer(began, from, answers));
         Ok(())
@@ -168,24 +203,27 @@ impl Session {
         Err(self.disrupt(halt, "the raw frames").await)
     }
 
-    /// What was answered to the requests, and what without an id.
-    fn answers_to(&mut self, owed: Owed) -> FrameAnswers {
+    /// What was answered, and which requests were not.
+    fn answers_to(&mut self, owed: &Owed) -> FrameAnswers {
         let dialogue = &mut self.exchange.dialogue;
-        let transcript = dialogue.transcript.as_ref();
-        let nameless = transcript.map_or(&[][..], |transcript| &transcript.nameless);
-        let mut spare = nameless.len().saturating_sub(owed.nameless);
-        let mut found = FrameAnswers::default();
-        for Asked { id, form } in owed.requests {
-            match dialogue.requests.take(&id) {
-                Some(settled) => found.answers.push(answer_of(&settled.response)),
-                // One id sent twice has one answer.
-                None if !dialogue.requests.is_open(&id) => {}
-                None if form == Form::Invalid && spare > 0 => spare -= 1,
-                None => found.unanswered.push(id),
-            }
+        for asked in &owed.requests {
+            dialogue.requests.take(&asked.id);
         }
-        found.answers.extend(nameless.iter().map(answer_of));
-        found
+        let Some(transcript) = &dialogue.transcript else {
+            return FrameAnswers::default();
+        };
+        let mut spare = transcript.nameless.saturating_sub(owed.unread(dialogue));
+        let is_unanswered = |id: &&Id| {
+            if owed.form(id) == Form::Valid || spare == 0 {
+                return true;
+            }
+            spare -= 1;
+            false
+        };
+        FrameAnswers {
+            unanswered: owed.open(dialogue).filter(is_unanswered).cloned().collect(),
+            answers: transcript.answers.iter().map(answer_of).collect(),
+        }
     }
 
     fn raw_answer(
@@ -228,10 +266,16 @@ impl Session {
 
 /// What kind of answer this is.
 fn answer_of(response: &Response) -> FrameAnswer {
-    let is_tool_error = |result: &Value| result.get("isError") == Some(&Value::Bool(true));
     match (&response.error, &response.result) {
-        (Some(error), _) => FrameAnswer::ProtocolError(RpcError::from_value(error)),
-        (None, Some(result)) if is_tool_error(result) => FrameAnswer::ToolError,
-        (None, _) => FrameAnswer::Success,
+        (Some(_), Some(_)) => FrameAnswer::Unclear("the answer has both `result` and `error`"),
+        (None, None) => FrameAnswer::Unclear("the answer has neither `result` nor `error`"),
+        (Some(error), None) => FrameAnswer::ProtocolError(RpcError::from_value(error)),
+        (None, Some(result)) => match result.get(IS_ERROR) {
+            None | Some(Value::Null | Value::Bool(false)) => FrameAnswer::Success,
+            Some(Value::Bool(true)) => FrameAnswer::ToolError,
+            Some(Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_)) => {
+                FrameAnswer::Unclear("`isError` of the answer is no boolean")
+            }
+        },
     }
 }

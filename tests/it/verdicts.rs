@@ -350,7 +350,18 @@ fn what_is_wanted_of_raw_frames_is_wanted_of_their_answers() {
             "name: \"both {expect}\"\nserver: {{builtin: conformance}}\nraw: {{send: [{ping}, {nosuch}], expect: {expect}}}\n"
         )
     };
-    let several = [both("{not_error: true}"), both("{error: {code: -32601}}")];
+    // Two lines are two frames.
+    let lines = |method: &str, expect: &str| {
+        format!(
+            "name: \"lines {method} {expect}\"\nserver: {{builtin: conformance}}\nraw:\n  send: |-\n    {{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"{method}\"}}\n    {{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"nosuch\"}}\n  expect: {expect}\n"
+        )
+    };
+    let several = [
+        both("{not_error: true}"),
+        both("{error: {code: -32601}}"),
+        lines("ping", "{}"),
+        lines("nosuch", "{error: {code: -32601}}"),
+    ];
     let suite: Vec<String> = documents.chain(several).collect();
     let ran = Project::with_suite(&suite.join("---\n")).run(&[
         "run",
@@ -377,6 +388,8 @@ fn what_is_wanted_of_raw_frames_is_wanted_of_their_answers() {
         .chain([
             "FAIL both {not_error: true}".to_owned(),
             "FAIL both {error: {code: -32601}}".to_owned(),
+            "FAIL lines ping {}".to_owned(),
+            "PASS lines nosuch {error: {code: -32601}}".to_owned(),
         ]);
     assert_eq!(statuses, wanted.collect::<Vec<_>>());
 }

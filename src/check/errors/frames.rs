@@ -27,6 +27,9 @@ pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers
             (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {
                 mismatches.push(view::refused(ask, error, None));
             }
+            (Kind::Success | Kind::ToolError, FrameAnswer::Unclear(reason)) => {
+                mismatches.push(other(ask, reason, reply));
+            }
         }
     }
     if wanted == Kind::ToolError {
@@ -48,6 +51,7 @@ pub(super) fn error(
             FrameAnswer::Success => mismatches.push(other(ask, SUCCESS, reply)),
             FrameAnswer::ToolError => mismatches.push(other(ask, TOOL_ERROR, reply)),
             FrameAnswer::ProtocolError(error) => mismatches.extend(super::unlike(wanted, error)),
+            FrameAnswer::Unclear(reason) => mismatches.push(other(ask, reason, reply)),
         }
     }
     mismatches.extend(nothing(ask, frames));
@@ -70,6 +74,7 @@ pub(in crate::check) fn beside_the_point(
     }
     let refused = frames.answers.iter().find_map(|answer| match answer {
         FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error, None)),
+        FrameAnswer::Unclear(reason) => Some(other(ask, reason, reply)),
         FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
     });
     unanswered(ask, frames)

@@ -120,7 +120,7 @@ fn without_an_answer_nothing_can_be_told() {
 
 #[test]
 fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
-    use crate::observation::answer::FrameAnswer::{ProtocolError, Success, ToolError};
+    use crate::observation::answer::FrameAnswer::{ProtocolError, Success, ToolError, Unclear};
     let refused = || {
         ProtocolError(RpcError::from_value(
             &json!({"code": -32601, "message": "what?"}),
@@ -149,6 +149,10 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (code(-32601), frames(vec![], &[7, 8])),
         (no(code(-32600)), frames(vec![], &[7])),
         (no(Expectation::IsError(true)), frames(vec![refused()], &[])),
+        (Expectation::NotError(true), frames(vec![Success, Unclear("it is odd")], &[])),
+        (Expectation::IsError(true), frames(vec![Unclear("it is odd")], &[])),
+        (code(-32601), frames(vec![Unclear("it is odd")], &[])),
+        (no(code(-32601)), frames(vec![Unclear("it is odd")], &[])),
     ]), @r"
 not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
   hint: if this error is what should happen, expect it with `error: {code: -32601}`
@@ -165,5 +169,9 @@ not: expected not `inner` (a JSON-RPC error with the code -32600), the request w
   hint: `within` says how long an answer is waited for
 not: expected not `inner` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32601, `what?`
   hint: if this error is what should happen, expect it with `error: {code: -32601}`
+not_error: expected a result that is no tool error, it is odd
+is_error: expected a tool error (a result with `isError: true`), it is odd
+error: expected a JSON-RPC error with the code -32601, it is odd
+not: expected not `inner` (a JSON-RPC error with the code -32601), it is odd
 ");
 }

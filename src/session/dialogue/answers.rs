@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Break, Dialogue, Heard};
+use super::{Break, Dialogue, Heard, Transcript};
 use crate::{
     observation::{disruption::DisruptionKind, finding::FindingCode},
     protocol::{
@@ -37,6 +37,7 @@ impl Dialogue {
                 let message = "a second answer to a request; the first one counts";
                 self.record
                     .note(FindingCode::DuplicateAnswer, message, heard.bytes);
+                self.once_more(response, heard);
             }
             Fit::Cancelled => {
                 self.answered_late(&response, heard, Waited::UntilCancelled);
@@ -54,6 +55,20 @@ impl Dialogue {
     fn answered_late(&mut self, response: &Response, heard: Heard<'_>, waited: Waited) {
         if let Some(overdue) = &mut self.overdue {
             overdue.answered(response, heard.at_us, waited);
+        }
+    }
+
+    /// A second answer, which is looked at where frames are what is observed.
+    fn once_more(&mut self, mut response: Response, heard: Heard<'_>) {
+        let is_observed = |transcript: &Transcript| {
+            let id = response.id.as_ref();
+            id.is_some_and(|id| transcript.has_asked(id))
+        };
+        if self.transcript.as_ref().is_some_and(is_observed) {
+            self.one_body(&mut response, heard);
+            if let Some(transcript) = &mut self.transcript {
+                transcript.answers.push(response);
+            }
         }
     }
 
@@ -87,9 +102,7 @@ impl Dialogue {
             if response.id.is_some() || !is_due {
                 self.record.note(code, message, heard.bytes);
             }
-            if response.id.is_none() {
-                transcript.nameless.push(response.clone());
-            }
+            transcript.stray(response);
             return;
         }
         self.record.note(code, message.clone(), heard.bytes);
@@ -160,6 +173,9 @@ impl Dialogue {
 
     fn settle(&mut self, at: usize, mut response: Response, heard: Heard<'_>) {
         self.one_body(&mut response, heard);
+        if let Some(transcript) = &mut self.transcript {
+            transcript.answers.push(response.clone());
+        }
         if let Some(open) = self.requests.open().get(at) {
             self.progress.answered(&open.id);
         }

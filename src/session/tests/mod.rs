@@ -5,4 +5,5 @@ mod server;
 
 mod calls;
 mod faults;
+mod raw;
 mod waits;

@@ -200,10 +200,12 @@ shape! {
 
 shape! {
     /// Sends frames as they are written; the text under test is what was received, a frame a line. What
-    /// `not_error`, `is_error` and `error` want holds for the answer to every frame. A server that ends before it
-    /// answered is an error; of one that was sent no request, `exit` may say how it ends.
+    /// `not_error`, `is_error` and `error` want holds for every answer, whatever its id is; one that has neither a
+    /// result nor an error, or both, is none of them. A server that ends before it answered is an error; of one that was
+    /// sent no request, `exit` may say how it ends.
     RawRaw, "`raw`" {
-        /// The frames in order: a map or list is sent as JSON, a text as it is, and numbers as they are written.
+        /// The frames in order: a map or list is sent as JSON, a text as it is, and numbers as they are written. Each
+        /// line of a text is a frame.
         send = "send": OneOrMany<Anything>;
         /// Whether the handshake is made before. Default: `true`.
         handshake = "handshake": bool;
