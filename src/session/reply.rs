@@ -159,13 +159,34 @@ fn resource_text(result: &Value) -> String {
             let blob = part.get("blob").and_then(Value::as_str)?;
             let mime = part.get("mimeType").and_then(Value::as_str);
             Some(format!(
-                "<blob mimeType=\"{}\" len={}>",
-                mime.unwrap_or_default(),
+                "<blob mimeType={} len={}>",
+                quoted(mime.unwrap_or_default()),
                 blob.len()
             ))
         })
         .collect();
     parts.join("\n")
+}
+
+/// A text in quotes, as Go's `%q` writes it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for sign in text.chars() {
+        match sign {
+            '"' | '\\' => quoted.extend(['\\', sign]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\x07' => quoted.push_str("\\a"),
+            '\x08' => quoted.push_str("\\b"),
+            '\x0b' => quoted.push_str("\\v"),
+            '\x0c' => quoted.push_str("\\f"),
+            sign if sign.is_ascii_control() => quoted += &format!("\\x{:02x}", u32::from(sign)),
+            sign if sign.is_control() => quoted += &format!("\\u{:04x}", u32::from(sign)),
+            sign => quoted.push(sign),
+        }
+    }
+    quoted + "\""
 }
 
 /// The description, then a line for each message: its text, or its content as JSON.
@@ -213,8 +234,9 @@ mod tests {
                 {"uri": "x:1", "text": "a"},
                 {"uri": "x:2", "blob": "AAAA", "mimeType": "image/png"},
                 {"uri": "x:3", "blob": ""},
+                {"uri": "x:4", "blob": "", "mimeType": "a/\"b\\\n"},
             ]}),
-            "a\n<blob mimeType=\"image/png\" len=4>\n<blob mimeType=\"\" len=0>",
+            "a\n<blob mimeType=\"image/png\" len=4>\n<blob mimeType=\"\" len=0>\n<blob mimeType=\"a/\\\"b\\\\\\n\" len=0>",
         );
         case(
             Method::PromptsGet,
