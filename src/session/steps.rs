@@ -86,7 +86,10 @@ impl Session {
     ) -> Observed<()> {
         let call = match self.step_call(&step.action, bindings)? {
             Due::Answer(call) => call,
-            Due::Time(time) => return Box::pin(self.pause(time, lookout, deadline)).await,
+            Due::Time(time) => {
+                let spell = (Instant::now(), time);
+                return Box::pin(self.pause(spell, lookout, deadline)).await;
+            }
         };
         let answer = self.call(call, deadline).await?;
         self.arrived(step, place, answer, bindings)
@@ -189,6 +192,7 @@ impl Session {
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
         let mut waits: Vec<(usize, Duration)> = Vec::new();
         let first = self.seen.steps.len();
+        let began = Instant::now();
         for (index, step) in steps.iter().enumerate() {
             let seen = StepSeen::new(part, index, label(&step.action));
             self.seen.steps.push(seen);
@@ -217,7 +221,7 @@ impl Session {
             .collect();
         self.listen(lookout, &listeners, bindings, deadline).await?;
         for (index, time) in waits {
-            let paused = Box::pin(self.pause(time, lookout, deadline)).await;
+            let paused = Box::pin(self.pause((began, time), lookout, deadline)).await;
             paused.map_err(in_step(index))?;
         }
         Ok(())

@@ -178,14 +178,14 @@ impl Session {
         self.exchange.dialogue.record.arrived()
     }
 
-    /// Listens for a time, whatever comes.
+    /// Listens until a time has passed since then, whatever comes.
     pub(super) async fn pause(
         &mut self,
-        time: Duration,
+        (since, time): (Instant, Duration),
         lookout: Option<&dyn Lookout>,
         deadline: Instant,
     ) -> Observed<()> {
-        let until = Instant::now() + time;
+        let until = since + time;
         let waited = self.exchange.until(until.min(deadline), |_| false).await;
         let spell = Spell {
             until,

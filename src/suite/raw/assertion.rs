@@ -78,7 +78,7 @@ shape! {
         audit_log = "audit_log": Text;
         /// Several calls on one session, each with its own `expect` and `capture`.
         steps = "steps": Vec<Placed<RawStep>>;
-        /// `true`: all `steps` are sent before any answer is awaited.
+        /// `true`: all `steps` are sent before any answer is awaited; a `wait` runs beside them.
         parallel = "parallel": bool;
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
         raw = "raw": Box<RawRaw>;
