@@ -110,6 +110,32 @@ fn a_shared_server_is_one_process_and_results_keep_their_order() {
 }
 
 #[test]
+fn what_hangs_on_what_a_session_hears_has_a_server_of_its_own() {
+    let case = |alone: &str| {
+        let server = "{builtin: conformance}";
+        let both = counting(server, &[1, 2]);
+        let (first, last) = both.split_once("---\n").unwrap();
+        let suite = format!("{first}---\nname: alone\nserver: {server}\n{alone}\n---\n{last}");
+        let ended = run(
+            &Project::with_suite(&suite),
+            &["--reuse-server", "--jobs", "1"],
+        );
+        assert_eq!(
+            each(&ended, "kind"),
+            ["pass"; 3],
+            "{alone}\n{}",
+            ended.stdout
+        );
+    };
+    case("assert_notifications: {tool: counter, expect: {max_count: 9}}");
+    case("assert_logging: {set_level: error, tool: counter, expect: {max_messages: 9}}");
+    case("assert: {tool: counter, expect: {notifications: {max_count: 9}}}");
+    case("assert: {tool: counter, expect: {server_requests: []}}");
+    case("setup: [{set_level: error}]\nassert: {tool: counter}");
+    case("setup: [{tool: counter}]\nassert_resources: {subscribe: 'test://watched-resource'}");
+}
+
+#[test]
 fn what_killed_a_shared_server_is_an_error_and_is_not_sent_again() {
     let dies_in_third = "{builtin: conformance, args: [--fault, 'tools/call@3=exit-mid-call:9']}";
     let project = Project::with_suite(&counting(dies_in_third, &[1, 2, 3, 1, 2]));

@@ -146,6 +146,19 @@ impl Body {
     }
 }
 
+/// How the process ends, all that it ever wrote or did wrong, and what the session hears belong to one assertion: what
+/// another one caused may come late.
+const ALONE: [&str; 8] = [
+    "exit",
+    "stderr",
+    "findings",
+    "notifications",
+    "server_requests",
+    "expect_request",
+    "expect_notification",
+    "not",
+];
+
 /// As many assertions of a run are kept whole. Of those after them, what can be read a second time is, when they run: a
 /// suite of ten thousand must not take the memory for all of them, and one of a hundred need not take the time.
 pub(super) const MOST_WHOLE: usize = 1_024;
@@ -183,17 +196,13 @@ impl Body {
 
     /// What it needs of its server.
     pub(super) fn needs(&self) -> Needs {
+        let mut steps = self.setup.iter().chain(self.subject.steps());
         match self.subject.needs() {
-            // How the process ends, and all that it ever wrote or did wrong, belong to one assertion.
-            Needs::Session if self.wants(&["exit", "stderr", "findings", "not"]) => Needs::Fresh,
+            Needs::Session if self.wants_anywhere(&ALONE) => Needs::Fresh,
+            // The next one would hear what this one asked for.
+            Needs::Session if steps.any(|step| step.action.asks_to_be_told()) => Needs::Fresh,
             needs @ (Needs::Nothing | Needs::Url | Needs::Fresh | Needs::Session) => needs,
         }
-    }
-
-    /// Whether one of these keys says what must hold for the subject.
-    pub(crate) fn wants(&self, keys: &[&str]) -> bool {
-        let mut wanted = self.wanted.iter();
-        wanted.any(|wanted| keys.contains(&wanted.key))
     }
 }
 

@@ -76,7 +76,8 @@ pub(crate) enum Needs {
     Nothing,
     /// One behind a url.
     Url,
-    /// One whose streams nobody talked over before: it is about the handshake, or about the process.
+    /// One whose streams nobody talks over before or after: it is about the handshake, the process, or what the session
+    /// hears, or changes what that is.
     Fresh,
     /// A session, whoever had it before.
     Session,
@@ -86,6 +87,9 @@ impl Subject {
     /// What it needs of its server.
     pub(crate) fn needs(&self) -> Needs {
         match self {
+            Self::Resources(call) if call.subscribe.is_some() || call.unsubscribe.is_some() => {
+                Needs::Fresh
+            }
             Self::Tool(_)
             | Self::Tools(_)
             | Self::Resources(_)
@@ -93,14 +97,10 @@ impl Subject {
             | Self::Completion(_)
             | Self::Sampling(_)
             | Self::Elicitation(_)
-            | Self::Logging { .. }
-            | Self::Notifications { .. }
             | Self::Steps { .. } => Needs::Session,
-            Self::Raw(exchange) => match exchange.handshake {
-                RawHandshake::Made => Needs::Session,
-                RawHandshake::Omitted => Needs::Fresh,
-            },
-            Self::Initialize => Needs::Fresh,
+            Self::Initialize | Self::Logging { .. } | Self::Notifications { .. } | Self::Raw(_) => {
+                Needs::Fresh
+            }
             Self::Trajectory(_) => Needs::Nothing,
             Self::Http(_) => Needs::Url,
         }
@@ -337,6 +337,18 @@ pub(crate) enum StepAction {
     Subscribe(Template),
     /// Nothing, for a while.
     Wait(Duration),
+}
+
+impl StepAction {
+    /// Whether the server tells more, or less, by itself from then on.
+    pub(crate) fn asks_to_be_told(&self) -> bool {
+        match self {
+            Self::SetLevel(_) | Self::Subscribe(_) => true,
+            Self::Tool(_) | Self::Read(_) | Self::Prompt { .. } | Self::Ping | Self::Wait(_) => {
+                false
+            }
+        }
+    }
 }
 
 /// What a tool error or protocol error of a step means.
