@@ -29,6 +29,7 @@ pub(super) fn answer(body: Body) -> Answer {
         tool: Some("echo".to_owned()),
         arguments: json!({}),
         undeclared: None,
+        interest: None,
     }
 }
 

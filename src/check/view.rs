@@ -4,7 +4,7 @@ use crate::{
     check::{ask::Ask, phrase},
     observation::{
         NotificationSeen, Observation, ServerRequestSeen,
-        answer::{Answer, Body, Reply},
+        answer::{Answer, Body, Interest, Reply},
         finding::FindingCode,
     },
     outcome::verdict::{Mismatch, Verdict},
@@ -105,6 +105,11 @@ fn telling_of_tool_error(mut mismatch: Mismatch, reply: &Reply) -> Mismatch {
         });
     }
     mismatch
+}
+
+/// What the server was asked to tell before the subject's own request.
+pub(super) fn interest(seen: &Observation) -> Option<&Interest> {
+    seen.answer.as_ref()?.interest.as_ref()
 }
 
 /// Whether the server sent more than was kept.

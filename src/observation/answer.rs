@@ -32,6 +32,17 @@ pub(crate) struct Answer {
     pub(crate) arguments: Value,
     /// The capability that a refused request needs, where the server did not declare it.
     pub(crate) undeclared: Option<&'static str>,
+    /// What the server was asked to tell before: `notifications` begins with that request.
+    pub(crate) interest: Option<Interest>,
+}
+
+/// What a server was asked to tell by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Log messages from a level on.
+    Logs,
+    /// Updates of the resource of this URI.
+    Updates(String),
 }
 
 /// A result, or a JSON-RPC error. The two are never mixed.

@@ -163,6 +163,7 @@ impl Session {
             tool: pending.tool,
             arguments: pending.arguments,
             undeclared,
+            interest: None,
         })
     }
 

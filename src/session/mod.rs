@@ -76,6 +76,8 @@ pub(crate) struct Session {
     facts: Option<SessionFacts>,
     /// The answer to the handshake, for the subject that is about it.
     handshake: Option<Answer>,
+    /// The answer to the level that a subject set before its setup.
+    level: Option<Answer>,
     /// What the assertion that is being performed saw so far.
     seen: Observation,
     lists: list::Listed,
@@ -121,6 +123,7 @@ impl Session {
             exchange: Exchange::new(link, dialogue, exited),
             facts: None,
             handshake: None,
+            level: None,
             seen: Observation::default(),
             lists: list::Listed::default(),
             aside: None,
@@ -141,6 +144,7 @@ impl Session {
     ) -> Observation {
         self.exchange.dialogue.client.begin();
         self.looked_again = Asked::Not;
+        self.level = None;
         self.exchange.dialogue.client.bind(bindings);
         self.written_before = self.exchange.link().written();
         if let Err(disruption) = self.play(script, bindings, deadline).await {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     observation::{
         StepPart,
-        answer::{Answer, Body},
+        answer::{Answer, Body, Interest},
         disruption::{Disruption, DisruptionKind, Phase},
     },
     protocol::method::Method,
@@ -75,6 +75,7 @@ impl Session {
         }
         self.begin_phase(Phase::Setup);
         let began = Instant::now();
+        self.level_first(script.subject, bindings, deadline).await?;
         let sequence = Sequence {
             part: StepPart::Setup,
             steps: script.setup,
@@ -251,14 +252,14 @@ impl Session {
         if let Some(uri) = &call.subscribe {
             let uri = self.text(uri, &bindings.of_subscribing())?;
             let request = Call::new(Method::ResourcesSubscribe, json!({ "uri": uri }));
-            let subscribed = self.call(request, deadline).await?;
+            let mut subscribed = self.call(request, deadline).await?;
+            subscribed.interest = Some(Interest::Updates(uri));
             if call.action.is_some() {
                 self.accepted("`resources/subscribe`", &subscribed)?;
             }
             answer = Some(subscribed);
         }
         if let Some(action) = &call.action {
-            let from = answer.as_ref().map(|answer| answer.notifications.start);
             let mut acted = match action {
                 ResourcesAction::List(list) => {
                     self.listing(Method::ResourcesList, list, bindings, deadline)
@@ -275,7 +276,10 @@ impl Session {
                 }
             };
             // Updates may come between the subscription and what is done next.
-            acted.notifications.start = from.unwrap_or(acted.notifications.start);
+            if let Some(subscribed) = answer {
+                acted.notifications.start = subscribed.notifications.start;
+                acted.interest = subscribed.interest;
+            }
             answer = Some(acted);
         }
         self.seen.answer = answer;
@@ -348,32 +352,81 @@ impl Session {
             .await
     }
 
+    /// Sets the level of a subject about log messages before the steps of its setup, of which those are too. One that a
+    /// step captures is not known yet, and is set after them.
+    async fn level_first(
+        &mut self,
+        subject: &Subject,
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Observed<()> {
+        if let Subject::Logging {
+            level: Some(level),
+            call,
+            ..
+        } = subject
+            && let Ok(level) = level.render(bindings)
+        {
+            let set = Box::pin(self.set_level(level, call.as_deref(), deadline)).await?;
+            self.level = Some(set);
+        }
+        Ok(())
+    }
+
+    async fn set_level(
+        &mut self,
+        level: String,
+        call: Option<&ToolCall>,
+        deadline: Instant,
+    ) -> Observed<Answer> {
+        let request = Call::new(Method::LoggingSetLevel, json!({ "level": level }));
+        let mut set = self.call(request, deadline).await?;
+        set.interest = Some(Interest::Logs);
+        if call.is_some() {
+            self.accepted("`logging/setLevel`", &set)?;
+        }
+        Ok(set)
+    }
+
     async fn logging(
         &mut self,
         (level, call): (Option<&Template>, Option<&ToolCall>),
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<Answer> {
-        let mut answer = None;
-        if let Some(level) = level {
-            let level = self.text(level, bindings)?;
-            let request = Call::new(Method::LoggingSetLevel, json!({ "level": level }));
-            let set = self.call(request, deadline).await?;
-            if call.is_some() {
-                self.accepted("`logging/setLevel`", &set)?;
+        let set = match (self.level.take(), level) {
+            (Some(set), _) => Some(self.until_now(set)),
+            (None, Some(level)) => {
+                let level = self.text(level, bindings)?;
+                Some(self.set_level(level, call, deadline).await?)
             }
-            answer = Some(set);
+            (None, None) => None,
+        };
+        match (set, call) {
+            (set, Some(call)) => {
+                let mut called = self.tool(call, bindings, deadline).await?;
+                if let Some(set) = set {
+                    called.notifications.start = set.notifications.start;
+                    called.interest = set.interest;
+                }
+                Ok(called)
+            }
+            (Some(set), None) => Ok(set),
+            (None, None) => {
+                let message = "`assert_logging` names neither a level nor a tool".to_owned();
+                Err(self.cannot(DisruptionKind::Invalid, message).into())
+            }
         }
-        if let Some(call) = call {
-            let from = answer.as_ref().map(|set| set.notifications.start);
-            let mut called = self.tool(call, bindings, deadline).await?;
-            called.notifications.start = from.unwrap_or(called.notifications.start);
-            answer = Some(called);
-        }
-        answer.ok_or_else(|| {
-            let message = "`assert_logging` names neither a level nor a tool".to_owned();
-            self.cannot(DisruptionKind::Invalid, message).into()
-        })
+    }
+
+    /// An answer to which belongs what came until now, as if it had come now.
+    fn until_now(&mut self, mut answer: Answer) -> Answer {
+        answer.at_us = self.exchange.link().clock().at_us();
+        let record = &self.exchange.dialogue.record;
+        answer.on_time = record.notifications.len();
+        answer.notifications.end = record.notifications.len();
+        answer.server_requests.end = record.server_requests.len();
+        answer
     }
 
     /// An answer that something else depends on must be a result.

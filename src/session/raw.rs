@@ -260,6 +260,7 @@ impl Session {
             tool: None,
             arguments: Value::Null,
             undeclared: None,
+            interest: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         ask::{self, Ask, Forbids},
         go, phrase, view,
     },
-    observation::{NotificationSeen, Observation},
+    observation::{NotificationSeen, Observation, answer::Interest},
     outcome::verdict::{Mismatch, Verdict},
     suite::{
         model::expectation::{LogLevel, LoggingWanted},
@@ -77,13 +77,15 @@ fn number(number: u64) -> String {
     count(usize::try_from(number).unwrap_or(usize::MAX), "log message")
 }
 
-/// The log messages up to the end of the subject, those of setup steps included, as the Go tool counts them;
-/// for `not_below` those from the subject on, when the level was set.
+/// The log messages from the request for their level on, which comes before the setup, as in the Go tool. Where the
+/// subject sets none, a step may, and all up to the end of the subject count; for `not_below` those from its call on.
 pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
-    let messages: Vec<&NotificationSeen> = view::notifications_so_far(seen)
-        .iter()
-        .filter(|one| one.method == MESSAGE)
-        .collect();
+    let told = match view::interest(seen) {
+        Some(Interest::Logs) => view::notifications(seen),
+        Some(Interest::Updates(_)) | None => view::notifications_so_far(seen),
+    };
+    let messages: Vec<&NotificationSeen> =
+        told.iter().filter(|one| one.method == MESSAGE).collect();
     let absent = absent(wanted, &messages);
     let count = messages.len() as u64;
     let most = wanted.max_messages.filter(|most| count > *most);

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::{
     check::sample::{hold, report, says, telling},
-    observation::Observation,
+    observation::{Observation, answer::Interest},
     suite::model::expectation::{Expectation, LogLevel, LoggingWanted},
 };
 
@@ -59,6 +59,16 @@ fn log_messages_as_wanted_hold() {
         ),
         (wanted(|it| it.not_below = Some(LogLevel::Info)), some()),
     ]);
+}
+
+#[test]
+fn messages_count_from_the_level_on() {
+    let mut seen = some();
+    let answer = seen.answer.as_mut().unwrap();
+    answer.notifications = 1..2;
+    hold(&[(wanted(|it| it.min_messages = Some(2)), seen.clone())]);
+    seen.answer.as_mut().unwrap().interest = Some(Interest::Logs);
+    hold(&[(wanted(|it| it.max_messages = Some(1)), seen)]);
 }
 
 #[test]

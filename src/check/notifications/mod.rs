@@ -8,7 +8,7 @@ use crate::{
         ask::{self, Ask, Forbids},
         phrase, view,
     },
-    observation::{NotificationSeen, Observation},
+    observation::{NotificationSeen, Observation, answer::Interest},
     outcome::verdict::{Mismatch, Verdict},
     suite::{
         model::expectation::{NotificationsWanted, Presence, Provoked, Since},
@@ -304,12 +304,19 @@ pub(super) fn ask_updated(wanted: Presence) -> Ask {
     )
 }
 
-/// `expect_notification`: whether a resource was told to have changed, from the beginning on, as the Go tool counts
-/// it: a setup step may be what subscribes, and what changes it.
+/// `expect_notification`: whether the resource that the subject subscribes to was told to have changed, from the
+/// subscription on. Where it subscribes to none, a setup step may be what does, and what changes it: then an update of
+/// any resource counts, from the beginning on.
 pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
     let ask = ask_updated(wanted);
-    let all = view::notifications_so_far(seen);
-    let told = all.iter().find(|one| one.method == UPDATED);
+    let (all, subscribed) = match view::interest(seen) {
+        Some(Interest::Updates(uri)) => (view::notifications(seen), Some(uri.as_str())),
+        Some(Interest::Logs) | None => (view::notifications_so_far(seen), None),
+    };
+    let is_meant = |one: &&NotificationSeen| {
+        one.method == UPDATED && subscribed.is_none_or(|uri| is_within(uri, one))
+    };
+    let told = all.iter().find(is_meant);
     let flooded = view::is_flooded(seen);
     match (wanted, told) {
         (_, None) if flooded => ask::hidden_by_flood(),
@@ -320,9 +327,31 @@ pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
         }]),
         (Presence::Present, None) => Verdict::Missed(vec![Mismatch {
             actual: all_shown(all),
+            hint: subscribed.and_then(|uri| of_another(uri, all)),
             ..ask.miss(summary(all))
         }]),
     }
+}
+
+/// Whether an update is of the resource of a URI, or of one below it: "this might be a sub-resource of the one that the
+/// client actually subscribed to".
+fn is_within(subscribed: &str, update: &NotificationSeen) -> bool {
+    let uri = update.params.get("uri").and_then(Value::as_str);
+    let rest = uri.and_then(|uri| uri.strip_prefix(subscribed));
+    rest.is_some_and(|rest| {
+        rest.is_empty() || subscribed.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    })
+}
+
+/// Where only other resources were told to have changed.
+fn of_another(subscribed: &str, all: &[NotificationSeen]) -> Option<String> {
+    let update = all.iter().find(|one| one.method == UPDATED)?;
+    let uri = update.params.get("uri").and_then(Value::as_str)?;
+    Some(format!(
+        "the update is of {}, subscribed is {}",
+        phrase::quoted(uri),
+        phrase::quoted(subscribed)
+    ))
 }
 
 #[cfg(test)]

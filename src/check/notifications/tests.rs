@@ -5,7 +5,7 @@ use crate::{
         check,
         sample::{hold, report, says, telling},
     },
-    observation::Observation,
+    observation::{Observation, answer::Interest},
     outcome::verdict::Verdict,
     suite::model::expectation::{Expectation, NotificationsWanted, Presence, Provoked, Since},
 };
@@ -132,6 +132,35 @@ fn those_of_the_setup_count_for_the_subject_that_is_about_them() {
         }),
         seen,
     )]);
+}
+
+#[test]
+fn an_update_is_of_the_resource_that_is_subscribed_to() {
+    let updated = |uri: &str, range: std::ops::Range<usize>| {
+        let mut seen = told(&[(UPDATED, json!({ "uri": uri }))]);
+        let answer = seen.answer.as_mut().unwrap();
+        answer.notifications = range;
+        answer.interest = Some(Interest::Updates("a://1".into()));
+        seen
+    };
+    let case = |uri: &str, range, came: bool| {
+        let seen = updated(uri, range);
+        for (wanted, holds) in [(Presence::Present, came), (Presence::Absent, !came)] {
+            let verdict = check(&Expectation::ResourceUpdated(wanted), &seen);
+            assert_eq!(verdict == Verdict::Held, holds, "{uri}");
+        }
+    };
+    case("a://1", 0..1, true);
+    case("a://1/part", 0..1, true);
+    case("a://other", 0..1, false);
+    case("a://10", 0..1, false);
+    // It came before the subscription.
+    case("a://1", 1..1, false);
+    let other = updated("a://other", 0..1);
+    insta::assert_snapshot!(report(&[(Expectation::ResourceUpdated(Presence::Present), other)]), @r"
+    expect_notification: expected a `notifications/resources/updated`, 1 came: `notifications/resources/updated`
+      hint: the update is of `a://other`, subscribed is `a://1`
+    ");
 }
 
 #[test]

@@ -274,6 +274,31 @@ async fn log_messages_are_waited_for() {
     case(Some(whole), 2, 510).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_level_is_set_before_the_setup_which_counts() {
+    let case = async |call: Option<&str>, messages: usize| {
+        let subject = Subject::Logging {
+            level: Some(text("info")),
+            call: call.map(|name| Box::new(tool(name, json!({})))),
+            within: None,
+        };
+        let log = StepAction::Tool(tool("log", json!({})));
+        let mut stage = Stage::new(helpful());
+        let seen = stage.perform_after(&[step(log)], &subject).await;
+        let answer = seen.answer.unwrap();
+        assert_eq!(answer.notifications.start, 0, "{call:?}");
+        assert!(answer.notifications.len() >= messages, "{call:?}");
+        let (_, received) = stage.close().await;
+        let methods = received[2..].iter().map(|sent| sent["method"].as_str());
+        let called = call.map(|_| "tools/call");
+        let wanted = [Some("logging/setLevel"), Some("tools/call"), called];
+        let wanted: Vec<_> = wanted.into_iter().filter(Option::is_some).collect();
+        assert_eq!(methods.collect::<Vec<_>>(), wanted);
+    };
+    case(None, 1).await;
+    case(Some("log"), 2).await;
+}
+
 /// A wait of a second that ends when so many have come.
 pub(super) fn until(count: usize) -> Waiting {
     Waiting {
