@@ -32,8 +32,9 @@ shape! {
         roots = "roots": Texts;
         /// The reply to `sampling/createMessage`, or several in order, of which the last repeats.
         sampling = "sampling": RawSamplings;
-        /// The answer to `elicitation/create`, several in order, of which the last repeats, or answers by message. From
-        /// 2025-11-25 on forms and URLs are declared; a URL gets the action alone. Before that a URL is refused.
+        /// The answer to `elicitation/create`, several in order, of which the last repeats, or answers by message: one
+        /// that none fits is refused with the error -32603. From 2025-11-25 on forms and URLs are declared; a URL gets
+        /// the action alone. Before that a URL is refused.
         elicitation = "elicitation": RawElicitations;
         /// The `tasks` capability as it is declared.
         tasks = "tasks": FlagOr<Members>;

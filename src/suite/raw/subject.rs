@@ -50,15 +50,17 @@ shape! {
         list = "list": MapOrNothing<RawList>;
         /// Lists the resource templates.
         templates = "templates": MapOrNothing<RawList>;
-        /// Reads the resource of this URI; the text under test is the text of its contents.
+        /// Reads the resource of this URI; the text under test is the text of its contents, with a line
+        /// `<blob mimeType="…" len=…>` for each that is binary.
         read = "read": Text;
         /// Subscribes to the resource of this URI first.
         subscribe = "subscribe": Text;
         /// Ends the subscription of this URI at the end. Only its refusal is an error: what comes after it is not waited
         /// for.
         unsubscribe = "unsubscribe": Text;
-        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`), of whichever resource,
-        /// those that came in the setup included.
+        /// Whether `notifications/resources/updated` must come (`true`) or must not (`false`): of the resource that
+        /// `subscribe` names or one below it, from then on; without `subscribe` of whichever resource, those that came
+        /// in the setup included.
         expect_notification = "expect_notification": bool;
         /// How long that, and what `notifications` and `server_requests` speak of, is waited for after the answer.
         /// Default: 100 ms where something must not come, else 1 s at most.
@@ -167,9 +169,10 @@ shape! {
 }
 
 shape! {
-    /// Sets the log level, calls a tool, and looks at the log messages.
+    /// Sets the log level, runs the setup, calls a tool, and looks at the log messages since. Without `set_level` those
+    /// that came before count too, but for `not_below`.
     RawLogging, "`assert_logging`" {
-        /// The level to set.
+        /// The level to set, before the setup; after it where a step captures the level.
         set_level = "set_level": Text;
         /// The tool to call.
         tool = "tool": Text;
