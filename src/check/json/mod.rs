@@ -36,7 +36,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Node<'a> {
     /// The place as people write it.
-    place: String,
+    pub(super) place: String,
     /// What is there.
     pub(super) value: &'a Value,
 }
@@ -76,6 +76,11 @@ impl Source {
 /// Whether a path can match more than one place.
 pub(super) fn can_match_several(path: &JsonPath) -> bool {
     steps::of_path(path).is_none()
+}
+
+/// What there is instead of a path that leads nowhere, when it can lead to one place only.
+pub(super) fn near_path(path: &JsonPath, document: &Value) -> Option<String> {
+    near::path(&steps::of_path(path)?, document)
 }
 
 /// What rules want, as a clause: ``the text to have `$.a` `1` ``.
@@ -203,18 +208,41 @@ fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
 fn look(source: Source, rule: &PathRule, document: &Value) -> Result<Vec<Mismatch>, String> {
     let ask = Ask::new(source.key(), clause(&rule.rule));
     let nodes = query(&rule.written, &rule.path, document)?;
-    if let Some(holds) = existence(&rule.rule, nodes.is_empty()) {
-        return Ok(if holds {
-            Vec::new()
-        } else {
-            vec![existing(&ask, rule, &nodes)]
-        });
-    }
-    Ok(if nodes.is_empty() {
-        absent(&ask, rule, document).into_iter().collect()
+    let settled = if nodes.is_empty() {
+        of_nothing(&rule.rule)
     } else {
-        unlike(&ask, rule, &nodes)
+        existence(&rule.rule)
+    };
+    Ok(match settled {
+        Some(true) => Vec::new(),
+        Some(false) => vec![existing(&ask, rule, &nodes)],
+        None if nodes.is_empty() => absent(&ask, rule, document).into_iter().collect(),
+        None => unlike(&ask, rule, &nodes),
     })
+}
+
+/// The mismatch of rules, asked otherwise, when no more is known than that paths of theirs lead nowhere: that is no
+/// proof that what is wanted there is not so.
+pub(super) fn unspoken(
+    ask: &Ask,
+    source: Source,
+    rules: &[PathRule],
+    reply: &Reply,
+) -> Option<Mismatch> {
+    let document = match source {
+        Source::Text => document(&reply.text).ok()?,
+        Source::Structured => reply.structured()?.clone(),
+    };
+    let mut nowhere = None;
+    for rule in rules {
+        let nodes = query(&rule.written, &rule.path, &document).ok()?;
+        if nodes.is_empty() && of_nothing(&rule.rule).is_none() {
+            nowhere = nowhere.or_else(|| absent(ask, rule, &document));
+        } else if look(source, rule, &document).is_ok_and(|mismatches| !mismatches.is_empty()) {
+            return None;
+        }
+    }
+    nowhere
 }
 
 /// What is wrong at the places of a path.
@@ -254,15 +282,37 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
 /// Mismatches of one path that are reported at most.
 const MOST: usize = 10;
 
-/// Whether the rule is about existence alone and settled by it.
-fn existence(rule: &ValueRule, nothing: bool) -> Option<bool> {
+/// What a rule says of a place where nothing is; `None` when it speaks of what should be there.
+fn of_nothing(rule: &ValueRule) -> Option<bool> {
+    let ValueRule::Matchers(matchers) = rule else {
+        return None;
+    };
+    let said = matchers.iter().map(|matcher| match matcher {
+        Matcher::Exists(wanted) => Some(!wanted),
+        Matcher::Not(rule) => of_nothing(rule).map(|holds| !holds),
+        Matcher::Type(_)
+        | Matcher::Compare(..)
+        | Matcher::Matches(_)
+        | Matcher::Contains(_)
+        | Matcher::Length(_)
+        | Matcher::OneOf(_)
+        | Matcher::Equals(_) => None,
+    });
+    let said: Vec<Option<bool>> = said.collect();
+    if said.contains(&Some(false)) {
+        return Some(false);
+    }
+    (!said.contains(&None)).then_some(true)
+}
+
+/// Whether a rule that is about existence holds where something is; `None` when the value matters.
+fn existence(rule: &ValueRule) -> Option<bool> {
     match rule {
         ValueRule::Matchers(matchers) => matchers.iter().find_map(|matcher| match matcher {
-            Matcher::Exists(false) => Some(nothing),
-            Matcher::Exists(true) if nothing => Some(false),
+            Matcher::Exists(false) => Some(false),
             Matcher::Exists(true) if matchers.len() == 1 => Some(true),
-            Matcher::Not(rule) => match existence(rule, nothing).map(|holds| !holds) {
-                Some(true) if !nothing && matchers.len() > 1 => None,
+            Matcher::Not(rule) => match existence(rule).map(|holds| !holds) {
+                Some(true) if matchers.len() > 1 => None,
                 settled => settled,
             },
             Matcher::Exists(true)

@@ -478,3 +478,30 @@ fn structured_content_of_null_is_none() {
         assert!(matches!(verdict, Verdict::Missed(_)), "{verdict:?}");
     }
 }
+
+#[test]
+fn a_path_to_nothing_holds_only_for_rules_about_existence() {
+    let case = |matchers: Vec<Matcher>, is_held: bool| {
+        let shown = format!("{matchers:?}");
+        let wanted = Expectation::JsonPath(vec![rule("$.id", ValueRule::Matchers(matchers))]);
+        let verdict = check(&wanted, &says("{}"));
+        assert_eq!(verdict == Verdict::Held, is_held, "{shown}");
+    };
+    let not_zero = || {
+        let inner = vec![Matcher::Exists(true), Matcher::Equals(json!(0))];
+        Matcher::Not(Box::new(ValueRule::Matchers(inner)))
+    };
+    let not_there = || {
+        let inner = ValueRule::Matchers(vec![Matcher::Exists(true)]);
+        Matcher::Not(Box::new(inner))
+    };
+    let integer = || Matcher::Type(JsonType::Integer);
+    case(vec![not_zero(), Matcher::Exists(true)], false);
+    case(vec![Matcher::Exists(true), not_zero()], false);
+    case(vec![integer(), not_zero()], false);
+    case(vec![not_zero(), integer()], false);
+    case(vec![Matcher::Exists(false), integer()], false);
+    case(vec![not_zero()], true);
+    case(vec![not_there()], true);
+    case(vec![Matcher::Exists(false), not_there()], true);
+}

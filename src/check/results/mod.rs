@@ -1,6 +1,8 @@
 //! `min_results`, `max_results`, `net_delta`: how many items an array of the answer has, and one number that
 //! editing tools report.
 
+mod place;
+
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
@@ -32,6 +34,9 @@ const WELL_KNOWN: [&str; 10] = [
     "resourceTemplates",
 ];
 
+/// Places whose number is wrong that are told at most.
+const MOST: usize = 10;
+
 /// Which bound is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
@@ -44,7 +49,7 @@ pub(super) enum Bound {
 /// `min_results`, `max_results`
 pub(super) fn ask_count(side: Bound, rule: &ResultCount) -> Ask {
     let place = match &rule.path {
-        Some((written, _)) => format!(" at {}", phrase::quoted(written)),
+        Some(path) => format!(" at {}", phrase::quoted(&path.written)),
         None => String::new(),
     };
     let bound = usize::try_from(rule.bound).unwrap_or(usize::MAX);
@@ -65,86 +70,111 @@ pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Ve
     };
     view::with_reply(seen, &ask, |reply| {
         let missed = miscounted(&ask, side, rule, reply);
-        json::beside_others(&ask, reply, others, missed.into_iter().collect())
+        json::beside_others(&ask, reply, others, missed)
     })
 }
 
 /// What is wrong with the number of items.
-fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Option<Mismatch> {
+fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Vec<Mismatch> {
     let document = match json::document_or_structured(reply) {
         Ok(document) => document,
-        Err(none) => return Some(*none.mismatch(ask, reply)),
+        Err(none) => return vec![*none.mismatch(ask, reply)],
     };
-    let (length, place) = match array(rule, &document) {
-        Ok(found) => found,
-        Err(reason) => {
-            return Some(Mismatch {
-                actual: Some(phrase::laid_out(&document)),
-                hint: other_array(rule, &document),
-                ..ask.miss(reason)
-            });
-        }
+    let counts = match counts(rule, &document) {
+        Ok(counts) => counts,
+        Err(none) => return vec![none.mismatch(ask, &document)],
     };
-    let holds = match side {
-        Bound::Least => length as u64 >= rule.bound,
-        Bound::Most => length as u64 <= rule.bound,
+    let outside = |count: &&Count| match side {
+        Bound::Least => (count.items as u64) < rule.bound,
+        Bound::Most => count.items as u64 > rule.bound,
     };
-    (!holds).then(|| Mismatch {
-        path: Some(place),
+    let mismatch = |count: &Count| Mismatch {
+        path: Some(count.place.clone()),
         actual: Some(phrase::laid_out(&document)),
         ..ask.miss(format!(
-            "there {} {length}",
-            if length == 1 { "is" } else { "are" }
+            "there {} {}",
+            if count.items == 1 { "is" } else { "are" },
+            count.items
         ))
-    })
+    };
+    let missed = counts.iter().filter(outside).take(MOST);
+    missed.map(mismatch).collect()
 }
 
-/// The number of items of the array that is meant, and where it stands; `null` counts as an empty one. A path
-/// that can match several places counts what it matches.
-fn array(rule: &ResultCount, document: &Value) -> Result<(usize, String), String> {
-    if let Some((written, path)) = &rule.path {
-        let nodes = json::query(written, path, document)?;
-        if json::can_match_several(path) {
-            return Ok((nodes.len(), written.clone()));
-        }
-        return match nodes.first().map(|node| node.value) {
-            None => Err(format!("nothing is at {}", phrase::quoted(written))),
-            Some(Value::Array(items)) => Ok((items.len(), written.clone())),
-            Some(Value::Null) => Ok((0, written.clone())),
-            Some(other) => Err(format!(
-                "{} is {}",
-                phrase::quoted(written),
-                phrase::kind(other)
-            )),
-        };
+/// The mismatch of `min_results` or `max_results`, asked otherwise, with an answer that has nothing to count.
+pub(super) fn uncountable(ask: &Ask, rule: &ResultCount, reply: &Reply) -> Option<Mismatch> {
+    let document = json::document_or_structured(reply).ok()?;
+    let none = counts(rule, &document).err()?;
+    Some(none.mismatch(ask, &document))
+}
+
+/// The array that is meant, or what a path leads to.
+fn counts(rule: &ResultCount, document: &Value) -> Result<Vec<Count>, NoCount> {
+    match &rule.path {
+        Some(path) => place::counts(path, document),
+        None => array(document).map(|count| vec![count]),
     }
-    match document {
-        Value::Array(items) => Ok((items.len(), "$".to_owned())),
-        Value::Null => Ok((0, "$".to_owned())),
+}
+
+/// How many items there are at a place.
+#[derive(Debug)]
+struct Count {
+    place: String,
+    items: usize,
+}
+
+/// Why nothing can be counted.
+#[derive(Debug)]
+struct NoCount {
+    reason: String,
+    hint: Option<String>,
+}
+
+impl NoCount {
+    fn mismatch(self, ask: &Ask, document: &Value) -> Mismatch {
+        Mismatch {
+            actual: Some(phrase::laid_out(document)),
+            hint: self.hint,
+            ..ask.miss(self.reason)
+        }
+    }
+}
+
+/// The array that is meant where no path is given; `null` counts as an empty one.
+fn array(document: &Value) -> Result<Count, NoCount> {
+    let count = |items, place: &str| Count {
+        place: place.to_owned(),
+        items,
+    };
+    let reason = match document {
+        Value::Array(items) => return Ok(count(items.len(), "$")),
+        Value::Null => return Ok(count(0, "$")),
         Value::Object(members) => {
             let found = WELL_KNOWN
                 .iter()
                 .find_map(|name| Some((name, members.get(*name)?.as_array()?)));
-            match found {
-                Some((name, items)) => Ok((items.len(), format!("$.{name}"))),
-                None => Err(format!(
-                    "the JSON object has no array under {}",
-                    phrase::list(&WELL_KNOWN, "or")
-                )),
+            if let Some((name, items)) = found {
+                return Ok(count(items.len(), &format!("$.{name}")));
             }
+            format!(
+                "the JSON object has no array under {}",
+                phrase::list(&WELL_KNOWN, "or")
+            )
         }
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(format!(
-            "the JSON is {}, not an array",
-            phrase::kind(document)
-        )),
-    }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            format!("the JSON is {}, not an array", phrase::kind(document))
+        }
+    };
+    Err(NoCount {
+        reason,
+        hint: other_array(document),
+    })
 }
 
 /// The array that was probably meant, when the object has exactly one.
-fn other_array(rule: &ResultCount, document: &Value) -> Option<String> {
+fn other_array(document: &Value) -> Option<String> {
     let mut arrays = document
-        .as_object()
-        .filter(|_| rule.path.is_none())?
+        .as_object()?
         .iter()
         .filter(|(_, value)| value.is_array());
     let (name, _) = arrays.next()?;
@@ -156,6 +186,9 @@ fn other_array(rule: &ResultCount, document: &Value) -> Option<String> {
         phrase::quoted(name)
     ))
 }
+
+/// The member that `net_delta` looks at.
+const NET_DELTA: &str = "net_delta";
 
 /// `net_delta`
 pub(super) fn ask_net_delta(wanted: &Number) -> Ask {
@@ -188,7 +221,7 @@ fn other_delta(
         Ok(document) => document,
         Err(none) => return Some(*none.mismatch(ask, reply)),
     };
-    let Some(value) = document.get("net_delta") else {
+    let Some(value) = document.get(NET_DELTA) else {
         return Some(without_delta(ask, &document, reply));
     };
     let holds = value.as_number().is_some_and(|seen| {
@@ -204,6 +237,13 @@ fn other_delta(
         hint: json::other_type(&Value::Number(wanted.clone()), value),
         ..ask.miss(phrase::found(value))
     })
+}
+
+/// The mismatch of `net_delta`, asked otherwise, with an answer that does not have it.
+pub(super) fn no_delta(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
+    let document = json::document_or_structured(reply).ok()?;
+    let is_there = document.get(NET_DELTA).is_some();
+    (!is_there).then(|| without_delta(ask, &document, reply))
 }
 
 fn without_delta(ask: &Ask, document: &Value, reply: &Reply) -> Mismatch {

@@ -3,13 +3,19 @@ use serde_json_path::JsonPath;
 
 use crate::{
     check::sample::{fails, hold, refuses, report, says, tool},
-    suite::model::expectation::{Expectation, Precision, ResultCount},
+    suite::model::{
+        counted::CountedPath,
+        expectation::{Expectation, Precision, ResultCount},
+    },
 };
 
 fn count(bound: u64, path: Option<&str>) -> ResultCount {
     ResultCount {
         bound,
-        path: path.map(|path| (path.to_owned(), JsonPath::parse(path).unwrap())),
+        path: path.map(|path| {
+            let compile = |path: &str| JsonPath::parse(path).ok();
+            CountedPath::new(path, compile(path).unwrap(), compile)
+        }),
     }
 }
 
@@ -65,7 +71,7 @@ fn other_lengths_are_explained() {
         (Expectation::MinResults(Box::new(count(1, Some("$.a")))), says(r#"{"b": []}"#)),
         (Expectation::MinResults(Box::new(count(1, Some("$.a")))), says(r#"{"a": {}}"#)),
         (Expectation::MinResults(Box::new(count(3, Some("$.a[*]")))), says(r#"{"a": [1]}"#)),
-    ]), @r#"
+    ]), @"
     min_results: $.items: expected at least 3 results, there is 1
     max_results: $: expected at most 1 result, there are 2
     min_results: $: expected at least 1 result, there are 0
@@ -78,9 +84,64 @@ fn other_lengths_are_explained() {
     min_results: expected at least 1 result, the answer is the JSON-RPC error 1, `m`
       hint: if this error is what should happen, expect it with `error: {code: 1}`
     min_results: expected at least 1 result at `$.a`, nothing is at `$.a`
+      hint: `$` has `b`
     min_results: expected at least 1 result at `$.a`, `$.a` is an object
     min_results: $.a[*]: expected at least 3 results at `$.a[*]`, there is 1
-    "#);
+    ");
+}
+
+fn least_at(bound: u64, path: &str) -> Expectation {
+    Expectation::MinResults(Box::new(count(bound, Some(path))))
+}
+
+fn most_at(bound: u64, path: &str) -> Expectation {
+    Expectation::MaxResults(Box::new(count(bound, Some(path))))
+}
+
+#[test]
+fn a_path_to_several_places_counts_what_it_leads_to() {
+    let pages = || says(r#"{"pages": [{"items": [1, 2, 3]}, {"items": [4, 5]}], "none": []}"#);
+    hold(&[
+        (
+            least_at(3, "$..items"),
+            says(r#"{"data": {"items": [1, 2, 3]}}"#),
+        ),
+        (most_at(3, "$..items"), pages()),
+        (least_at(2, "$.pages[*].items"), pages()),
+        (least_at(5, "$..items[*]"), pages()),
+        (most_at(2, "$.pages[*]"), pages()),
+        (least_at(2, "$.rows[*]"), says(r#"{"rows": [[1], [2]]}"#)),
+        (
+            least_at(2, "$.l[*].id"),
+            says(r#"{"l": [{"id": "a"}, {"id": null}, {}]}"#),
+        ),
+        (most_at(0, "$..items"), says(r#"{"items": null}"#)),
+        (most_at(0, "$.none[*]"), pages()),
+        (most_at(0, "$.none[*].id"), pages()),
+        (most_at(0, "$.none[?@.bad].items[*]"), pages()),
+        (most_at(0, "$.none[*]"), says(r#"{"none": null}"#)),
+    ]);
+    insta::assert_snapshot!(report(&[
+        (most_at(2, "$..items"), says(r#"{"data": {"items": [1, 2, 3]}}"#)),
+        (least_at(3, "$.pages[*].items"), pages()),
+        (most_at(5, "$.pges[*]"), pages()),
+        (most_at(5, "$.pages[*].itmes[*]"), pages()),
+        (most_at(5, "$..itmes"), pages()),
+        (most_at(5, "$.pages[*]"), says(r#"{"pages": "none"}"#)),
+        (most_at(5, "$..items"), says(r#"{"items": [{"items": "x"}]}"#)),
+        (most_at(1, "$..id"), says(r#"[{"id": 1}, {"id": 2}]"#)),
+    ]), @"
+    max_results: $.data.items: expected at most 2 results at `$..items`, there are 3
+    min_results: $.pages[1].items: expected at least 3 results at `$.pages[*].items`, there are 2
+    max_results: expected at most 5 results at `$.pges[*]`, nothing is at `$.pges`
+      hint: there is `$.pages`
+    max_results: expected at most 5 results at `$.pages[*].itmes[*]`, nothing is at `$.pages[*].itmes`
+    max_results: expected at most 5 results at `$..itmes`, nothing is at `$..itmes`
+    max_results: expected at most 5 results at `$.pages[*]`, `$.pages` is a string
+    max_results: expected at most 5 results at `$..items`, `$..items` leads to 2 places, to arrays and to others: `$.items[0].items` is a string
+      hint: `path` leads to arrays, or to values that are counted themselves
+    max_results: $..id: expected at most 1 result at `$..id`, there are 2
+    ");
 }
 
 #[test]

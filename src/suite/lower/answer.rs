@@ -2,12 +2,15 @@
 
 use serde_json::Number;
 
-use super::Lowering;
+use super::{Lowering, path::compile};
 use crate::suite::{
     Dialect,
-    model::expectation::{
-        ContentRule, ErrorWanted, Expectation, Precision, ResultCount, TextRule, Wanted,
-        WantedState,
+    model::{
+        counted::CountedPath,
+        expectation::{
+            ContentRule, ErrorWanted, Expectation, Precision, ResultCount, TextRule, Wanted,
+            WantedState,
+        },
     },
     problems,
     raw::{
@@ -319,7 +322,8 @@ impl Lowering<'_> {
                     Some(path) => {
                         let text = self.as_path(path.value.text, path.at)?;
                         let compiled = self.path(&text, path.at)?;
-                        Some((text, compiled))
+                        let beginning = |text: &str| compile(text).ok();
+                        Some(CountedPath::new(&text, compiled, beginning))
                     }
                 };
                 let Count(bound) = count?.value;

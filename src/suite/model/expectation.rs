@@ -306,7 +306,7 @@ pub(crate) struct ResultCount {
     /// The bound.
     pub(crate) bound: u64,
     /// Where the array is; `None`: the root or a well-known member.
-    pub(crate) path: Option<(String, serde_json_path::JsonPath)>,
+    pub(crate) path: Option<super::counted::CountedPath>,
 }
 
 /// A file and texts about it.

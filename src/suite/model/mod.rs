@@ -2,6 +2,7 @@
 //! Made by `suite::lower`; read by `plan`, `session` (subjects only) and `check` (expectations only).
 
 pub(crate) mod container;
+pub(crate) mod counted;
 pub(crate) mod expectation;
 mod fixture;
 pub(crate) mod misspelt;

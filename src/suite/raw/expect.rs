@@ -102,7 +102,9 @@ shape! {
         findings = "findings": NoneOrTexts;
         /// The answer is as stored: `true`, a name, or a map with `redact`.
         snapshot = "snapshot": FlagOr<TextOr<RawSnapshot>>;
-        /// None of these expectations holds. What is looked for in JSON fails here when the text holds several JSON values.
+        /// None of these expectations holds. An answer that has nothing of what one speaks of is no proof of that: what
+        /// is looked for in JSON fails here when the text is no JSON or holds several JSON values, when nothing is at
+        /// a path (but for `exists`), and when the array or the declared schema is not there.
         not = "not": Box<RawExpect>;
     }
 }
@@ -124,7 +126,10 @@ shape! {
     RawResults, "a number of results" {
         /// How many.
         count = "count": Count;
-        /// Where the array is, as JSONPath.
+        /// Where the array is, as JSONPath. What a path matches that ends in `[*]`, a filter or a slice is counted
+        /// itself. Another one that can match several places leads to arrays, of which each must have so many
+        /// items; where it leads to other values, these are counted. A path that leads nowhere fails, unless a
+        /// list on the way is empty or a filter lets nothing through: that is a count of 0.
         path = "path": Text;
     }
 }
