@@ -1,10 +1,26 @@
-//! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not.
+//! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not: one
+//! without the array, the member, the place of a path or the declared schema that they look at.
 
 use crate::{
-    check::{ask, ask::Ask, check, content, errors::frames, json, text::unescaped, view, wanted},
-    observation::{Observation, answer::Body},
+    check::{
+        ask,
+        ask::Ask,
+        check, content,
+        errors::frames,
+        json::{self, Source},
+        results, schema,
+        text::unescaped,
+        view, wanted,
+    },
+    observation::{
+        Observation,
+        answer::{Body, Reply},
+    },
     outcome::verdict::{Mismatch, Verdict},
-    suite::{model::expectation::Expectation, written::Part},
+    suite::{
+        model::expectation::{Expectation, PathRule, ResultCount},
+        written::Part,
+    },
 };
 
 /// `not`
@@ -84,43 +100,74 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
         }
         (Body::Result(reply), _) => reply,
     };
-    let several = || json::several(&reply.text).map(|several| several.mismatch(ask, reply));
+    unspoken(ask, needs, reply, seen)
+}
+
+/// The verdict when the result has nothing of what an expectation speaks of.
+fn unspoken(ask: &Ask, needs: Needs<'_>, reply: &Reply, seen: &Observation) -> Option<Verdict> {
     let missing = match needs {
-        Needs::Json => json::document_or_structured(reply)
-            .err()
-            .map(|none| *none.mismatch(ask, reply))
-            .or_else(several),
-        Needs::JsonText => json::document(&reply.text)
-            .err()
-            .map(|none| *none.mismatch(ask, reply))
-            .or_else(several),
-        Needs::Structured if reply.structured().is_none() => {
-            Some(ask.miss("the answer has no structured content"))
+        Needs::Nothing | Needs::Result => None,
+        Needs::Json => without_json(ask, reply),
+        Needs::Results(rule) => {
+            without_json(ask, reply).or_else(|| results::uncountable(ask, rule, reply))
         }
-        Needs::Blocks if !content::has_blocks(reply) => Some(content::without_blocks(ask)),
-        Needs::Nothing | Needs::Result | Needs::Structured | Needs::Blocks => None,
+        Needs::Delta => without_json(ask, reply).or_else(|| results::no_delta(ask, reply)),
+        Needs::JsonText(rules) => json::document(&reply.text)
+            .err()
+            .map(|none| *none.mismatch(ask, reply))
+            .or_else(|| several(ask, reply))
+            .or_else(|| json::unspoken(ask, Source::Text, rules, reply)),
+        Needs::Structured(rules) => without_structured(ask, reply)
+            .or_else(|| json::unspoken(ask, Source::Structured, rules, reply)),
+        Needs::DeclaredSchema => match without_structured(ask, reply) {
+            None => return schema::without_schema(ask, seen),
+            missing => missing,
+        },
+        Needs::Blocks => (!content::has_blocks(reply)).then(|| content::without_blocks(ask)),
     };
     missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
 }
 
+/// The mismatch of an answer that is not one JSON value.
+fn without_json(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
+    let none = json::document_or_structured(reply).err();
+    none.map(|none| *none.mismatch(ask, reply))
+        .or_else(|| several(ask, reply))
+}
+
+fn several(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
+    json::several(&reply.text).map(|several| several.mismatch(ask, reply))
+}
+
+fn without_structured(ask: &Ask, reply: &Reply) -> Option<Mismatch> {
+    let is_missing = reply.structured().is_none();
+    is_missing.then(|| ask.miss("the answer has no structured content"))
+}
+
 /// What must be there for an expectation to speak of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Needs {
+#[derive(Debug, Clone, Copy)]
+enum Needs<'a> {
     /// It speaks of other things than the result.
     Nothing,
     /// A result.
     Result,
     /// JSON, in the text or structured.
     Json,
-    /// JSON in the text.
-    JsonText,
-    /// Structured content.
-    Structured,
+    /// An array in it.
+    Results(&'a ResultCount),
+    /// Its member `net_delta`.
+    Delta,
+    /// Something at paths of the JSON in the text.
+    JsonText(&'a [PathRule]),
+    /// Something at paths of the structured content.
+    Structured(&'a [PathRule]),
+    /// Structured content, and a schema that the tool declares for it.
+    DeclaredSchema,
     /// Content blocks, or a list of them.
     Blocks,
 }
 
-fn needs(expectation: &Expectation) -> Needs {
+fn needs(expectation: &Expectation) -> Needs<'_> {
     match expectation {
         Expectation::NotError(_)
         | Expectation::IsError(_)
@@ -132,12 +179,12 @@ fn needs(expectation: &Expectation) -> Needs {
         | Expectation::InOrder(_)
         | Expectation::MatchesRegex(_) => Needs::Result,
         Expectation::Content(_) => Needs::Blocks,
-        Expectation::JsonPath(_) => Needs::JsonText,
-        Expectation::JsonSchema(_)
-        | Expectation::MinResults(_)
-        | Expectation::MaxResults(_)
-        | Expectation::NetDelta { .. } => Needs::Json,
-        Expectation::Structured(_) | Expectation::OutputSchema(_) => Needs::Structured,
+        Expectation::JsonPath(rules) => Needs::JsonText(rules),
+        Expectation::JsonSchema(_) => Needs::Json,
+        Expectation::MinResults(rule) | Expectation::MaxResults(rule) => Needs::Results(rule),
+        Expectation::NetDelta { .. } => Needs::Delta,
+        Expectation::Structured(rules) => Needs::Structured(rules),
+        Expectation::OutputSchema(_) => Needs::DeclaredSchema,
         Expectation::Error(_)
         | Expectation::FileContains(_)
         | Expectation::FileNotContains(_)
@@ -165,7 +212,7 @@ fn needs(expectation: &Expectation) -> Needs {
 
 /// Whether the text of the answer says nothing about why an expectation holds.
 fn is_beside_text(expectation: &Expectation) -> bool {
-    needs(expectation) == Needs::Nothing
+    matches!(needs(expectation), Needs::Nothing)
 }
 
 #[cfg(test)]

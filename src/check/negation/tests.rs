@@ -4,7 +4,10 @@ use serde_json_path::JsonPath;
 use crate::{
     check::sample::{self, fails, hold, refuses, report, says},
     suite::model::{
-        expectation::{ContentRule, Expectation, PathRule, ResultCount, ValueRule},
+        counted::CountedPath,
+        expectation::{
+            ContentRule, Expectation, Matcher, PathRule, Precision, ResultCount, ValueRule,
+        },
         pattern::Pattern,
     },
 };
@@ -139,5 +142,65 @@ fn what_cannot_speak_of_the_answer_is_no_proof() {
             sample::tool(json!({"content": []})),
         ),
         (not("not", inner()), says(r#"{"a": 1}"#)),
+    ]);
+}
+
+fn rules(path: &str, rule: ValueRule) -> Vec<PathRule> {
+    vec![PathRule {
+        written: path.to_owned(),
+        path: JsonPath::parse(path).unwrap(),
+        rule,
+    }]
+}
+
+fn at(path: &str, rule: ValueRule) -> Expectation {
+    not("json_path", Expectation::JsonPath(rules(path, rule)))
+}
+
+#[test]
+fn what_is_not_there_is_no_proof() {
+    let failed = || ValueRule::Equals(json!("failed"));
+    let least = |path: Option<&str>| {
+        let compile = |path: &str| JsonPath::parse(path).ok();
+        let path = path.map(|path| CountedPath::new(path, compile(path).unwrap(), compile));
+        Expectation::MinResults(Box::new(ResultCount { bound: 1, path }))
+    };
+    let structured = Expectation::Structured(rules("$.state", failed()));
+    let delta = Expectation::NetDelta {
+        wanted: 0.into(),
+        precision: Precision::Exact,
+    };
+    insta::assert_snapshot!(report(&[
+        (not("min_results", least(None)), says(r#"{"error": "down"}"#)),
+        (not("min_results", least(Some("$.itmes"))), says(r#"{"items": []}"#)),
+        (not("net_delta", delta), says(r#"{"error": "x"}"#)),
+        (at("$.state", failed()), says(r#"{"status": "failed"}"#)),
+        (at("$.l[*].state", failed()), says(r#"{"l": []}"#)),
+        (not("structured", structured), sample::tool(json!({"structuredContent": {"status": 1}}))),
+    ]), @r#"
+    not: expected not `min_results` (at least 1 result), the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
+    not: expected not `min_results` (at least 1 result at `$.itmes`), nothing is at `$.itmes`
+      hint: there is `$.items`
+    not: expected not `net_delta` (the member `net_delta` to be `0`), the JSON object does not have it
+    not: $.state: expected not `json_path` (the text to be JSON with `$.state`: `"failed"`), nothing is there
+      hint: there is `$.status`
+    not: $.l[*].state: expected not `json_path` (the text to be JSON with `$.l[*].state`: `"failed"`), nothing is there
+    not: $.state: expected not `structured` (structured content with `$.state`: `"failed"`), nothing is there
+      hint: there is `$.status`
+    "#);
+}
+
+#[test]
+fn what_is_not_there_is_proof_where_that_is_spoken_of() {
+    let there = || ValueRule::Matchers(vec![Matcher::Exists(true)]);
+    let both = [
+        rules("$.a", ValueRule::Equals(json!(1))),
+        rules("$.b", ValueRule::Equals(json!(1))),
+    ];
+    let both = not("json_path", Expectation::JsonPath(both.concat()));
+    hold(&[
+        (at("$.error", there()), says("{}")),
+        (at("$.l[?@.bad]", there()), says(r#"{"l": []}"#)),
+        (both, says(r#"{"a": 2}"#)),
     ]);
 }

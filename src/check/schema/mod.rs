@@ -170,58 +170,75 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         Ok(reply) => reply,
         Err(none) => return none.verdict(&ask),
     };
-    let Some(tool) = seen
-        .answer
-        .as_ref()
-        .and_then(|answer| answer.tool.as_deref())
-    else {
-        return Verdict::Unknowable("`output_schema` needs the call of a tool".to_owned());
+    let schema = match declared_for_call(&ask, seen) {
+        Ok(schema) => schema,
+        Err(verdict) => return verdict,
     };
-    let Some(catalog) = seen
-        .catalog
-        .as_deref()
-        .filter(|catalog| catalog.tools.is_some())
-    else {
-        return Verdict::Unknowable("the server's tools could not be listed".to_owned());
+    let Some(structured) = &reply.structured else {
+        return Verdict::Missed(vec![without_structured(&ask, reply)]);
+    };
+    match usable(&ask, schema) {
+        Ok(schema) => against(
+            &ask,
+            (&schema, "the declared schema"),
+            (structured, "structuredContent"),
+        ),
+        Err(verdict) => verdict,
+    }
+}
+
+/// The verdict on `output_schema`, asked otherwise, when there is no schema that an answer could be held against.
+pub(super) fn without_schema(ask: &Ask, seen: &Observation) -> Option<Verdict> {
+    let schema = declared_for_call(ask, seen);
+    schema.and_then(|schema| usable(ask, schema)).err()
+}
+
+/// The schema that the called tool declares.
+fn declared_for_call<'a>(ask: &Ask, seen: &'a Observation) -> Result<&'a Value, Verdict> {
+    let answer = seen.answer.as_ref();
+    let Some(tool) = answer.and_then(|answer| answer.tool.as_deref()) else {
+        let reason = "`output_schema` needs the call of a tool";
+        return Err(Verdict::Unknowable(reason.to_owned()));
+    };
+    let catalog = seen.catalog.as_deref();
+    let Some(catalog) = catalog.filter(|catalog| catalog.tools.is_some()) else {
+        let reason = "the server's tools could not be listed";
+        return Err(Verdict::Unknowable(reason.to_owned()));
     };
     let Some(definition) = catalog.tool(tool) else {
-        return Verdict::Missed(vec![Mismatch {
+        return Err(Verdict::Missed(vec![Mismatch {
             hint: text::nearest(tool, catalog.tool_names())
                 .map(|near| format!("the server lists {}", phrase::quoted(near))),
             ..ask.miss(format!(
                 "the server does not list the tool {}",
                 phrase::quoted(tool)
             ))
-        }]);
+        }]));
     };
-    let Some(schema) = definition.get("outputSchema") else {
-        return ask.missed(format!("the tool {} declares none", phrase::quoted(tool)));
-    };
-    let Some(structured) = &reply.structured else {
-        return Verdict::Missed(vec![without_structured(&ask, reply)]);
-    };
-    match compile(schema) {
-        Ok(schema) => against(
-            &ask,
-            (&schema, "the declared schema"),
-            (structured, "structuredContent"),
-        ),
-        Err(NoValidator::Invalid(reason)) => Verdict::Missed(vec![Mismatch {
+    definition
+        .get("outputSchema")
+        .ok_or_else(|| ask.missed(format!("the tool {} declares none", phrase::quoted(tool))))
+}
+
+/// The compiled form of a schema that a tool declares.
+fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
+    compile(schema).map_err(|none| match none {
+        NoValidator::Invalid(reason) => Verdict::Missed(vec![Mismatch {
             actual: Some(phrase::laid_out(schema)),
             ..ask.miss(format!("the declared schema is not valid: {reason}"))
         }]),
-        Err(NoValidator::Remote(reason)) => Verdict::Unknowable(format!(
+        NoValidator::Remote(reason) => Verdict::Unknowable(format!(
             "the declared schema refers to a document that is not fetched: {reason}"
         )),
-        Err(NoValidator::TooDeep) => Verdict::Unknowable(
+        NoValidator::TooDeep => Verdict::Unknowable(
             "the declared schema goes deeper, through its references, than is followed here"
                 .to_owned(),
         ),
-        Err(NoValidator::PatternsTooLarge) => Verdict::Unknowable(
+        NoValidator::PatternsTooLarge => Verdict::Unknowable(
             "the patterns of the declared schema take more memory together than they get here"
                 .to_owned(),
         ),
-    }
+    })
 }
 
 fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {

@@ -189,3 +189,22 @@ fn a_schema_cannot_keep_the_run_busy_or_end_it() {
     let verdict = check(&schema(&itself), &structured(&deep));
     assert!(matches!(verdict, Verdict::Unknowable(_)), "{verdict:?}");
 }
+
+#[test]
+fn without_a_declared_schema_nothing_is_proved_of_it() {
+    let not = || Expectation::Not(vec![("output_schema", Expectation::OutputSchema(true))]);
+    let undeclared = json!({"name": "echo", "inputSchema": {"type": "object"}});
+    hold(&[(
+        not(),
+        declaring(structured(&json!(1)), echo(&json!({"type": "object"}))),
+    )]);
+    insta::assert_snapshot!(report(&[
+        (not(), declaring(structured(&json!({})), undeclared)),
+        (not(), declaring(structured(&json!({})), echo(&json!({"type": 5})))),
+        (not(), declaring(structured(&json!({})), json!({"name": "other"}))),
+    ]), @"
+    not: expected not `output_schema` (structured content that satisfies the tool's `outputSchema`), the tool `echo` declares none
+    not: expected not `output_schema` (structured content that satisfies the tool's `outputSchema`), the declared schema is not valid: 5 is not valid under any of the schemas listed in the 'anyOf' keyword
+    not: expected not `output_schema` (structured content that satisfies the tool's `outputSchema`), the server does not list the tool `echo`
+    ");
+}
