@@ -177,6 +177,15 @@ impl Lowering<'_> {
         }
     }
 
+    /// A text as a pattern of a JSON Schema in which data means itself.
+    pub(super) fn as_schema_pattern(&self, text: &str, at: At) -> String {
+        match self.filling(at) {
+            None => text.to_owned(),
+            Some(Filling::Value) => regex::escape(text),
+            Some(Filling::Text(parts)) => data_in_pattern::pattern(parts),
+        }
+    }
+
     /// A text as a path into JSON in which data means itself; under the Go tool's rules it is part of the path.
     pub(super) fn as_path(&mut self, text: String, at: At) -> Option<String> {
         let path = match (self.filling(at), self.dialect()) {

@@ -16,7 +16,7 @@ use crate::{
             value::{Anything, Text},
         },
         template::text_has_markers,
-        yaml::At,
+        yaml::{At, Entry, Kind, Node},
     },
     words::json_schema::{self, Base, Schema, Unusable},
 };
@@ -26,7 +26,8 @@ impl Lowering<'_> {
     pub(super) fn json_schema(&mut self, field: Field<TextOr<Anything>>) -> Option<SchemaRule> {
         let at = field.at;
         let (written, found) = match field.value {
-            TextOr::Map(Anything(node)) => {
+            TextOr::Map(Anything(mut node)) => {
+                self.escape_data_in_patterns(&mut node);
                 // What is wrong about a marker may be right about its value, of which nothing is known yet.
                 let is_template = self.fillings.is_empty() && has_markers(&node);
                 let files = RefCell::default();
@@ -62,6 +63,50 @@ impl Lowering<'_> {
                 self.problem(at, |origin| problems::bad_schema(origin, &reason));
                 None
             }
+        }
+    }
+
+    /// What was filled in into the patterns of a schema means itself. Where a schema has data or names of the author's
+    /// choice, `pattern` is no keyword.
+    fn escape_data_in_patterns(&self, schema: &mut Node) {
+        match &mut schema.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
+            Kind::List(items) => {
+                for item in items {
+                    self.escape_data_in_patterns(item);
+                }
+            }
+            Kind::Map(keywords) => {
+                for keyword in keywords {
+                    self.escape_data_in_keyword(keyword);
+                }
+            }
+        }
+    }
+
+    fn escape_data_in_keyword(&self, Entry { key, value }: &mut Entry) {
+        let keyword = key.text.as_str();
+        if json_schema::DATA.contains(&keyword) {
+            return;
+        }
+        match &mut value.kind {
+            Kind::Text(text, _) if keyword == "pattern" => {
+                *text = self.as_schema_pattern(text, value.at);
+            }
+            Kind::Map(members) if json_schema::NAMED_SCHEMAS.contains(&keyword) => {
+                for Entry { key, value } in members {
+                    if keyword == "patternProperties" {
+                        key.text = self.as_schema_pattern(&key.text, key.at);
+                    }
+                    self.escape_data_in_patterns(value);
+                }
+            }
+            Kind::Null
+            | Kind::Flag(..)
+            | Kind::Number(..)
+            | Kind::Text(..)
+            | Kind::List(_)
+            | Kind::Map(_) => self.escape_data_in_patterns(value),
         }
     }
 

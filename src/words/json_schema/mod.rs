@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use self::{ecma::Written, layout::Layout};
 pub(crate) use self::{
+    ecma::{DATA, NAMED_SCHEMAS},
     files::{Base, Unusable, compile_beside},
     keywords::misspelt,
     plain::is_plainly_satisfied,

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(super) use self::pattern::translated as pattern;
 
 /// Keywords whose members are schemas under names of the author's choice.
-pub(super) const NAMED_SCHEMAS: [&str; 6] = [
+pub(crate) const NAMED_SCHEMAS: [&str; 6] = [
     "properties",
     "patternProperties",
     "$defs",
@@ -23,7 +23,7 @@ pub(super) const NAMED_SCHEMAS: [&str; 6] = [
 ];
 
 /// Keywords whose values are data.
-pub(super) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+pub(crate) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
 /// Patterns as they were written, by what they were translated to.
 #[derive(Debug, Clone, Default)]
