@@ -16,6 +16,7 @@ mod env_file;
 pub(crate) mod expectation;
 mod files;
 mod filling;
+mod filter_patterns;
 mod matcher;
 mod names;
 mod notices;

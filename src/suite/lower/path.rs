@@ -2,7 +2,7 @@
 
 use serde_json_path::JsonPath;
 
-use super::{Compiled, Lowering};
+use super::{Compiled, Lowering, filter_patterns};
 use crate::suite::{Dialect, problems, yaml::At};
 
 impl Compiled {
@@ -83,10 +83,15 @@ pub(crate) fn compile(text: &str) -> Result<JsonPath, String> {
         ));
     }
     let full = full(without_blanks(text));
-    JsonPath::parse(&full).or_else(|error| {
-        let short = translate(&full[1..])?;
-        JsonPath::parse(&short).map_err(|_| error.to_string())
-    })
+    let (path, written) = match JsonPath::parse(&full) {
+        Ok(path) => (path, full),
+        Err(error) => {
+            let short = translate(&full[1..])?;
+            let path = JsonPath::parse(&short).map_err(|_| error.to_string())?;
+            (path, short)
+        }
+    };
+    filter_patterns::wrong(&written).map_or(Ok(path), Err)
 }
 
 /// The path without the blanks round it, except for those that the first or the last key of the short form has.
@@ -307,6 +312,10 @@ mod tests {
         case("a[0]b", "`b` follows without `.`");
         case("a]", "`a]` has a `]` too many");
         case("$.", "a key is empty");
+        case(
+            "l[?search(@.n, '(secret')].n",
+            "the pattern `(secret` of `search` is no regular expression: unclosed group",
+        );
     }
 
     proptest! {

@@ -34,7 +34,7 @@ impl Compiled {
 }
 
 /// The last line of the library's message, which says what is wrong; the lines before draw the pattern.
-fn reason(error: &regex::Error) -> String {
+pub(super) fn reason(error: &regex::Error) -> String {
     if let regex::Error::CompiledTooBig(limit) = error {
         return format!("compiled it would be larger than {limit} bytes");
     }

@@ -22,6 +22,26 @@ pub(crate) fn bad_regex(origin: Origin, pattern: &str, reason: &str) -> Diagnost
     )
 }
 
+/// Flags behind a pattern between slashes.
+pub(crate) fn flags_behind_pattern(origin: Origin, pattern: &str, flags: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_REGEX,
+        origin,
+        format!("`{flags}` stands behind the pattern `/{pattern}/`, where flags have no meaning"),
+    );
+    // Each place is looked for, and Unicode is the rule.
+    let kept: String = flags
+        .chars()
+        .filter(|flag| !matches!(flag, 'g' | 'u'))
+        .collect();
+    let meant = if kept.is_empty() {
+        format!("/{pattern}/")
+    } else {
+        format!("/(?{kept}){pattern}/")
+    };
+    helped(problem, format!("write `{meant}`"))
+}
+
 /// No JSONPath.
 pub(crate) fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
     let problem = error(

@@ -114,7 +114,7 @@ shape! {
     RawError, "`error`" {
         /// Its code.
         code = "code": Integer;
-        /// A text that its message contains, or a regular expression between slashes.
+        /// A text that its message contains, or a regular expression between slashes, with flags inside: `/(?i)denied/`.
         message = "message": Text;
         /// Members of its data.
         data = "data": Anything;

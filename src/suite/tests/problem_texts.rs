@@ -48,6 +48,8 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x}\ntimeout: 30\n---\nname: b\nS\nassert: {tool: x, expect: {max_duration: -5s}}\n",
     "S\nassert: {tool: x, expect: {matches_regex: ['(?=a)', '(', ok]}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'a[1abc]': 1, '$.b': 2}}}\n",
+    "S\nassert: {tool: x, expect: {json_path: {\"$[?search(@.n, '(secret')]\": 1}}}\n",
+    "S\nassert: {tool: x, expect: {error: {message: /denied/gi}}}\n---\nname: b\nS\nassert: {tool: x, expect: {error: {message: /tmp/a}}}\n",
     "S\nassert: {tool: x, expect: {json_schema: {type: strin}}}\n---\nname: b\nS\nassert: {tool: x, expect: {json_schema: missing.json}}\n---\nname: c\nS\nassert: {tool: x, expect: {json_schema: {requird: [a]}}}\n",
     "S\nassert: {tool: x, expect: {only_changed: ['a[']}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'$.a': {type: text}, '$.b': {gt: high}}}}\n",
