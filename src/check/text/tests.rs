@@ -220,7 +220,7 @@ fn forbidden_content_is_found_wherever_it_is() {
     not_contains: content[0].data: expected no content to contain `aGVsbG8=`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: expected no content to contain `x`, the answer is the JSON-RPC error -32603, `x`
-      hint: if this error is what should happen, expect it with `error: {code: -32603}`
+      hint: if this error is what should happen, expect it with `error: {code: -32603}`, and instead of `not_contains`, which looks at results, say what its message must not hold: `not: {error: {message: …}}`
     "#);
 }
 
