@@ -170,23 +170,20 @@ fn resource_text(result: &Value) -> String {
 
 /// A text in quotes, as Go's `%q` writes it.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for sign in text.chars() {
-        match sign {
-            '"' | '\\' => quoted.extend(['\\', sign]),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\x07' => quoted.push_str("\\a"),
-            '\x08' => quoted.push_str("\\b"),
-            '\x0b' => quoted.push_str("\\v"),
-            '\x0c' => quoted.push_str("\\f"),
-            sign if sign.is_ascii_control() => quoted += &format!("\\x{:02x}", u32::from(sign)),
-            sign if sign.is_control() => quoted += &format!("\\u{:04x}", u32::from(sign)),
-            sign => quoted.push(sign),
-        }
-    }
-    quoted + "\""
+    let escaped = text.chars().map(|sign| match sign {
+        '"' | '\\' => format!("\\{sign}"),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\x07' => "\\a".to_owned(),
+        '\x08' => "\\b".to_owned(),
+        '\x0b' => "\\v".to_owned(),
+        '\x0c' => "\\f".to_owned(),
+        sign if sign.is_ascii_control() => format!("\\x{:02x}", u32::from(sign)),
+        sign if sign.is_control() => format!("\\u{:04x}", u32::from(sign)),
+        sign => sign.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 /// The description, then a line for each message: its text, or its content as JSON.
