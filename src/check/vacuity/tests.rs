@@ -13,8 +13,8 @@ use crate::{
     },
     suite::model::{
         expectation::{
-            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, PathRule, ProgressWanted,
-            ResultCount, TextRule, TrajectoryRule, ValueRule,
+            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, PathPattern, PathRule,
+            ProgressWanted, ResultCount, TextRule, TrajectoryRule, ValueRule,
         },
         pattern::Pattern,
     },
@@ -88,10 +88,18 @@ fn what_nothing_can_fail_is_named() {
         })),
         Expectation::Stderr(Box::default()),
         Expectation::OutputSchema(false),
+        Expectation::OnlyChanged(
+            ["src/*", "**"]
+                .map(|glob| PathPattern {
+                    written: glob.to_owned(),
+                    glob: globset::Glob::new(glob).unwrap().compile_matcher(),
+                })
+                .into(),
+        ),
         Expectation::Trajectory(Box::new(TrajectoryRule::Absence(Vec::new()))),
         Expectation::Not(Vec::new()),
     ];
-    insta::assert_snapshot!(reasons(&all, &seen).join("\n"), @r#"
+    insta::assert_snapshot!(reasons(&all, &seen).join("\n"), @"
     `contains` asks only for the empty text, which every text contains
     `contains` asks for nothing
     `contains_any` has the empty text among its choices, which every text contains
@@ -107,9 +115,10 @@ fn what_nothing_can_fail_is_named() {
     `assert_logging` asks for nothing
     `stderr` asks for nothing
     `output_schema` asks for nothing
+    `only_changed` lets every path change: `**`
     `absence` asks for nothing
     `not` asks for nothing
-    "#);
+    ");
 }
 
 #[test]
@@ -392,4 +401,22 @@ fn a_tool_that_a_line_of_the_log_names_may_have_been_called() {
     assert_eq!(doubts(count(Some(1))).len(), 1);
     assert!(doubts(count(None)).is_empty());
     assert!(doubts(TrajectoryRule::Absence(texts(&["edit"]))).is_empty());
+}
+
+#[test]
+fn an_error_of_any_message_is_not_named() {
+    let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
+    for message in [
+        TextRule::Literal(String::new()),
+        TextRule::Pattern(Pattern::plain(".*")),
+        TextRule::Pattern(Pattern::plain(r"(?s)^.*$")),
+    ] {
+        let shown = format!("{message:?}");
+        let wanted = Expectation::Error(Box::new(ErrorWanted {
+            message: Some(message),
+            ..ErrorWanted::default()
+        }));
+        let found = reasons(&[wanted], &calling(refusal(), "unknown", json!({})));
+        assert_eq!(found.len(), 1, "{shown}: {found:?}");
+    }
 }

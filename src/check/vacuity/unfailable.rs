@@ -2,7 +2,7 @@
 
 use super::pattern;
 use crate::suite::model::{
-    expectation::{Expectation, StderrWanted, TrajectoryRule},
+    expectation::{Expectation, StderrWanted, TextRule, TrajectoryRule},
     pattern::Pattern,
 };
 
@@ -27,6 +27,13 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         Expectation::MatchesRegex(patterns) => open_patterns(patterns),
         Expectation::MinResults(rule) => {
             (rule.bound == 0).then(|| "`min_results: 0` holds for any number of results".to_owned())
+        }
+        Expectation::OnlyChanged(patterns) => {
+            let all = patterns.iter().find(|one| is_every_path(&one.written))?;
+            Some(format!(
+                "`only_changed` lets every path change: `{}`",
+                all.written
+            ))
         }
         Expectation::Stderr(wanted) => {
             is_open_stderr(wanted).then(|| "`stderr` asks for nothing".to_owned())
@@ -53,7 +60,6 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::FileExists(_)
         | Expectation::FileNotExists(_)
         | Expectation::FileUnchanged(_)
-        | Expectation::OnlyChanged(_)
         | Expectation::MinProgress(_)
         | Expectation::Progress(_)
         | Expectation::MaxDuration(_)
@@ -65,6 +71,21 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::Exit(_)
         | Expectation::Findings(_)
         | Expectation::Snapshot(_) => None,
+    }
+}
+
+/// Whether a glob is known to take every path.
+fn is_every_path(glob: &str) -> bool {
+    matches!(glob, "**" | "**/*" | "**/**")
+}
+
+/// Whether nothing is said about a text by a rule.
+pub(super) fn is_open_text(rule: &TextRule) -> bool {
+    match rule {
+        TextRule::Literal(text) => text.is_empty(),
+        TextRule::Pattern(one) => {
+            pattern::is_empty_in_every_text(one) || pattern::is_in_every_text(one)
+        }
     }
 }
 

@@ -221,7 +221,10 @@ fn names_the_error(expectation: &Expectation) -> bool {
                 message,
                 data,
             } = &**wanted;
-            code.is_some() || message.is_some() || data.is_some()
+            let is_worded = message
+                .as_ref()
+                .is_some_and(|rule| !super::unfailable::is_open_text(rule));
+            code.is_some() || is_worded || data.is_some()
         }
         Expectation::Contains(_)
         | Expectation::ContainsAny(_)
