@@ -147,7 +147,7 @@ impl Lowering<'_> {
         list.add("output_schema", output_schema, |field| {
             if !field.value {
                 self.problem(field.key, |origin| {
-                    problems::empty_value(origin, "output_schema")
+                    problems::idle_switch(origin, "output_schema")
                 });
             }
             Some(Expectation::OutputSchema(field.value))

@@ -82,6 +82,15 @@ pub(crate) fn compile(text: &str) -> Result<JsonPath, String> {
             "`{source}` chooses what is read for `capture` only"
         ));
     }
+    let prefixed = trimmed.split_once(':').filter(|(word, path)| {
+        let is_word = !word.is_empty() && word.bytes().all(|it| it.is_ascii_alphabetic());
+        is_word && (*path == "$" || path.starts_with("$.") || path.starts_with("$["))
+    });
+    if let Some((word, _)) = prefixed {
+        return Err(format!(
+            "`{word}:` is no source: `structured:` and `text:` are, for `capture`"
+        ));
+    }
     let full = full(without_blanks(text));
     let (path, written) = match JsonPath::parse(&full) {
         Ok(path) => (path, full),
@@ -203,7 +212,13 @@ mod tests {
             let reason = compile(text).unwrap_err();
             assert!(reason.ends_with("for `capture` only"), "{text}: {reason}");
         }
-        assert!(compile("structured:x").is_ok(), "it may be a key");
+        for text in ["strutured:$.x", "foo:$", "Text:$[0]"] {
+            let reason = compile(text).unwrap_err();
+            assert!(reason.contains("is no source"), "{text}: {reason}");
+        }
+        for key in ["structured:x", "xmlns:a.b", "a:[0]", "a.b:$c"] {
+            assert!(compile(key).is_ok(), "it may be a key");
+        }
     }
 
     #[test]

@@ -105,6 +105,16 @@ pub(crate) fn empty_value(origin: Origin, key: &str) -> Diagnostic {
     helped(problem, "give it a value, or remove it")
 }
 
+/// A switch that is off and has no opposite.
+pub(crate) fn idle_switch(origin: Origin, key: &str) -> Diagnostic {
+    let problem = warning(
+        code::EMPTY_VALUE,
+        origin,
+        format!("`{key}: false` checks nothing"),
+    );
+    helped(problem, format!("write `{key}: true`, or remove it"))
+}
+
 /// A key that must be there.
 pub(crate) fn missing_key(origin: Origin, key: &str, owner: &str) -> Diagnostic {
     let problem = error(code::MISSING_KEY, origin, format!("`{key}` is missing"));

@@ -128,7 +128,7 @@ pub(crate) fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnosti
                 format!("`$` is not filled in here: write `{filled}`"),
             )
         }
-        (UrlFault::Scheme, None) if !found.contains("://") && !found.trim().is_empty() => {
+        (UrlFault::Scheme, None) if !found.contains(":/") && !found.trim().is_empty() => {
             let rest = found.trim_start_matches('/');
             helped(problem, format!("write `http://{}`", text::name(rest)))
         }

@@ -147,6 +147,7 @@ fn what_no_request_can_be_made_of_is_told() {
         );
         assert_eq!(loaded.problems.is_empty(), wanted.is_empty(), "{server}");
     };
+    case("url: 'htp:/x'", "write it like `http://localhost:8080/mcp`");
     case("url: 'localhost:80/mcp'", "write `http://localhost:80/mcp`");
     case("url: $URL", "write `{{env.URL}}`");
     case("url: '${URL}'", "write `{{env.URL}}`");
