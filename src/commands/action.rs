@@ -51,7 +51,9 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     };
     match verb(words, &inputs) {
         Ok(verb) => {
-            former(&inputs).for_each(|warning| context.say(&warning));
+            for warning in former(&inputs) {
+                context.say(&warning);
+            }
             dispatch(verb, &context)
         }
         Err(problem) => ci::refused(&problem, marked(&inputs), &context).number(),

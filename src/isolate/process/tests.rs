@@ -537,8 +537,8 @@ async fn a_program_is_found_on_the_servers_path_and_then_on_the_callers() {
     };
     let theirs = path(theirs.path());
     case(&[], Lookup::ServerFirst, "ours").await;
-    case(&[nowhere.clone()], Lookup::ServerFirst, "ours").await;
-    case(&[theirs.clone()], Lookup::CallerOnly, "ours").await;
+    case(std::slice::from_ref(&nowhere), Lookup::ServerFirst, "ours").await;
+    case(std::slice::from_ref(&theirs), Lookup::CallerOnly, "ours").await;
     // The last one of a name counts.
     case(&[nowhere, theirs], Lookup::ServerFirst, "theirs").await;
 }

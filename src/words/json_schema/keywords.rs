@@ -98,22 +98,34 @@ fn look(schema: &Value, found: &mut Vec<Misspelt>) {
     match schema {
         Value::Object(members) => {
             for (key, value) in members {
-                match value {
-                    _ if DATA.contains(&key.as_str()) => {}
-                    Value::Object(named) if NAMED_SCHEMAS.contains(&key.as_str()) => {
-                        named.values().for_each(|schema| look(schema, found));
-                    }
-                    _ if KEYWORDS.contains(&key.as_str()) => look(value, found),
-                    _ if OTHERS.contains(&key.as_str()) => look(value, found),
-                    _ => found.extend(near(key).map(|near| Misspelt {
-                        key: key.clone(),
-                        near,
-                    })),
-                }
+                look_at(key, value, found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| look(item, found)),
+        Value::Array(items) => {
+            for item in items {
+                look(item, found);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A key of a schema and its value.
+fn look_at(key: &str, value: &Value, found: &mut Vec<Misspelt>) {
+    if DATA.contains(&key) {
+        return;
+    }
+    if let (true, Value::Object(named)) = (NAMED_SCHEMAS.contains(&key), value) {
+        for schema in named.values() {
+            look(schema, found);
+        }
+    } else if KEYWORDS.contains(&key) || OTHERS.contains(&key) {
+        look(value, found);
+    } else if let Some(near) = near(key) {
+        found.push(Misspelt {
+            key: key.to_owned(),
+            near,
+        });
     }
 }
 

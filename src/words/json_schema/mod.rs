@@ -64,7 +64,7 @@ impl Invalid {
         Self {
             message: written.told(error),
             place: error.instance_path().to_string(),
-            about: written.restored(&error.instance()),
+            about: written.restored(error.instance()),
             is_reference: matches!(error.kind(), ValidationErrorKind::Referencing(_)),
         }
     }

@@ -9,6 +9,40 @@ fn compiled(schema: &Value) -> Validator {
     compile(schema).unwrap().validator().clone()
 }
 
+/// What the engine takes for something else or for nothing, with a text that it matches, and one that it does not.
+const DIFFERENT: &[(&str, &str, Option<&str>)] = &[
+    ("^[^]*$", "a\nb", None),
+    ("^a[]?$", "a", Some("a]")),
+    (r"^(?<q>['\x22]).*\k<q>$", "'b'", Some("'b\"")),
+    (r"^(?:(?<q>a)|(?<q>b))\k<q>1$", "bb1", Some("ab1")),
+    (r"^(a)(?<q>b)\k<q>0$", "abb0", Some("aba0")),
+    (r"^(a|b)\0$", "a\0", Some("aa")),
+    (r"^\u0041\x42\cJ\v$", "AB\n\u{b}", Some("ABJ\u{b}")),
+    (r"^[^\ud83d\ude00]*$", "b", Some("\u{1f600}")),
+    (r"^\ud83d\ude00$", "\u{1f600}", Some("\u{1f601}")),
+    (
+        r"^[\ud83d\ude00-\ud83d\ude05]$",
+        "\u{1f601}",
+        Some("\u{1f606}"),
+    ),
+    (r"^[^\ud800-\udfff]+$", "a\u{1f601}", None),
+    (r"\bbar", "foo bar", Some("foobar")),
+    (r"\bbar", "\u{e9}bar", None),
+    (r"^\B\u00e9\B$", "\u{e9}", Some("e")),
+    (r"^[\b]$", "\u{8}", Some("b")),
+    ("^a.b$", "a\u{85}b", Some("a\rb")),
+    ("^a.b$", "a\u{1f600}b", Some("a\u{2028}b")),
+    ("^(?s:.)(?-s:.)$", "\ra", Some("a\r")),
+    ("^(?s:a(?-s:.)).$", "aab", Some("a\rb")),
+    (r"^\<\/\>$", "</>", Some("a/a")),
+    ("^{a}]$", "{a}]", Some("a}]")),
+    ("^a{2,3}$", "aa", Some("a")),
+    ("^[a&&b~~+--[x]$", ",", Some("]")),
+    (r"^[\]\-^]+$", "]-^", Some("a")),
+    (r"^\p{L}[\P{L}]$", "\u{e9}1", Some("\u{e9}a")),
+    (r"^(?=.)\$\{\w+\}\#$", "${a}#", Some("$a#")),
+];
+
 #[test]
 fn patterns_mean_what_ecma_262_says() {
     let case = |pattern: &str, text: &str, expected: bool| {
@@ -39,42 +73,11 @@ fn patterns_mean_what_ecma_262_says() {
     case(r"^(?=.)[\S]$", "\u{2028}", false);
     case("a[]", "a]", false);
     case(r"\ud800", "\u{d7ff}\u{e000}", false);
-    for (pattern, holds, fails) in [
-        ("^[^]*$", "a\nb", None),
-        ("^a[]?$", "a", Some("a]")),
-        (r"^(?<q>['\x22]).*\k<q>$", "'b'", Some("'b\"")),
-        (r"^(?:(?<q>a)|(?<q>b))\k<q>1$", "bb1", Some("ab1")),
-        (r"^(a)(?<q>b)\k<q>0$", "abb0", Some("aba0")),
-        (r"^(a|b)\0$", "a\0", Some("aa")),
-        (r"^\u0041\x42\cJ\v$", "AB\n\u{b}", Some("ABJ\u{b}")),
-        (r"^[^\ud83d\ude00]*$", "b", Some("\u{1f600}")),
-        (r"^\ud83d\ude00$", "\u{1f600}", Some("\u{1f601}")),
-        (
-            r"^[\ud83d\ude00-\ud83d\ude05]$",
-            "\u{1f601}",
-            Some("\u{1f606}"),
-        ),
-        (r"^[^\ud800-\udfff]+$", "a\u{1f601}", None),
-        (r"\bbar", "foo bar", Some("foobar")),
-        (r"\bbar", "\u{e9}bar", None),
-        (r"^\B\u00e9\B$", "\u{e9}", Some("e")),
-        (r"^[\b]$", "\u{8}", Some("b")),
-        ("^a.b$", "a\u{85}b", Some("a\rb")),
-        ("^a.b$", "a\u{1f600}b", Some("a\u{2028}b")),
-        ("^(?s:.)(?-s:.)$", "\ra", Some("a\r")),
-        ("^(?s:a(?-s:.)).$", "aab", Some("a\rb")),
-        (r"^\<\/\>$", "</>", Some("a/a")),
-        ("^{a}]$", "{a}]", Some("a}]")),
-        ("^a{2,3}$", "aa", Some("a")),
-        ("^[a&&b~~+--[x]$", ",", Some("]")),
-        (r"^[\]\-^]+$", "]-^", Some("a")),
-        (r"^\p{L}[\P{L}]$", "\u{e9}1", Some("\u{e9}a")),
-        (r"^(?=.)\$\{\w+\}\#$", "${a}#", Some("$a#")),
-    ] {
+    for (pattern, holds, fails) in DIFFERENT {
         case(pattern, holds, true);
-        fails
-            .into_iter()
-            .for_each(|text| case(pattern, text, false));
+        if let Some(text) = fails {
+            case(pattern, text, false);
+        }
     }
     let data =
         json!({"const": {"pattern": r"(?=a)\w"}, "properties": {"pattern": {"type": "string"}}});

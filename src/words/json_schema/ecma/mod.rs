@@ -94,17 +94,18 @@ impl Written {
     /// What an error says, with the patterns as they were written.
     pub(super) fn told(&self, error: &ValidationError<'_>) -> String {
         let message = error.to_string();
-        match error.kind() {
-            ValidationErrorKind::Pattern { pattern } => match self.0.get(pattern) {
+        if let ValidationErrorKind::PropertyNames { error } = error.kind() {
+            self.told(error)
+        } else if let ValidationErrorKind::Pattern { pattern } = error.kind() {
+            match self.0.get(pattern) {
                 Some(written) => message.replace(pattern, written),
                 None => message,
-            },
-            ValidationErrorKind::PropertyNames { error } => self.told(error),
-            ValidationErrorKind::Format { .. } => {
-                let instance = error.instance();
-                message.replace(&instance.to_string(), &self.restored(&instance).to_string())
             }
-            _ => message,
+        } else if let ValidationErrorKind::Format { .. } = error.kind() {
+            let instance = error.instance();
+            message.replace(&instance.to_string(), &self.restored(instance).to_string())
+        } else {
+            message
         }
     }
 }

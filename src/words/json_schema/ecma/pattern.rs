@@ -150,7 +150,7 @@ impl Translation<'_> {
     /// Groups of one name never match together. Digits that follow are no part of the number.
     fn refer(&mut self, groups: &[usize]) {
         let references: Vec<_> = groups.iter().map(|it| format!(r"\{it}")).collect();
-        self.out.push_str(&format!("(?:{})", references.join("|")));
+        self.out.extend(["(?:", &references.join("|"), ")"]);
     }
 }
 
