@@ -142,6 +142,7 @@ impl Session {
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observation {
+        self.exchange.begin();
         self.exchange.dialogue.client.begin();
         self.looked_again = Asked::Not;
         self.level = None;

@@ -167,6 +167,7 @@ impl Session {
         }
         let until = began + within;
         let exchange = &mut self.exchange;
+        let deadline = exchange.with_lost(deadline);
         let paid = |dialogue: &Dialogue| owed.is_paid(dialogue);
         // What was not said cannot be answered.
         let waited = match exchange.until_written(deadline, paid).await {

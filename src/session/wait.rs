@@ -118,6 +118,8 @@ impl Session {
         on_end: OnEnd,
         deadline: Instant,
     ) -> Observed<()> {
+        // In this order no time of listening reaches beyond its end.
+        let now = Instant::now();
         let now_us = self.exchange.link().clock().at_us();
         let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
         let Awaited {
@@ -126,8 +128,9 @@ impl Session {
         if passed >= most {
             return Ok(());
         }
-        let until = |time: Duration| Instant::now() + time.saturating_sub(passed);
+        let until = |time: Duration| now + time.saturating_sub(passed);
         let (least, most) = (until(least), until(most));
+        let deadline = self.exchange.with_lost(deadline);
         let mut end = most;
         let mut waited = self.until_enough(vigil, most.min(deadline)).await;
         if waited.is_ok() && Instant::now() < least {
@@ -149,7 +152,7 @@ impl Session {
         loop {
             let record = &mut self.exchange.dialogue.record;
             let arrived = record.arrived();
-            vigil.count(arrived);
+            vigil.count(record.arrived_by(vigil.over_at_us()));
             mem::swap(&mut vigil.seen.notifications, &mut record.notifications);
             mem::swap(&mut vigil.seen.server_requests, &mut record.server_requests);
             let enough = (vigil.awaited.enough)(&vigil.seen);
@@ -165,17 +168,15 @@ impl Session {
         }
     }
 
-    /// What had come when the time of listening was over. What was sent in time counts although it was read late,
-    /// because this machine is busy; where lines were read after that time, what came after it is known.
+    /// What had come when the time of listening was over. What was sent in time counts although it was read late, because
+    /// this machine is busy or we were stopped; where lines were read after that time, what came after it is known.
     async fn arrived_for(&mut self, vigil: &Vigil<'_>, earlier: Arrived) -> Arrived {
         let over = vigil.over_at_us();
-        let record = &self.exchange.dialogue.record;
-        if record.heard_at_us() > over {
-            let (told, asked) = record.arrived_by(over);
-            return (told.max(earlier.0), asked.max(earlier.1));
+        if self.exchange.dialogue.record.heard_at_us() <= over {
+            self.exchange.take_come_by(over).await;
         }
-        self.exchange.take_arrived().await;
-        self.exchange.dialogue.record.arrived()
+        let (told, asked) = self.exchange.dialogue.record.arrived_by(over);
+        (told.max(earlier.0), asked.max(earlier.1))
     }
 
     /// Listens until a time has passed since then, whatever comes.
@@ -186,6 +187,7 @@ impl Session {
         deadline: Instant,
     ) -> Observed<()> {
         let until = since + time;
+        let deadline = self.exchange.with_lost(deadline);
         let waited = self.exchange.until(until.min(deadline), |_| false).await;
         let spell = Spell {
             until,

@@ -7,7 +7,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream, copy};
 
 use super::{
     clock::JobClock,
-    link::{Link, LinkParts},
+    link::{Input, Link, LinkParts},
 };
 
 /// Bytes that wait in each direction before the other side does.
@@ -29,7 +29,7 @@ pub(crate) fn attach(
     let (input, stdout) = tokio::io::duplex(CAPACITY);
     let (output, stdin) = tokio::io::duplex(CAPACITY);
     let link = Link::new(LinkParts {
-        input: Box::new(input),
+        input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone: None,
         clock,

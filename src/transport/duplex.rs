@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::{
     clock::JobClock,
-    link::{Gone, Link, LinkParts},
+    link::{Gone, Input, Link, LinkParts},
 };
 
 /// Bytes that each direction holds before a writer waits, like a pipe's.
@@ -31,7 +31,7 @@ fn connect(gone: Option<Gone>) -> (Link, Peer) {
     let (output, peer_input) = tokio::io::duplex(CAPACITY);
     let (peer_output, input) = tokio::io::duplex(CAPACITY);
     let link = Link::new(LinkParts {
-        input: Box::new(input),
+        input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone,
         clock: JobClock::start(),

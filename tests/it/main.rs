@@ -40,6 +40,7 @@ mod security;
 mod serve;
 mod shards;
 mod steps;
+mod stopped;
 mod surface;
 mod survey;
 mod tools;

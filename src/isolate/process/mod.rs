@@ -48,7 +48,7 @@ use crate::{
     observation::process::{Ending, Exit, ExitStatus, StderrTail},
     transport::{
         clock::JobClock,
-        link::{Link, LinkParts},
+        link::{self, Link, LinkParts},
     },
 };
 
@@ -215,7 +215,7 @@ impl Process {
                 let drained = Arc::clone(&pipes.stderr);
                 let watched = Arc::clone(&pipes.watch);
                 let link = Link::new(LinkParts {
-                    input: Box::new(pipes.stdout),
+                    input: link::Input::Pipe(pipes.stdout),
                     output: Box::new(pipes.stdin),
                     gone: Some(Box::pin(async move {
                         watched.over().await;

@@ -319,11 +319,12 @@ async fn an_answer_behind_questions_is_taken_although_no_reply_is_read() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_only_read_after_the_deadline_is_late() {
+async fn an_answer_that_came_while_nobody_could_look_is_not_late() {
     let stalls = |method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands()],
         "tools/call" => {
-            // Nothing else runs on this thread meanwhile: then the answer and the end of the time are there at once.
+            // Nothing else runs on this thread meanwhile: then the answer and the end of the time are there at once, and
+            // nobody can tell which was first.
             std::thread::sleep(DEADLINE + Duration::from_millis(100));
             vec![said("late")]
         }
@@ -331,7 +332,7 @@ async fn an_answer_that_is_only_read_after_the_deadline_is_late() {
     };
     let mut stage = Stage::new(Box::new(stalls));
     let seen = stage.perform(&Subject::Tool(tool("echo", json!({})))).await;
-    assert_eq!(class(&seen), "timeout (subject)");
+    assert_eq!(class(&seen), "result", "{:?}", seen.disruption);
 }
 
 #[tokio::test(start_paused = true)]

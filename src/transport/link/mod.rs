@@ -1,20 +1,23 @@
 //! One connection to a server as lines of bytes, whatever carries them. Lines are received while a write waits, so
 //! that two full pipes never wait for each other; nothing is lost when a call is cancelled.
 
+mod input;
+
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Sleep, sleep},
+    io::{AsyncWrite, ReadBuf},
+    time::{Sleep, sleep, timeout},
 };
 
+pub(crate) use self::input::Input;
 use super::{
     clock::JobClock,
     lines::{Lines, Piece},
@@ -24,6 +27,12 @@ use crate::protocol::frame::{Direction, Frame, LONGEST_BYTES, LineEnd};
 
 /// How long the stream is still read after the server's process ended: a process it left behind may hold it open.
 const GRACE: Duration = Duration::from_millis(100);
+
+/// How long what has come over a connection may take to be carried here, when we could not look for longer than that.
+const CARRYING: Duration = Duration::from_millis(50);
+
+/// As much as is carried in one look.
+const CARRIED_BYTES: u64 = 64 * 1024;
 
 /// Resolves when the other side is gone, although the stream may stay open.
 pub(crate) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -93,7 +102,7 @@ pub(crate) enum SendFailure {
 /// What a link is made of.
 pub(crate) struct LinkParts {
     /// What the server writes.
-    pub(crate) input: Box<dyn AsyncRead + Send + Unpin>,
+    pub(crate) input: Input,
     /// What the server reads.
     pub(crate) output: Box<dyn AsyncWrite + Send + Unpin>,
     /// Tells that the server is gone; `None` when only the stream can tell.
@@ -105,7 +114,7 @@ pub(crate) struct LinkParts {
 /// A connection to a server. Dropping it closes both directions.
 pub(crate) struct Link {
     /// `None` once the stream has ended.
-    input: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    input: Option<Input>,
     /// `None` once closed, by either side.
     output: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     presence: Presence,
@@ -119,6 +128,10 @@ pub(crate) struct Link {
     written: u64,
     /// When the last bytes were read.
     read_at_us: u64,
+    /// What is read now had come by then, as far as anybody can tell.
+    came_by_us: Option<u64>,
+    /// When it was last looked, whatever the runtime knew.
+    looked_at_us: Option<u64>,
     clock: JobClock,
     log: WireLog,
 }
@@ -146,6 +159,8 @@ impl Link {
             replies: 0,
             written: 0,
             read_at_us: 0,
+            came_by_us: None,
+            looked_at_us: None,
             clock: parts.clock,
             log: WireLog::new(),
         }
@@ -164,6 +179,8 @@ impl Link {
     /// Counts from another moment: the next assertion on the same session.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
         self.clock = clock;
+        self.read_at_us = 0;
+        self.looked_at_us = None;
     }
 
     /// How many bytes were written so far. The other side may have taken them, even where it is gone now.
@@ -220,6 +237,72 @@ impl Link {
     /// The next line. May be cancelled at any moment without loss.
     pub(crate) async fn receive(&mut self) -> Received {
         poll_fn(|context| self.poll_receive(context)).await
+    }
+
+    /// Whether it was looked at that time or later what lies there.
+    pub(crate) fn has_looked_since(&self, at_us: u64) -> bool {
+        self.looked_at_us.is_some_and(|looked| looked >= at_us)
+    }
+
+    /// Reads what lies there at this moment, known to the runtime or not, as what had come by a time that is over. Where
+    /// nobody looked between, because this process was stopped or this thread held up, nothing tells that it had not.
+    pub(crate) async fn look(&mut self, by_us: u64) {
+        let now_us = self.clock.at_us();
+        self.came_by_us = Some(by_us);
+        self.looked_at_us = Some(now_us);
+        match &self.input {
+            Some(Input::Pipe(_)) => self.read_what_lies_there(),
+            Some(Input::Carried(_)) => {
+                let late = Duration::from_micros(now_us.saturating_sub(by_us));
+                self.have_carried(late.min(CARRYING)).await;
+            }
+            None => {}
+        }
+        self.came_by_us = None;
+    }
+
+    /// Reads from a pipe what is in it at this moment, and no more: it may be filled faster than it is read.
+    pub(crate) fn read_what_lies_there(&mut self) {
+        let mut left = self.input.as_ref().map_or(0, Input::waiting);
+        while let Some(input) = &mut self.input
+            && !self.lines.has_plenty()
+            && let Some(read) = input.read_now(self.lines.room())
+        {
+            let count = self.filled(read);
+            if count == 0 || count as u64 > left {
+                return;
+            }
+            left -= count as u64;
+        }
+    }
+
+    /// Reads what is carried here as long as it keeps coming.
+    async fn have_carried(&mut self, patience: Duration) {
+        let mut left = CARRIED_BYTES;
+        while self.input.is_some() && !self.lines.has_plenty() {
+            let fill = poll_fn(|context| self.poll_fill(context));
+            let Ok(count) = timeout(patience, fill).await else {
+                return;
+            };
+            left = left.saturating_sub(count as u64);
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The next line of what was read, or the end that was read.
+    pub(crate) fn next_read(&mut self) -> Option<Received> {
+        if let Some(piece) = self.lines.next() {
+            return Some(self.hand_out(piece));
+        }
+        self.input.is_none().then(|| self.last())
+    }
+
+    /// What is left when the stream has ended.
+    fn last(&mut self) -> Received {
+        let rest = self.lines.rest();
+        rest.map_or(Received::Closed, |piece| self.hand_out(piece))
     }
 
     /// What was read of a line whose newline has not come; nothing while complete lines wait.
@@ -301,12 +384,8 @@ impl Link {
 
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Received> {
         loop {
-            if let Some(piece) = self.lines.next() {
-                return Poll::Ready(self.hand_out(piece));
-            }
-            if self.input.is_none() {
-                let rest = self.lines.rest();
-                return Poll::Ready(rest.map_or(Received::Closed, |piece| self.hand_out(piece)));
+            if let Some(received) = self.next_read() {
+                return Poll::Ready(received);
             }
             if !self.is_idle()
                 && let Poll::Ready(written) = self.poll_write(context)
@@ -314,32 +393,46 @@ impl Link {
                 return Poll::Ready(Received::Sent(written));
             }
             if matches!(self.presence, Presence::Leaving(_)) && self.poll_gone(context).is_ready() {
-                self.input = None;
+                self.give_up_reading();
                 continue;
             }
             if self.poll_fill(context).is_ready() {
                 continue;
             }
             ready!(self.poll_gone(context));
-            self.input = None;
+            self.give_up_reading();
         }
     }
 
-    /// Reads once; the end of the stream and a failed read both take the input away.
-    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// Reads for the last time: what a server that is gone left behind may not be known yet.
+    fn give_up_reading(&mut self) {
+        self.read_what_lies_there();
+        self.input = None;
+    }
+
+    /// Reads once.
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<usize> {
         let Some(input) = &mut self.input else {
-            return Poll::Ready(());
+            return Poll::Ready(0);
         };
         let mut room = ReadBuf::new(self.lines.room());
-        let read = ready!(Pin::new(input).poll_read(context, &mut room));
+        let read = ready!(input.poll_read(context, &mut room));
         let count = room.filled().len();
-        if read.is_err() || count == 0 {
+        Poll::Ready(self.filled(read.map(|()| count)))
+    }
+
+    /// Takes note of a read; the end of the stream and a failed read both take the input away.
+    fn filled(&mut self, read: io::Result<usize>) -> usize {
+        let count = read.unwrap_or_default();
+        if count == 0 {
             self.input = None;
         } else {
-            self.read_at_us = self.clock.at_us();
+            let now_us = self.clock.at_us();
+            let came_us = self.came_by_us.map_or(now_us, |by_us| by_us.min(now_us));
+            self.read_at_us = came_us.max(self.read_at_us);
             self.lines.filled(count);
         }
-        Poll::Ready(())
+        count
     }
 
     /// Ready when the other side is gone and its time is over.

@@ -1,7 +1,9 @@
 //! Lines in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
 //! nothing usable can come any more. What lines mean is the dialogue's.
 
-use std::{collections::VecDeque, pin::Pin, task::Poll, time::Duration};
+mod receive;
+
+use std::{collections::VecDeque, pin::Pin, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -98,6 +100,8 @@ pub(super) struct Exchange {
     suspect_until: Option<Instant>,
     deaf: Option<(String, Instant)>,
     last_line: Option<Instant>,
+    /// How long this process may not have run in this assertion.
+    lost: Duration,
 }
 
 impl Exchange {
@@ -113,6 +117,7 @@ impl Exchange {
             suspect_until: None,
             deaf: None,
             last_line: None,
+            lost: Duration::ZERO,
         }
     }
 
@@ -182,8 +187,15 @@ impl Exchange {
 
     /// Waits for the answer to a request.
     pub(super) async fn answer(&mut self, id: &Id, deadline: Instant) -> Result<Settled, Halt> {
-        self.until(deadline, |dialogue| !dialogue.requests.is_open(id))
-            .await?;
+        let known = self.with_lost(deadline);
+        let is_answered = |dialogue: &Dialogue| !dialogue.requests.is_open(id);
+        let mut waited = self.until(known, is_answered).await;
+        let extended = self.with_lost(deadline);
+        // Once: a machine that is late each time must not wait for ever.
+        if matches!(waited, Err(Halt::Deadline)) && extended > known {
+            waited = self.until(extended, is_answered).await;
+        }
+        waited?;
         if let Some(broken) = self.dialogue.broken.take() {
             return Err(Halt::Broken(broken));
         }
@@ -238,36 +250,6 @@ impl Exchange {
             if lines.is_multiple_of(LINES_A_TURN) {
                 tokio::task::yield_now().await;
             }
-        }
-    }
-
-    /// What comes until then. What is there to be read only after it is too late, as long as nothing tells when it
-    /// came: so the time is looked at before each line, which in a flood is always there.
-    async fn receive_by(&mut self, wake: Instant) -> Option<Received> {
-        let mut receiving = std::pin::pin!(self.link.receive());
-        let in_time = std::future::poll_fn(|context| {
-            if Instant::now() >= wake {
-                Poll::Ready(None)
-            } else {
-                receiving.as_mut().poll(context).map(Some)
-            }
-        });
-        timeout_at(wake, in_time).await.ok().flatten()
-    }
-
-    /// Takes what has arrived already, without waiting for more.
-    pub(super) async fn take_arrived(&mut self) {
-        let mut lines = 0;
-        while !self.closed && lines < LINES_A_TURN {
-            let arrived = {
-                let next = std::pin::pin!(self.link.receive());
-                now(next).await
-            };
-            let Some(received) = arrived else {
-                break;
-            };
-            self.take(received);
-            lines += 1;
         }
     }
 
@@ -427,15 +409,4 @@ impl Exchange {
             Received::Closed => self.closed = true,
         }
     }
-}
-
-/// What a future has to say without waiting.
-async fn now<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
-    std::future::poll_fn(|context| {
-        Poll::Ready(match Pin::new(&mut future).poll(context) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        })
-    })
-    .await
 }
