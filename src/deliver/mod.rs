@@ -7,6 +7,7 @@ pub(crate) mod command_file;
 pub(crate) mod facts;
 mod file;
 pub(crate) mod github;
+pub(crate) mod held;
 pub(crate) mod standard;
 pub(crate) mod stdout;
 pub(crate) mod stream;

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::{
     harness::{BINARY, Project},
-    running::processes_of,
+    running::{Running, processes_of},
 };
 
 /// Longer than anything that is waited for here may take on a busy machine.
@@ -175,6 +175,36 @@ fn a_terminal_that_goes_away_without_a_word_does_not_end_the_run() {
     assert_eq!(run["assertions"][0]["status"], "pass");
     assert_eq!(run["assertions"][1]["status"], "fail");
     assert!(project.read("junit.xml").contains("name=\"next\""));
+}
+
+/// A run whose first result is more than a pipe holds, and that nobody reads before its last server is there.
+fn unread() -> (Project, Running) {
+    let builtin = "server: {builtin: conformance}\nassert: {tool: test_simple_text}\n---\n";
+    let starts = "echo here >>started; exec \"$0\" serve";
+    let long = "x".repeat(200_000);
+    let project = Project::with_suite(&format!(
+        "name: {long}\n{builtin}name: second\n{builtin}\
+         name: last\nserver: {{command: sh, args: [-c, {starts:?}, {BINARY:?}]}}\nassert: {{tool: test_simple_text}}\n"
+    ));
+    let mut running = Running::start(&project, &["run", "evals", "--jobs", "1"]);
+    running.until_file(&project.path().join("started"));
+    (project, running)
+}
+
+#[test]
+fn a_reader_that_stands_still_keeps_no_assertion_from_going_on_and_reads_all_in_its_order() {
+    let (_project, running) = unread();
+    let ended = running.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    for (line, name) in lines
+        .iter()
+        .zip(["PASS  xxx", "PASS  second ", "PASS  last "])
+    {
+        assert!(line.starts_with(name), "{}", line.len());
+    }
+    assert!(lines.last().unwrap().starts_with("3 assertions, 3 passed"));
+    ended.left_nothing();
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(super) use self::{
 use super::{Context, runtime};
 use crate::{
     cli::run::RunArgs,
-    deliver::stdout::Stdout,
+    deliver::{held::Unhindered, stdout::Stdout},
     isolate,
     outcome::event::{Event, News},
     plan::Plan,
@@ -79,6 +79,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
+    let unhindered = Unhindered::begin();
     let ran = unless_panicked((&threads, &context), async {
         isolate::sweep::before_run().await;
         if needs_engine {
@@ -102,6 +103,7 @@ pub(super) fn execute(
         Ok((end, leave_nothing(&context, looked).await))
     });
     threads.end();
+    drop(unhindered);
     let (ran, left) = ran?;
     let Stage {
         recorder,

@@ -10,12 +10,13 @@ use crate::{
     cli::{When, run::RunArgs},
     commands::Context,
     deliver::{
+        standard,
         stdout::Stdout,
         stream::{Stream, stream},
         token,
     },
     terminal::{
-        live::{Live, LiveOptions, Progress, Results},
+        live::{Live, LiveOptions, Paper, Progress, Results},
         theme::Theme,
     },
     words::{diagnostic::Diagnostic, text::clean, workflow::command::Command},
@@ -74,6 +75,10 @@ impl Screen {
                     Results::Lines
                 },
                 progress: if bars { Progress::Bars } else { Progress::None },
+                paper: Paper {
+                    draw: standard::draw,
+                    is_read: standard::is_read,
+                },
                 theme: Theme::new(context.stdout_colour()),
                 trials: args.trials,
             },

@@ -4,7 +4,7 @@ use std::io;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{Counts, canvas::Canvas};
+use super::{Counts, Paper, canvas::Canvas};
 
 /// How often something is drawn in a second, at most.
 const DRAWINGS: u8 = 20;
@@ -18,8 +18,8 @@ pub(super) struct Bars {
 
 impl Bars {
     /// Bars on stderr; nothing is drawn until there is something to say.
-    pub(super) fn new() -> Self {
-        let target = match Canvas::of_stderr() {
+    pub(super) fn new(paper: Paper) -> Self {
+        let target = match Canvas::of_stderr(paper) {
             Some(canvas) => ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS),
             None => ProgressDrawTarget::hidden(),
         };

@@ -2,12 +2,19 @@
 //! it for a defect and panics: so it never hears of any.
 
 use std::{
-    io,
-    sync::atomic::{AtomicBool, Ordering},
+    io::{self, Write},
+    mem,
+    os::fd::{AsRawFd, RawFd},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use console::{Term, is_dumb};
 use indicatif::TermLike;
+
+use super::Paper;
 
 /// The columns of standard output, if it is a terminal.
 pub(super) fn columns_of_stdout() -> Option<usize> {
@@ -19,19 +26,52 @@ pub(super) fn columns_of_stdout() -> Option<usize> {
 #[derive(Debug)]
 pub(super) struct Canvas {
     terminal: Term,
+    strokes: Strokes,
+    paper: Paper,
     gone: AtomicBool,
+}
+
+/// What is drawn in one go.
+#[derive(Debug, Clone, Default)]
+struct Strokes(Arc<Mutex<Vec<u8>>>);
+
+impl Strokes {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Strokes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsRawFd for Strokes {
+    /// Asked for the size of the terminal.
+    fn as_raw_fd(&self) -> RawFd {
+        io::stderr().as_raw_fd()
+    }
 }
 
 impl Canvas {
     /// Standard error, if something can be drawn there.
-    pub(super) fn of_stderr() -> Option<Self> {
-        let terminal = Term::buffered_stderr();
-        (terminal.is_term() && !is_dumb()).then(|| Self::on(terminal))
+    pub(super) fn of_stderr(paper: Paper) -> Option<Self> {
+        let canvas = Self::on(paper);
+        (canvas.terminal.is_term() && !is_dumb()).then_some(canvas)
     }
 
-    fn on(terminal: Term) -> Self {
+    fn on(paper: Paper) -> Self {
+        let strokes = Strokes::default();
         Self {
-            terminal,
+            terminal: Term::read_write_pair(io::stdin(), strokes.clone()),
+            strokes,
+            paper,
             gone: AtomicBool::new(false),
         }
     }
@@ -87,61 +127,36 @@ impl TermLike for Canvas {
     }
 
     fn flush(&self) -> io::Result<()> {
-        self.draw(Term::flush)
+        let strokes = mem::take(&mut *self.strokes.lock());
+        if strokes.is_empty() {
+            return Ok(());
+        }
+        self.draw(|_| (self.paper.draw)(&strokes))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::{
-        fs::File,
-        io::{self, Write},
-        os::fd::{AsRawFd, RawFd},
-        sync::{
-            Arc,
-            atomic::{AtomicUsize, Ordering},
-        },
+        io,
+        sync::atomic::{AtomicUsize, Ordering},
     };
 
-    use console::Term;
     use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 
-    use super::Canvas;
-
-    /// A terminal that is gone, and counts who still writes to it.
-    #[derive(Debug)]
-    struct Gone {
-        /// Asked for its size.
-        nothing: File,
-        written: Arc<AtomicUsize>,
-    }
-
-    impl Write for Gone {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            self.written.fetch_add(1, Ordering::Relaxed);
-            Err(io::Error::from_raw_os_error(5))
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl AsRawFd for Gone {
-        fn as_raw_fd(&self) -> RawFd {
-            self.nothing.as_raw_fd()
-        }
-    }
+    use super::{Canvas, Paper};
 
     #[test]
     fn a_terminal_that_is_gone_is_written_to_once_and_told_to_nobody() {
-        let written = Arc::new(AtomicUsize::new(0));
-        let nothing = File::open("/dev/null").unwrap();
-        let gone = Gone {
-            nothing: nothing.try_clone().unwrap(),
-            written: Arc::clone(&written),
+        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+        let gone = Paper {
+            draw: |_| {
+                WRITTEN.fetch_add(1, Ordering::Relaxed);
+                Err(io::Error::from_raw_os_error(5))
+            },
+            is_read: || true,
         };
-        let canvas = Canvas::on(Term::read_write_pair(nothing, gone));
+        let canvas = Canvas::on(gone);
         let target = ProgressDrawTarget::term_like(Box::new(canvas));
         let all = MultiProgress::with_draw_target(target);
         let bar = all.add(ProgressBar::new(3));
@@ -149,6 +164,6 @@ mod tests {
         bar.tick();
         assert_eq!(all.suspend(|| 7), 7);
         bar.finish_and_clear();
-        assert_eq!(written.load(Ordering::Relaxed), 1);
+        assert_eq!(WRITTEN.load(Ordering::Relaxed), 1);
     }
 }

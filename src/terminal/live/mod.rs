@@ -49,6 +49,15 @@ pub(crate) enum Progress {
     None,
 }
 
+/// What bars are drawn on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paper {
+    /// Draws; an error says that it is gone.
+    pub(crate) draw: fn(&[u8]) -> io::Result<()>,
+    /// Whether somebody looks at it: what is drawn anew every moment is not kept for later.
+    pub(crate) is_read: fn() -> bool,
+}
+
 /// How the run is shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LiveOptions {
@@ -56,6 +65,8 @@ pub(crate) struct LiveOptions {
     pub(crate) results: Results,
     /// Bars.
     pub(crate) progress: Progress,
+    /// What the bars are drawn on.
+    pub(crate) paper: Paper,
     /// Colours of the lines.
     pub(crate) theme: Theme,
     /// Trials of each assertion, for names.
@@ -101,7 +112,7 @@ impl Live {
     pub(crate) fn new(options: LiveOptions) -> Self {
         Self {
             bars: match options.progress {
-                Progress::Bars => Some(Bars::new()),
+                Progress::Bars => Some(Bars::new(options.paper)),
                 Progress::None => None,
             },
             options,
@@ -171,6 +182,9 @@ impl Live {
             return Ok(());
         };
         self.drawn = Instant::now();
+        if !(self.options.paper.is_read)() {
+            return Ok(());
+        }
         let results = std::mem::take(&mut self.waiting);
         let written = if results.is_empty() {
             Ok(())
@@ -269,7 +283,7 @@ fn lines(running: &BTreeMap<JobIndex, Running>, now: Instant) -> Vec<String> {
 mod tests {
     use std::time::Instant;
 
-    use super::{Live, LiveOptions, Progress, Results, lines};
+    use super::{Live, LiveOptions, Paper, Progress, Results, lines};
     use crate::{
         observation::disruption::Phase,
         outcome::event::Event,
@@ -282,10 +296,16 @@ mod tests {
         words::{diagnostic::Colour, redact::Secrets},
     };
 
+    const PAPER: Paper = Paper {
+        draw: |_| Ok(()),
+        is_read: || true,
+    };
+
     fn shown(results: Results, progress: Progress) -> String {
         let options = LiveOptions {
             results,
             progress,
+            paper: PAPER,
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
@@ -322,6 +342,7 @@ mod tests {
         let options = LiveOptions {
             results: Results::Silent,
             progress: Progress::None,
+            paper: PAPER,
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
