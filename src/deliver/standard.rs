@@ -107,7 +107,7 @@ impl Outlet {
         Self { stream, takes }
     }
 
-    fn piece<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+    fn piece<'a>(self, bytes: &'a [u8]) -> &'a [u8] {
         match self.takes {
             Takes::All => bytes,
             Takes::Piece | Takes::Some => &bytes[..bytes.len().min(PIECE)],
