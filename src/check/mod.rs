@@ -144,6 +144,11 @@ fn asked(expectation: &Expectation) -> Ask {
     }
 }
 
+/// Why it cannot be told whether the server deviated from the protocol, if it cannot.
+pub(crate) fn unheard_findings(seen: &Observation) -> Option<&'static str> {
+    findings::unheard(seen)
+}
+
 /// The mismatch when the answer is a JSON-RPC error that no expectation speaks of: bounds on time, files or
 /// notifications may hold all the same, and the call failed.
 pub(crate) fn unasked_error(wanted: &[&Expectation], seen: &Observation) -> Option<Mismatch> {

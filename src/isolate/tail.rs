@@ -1,6 +1,6 @@
 //! The end of what a server wrote to stderr: bounded, whatever it writes, and counted.
 
-use crate::observation::process::StderrTail;
+use crate::observation::process::{StderrEnd, StderrTail};
 
 /// Bytes kept.
 pub(super) const KEPT_BYTES: usize = 64 * 1024;
@@ -16,6 +16,7 @@ const FIRST_BYTES: usize = 1024;
 pub(super) struct Tail {
     bytes: Vec<u8>,
     total: u64,
+    end: StderrEnd,
 }
 
 impl Tail {
@@ -47,12 +48,18 @@ impl Tail {
         self.total += (bytes.len() - kept.len()) as u64;
     }
 
+    /// Takes note that what the server wrote later could not be heard.
+    pub(super) fn cut_off(&mut self) {
+        self.end = StderrEnd::CutOff;
+    }
+
     /// What is kept.
     pub(super) fn kept(&self) -> StderrTail {
         let start = self.bytes.len().saturating_sub(KEPT_BYTES);
         StderrTail {
             bytes: self.bytes[start..].to_vec(),
             total_bytes: self.total,
+            end: self.end,
         }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum ExitStatus {
     LikeSignal(i32),
     /// The kernel ended it or another process of its container, because it wanted more memory than it may have.
     OutOfMemory,
+    /// Somebody else removed its container, which ended it.
+    Removed,
     /// It is not known: nobody could say any more.
     Unknown,
 }
@@ -32,7 +34,20 @@ impl ExitStatus {
             Self::Code(code) => code == wanted,
             Self::LikeSignal(number) => BY_SIGNAL + number == wanted,
             Self::OutOfMemory => BY_SIGNAL + KILL == wanted,
-            Self::Signal(_) | Self::Unknown => false,
+            Self::Signal(_) | Self::Removed | Self::Unknown => false,
+        }
+    }
+
+    /// Why it says nothing about the server, if it does not.
+    pub(crate) fn unknown(self) -> Option<&'static str> {
+        match self {
+            Self::Unknown => {
+                Some("how the server ended is not known: the container engine did not tell")
+            }
+            Self::Removed => Some(
+                "how the server would have ended is not known: its container was removed by somebody else",
+            ),
+            Self::Code(_) | Self::Signal(_) | Self::LikeSignal(_) | Self::OutOfMemory => None,
         }
     }
 }
@@ -51,6 +66,7 @@ impl fmt::Display for ExitStatus {
                 write!(formatter, "{} (exit code {code})", signal(*number))
             }
             Self::OutOfMemory => write!(formatter, "SIGKILL: out of memory"),
+            Self::Removed => write!(formatter, "the removal of its container by somebody else"),
             Self::Unknown => write!(formatter, "an end that is not known"),
         }
     }
@@ -108,11 +124,17 @@ impl fmt::Display for Exit {
             ) => "sent by us",
             (
                 Ending::Terminated,
-                ExitStatus::Code(_) | ExitStatus::OutOfMemory | ExitStatus::Unknown,
+                ExitStatus::Code(_)
+                | ExitStatus::OutOfMemory
+                | ExitStatus::Removed
+                | ExitStatus::Unknown,
             ) => "after SIGTERM from us",
             (
                 Ending::Killed,
-                ExitStatus::Code(_) | ExitStatus::OutOfMemory | ExitStatus::Unknown,
+                ExitStatus::Code(_)
+                | ExitStatus::OutOfMemory
+                | ExitStatus::Removed
+                | ExitStatus::Unknown,
             ) => "after SIGKILL from us",
         };
         write!(formatter, "{}, {ending}", self.status)?;
@@ -131,6 +153,18 @@ pub(crate) struct StderrTail {
     pub(crate) bytes: Vec<u8>,
     /// All that was written, in bytes.
     pub(crate) total_bytes: u64,
+    /// Whether more may have been written.
+    pub(crate) end: StderrEnd,
+}
+
+/// How far a server's stderr was heard.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum StderrEnd {
+    /// Up to the moment it was asked for.
+    #[default]
+    Heard,
+    /// The connection to its container broke off before the server ended.
+    CutOff,
 }
 
 impl StderrTail {

@@ -235,7 +235,7 @@ impl Attempted {
             self.live = Some(live);
             return Ok(());
         }
-        let look = watch.after_subject(&self.bindings);
+        let look = watch.after_subject(&self.observation, &self.bindings);
         let looked = live.session.meanwhile(look).await;
         self.shared_server.clone_from(&live.used_by);
         live.used_by.add(&job.planned.assertion.case.id);

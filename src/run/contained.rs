@@ -174,6 +174,12 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
             .with_help("start it again, and look into its log");
         return;
     }
+    if crashed && status == ExitStatus::Removed {
+        let message = "the container was removed by somebody else, and the server with it";
+        *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
+            .with_help("`docker events` shows what removes containers while they run");
+        return;
+    }
     if crashed && container.seen().out_of_memory {
         disruption.help = Some(format!(
             "its container may have {} MiB; more with `docker: {{memory: …}}`",

@@ -110,6 +110,13 @@ pub(super) fn judge(
     let says_which = resolved
         .iter()
         .any(|expectation| matches!(expectation.as_ref(), Expectation::Findings(_)));
+    if rules.protocol == Strictness::Red
+        && !says_which
+        && let Some(reason) = check::unheard_findings(seen)
+    {
+        let message = format!("--strict-protocol: findings cannot be told: {reason}");
+        bench.disrupt(DisruptionKind::Unsupported, message);
+    }
     bench.weigh(job, &findings, says_which);
     let status = match (&bench.disruption, bench.failures.is_empty()) {
         (Some(_), _) => Status::Error,

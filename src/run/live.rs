@@ -80,13 +80,14 @@ impl Live {
         container_of(&self.process, &self.used_by)
     }
 
-    /// How the process ended, if it did unasked. A stream that ended is most often the end of the process, seen a
+    /// How the process ended, if it did unasked and that is known. A stream that ended is most often the end of the process, seen a
     /// moment early.
     pub(super) async fn status(&mut self) -> Option<ExitStatus> {
         if self.session.is_closed() {
             let _ = timeout(STREAM_TO_END, self.process.exited()).await;
         }
-        self.process.status()
+        let status = self.process.status();
+        status.filter(|status| status.unknown().is_none())
     }
 
     /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
@@ -176,6 +177,11 @@ async fn hurried(shared: &Shared) {
 /// What the way a server ended says about it.
 pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation) {
     let findings = &mut seen.findings;
+    if exit.status.unknown().is_some() {
+        // What broke off is the connection to the container, not what the server said.
+        findings.retain(|finding| finding.code != FindingCode::NoFinalNewline);
+        return;
+    }
     match exit.ending {
         Ending::StdinClosed => {}
         Ending::ByItself => {
@@ -195,6 +201,7 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
                 ExitStatus::Signal(_)
                 | ExitStatus::LikeSignal(_)
                 | ExitStatus::OutOfMemory
+                | ExitStatus::Removed
                 | ExitStatus::Unknown => "SIGTERM ended it",
             };
             let busy = match &seen.disruption {
@@ -206,8 +213,6 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
             let message = format!("the server lived on after its stdin was closed{busy}; {how}");
             note(findings, FindingCode::IgnoresStdinEnd, message, None);
         }
-        // The engine was not there to say what the server did.
-        Ending::Killed if exit.status == ExitStatus::Unknown => {}
         Ending::Killed => {
             let message = "the server lived on after its stdin was closed and after SIGTERM; SIGKILL ended it";
             note(findings, FindingCode::IgnoresTermination, message, None);

@@ -12,7 +12,7 @@ use crate::{
     check::waiting::Wait,
     isolate::{pace::Until, running::Running},
     observation::{
-        StepPart,
+        Observation, StepPart,
         disruption::Disruption,
         files::{FileState, FilesSeen},
     },
@@ -63,7 +63,15 @@ impl<'a> Watch<'a> {
 
 impl Watch<'_> {
     /// What the subject left behind; steps that went at once too, for they have no moments of their own.
-    pub(super) async fn after_subject(&self, bindings: &Bindings) -> Result<FilesSeen, Disruption> {
+    /// Of what could not be observed no file is judged, and a look that fails must not take the place of the reason.
+    pub(super) async fn after_subject(
+        &self,
+        seen: &Observation,
+        bindings: &Bindings,
+    ) -> Result<FilesSeen, Disruption> {
+        if seen.disruption.is_some() {
+            return Ok(FilesSeen::default());
+        }
         let body = &self.job.body;
         let steps: &[Step] = match &body.subject {
             Subject::Steps {

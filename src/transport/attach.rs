@@ -16,6 +16,17 @@ const CAPACITY: usize = 64 * 1024;
 /// What keeps the link from ending: the other end of what it reads.
 pub(crate) struct Held {
     _stdout: Option<DuplexStream>,
+    /// How the connection ended.
+    pub(crate) end: StreamEnd,
+}
+
+/// How the connection to a container ended, as far as it tells by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamEnd {
+    /// The engine closed it.
+    Closed,
+    /// It broke.
+    Broken,
 }
 
 /// A link over an attached container, and the work that carries its bytes. The work ends when the engine closes the
@@ -69,7 +80,12 @@ async fn sort(
 ) -> Held {
     // `None` once nobody reads it; the rest is still carried, so that the server never waits for us.
     let mut stdout = Some(stdout);
-    while let Some(Ok(frame)) = output.next().await {
+    let end = loop {
+        let frame = match output.next().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(_)) => break StreamEnd::Broken,
+            None => break StreamEnd::Closed,
+        };
         match frame {
             LogOutput::StdErr { message } => on_stderr(&message),
             LogOutput::StdOut { message } | LogOutput::Console { message } => {
@@ -81,8 +97,11 @@ async fn sort(
             }
             LogOutput::StdIn { .. } => {}
         }
+    };
+    Held {
+        _stdout: stdout,
+        end,
     }
-    Held { _stdout: stdout }
 }
 
 #[cfg(test)]

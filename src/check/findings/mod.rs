@@ -21,6 +21,9 @@ pub(super) fn ask(allowed: &[FindingCode]) -> Ask {
 /// `findings`: no protocol findings but these. An empty pass is a statement about the suite, not about the
 /// protocol.
 pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
+    if let Some(reason) = unheard(seen) {
+        return Verdict::Unknowable(reason.to_owned());
+    }
     let ask = ask(allowed);
     let mismatches = seen
         .findings
@@ -42,6 +45,12 @@ pub(super) fn findings(allowed: &[FindingCode], seen: &Observation) -> Verdict {
         })
         .collect();
     Verdict::from_mismatches(mismatches)
+}
+
+/// Why nobody can say which findings there are: of a connection that broke off, neither what was not heard nor what was
+/// heard in half says anything about the server.
+pub(super) fn unheard(seen: &Observation) -> Option<&'static str> {
+    seen.exit.and_then(|exit| exit.status.unknown())
 }
 
 /// What the code's description adds to its first sentence, which the finding's message says already.

@@ -8,7 +8,7 @@ use crate::{
     },
     observation::{
         Observation,
-        process::{Ending, StderrTail},
+        process::{Ending, StderrEnd, StderrTail},
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::{
@@ -87,8 +87,7 @@ pub(super) fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
                 actual: Some(phrase::cut(&text, at)),
                 ..ask_not_contains(words).miss("it is there")
             }]),
-            None if is_cut(tail) => beginning_unknown(tail),
-            None => Verdict::Held,
+            None => unheard(tail).unwrap_or(Verdict::Held),
         }
     });
     ask::all(contains.chain(matches).chain(not_contains))
@@ -109,8 +108,8 @@ fn each<'w, T>(
 
 /// The verdict when something is not in what is known of stderr.
 fn absent(ask: &Ask, text: &str, tail: &StderrTail, near: Option<near::Near>) -> Verdict {
-    if is_cut(tail) {
-        return beginning_unknown(tail);
+    if let Some(unheard) = unheard(tail) {
+        return unheard;
     }
     let at = near.as_ref().map_or(0, |near| near.at);
     Verdict::Missed(vec![Mismatch {
@@ -124,16 +123,20 @@ fn absent(ask: &Ask, text: &str, tail: &StderrTail, near: Option<near::Near>) ->
     }])
 }
 
-fn is_cut(tail: &StderrTail) -> bool {
-    tail.total_bytes > tail.bytes.len() as u64
-}
-
-fn beginning_unknown(tail: &StderrTail) -> Verdict {
-    Verdict::Unknowable(format!(
-        "the server wrote {} bytes to stderr, of which the last {} are kept",
-        tail.total_bytes,
-        tail.bytes.len()
-    ))
+/// The verdict on what is not in what is known of stderr, where that is not all of it.
+fn unheard(tail: &StderrTail) -> Option<Verdict> {
+    let reason = match tail.end {
+        StderrEnd::CutOff => {
+            "stderr is not complete: the connection to the container engine broke off".to_owned()
+        }
+        StderrEnd::Heard if tail.is_whole() => return None,
+        StderrEnd::Heard => format!(
+            "the server wrote {} bytes to stderr, of which the last {} are kept",
+            tail.total_bytes,
+            tail.bytes.len()
+        ),
+    };
+    Some(Verdict::Unknowable(reason))
 }
 
 /// `exit`
@@ -156,6 +159,9 @@ pub(super) fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
     let Some(exit) = &seen.exit else {
         return Verdict::Unknowable("how the server ended is not known".to_owned());
     };
+    if let Some(reason) = exit.status.unknown() {
+        return Verdict::Unknowable(reason.to_owned());
+    }
     let holds = match wanted {
         ExitWanted::Code(code) => exit.status.may_be_code(code),
         ExitWanted::Clean(flag) => exit.is_clean() == flag,

@@ -2,7 +2,7 @@ use crate::{
     check::sample::{hold, report, says},
     observation::{
         Observation,
-        process::{Ending, Exit, ExitStatus, StderrTail},
+        process::{Ending, Exit, ExitStatus, StderrEnd, StderrTail},
     },
     suite::model::{
         expectation::{ExitWanted, Expectation, StderrWanted},
@@ -36,9 +36,57 @@ fn wrote(text: &str, total_bytes: u64) -> Observation {
         stderr: StderrTail {
             bytes: text.as_bytes().to_vec(),
             total_bytes,
+            end: StderrEnd::Heard,
         },
         ..says("done")
     }
+}
+
+/// Written to stderr before the connection to the container broke off.
+fn began(text: &str) -> Observation {
+    let mut seen = wrote(text, text.len() as u64);
+    seen.stderr.end = StderrEnd::CutOff;
+    seen
+}
+
+fn not(key: &'static str, inner: Expectation) -> Expectation {
+    Expectation::Not(vec![(key, inner)])
+}
+
+#[test]
+fn what_the_engine_did_not_tell_is_known_of_no_server() {
+    let unknown = || ended(ExitStatus::Unknown, Ending::Killed, 0);
+    let removed = || ended(ExitStatus::Removed, Ending::ByItself, 0);
+    let (code, clean) = (
+        || Expectation::Exit(ExitWanted::Code(3)),
+        |flag| Expectation::Exit(ExitWanted::Clean(flag)),
+    );
+    insta::assert_snapshot!(report(&vec![
+        (code(), unknown()),
+        (not("exit", code()), unknown()),
+        (clean(true), unknown()),
+        (clean(false), unknown()),
+        (not("exit", clean(true)), removed()),
+        (Expectation::Findings(Vec::new()), unknown()),
+        (contains("late"), began("early")),
+        (matches("late"), began("early")),
+        (not_contains("late"), began("early")),
+        (not("stderr", contains("late")), began("early")),
+        (not_contains("early"), began("early")),
+    ]), @"
+    unknowable: how the server ended is not known: the container engine did not tell
+    unknowable: how the server ended is not known: the container engine did not tell
+    unknowable: how the server ended is not known: the container engine did not tell
+    unknowable: how the server ended is not known: the container engine did not tell
+    unknowable: how the server would have ended is not known: its container was removed by somebody else
+    unknowable: how the server ended is not known: the container engine did not tell
+    unknowable: stderr is not complete: the connection to the container engine broke off
+    unknowable: stderr is not complete: the connection to the container engine broke off
+    unknowable: stderr is not complete: the connection to the container engine broke off
+    unknowable: stderr is not complete: the connection to the container engine broke off
+    stderr: expected stderr not to contain `early`, it is there
+    ");
+    hold(&[(contains("early"), began("early"))]);
 }
 
 fn ended(status: ExitStatus, ending: Ending, orphans: usize) -> Observation {

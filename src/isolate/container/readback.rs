@@ -153,12 +153,10 @@ pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
     let gone = || Err("the container is gone".to_owned());
     match timeout(ANSWER, docker.inspect_container(id, None)).await {
         Ok(Ok(found)) => match found.state.and_then(|state| state.status) {
-            Some(ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD) => gone(),
+            Some(status) if is_going(status) => gone(),
             Some(_) | None => Ok(()),
         },
-        Ok(Err(Error::DockerResponseServerError {
-            status_code: 404, ..
-        })) => gone(),
+        Ok(Err(error)) if is_no_container(&error) => gone(),
         Ok(Err(error)) => Err(chain(&error)),
         Err(_) => Err(format!(
             "the engine did not answer within {} s",
@@ -167,18 +165,31 @@ pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
     }
 }
 
+/// Whether a container in this state is being removed.
+pub(super) fn is_going(status: ContainerStateStatusEnum) -> bool {
+    matches!(
+        status,
+        ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD
+    )
+}
+
+/// Whether an engine that was asked for a container says that there is none.
+pub(super) fn is_no_container(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
 /// Whether the engine says that nothing is there.
 fn is_absent(error: &io::Error) -> bool {
     let inner = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Error>());
-    matches!(
-        inner,
-        Some(Error::DockerResponseServerError {
-            status_code: 404,
-            ..
-        })
-    )
+    inner.is_some_and(is_no_container)
 }
 
 impl Tree {

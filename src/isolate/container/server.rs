@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bollard::{errors::Error, query_parameters::KillContainerOptionsBuilder};
+use bollard::query_parameters::KillContainerOptionsBuilder;
 use tokio::{
     sync::watch,
     task::JoinHandle,
@@ -88,7 +88,7 @@ pub(crate) struct ServerContainer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heard {
     Yes,
-    /// The engine does not answer.
+    /// The engine does not answer, or cannot do it.
     No,
     /// There was nobody left to hear it: the end had come, and the notice of it had not.
     Over,
@@ -286,6 +286,8 @@ impl ServerContainer {
         // With the container its streams have ended.
         if timeout(AFTERWARDS, &mut self.work).await.is_err() {
             self.work.abort();
+            let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.cut_off();
         }
         exit
     }
@@ -328,7 +330,7 @@ impl ServerContainer {
             .kill_container(&self.owned.id, Some(options));
         match timeout(AFTERWARDS, asked).await {
             Ok(Err(error)) if refusal::is_over(&error) => Heard::Over,
-            Ok(Ok(()) | Err(Error::DockerResponseServerError { .. })) => Heard::Yes,
+            Ok(Ok(())) => Heard::Yes,
             Ok(Err(_)) | Err(_) => Heard::No,
         }
     }

@@ -24,6 +24,7 @@ use super::{
     Containers,
     body::{self, FIXTURE_VOLUME, Volume},
     owned::Owned,
+    readback,
     refusal::{self, About, ContainerFailure, explain},
     server::Wanted,
     sight::{self, Overlaid},
@@ -36,7 +37,11 @@ use crate::{
         files::FileState,
         process::{BY_SIGNAL, ExitStatus},
     },
-    transport::{attach, clock::JobClock, link::Link},
+    transport::{
+        attach::{self, StreamEnd},
+        clock::JobClock,
+        link::Link,
+    },
 };
 
 /// How long the engine may take for what follows a container's end.
@@ -226,17 +231,27 @@ impl Steps<'_> {
             .await?;
         let (sender, state) = watch::channel(State::Running);
         let (crew, id) = (Arc::clone(self.crew), owned.id.clone());
+        let written = Arc::clone(&stderr);
         let work = tokio::spawn(async move {
             let held = carrying.await;
+            let end = held.end;
+            let cut_off = |status: ExitStatus| {
+                // Of an engine that is gone, the connection ends as if nobody could write any more.
+                if end == StreamEnd::Broken || status == ExitStatus::Unknown {
+                    let mut tail = written.lock().unwrap_or_else(PoisonError::into_inner);
+                    tail.cut_off();
+                }
+                status
+            };
             // Whoever sees the stream end is to know how the server ended, unless it lives on.
             let mut status = Box::pin(status_of(&crew, &id));
             let known = timeout(STREAM_TO_END, &mut status).await;
             if let Ok(status) = known {
-                sender.send_replace(State::Ended(status));
+                sender.send_replace(State::Ended(cut_off(status)));
             }
             drop(held);
             if known.is_err() {
-                sender.send_replace(State::Ended(status.await));
+                sender.send_replace(State::Ended(cut_off(status.await)));
             }
         });
         Ok((
@@ -259,6 +274,7 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
     let mut waiting = Box::pin(docker.wait_container(id, Some(options)));
     let code = match waiting.next().await {
         Some(Ok(answer)) => answer.status_code,
+        Some(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
         Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
         Some(Err(_)) | None => return ExitStatus::Unknown,
     };
@@ -268,10 +284,11 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
 /// How a container has ended, without waiting for the engine to tell it by itself.
 pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
     let asked = crew.engine.docker.inspect_container(id, None);
-    let Ok(Ok(found)) = timeout(AFTERWARDS, asked).await else {
-        return ExitStatus::Unknown;
+    let state = match timeout(AFTERWARDS, asked).await {
+        Ok(Ok(found)) => found.state.unwrap_or_default(),
+        Ok(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
+        Ok(Err(_)) | Err(_) => return ExitStatus::Unknown,
     };
-    let state = found.state.unwrap_or_default();
     match (state.running, state.exit_code) {
         (Some(true), _) | (_, None) => ExitStatus::Unknown,
         (Some(false) | None, Some(code)) => meaning(crew, id, code).await,
@@ -280,8 +297,10 @@ pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
 
 /// What the code of a container's end means.
 async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
-    if code == i64::from(BY_SIGNAL) + 9 && was_out_of_memory(crew, id).await {
-        return ExitStatus::OutOfMemory;
+    if code == i64::from(BY_SIGNAL) + 9
+        && let Some(status) = killed_by(crew, id).await
+    {
+        return status;
     }
     match i32::try_from(code) {
         // What ends a server unasked; other codes over 128 are its own.
@@ -291,20 +310,27 @@ async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
     }
 }
 
-/// Whether the kernel ended it for its memory.
-async fn was_out_of_memory(crew: &Containers, id: &str) -> bool {
+/// What killed it, where the engine can tell: the kernel, for its memory, or somebody who removed it.
+async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
     let docker = &crew.engine.docker;
     // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.
     for _ in 0..LOOKS {
         match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
             Ok(Ok(found)) => {
-                if found.state.and_then(|state| state.oom_killed) == Some(true) {
-                    return true;
+                let state = found.state.unwrap_or_default();
+                if state.oom_killed == Some(true) {
+                    return Some(ExitStatus::OutOfMemory);
+                }
+                if state.status.is_some_and(readback::is_going) {
+                    return Some(ExitStatus::Removed);
                 }
             }
-            Ok(Err(_)) | Err(_) => return false,
+            Ok(Err(error)) if readback::is_no_container(&error) => {
+                return Some(ExitStatus::Removed);
+            }
+            Ok(Err(_)) | Err(_) => return None,
         }
         sleep(BETWEEN_LOOKS).await;
     }
-    false
+    None
 }

@@ -72,6 +72,7 @@ pub(super) fn told(said: &str, status: ExitStatus, about: &OwnAbout) -> Option<C
         | ExitStatus::Signal(_)
         | ExitStatus::LikeSignal(_)
         | ExitStatus::OutOfMemory
+        | ExitStatus::Removed
         | ExitStatus::Unknown => None,
     }
 }

@@ -152,6 +152,7 @@ fn stderr(text: &str) -> StderrTail {
     StderrTail {
         bytes: text.as_bytes().to_vec(),
         total_bytes: text.len() as u64,
+        ..StderrTail::default()
     }
 }
 

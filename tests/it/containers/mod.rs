@@ -11,6 +11,7 @@ mod own;
 mod podman;
 mod prepared;
 mod refused;
+mod unheard;
 
 use std::{
     fs,
