@@ -41,7 +41,10 @@ use self::{
     surface::{Catalogs, Surface, kept::Unmasked},
     verdict::Judgement,
 };
-use crate::{outcome::NOT_RUN, words::workflow::neutral};
+use crate::{
+    outcome::NOT_RUN,
+    words::{text, workflow::neutral},
+};
 
 /// Everything that one run has to say, in plan order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,6 +134,14 @@ impl RunReport {
         self.planned
             .saturating_sub(self.records.len())
             .saturating_sub(self.passes_not_kept)
+    }
+
+    /// How many jobs did not run, behind these signs; nothing where all did.
+    pub(crate) fn left_undone(&self, lead: &str) -> String {
+        match self.not_run() {
+            0 => String::new(),
+            left => format!("{lead}{} did not run", text::count(left, "job")),
+        }
     }
 
     /// Jobs that were planned and did not run: those without an outcome, and those skipped for an interrupt.

@@ -211,12 +211,7 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
 
 /// That it was interrupted.
 fn interrupted(report: &RunReport) -> Option<Cause> {
-    let text = || {
-        format!(
-            "the run was interrupted, {} did not run",
-            count(report.not_run(), "job")
-        )
-    };
+    let text = || format!("the run was interrupted{}", report.left_undone(", "));
     (report.end == End::Interrupted).then(|| Cause::new(Verdict::Interrupted, &text()))
 }
 

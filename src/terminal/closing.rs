@@ -68,10 +68,7 @@ pub(crate) fn write(
     }
     let tally = report.tally();
     if report.end == End::Interrupted {
-        let text = format!(
-            "interrupted: {} did not run",
-            count(report.not_run(), "job")
-        );
+        let text = format!("interrupted{}", report.left_undone(": "));
         writeln!(out, "{}", theme.paint(Paint::Warning, &text))?;
     } else if let Some(text) = nothing_run(&tally, report.judgement.as_ref()) {
         writeln!(out, "{}", theme.paint(Paint::Warning, text))?;

@@ -55,10 +55,7 @@ fn is_unknown(report: &RunReport) -> bool {
 pub(super) fn circumstances(report: &RunReport) -> String {
     let missing = report.missing();
     match report.end {
-        End::Interrupted => format!(
-            "\nInterrupted: {} did not run.\n",
-            count(report.not_run(), "job")
-        ),
+        End::Interrupted => format!("\nInterrupted{}.\n", report.left_undone(": ")),
         End::Finished if is_unknown(report) => String::new(),
         End::Finished if report.tally().executed() == 0 => "\nNothing was run.\n".to_owned(),
         End::Finished if missing > 0 => {
