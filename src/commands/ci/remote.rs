@@ -24,6 +24,8 @@ pub(super) struct Known {
     pub(super) baseline: Option<Baseline>,
     /// Why there is none.
     pub(super) reason: Option<String>,
+    /// That there may be one, and it could not be read.
+    pub(super) unread: Option<String>,
 }
 
 /// Compares a run with the baseline of the data branch.
@@ -36,19 +38,38 @@ pub(super) fn compare(
     let none = |reason: &str| Known {
         baseline: None,
         reason: Some(reason.to_owned()),
+        unread: None,
     };
-    let Ok(github) = GitHub::new(here) else {
-        return none("no token, so the data branch cannot be read");
+    let unread = |what: String| Known {
+        unread: Some(what.clone()),
+        ..none(&what)
+    };
+    let github = match GitHub::new(here) {
+        Ok(github) => github,
+        Err(Failure::NoToken) => return none("no token, so the data branch cannot be read"),
+        Err(failure) => return none(&failure.to_string()),
     };
     let suite = report.source.suite.clone().unwrap_or_default();
     match asked(screen, github.baseline(&wishes.data_branch, &suite)) {
         Ok(Looked::Found(found)) => {
-            let Found { against, baseline } = *found;
+            let Found {
+                against,
+                baseline,
+                passed_over,
+            } = *found;
+            if let Some(problem) = passed_over {
+                say(
+                    here,
+                    screen,
+                    format!("an earlier baseline is taken: {problem}"),
+                );
+            }
             report.compare_with(&baseline, &against, scope);
             screen.note(&format!("compared with {against}"));
             Known {
                 baseline: Some(baseline),
                 reason: None,
+                unread: None,
             }
         }
         Ok(Looked::None(reason)) => {
@@ -61,10 +82,21 @@ pub(super) fn compare(
             }
             none(&reason)
         }
+        Ok(Looked::Unreadable(problem)) => {
+            let what = format!("the baseline could not be read: {problem}");
+            notice(
+                here,
+                screen,
+                &what,
+                "a run that writes baselines replaces it",
+            );
+            unread(what)
+        }
+        Err(Failure::Interrupted) => none("interrupted"),
         Err(failure) => {
             let what = format!("the baseline could not be read: {failure}");
             refused(here, screen, &what, &failure, "it needs `contents: read`");
-            none(&what)
+            unread(what)
         }
     }
 }
@@ -168,7 +200,7 @@ fn asked<T>(
 ) -> Result<T, Failure> {
     match running::unless_interrupted(&screen.context().interrupts, question) {
         Ok(Some(answer)) => answer,
-        Ok(None) => Err(Failure::Setup("interrupted".to_owned())),
+        Ok(None) => Err(Failure::Interrupted),
         Err(error) => Err(Failure::Setup(error.to_string())),
     }
 }
@@ -189,7 +221,7 @@ fn notice(here: &Here, screen: &Screen, what: &str, way_out: &str) {
 }
 
 /// Says something where people look for it.
-fn say(here: &Here, screen: &Screen, message: String) {
+pub(super) fn say(here: &Here, screen: &Screen, message: String) {
     if here.environment.variable("GITHUB_ACTIONS") == Some("true") {
         screen.command(&Command::Annotate(Annotation {
             kind: Kind::Notice,

@@ -11,7 +11,7 @@ use crate::{
     deliver::{
         self, Destination,
         bounds::Bounds,
-        facts::{Facts, Here, Wishes},
+        facts::{Facts, Here, Wanted, Wishes},
         github::comment::Commented,
     },
     report::{
@@ -62,7 +62,7 @@ impl Telling<'_> {
         mut causes: Vec<Cause>,
         screen: &mut Screen,
     ) -> ExitCode {
-        let told = causes.len();
+        let mut told = causes.len();
         // Of a run that is not whole, what is not there says nothing.
         let scope = if causes.is_empty() {
             Scope::Whole
@@ -76,7 +76,13 @@ impl Telling<'_> {
                 Known::default()
             }
         };
-        self.note_nothing_compared(&report, &known, screen);
+        if let Some(cause) = self.ungated(&known) {
+            // It is the verdict's, and nothing that could not be told.
+            causes.insert(told, cause);
+            told += 1;
+        } else {
+            self.note_nothing_compared(&report, &known, screen);
+        }
         note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline((&report, &judged), &known, screen) {
@@ -129,9 +135,30 @@ impl Telling<'_> {
         }
     }
 
-    /// Says that regressions were to be red and none could be seen.
+    /// That something was to be red and nobody can say whether it is, for the baseline could not be read.
+    fn ungated(&self, known: &Known) -> Option<Cause> {
+        let gates = self.gates()?;
+        let unread = known.unread.as_ref()?;
+        let text = format!("{gates} cannot be judged: {unread}");
+        Some(Cause::new(Verdict::Fail, &text))
+    }
+
+    /// The switches by which the comparison makes a run red.
+    fn gates(&self) -> Option<&'static str> {
+        match (self.demands.regression, self.demands.breaking) {
+            (Gate::Open, Gate::Open) => None,
+            (Gate::Closed, Gate::Open) => Some("`--fail-on-regression`"),
+            (Gate::Open, Gate::Closed) => Some("`--fail-on-breaking`"),
+            (Gate::Closed, Gate::Closed) => Some("`--fail-on-regression` and `--fail-on-breaking`"),
+        }
+    }
+
+    /// Says that a comparison was to make the run red and there was none.
     fn note_nothing_compared(&self, report: &RunReport, known: &Known, screen: &Screen) {
-        if self.demands.regression == Gate::Open || report.comparison.is_some() || !speaks(report) {
+        let Some(gates) = self.gates() else {
+            return;
+        };
+        if report.comparison.is_some() || !speaks(report) {
             return;
         }
         let reason = match (self.baseline, &known.reason) {
@@ -139,9 +166,15 @@ impl Telling<'_> {
             (Store::Auto | Store::Path(_), Some(reason)) => reason,
             (Store::Auto | Store::Path(_), None) => "there was nothing to compare",
         };
-        screen.note(&format!(
-            "`--fail-on-regression` can find no regression: no baseline ({reason})"
-        ));
+        let what = match self.demands.regression {
+            Gate::Closed => "regression",
+            Gate::Open => "breaking change",
+        };
+        let said = format!("{gates} can find no {what}: no baseline ({reason})");
+        match self.wishes.annotations {
+            Wanted::Yes => remote::say(self.here, screen, said),
+            Wanted::No => screen.note(&said),
+        }
     }
 
     /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.

@@ -18,6 +18,9 @@ pub(crate) enum Failure {
     /// The client could not be made.
     #[error("no connection can be made: {0}")]
     Setup(String),
+    /// The process was told to end.
+    #[error("interrupted")]
+    Interrupted,
     /// GitHub said no.
     #[error("GitHub answered with {status}: {message}")]
     Refused {
@@ -65,6 +68,7 @@ impl Failure {
             | Self::NoRepository
             | Self::Untold(_)
             | Self::Setup(_)
+            | Self::Interrupted
             | Self::Limited
             | Self::Unclear(_)
             | Self::Unreachable(_)

@@ -1,7 +1,7 @@
 //! Which earlier commit a run is compared with: of a pull request the one it branched off, of a push the one before;
 //! where that one has no baseline, the nearest ancestor that has. Each step down is said.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::OnceLock};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) against: String,
     /// The baseline.
     pub(crate) baseline: Baseline,
+    /// Why a nearer one was passed over.
+    pub(crate) passed_over: Option<String>,
 }
 
 /// What looking for a baseline came to.
@@ -49,6 +51,8 @@ pub(crate) enum Looked {
     Found(Box<Found>),
     /// There is none, for this reason.
     None(String),
+    /// Those that there are cannot be read, for this reason.
+    Unreadable(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -91,8 +95,17 @@ pub(super) async fn find(branch: &Branch<'_>, here: &Here, suite: &str) -> Resul
         head: &head,
         known: &known,
         suite,
+        unreadable: OnceLock::new(),
     };
-    search.run(here).await
+    let looked = search.run(here).await?;
+    Ok(match (looked, search.unreadable.into_inner()) {
+        (Looked::Found(mut found), passed_over) => {
+            found.passed_over = passed_over;
+            Looked::Found(found)
+        }
+        (Looked::None(_), Some(problem)) => Looked::Unreadable(problem),
+        (looked @ (Looked::None(_) | Looked::Unreadable(_)), _) => looked,
+    })
 }
 
 struct Search<'a> {
@@ -100,6 +113,8 @@ struct Search<'a> {
     head: &'a Head,
     known: &'a HashSet<String>,
     suite: &'a str,
+    /// Which file that should have been taken cannot be read, and why.
+    unreadable: OnceLock<String>,
 }
 
 impl Search<'_> {
@@ -210,16 +225,25 @@ impl Search<'_> {
         Ok(commits.map(|commit| commit.sha).collect())
     }
 
-    /// The baseline of the suite in a commit's file. One that cannot be read is none: another version wrote it.
+    /// The baseline of the suite in a commit's file. One that cannot be read, because another version wrote it or it is
+    /// damaged, is remembered, and an earlier one taken where there is one.
     async fn load(&self, choice: Choice) -> Result<Option<Found>, Failure> {
         let path = format!("{FOLDER}/{}.json", choice.sha);
         let Some(text) = self.branch.file(self.head, &path).await? else {
             return Ok(None);
         };
-        let baseline = baselines::of_suite(&text, self.suite).ok().flatten();
+        let baseline = match baselines::of_suite(&text, self.suite) {
+            Ok(baseline) => baseline,
+            Err(problem) => {
+                self.unreadable
+                    .get_or_init(|| format!("`{path}` cannot be read: {problem}"));
+                None
+            }
+        };
         Ok(baseline.map(|baseline| Found {
             against: format!("{}, {}", short(&choice.sha), choice.what),
             baseline,
+            passed_over: None,
         }))
     }
 }

@@ -249,10 +249,10 @@ impl ServerContainer {
         self.ask();
         let (ending, heard) = self.descend(patience).await;
         let status = match (self.status(), heard) {
+            // What it took, and what the server would have done, nobody knows, also where its end is told late.
+            (_, Heard::No) => ExitStatus::Unknown,
             (Some(status), _) => status,
             (None, Heard::Yes) => ExitStatus::Signal(9),
-            // What the server would have done, nobody knows.
-            (None, Heard::No) => ExitStatus::Unknown,
             (None, Heard::Over) => steps::status_now(&self.owned.crew, &self.owned.id).await,
         };
         self.look_back(status).await;

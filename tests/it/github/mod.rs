@@ -4,6 +4,7 @@ mod comments;
 mod data_branch;
 mod described;
 mod events;
+mod gates;
 mod interrupts;
 mod proxy;
 mod twin;
