@@ -15,6 +15,8 @@ mod sinks;
 mod telling;
 mod tool;
 
+use std::path::{Component, Path, PathBuf};
+
 use self::{
     places::Places,
     telling::{Exits, Telling},
@@ -101,7 +103,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         causes.push(cause_of(&clash));
     }
     made.report.source = here.source.clone();
-    made.report.source.suite = Some(suites(&typed));
+    made.report.source.suite = Some(suites(&typed, &context.environment.directory));
     made.report.notes.append(&mut notes);
     let mut telling = Telling {
         here: &here,
@@ -262,14 +264,26 @@ fn not_applied(settings: &Settings) -> Vec<String> {
         .collect()
 }
 
-/// The suites as they were named.
-fn suites(typed: &RunArgs) -> String {
+/// The suites by their names, which stand for their baseline, comment and badge: one name, however it was spelt.
+fn suites(typed: &RunArgs, directory: &Path) -> String {
     let names: Vec<String> = typed
         .suites
         .iter()
-        .map(|path| clean(&path.to_string_lossy()))
+        .map(|path| clean(&plain(path, directory).to_string_lossy()))
         .collect();
     names.join("\n")
+}
+
+/// A path without what changes nothing, relative to the directory where it leads below it.
+fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
+    let below = path.strip_prefix(directory).unwrap_or(path);
+    let is_idle = |part: &Component<'a>| matches!(part, Component::CurDir);
+    let plain: PathBuf = below.components().filter(|part| !is_idle(part)).collect();
+    if plain.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        plain
+    }
 }
 
 /// A stranger's files must not run with this workflow's rights.
@@ -319,4 +333,35 @@ fn cause_of(refusal: &Refusal) -> Cause {
         ExitCode::Failed | ExitCode::Passed => Verdict::Fail,
     };
     Cause::new(verdict, refusal.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::plain;
+
+    #[test]
+    fn a_suite_has_one_name_however_it_is_spelt() {
+        let case = |path: &str, wanted: &str| {
+            let name = plain(Path::new(path), Path::new("/work"));
+            assert_eq!(name.to_string_lossy(), wanted, "{path}");
+        };
+        for same in [
+            "evals",
+            "./evals",
+            "evals/",
+            "evals//",
+            "evals/.",
+            "/work/evals/",
+        ] {
+            case(same, "evals");
+        }
+        case("a/./b//c.yaml", "a/b/c.yaml");
+        case("../evals", "../evals");
+        case("/other/evals/", "/other/evals");
+        case("/workshop", "/workshop");
+        case(".", ".");
+        case("/work", ".");
+    }
 }

@@ -50,7 +50,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
             };
             places.reads_baseline(&args.baseline);
             places.check()?;
-            let suite = suites(&typed);
+            let suite = suites(&typed, &context.environment.directory);
             let known = durations(args, &here, &suite, &screen)?;
             make(args, &prepared, (suite, &known), context)
         })
