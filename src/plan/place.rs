@@ -167,7 +167,7 @@ fn check_directory(launch: &Launch) -> Result<(), String> {
 }
 
 fn no_image() -> String {
-    "nothing names the image of its container: give `--docker IMAGE`, \
+    "nothing names the image of its container: give `--docker IMAGE` (the action's input `image: IMAGE`), \
      or `docker: {image: …}` in mcp-assert.yaml or under `server`; or run it as a process with \
      `--isolation process` (the action's input `isolation: process`)"
         .to_owned()

@@ -174,7 +174,7 @@ impl RunReport {
         };
         match cause.verdict {
             Verdict::Fail => cause.text.starts_with(&passed_of(self.tally())),
-            Verdict::Error => cause.text == NOTHING_STARTED,
+            Verdict::Error => cause.text.starts_with(NOTHING_STARTED),
             Verdict::Invalid => {
                 invalid(self).as_ref() == Some(cause) && self.records.iter().any(unreadable)
             }
@@ -193,7 +193,11 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     causes.extend(invalid(report));
     let tally = report.tally();
     if nothing_started(report, tally) {
-        causes.push(Cause::new(Verdict::Error, NOTHING_STARTED));
+        let why = placeless(report).map_or_else(String::new, |why| format!(": {why}"));
+        causes.push(Cause::new(
+            Verdict::Error,
+            &(NOTHING_STARTED.to_owned() + &why),
+        ));
     }
     if tally.executed() == 0 && demands.empty == Gate::Closed {
         causes.push(Cause::new(Verdict::Empty, "nothing was executed"));
@@ -282,10 +286,13 @@ fn reaches(tally: Tally, threshold: u32) -> bool {
 
 /// Whether everything that was to run ended before a server was there.
 fn nothing_started(report: &RunReport, tally: Tally) -> bool {
+    let usable = invalid(report).is_none();
     // An image that cannot be had or prepared is no place for a server; one that ran had its place.
     let unstarted = |disruption: &DisruptionRecord| match disruption.kind.as_str() {
         "start" | "unsupported" => true,
         "place" => matches!(disruption.phase.as_str(), "place" | "start"),
+        // What cannot be read is told as that.
+        "invalid" => usable && matches!(disruption.phase.as_str(), "place" | "start"),
         _ => false,
     };
     tally.errors > 0
@@ -301,6 +308,20 @@ fn nothing_started(report: &RunReport, tally: Tally) -> bool {
                     .and_then(|evidence| evidence.disruption.as_ref())
                     .is_some_and(unstarted)
             })
+}
+
+/// Why no server has a place, where that is the same for all and a matter of what was asked for.
+fn placeless(report: &RunReport) -> Option<&str> {
+    let errors = report.records.iter();
+    let mut whys = errors
+        .filter(|record| record.status == Status::Error)
+        .map(|record| {
+            let disruption = record.evidence.as_ref()?.disruption.as_ref()?;
+            (disruption.kind == DisruptionKind::Invalid.word())
+                .then_some(disruption.message.as_str())
+        });
+    let first = whys.next()??;
+    whys.all(|why| why == Some(first)).then_some(first)
 }
 
 #[cfg(test)]

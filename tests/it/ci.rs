@@ -368,3 +368,17 @@ fn junit_and_sarif_are_red_where_the_verdict_is_and_no_outcome_shows_why() {
     let (junit, successful, _) = told(&ci, 2);
     assert!(junit.contains("tests=\"1\" skipped=\"0\" failures=\"0\" errors=\"1\"") && successful);
 }
+
+#[test]
+fn a_run_without_an_image_for_any_server_could_not_run_and_says_once_why() {
+    let project = Project::with_suite(
+        "server: {command: [python3, a.py]}\nname: a\nassert: {tool: x}\n---\n\
+         server: {command: [python3, a.py]}\nname: b\nassert: {tool: x}\n",
+    );
+    let ran = project.run(&["ci", "--isolation", "container", "--threshold", "0"]);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    let (_, causes) = ran.stdout.split_once("verdict: error").unwrap();
+    let why = "no server could be started: nothing names the image of its container";
+    assert_eq!(causes.matches(why).count(), 1, "{causes}");
+    assert!(causes.contains("`image: IMAGE`"), "{causes}");
+}
