@@ -3,8 +3,18 @@
 use std::{
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
-    path::Path,
+    os::{
+        fd::AsFd,
+        unix::fs::{FileTypeExt, OpenOptionsExt},
+    },
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
+
+use rustix::{fs::OFlags, io::Errno};
+
+use super::standard::Outlet;
 
 /// Whom files are handed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +47,9 @@ impl Owner {
 
 /// Replaces a file by one that is complete: written beside it, then renamed.
 pub(super) fn replace(path: &Path, text: &str, owner: Option<Owner>) -> io::Result<()> {
-    // A link stays a link: what it points to is replaced.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = behind_links(path)?;
     if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        // A pipe or a device cannot be replaced, only written to.
-        let mut device = OpenOptions::new().write(true).open(&path)?;
-        return device.write_all(text.as_bytes());
+        return write_to_device(&path, text);
     }
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
@@ -60,6 +67,54 @@ pub(super) fn replace(path: &Path, text: &str, owner: Option<Owner>) -> io::Resu
     hand_over(file.as_file(), owner)?;
     file.persist(&path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// How many links the system follows one behind the other.
+const MOST_LINKS: usize = 40;
+
+/// The place behind links, which stay links: what they lead to is replaced, or made where it is not there yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = fs::canonicalize(&path) {
+            return Ok(real);
+        }
+        // What a pipe without a name is called behind its link is no path.
+        let leads = fs::metadata(&path).is_ok();
+        match fs::read_link(&path) {
+            Ok(target) if !leads => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Ok(_) | Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("its link leads in a circle"))
+}
+
+/// Writes to a pipe or a device, which cannot be replaced. Nobody is waited for who may never come: for a
+/// reader only for a moment, and so for one that stands still once a signal has come.
+fn write_to_device(path: &Path, text: &str) -> io::Result<()> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(flags.bits().cast_signed());
+    let begun = Instant::now();
+    loop {
+        match options.open(path) {
+            Ok(device) => return Outlet::of(device.as_fd()).write_all(text.as_bytes()),
+            Err(error) if !is_unread(path, &error) => return Err(error),
+            // One that is started beside us may come a moment later.
+            Err(_) if begun.elapsed() < READER => thread::sleep(LOOK),
+            Err(_) => return Err(io::Error::other("nobody reads from this pipe")),
+        }
+    }
+}
+
+/// How long a pipe's reader is waited for, and how often it is looked for.
+const READER: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Whether it could not be opened because nobody has it open for reading.
+fn is_unread(path: &Path, error: &io::Error) -> bool {
+    let is_fifo = || fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo());
+    Errno::from_io_error(error) == Some(Errno::NXIO) && is_fifo()
 }
 
 /// Makes a folder and those above it that are missing.

@@ -57,7 +57,7 @@ pub(super) struct Held {
 
 #[derive(Debug)]
 struct State {
-    waiting: VecDeque<(Outlet, Vec<u8>)>,
+    waiting: VecDeque<(Outlet<'static>, Vec<u8>)>,
     /// Whether a thread writes it. As long as it does, everything else goes behind.
     is_carried: bool,
     /// Why nothing can be written any more: nothing follows a gap.
@@ -97,7 +97,7 @@ impl Held {
     }
 
     /// Writes all of it, or keeps what is not taken at once; outside of a run it is waited for.
-    pub(super) fn write(&'static self, outlet: Outlet, bytes: &[u8]) -> io::Result<usize> {
+    pub(super) fn write(&'static self, outlet: Outlet<'static>, bytes: &[u8]) -> io::Result<usize> {
         if RUNS.load(Ordering::SeqCst) == 0 {
             self.settle()?;
             return outlet.write(bytes);

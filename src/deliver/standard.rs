@@ -43,7 +43,7 @@ fn is_over() -> bool {
 /// A standard stream, not buffered. While jobs run nobody waits for its reader.
 #[derive(Debug)]
 pub(super) struct Standard {
-    stream: Outlet,
+    stream: Outlet<'static>,
     held: &'static Held,
 }
 
@@ -75,10 +75,10 @@ impl Write for Standard {
     }
 }
 
-/// Where a standard stream is written.
+/// Where something is written whose reader is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Outlet {
-    stream: BorrowedFd<'static>,
+pub(super) struct Outlet<'a> {
+    stream: BorrowedFd<'a>,
     takes: Takes,
 }
 
@@ -93,8 +93,9 @@ enum Takes {
     Some,
 }
 
-impl Outlet {
-    fn of(stream: BorrowedFd<'static>) -> Self {
+impl<'a> Outlet<'a> {
+    /// That of an open file.
+    pub(super) fn of(stream: BorrowedFd<'a>) -> Self {
         let is_file = fstat(stream)
             .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
         let takes = if is_file {
@@ -107,7 +108,7 @@ impl Outlet {
         Self { stream, takes }
     }
 
-    fn piece<'a>(self, bytes: &'a [u8]) -> &'a [u8] {
+    fn piece(self, bytes: &[u8]) -> &[u8] {
         match self.takes {
             Takes::All => bytes,
             Takes::Piece | Takes::Some => &bytes[..bytes.len().min(PIECE)],
@@ -142,6 +143,13 @@ impl Outlet {
         Ok(())
     }
 
+    fn takes_within(self, time: &Timespec) -> Result<bool, Errno> {
+        let mut asked = [PollFd::new(&self.stream, PollFlags::OUT)];
+        poll(&mut asked, Some(time)).map(|ready| ready > 0)
+    }
+}
+
+impl Outlet<'static> {
     /// Writes what is taken without waiting; `None` where nothing is, or that cannot be known.
     pub(super) fn write_at_once(self, bytes: &[u8]) -> io::Result<Option<usize>> {
         if !self.takes_within(&Timespec::default()).unwrap_or(true) {
@@ -158,11 +166,6 @@ impl Outlet {
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
             written => Ok(Some(written?)),
         }
-    }
-
-    fn takes_within(self, time: &Timespec) -> Result<bool, Errno> {
-        let mut asked = [PollFd::new(&self.stream, PollFlags::OUT)];
-        poll(&mut asked, Some(time)).map(|ready| ready > 0)
     }
 }
 
