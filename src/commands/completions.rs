@@ -13,11 +13,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> ExitCode {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "mcp-assert", &mut text);
     let text = mended(args.shell, text);
-    match std::io::Write::write_all(&mut std::io::stdout(), &text) {
-        Ok(()) => ExitCode::Passed,
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Passed,
-        Err(_) => ExitCode::CouldNotRun,
-    }
+    super::print(&text)
 }
 
 /// `clap_complete` (4.6.11) takes the hyphen of our name for a blank where it names the commands of bash, and for nothing

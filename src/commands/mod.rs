@@ -30,7 +30,7 @@ use clap::{CommandFactory, FromArgMatches};
 use self::running::Interrupts;
 use crate::{
     cli::{Cli, Command, When, arguments},
-    deliver::{standard, workflow_log::WorkflowLog},
+    deliver::{standard, stdout, workflow_log::WorkflowLog},
     isolate::container::engine::Asker,
     words::{
         diagnostic::Colour,
@@ -185,8 +185,8 @@ pub(crate) fn main() -> u8 {
     }
     let Some(verb) = cli.command else {
         // The Go tool prints its usage on stdout and ends with 0.
-        let _ = command.print_help();
-        return ExitCode::Passed.number();
+        let help = command.render_help();
+        return print_dressed(&help, &context).number();
     };
     // All verbs with all their options: nobody asks for them while one of them is at work.
     drop(command);
@@ -233,16 +233,31 @@ fn misused(error: &clap::Error, context: &Context) -> ExitCode {
 
 /// Prints clap's message; help and version asked for are no error.
 fn usage(error: &clap::Error, context: &Context) -> ExitCode {
-    if error.use_stderr() && context.log.is_some() {
+    if !error.use_stderr() {
+        return print_dressed(&error.render(), context);
+    }
+    if context.log.is_some() {
         context.say(&error.render().to_string());
     } else {
         // A closed stream is nobody to tell.
         let _ = error.print();
     }
-    if error.use_stderr() {
-        ExitCode::Invalid
-    } else {
-        ExitCode::Passed
+    ExitCode::Invalid
+}
+
+/// Prints a text of clap's on stdout, with its colours where stdout has some.
+fn print_dressed(text: &clap::builder::StyledStr, context: &Context) -> ExitCode {
+    match context.stdout_colour() {
+        Colour::On => print(text.ansi().to_string().as_bytes()),
+        Colour::Off => print(text.to_string().as_bytes()),
+    }
+}
+
+/// Prints all that a verb says, or says that it could not.
+fn print(text: &[u8]) -> ExitCode {
+    match stdout::print(text) {
+        Ok(()) => ExitCode::Passed,
+        Err(_) => ExitCode::CouldNotRun,
     }
 }
 

@@ -1,7 +1,5 @@
 //! `mcp-assert schema`.
 
-use std::io::{ErrorKind, Write};
-
 use crate::{
     cli::schema::SchemaArgs,
     suite::{reference, schema::json_schema},
@@ -15,9 +13,5 @@ pub(super) fn schema(args: &SchemaArgs) -> ExitCode {
     } else {
         format!("{:#}\n", json_schema())
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => ExitCode::Passed,
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::Passed,
-        Err(_) => ExitCode::CouldNotRun,
-    }
+    super::print(text.as_bytes())
 }

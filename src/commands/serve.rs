@@ -204,11 +204,7 @@ fn list(args: &ServeArgs) -> u8 {
     } else {
         catalogue::text()
     };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => ExitCode::Passed.number(),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Passed.number(),
-        Err(error) => cannot_run(&error),
-    }
+    super::print(text.as_bytes()).number()
 }
 
 fn usage(problems: &[String]) -> u8 {

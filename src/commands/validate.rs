@@ -1,6 +1,6 @@
 //! `mcp-assert validate`: everything that is wrong with suites, without running them.
 
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 use crate::{
     cli::validate::ValidateArgs,
@@ -8,6 +8,7 @@ use crate::{
         Context,
         running::{self, Refusal},
     },
+    deliver::stdout,
     suite::{
         Dialect,
         discover::{Contents, LoadOptions, load},
@@ -96,9 +97,7 @@ fn conclude(suite: &Suite) -> ExitCode {
         count(warnings, "warning"),
     );
     // A closed stdout is nobody to tell; the exit code says it too.
-    let lost = std::io::stdout()
-        .write_all(totals.as_bytes())
-        .is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+    let lost = stdout::print(totals.as_bytes()).is_err();
     if errors > 0 {
         ExitCode::Invalid
     } else if lost {

@@ -1,7 +1,5 @@
 //! `mcp-assert version` and `--version`.
 
-use std::io::Write;
-
 use crate::{protocol::revision::Revision, words::exit::ExitCode};
 
 /// Prints version, commit (when the build knew it) and newest MCP revision.
@@ -14,9 +12,5 @@ pub(super) fn version() -> ExitCode {
         "mcp-assert {} ({commit}MCP {newest})\n",
         env!("CARGO_PKG_VERSION")
     );
-    match std::io::stdout().write_all(line.as_bytes()) {
-        Ok(()) => ExitCode::Passed,
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::Passed,
-        Err(_) => ExitCode::CouldNotRun,
-    }
+    super::print(line.as_bytes())
 }

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::io::Errno;
 
-use super::standard::Standard;
+use super::standard::{Standard, say};
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
@@ -124,6 +124,13 @@ impl Stdout {
         self.broken = Some(Broken::from(&error));
         Err(error)
     }
+}
+
+/// Writes the whole of what a command says, and says on stderr why it could not. A reader that went away is no error.
+pub(crate) fn print(text: &[u8]) -> io::Result<()> {
+    let mut out = Stdout::new();
+    let written = out.write_all(text).and_then(|()| out.flush());
+    written.inspect_err(|error| say(&format!("error: cannot write `stdout`: {error}\n")))
 }
 
 impl Write for Stdout {

@@ -91,6 +91,7 @@ impl Telling<'_> {
         let mut written = self.write_files(&mut report, &mut causes, screen);
         if let Err(error) = self.show(&report, screen) {
             let text = format!("cannot write to stdout: {error}");
+            screen.note(&text);
             causes.push(Cause::new(Verdict::Error, &text));
             // Nothing that is told may contradict the exit code.
             written = self.write_files(&mut report, &mut causes, screen);
