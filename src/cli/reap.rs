@@ -12,7 +12,10 @@ Examples:
 
 Every run removes what killed runs left before it begins; this does it alone.
 
-Exit codes: 0 nothing is left, 3 no engine answered or something could not be removed.")]
+It tells what it removed, on this machine and at the container engine, where there is one.
+
+Exit codes: 0 nothing is left, 3 an engine that is there or was named did not answer, or something could not be
+removed.")]
 pub(crate) struct ReapArgs {
     /// Remove what this run made, whether it lives or not: the value of its containers' label `io.mcp-assert.run`
     #[arg(long, value_name = "RUN", conflicts_with = "all")]

@@ -9,52 +9,78 @@ use crate::{
     cli::reap::ReapArgs,
     isolate::{
         container::{
-            engine::Wanted,
+            engine::{Asker, Engine, Wanted},
             reap::{Reaped, Whose, reap as remove},
         },
-        sweep,
+        sweep::{self, Swept},
     },
-    words::{exit::ExitCode, text::clean},
+    words::{
+        exit::ExitCode,
+        text::{clean, count},
+    },
 };
 
 /// Removes it and tells what was removed.
 pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {
     match carry_out(args, context) {
-        Ok(reaped) => {
-            for name in &reaped.containers {
-                context.say(&format!("removed container `{}`\n", clean(name)));
-            }
-            for thing in &reaped.others {
-                context.say(&format!("removed {}\n", clean(thing)));
-            }
-            for failure in &reaped.failures {
-                context.say(&format!("could not be removed: {}\n", clean(failure)));
-            }
-            if reaped.failures.is_empty() {
-                ExitCode::Passed
-            } else {
-                ExitCode::CouldNotRun
-            }
-        }
+        Ok(code) => code,
         Err(refusal) => refusal.say(context),
     }
 }
 
-fn carry_out(args: &ReapArgs, context: &Context) -> Result<Reaped, Refusal> {
+/// This machine first: what is said of it holds whatever the engine does.
+fn carry_out(args: &ReapArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let runtime = runtime::of_this_thread()
         .map_err(|error| Refusal::new(ExitCode::CouldNotRun, error.to_string()))?;
     runtime.block_on(async {
-        sweep::before_run().await;
+        tell_swept(sweep::before_run().await, context);
         let wanted = Wanted {
             host: args.docker_host.clone(),
-            asker: context.asker,
+            asker: Asker::Reaper,
         };
-        let engine = engine::connect(&wanted, &context.environment).await?;
+        let engine = match Engine::connect(&wanted, &context.environment).await {
+            Ok(engine) => engine,
+            Err(error) if error.is_absence() && args.run.is_none() => {
+                context.say("note: there is no container engine at the usual places\n");
+                return Ok(ExitCode::Passed);
+            }
+            Err(error) => return Err(engine::refusal(&error, wanted.asker)),
+        };
         let whose = match (&args.run, args.all) {
             (Some(run), _) => Whose::Run(run),
             (None, true) => Whose::Anybody,
             (None, false) => Whose::Abandoned,
         };
-        Ok(remove(&engine, whose).await)
+        Ok(tell_reaped(&remove(&engine, whose).await, context))
     })
+}
+
+/// Tells what was found on this machine.
+fn tell_swept(swept: Swept, context: &Context) {
+    if swept.processes > 0 {
+        let plural = if swept.processes == 1 { "" } else { "es" };
+        context.say(&format!("ended {} process{plural}\n", swept.processes));
+    }
+    if swept.folders > 0 {
+        let folders = count(swept.folders, "temporary folder");
+        context.say(&format!("removed {folders}\n"));
+    }
+}
+
+/// Tells what was found at the engine, and whether nothing is left.
+fn tell_reaped(reaped: &Reaped, context: &Context) -> ExitCode {
+    for name in &reaped.containers {
+        context.say(&format!("removed container `{}`\n", clean(name)));
+    }
+    for thing in &reaped.others {
+        context.say(&format!("removed {}\n", clean(thing)));
+    }
+    for failure in &reaped.failures {
+        context.say(&format!("could not be removed: {}\n", clean(failure)));
+    }
+    if reaped.failures.is_empty() {
+        ExitCode::Passed
+    } else {
+        ExitCode::CouldNotRun
+    }
 }

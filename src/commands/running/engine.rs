@@ -9,7 +9,7 @@ use crate::{
     commands::Context,
     isolate::container::{
         Containers,
-        engine::{Engine, EngineKind, Location, Wanted},
+        engine::{Asker, Engine, EngineError, EngineKind, Location, Wanted},
         image::{Images, Rebuild},
         labels::RunName,
         reap::{self, Whose},
@@ -65,11 +65,13 @@ pub(in crate::commands) async fn connect(
     wanted: &Wanted,
     environment: &Environment,
 ) -> Result<Engine, Refusal> {
-    Engine::connect(wanted, environment).await.map_err(|error| {
-        let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
-        error
-            .help(wanted.asker)
-            .into_iter()
-            .fold(refusal, Refusal::with_help)
-    })
+    let connected = Engine::connect(wanted, environment).await;
+    connected.map_err(|error| refusal(&error, wanted.asker))
+}
+
+/// Why none can be used, and what to do about it.
+pub(in crate::commands) fn refusal(error: &EngineError, asker: Asker) -> Refusal {
+    let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
+    let help = error.help(asker);
+    help.into_iter().fold(refusal, Refusal::with_help)
 }

@@ -10,6 +10,8 @@ pub(crate) enum Asker {
     /// Somebody who typed.
     #[default]
     CommandLine,
+    /// Somebody who typed `reap`, which runs nothing.
+    Reaper,
     /// A step of a workflow with inputs.
     Action,
 }
@@ -18,7 +20,7 @@ impl Asker {
     /// How an engine is named.
     fn host(self) -> &'static str {
         match self {
-            Self::CommandLine => "--docker-host",
+            Self::CommandLine | Self::Reaper => "--docker-host",
             Self::Action => "the input `docker-host`",
         }
     }
@@ -98,11 +100,23 @@ impl EngineError {
             }
             Self::Unreachable(attempts) => attempts_help(attempts, asker),
         };
-        help.push(match asker {
-            Asker::CommandLine => "without containers: `--isolation process`".into(),
-            Asker::Action => "without containers: the input `isolation: process`".into(),
+        help.extend(match asker {
+            Asker::CommandLine => Some("without containers: `--isolation process`".into()),
+            Asker::Action => Some("without containers: the input `isolation: process`".into()),
+            Asker::Reaper => None,
         });
         help
+    }
+
+    /// Whether nobody named an engine, and none is at the usual places.
+    pub(crate) fn is_absence(&self) -> bool {
+        let Self::Unreachable(attempts) = self else {
+            return false;
+        };
+        attempts.iter().all(|attempt| match attempt.origin {
+            Origin::Usual(_) => attempt.failure == Unreachable::Missing,
+            Origin::Option | Origin::Variable | Origin::Context(_) => false,
+        })
     }
 }
 
