@@ -84,8 +84,8 @@ shape! {
         raw = "raw": Box<RawRaw>;
         /// Makes one HTTP request to the target's url.
         http = "http": Box<RawHttpSubject>;
-        /// The time for server start, handshake, setup and subject together, such as `15s` or `1m30s`. Wins
-        /// over `--timeout`.
+        /// The time for the copy of the fixture, server start, handshake, setup and subject together, such as `15s` or
+        /// `1m30s`. Wins over `--timeout`.
         timeout = "timeout": Text;
         /// `true` or a reason: the assertion is not run.
         skip = "skip": FlagOr<Text>;

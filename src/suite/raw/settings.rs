@@ -25,9 +25,10 @@ shape! {
         fixture = "fixture": Text;
         /// How many assertions run at once.
         jobs = "jobs": Count;
-        /// Reports to write, each `FORMAT=PATH`. `ci` takes options instead.
+        /// Reports to write, each `FORMAT=PATH`, relative to the caller's directory as on the command line. `ci` takes
+        /// options instead.
         report = "report": Texts;
-        /// The baseline to compare with. `ci` takes `--baseline` instead.
+        /// The baseline to compare with, relative to the settings file. `ci` takes `--baseline` instead.
         baseline = "baseline": Text;
         /// The percentage that must pass. It is not applied: `run` wants all to pass, `ci` takes `--threshold`.
         threshold = "threshold": Number;
