@@ -1,22 +1,42 @@
 //! The one reading of environment variables, current directory, executable and cores.
 
-use std::path::PathBuf;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use crate::words::environment::{Environment, Inheritance};
 
+/// Where Linux keeps the program that runs open, also when its file was replaced or removed.
+const RUNNING: &str = "/proc/self/exe";
+
 /// Reads the process's surroundings. What cannot be read is empty; whoever needs it says so.
 pub(super) fn read() -> Environment {
-    Environment {
-        variables: std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-        unreadable: std::env::vars_os()
-            .filter(|(_, value)| value.to_str().is_none())
-            .filter_map(|(name, _)| name.into_string().ok())
-            .collect(),
+    let both = |(name, value): (OsString, OsString)| match (name.to_str(), value.to_str()) {
+        (Some(name), Some(value)) => Ok((name.to_owned(), value.to_owned())),
+        (None, _) | (_, None) => Err((name, value)),
+    };
+    let mut environment = Environment {
         directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         executable: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcp-assert")),
         inheritance: Inheritance::Everything,
         cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        ..Environment::default()
+    };
+    environment.program = if Path::new(RUNNING).exists() {
+        PathBuf::from(RUNNING)
+    } else {
+        environment.executable.clone()
+    };
+    for variable in std::env::vars_os() {
+        match both(variable) {
+            Ok((name, value)) => {
+                environment.variables.insert(name, value);
+            }
+            Err((name, value)) => {
+                environment.unreadable.insert(name, value);
+            }
+        }
     }
+    environment
 }

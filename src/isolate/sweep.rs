@@ -84,7 +84,7 @@ mod tests {
             program: "sh".to_owned(),
             args: vec!["-c".to_owned(), script.to_owned()],
             directory: env::temp_dir(),
-            search_path: env::var("PATH").unwrap_or_default(),
+            search_path: env::var_os("PATH").unwrap_or_default(),
             ..ProcessSpec::default()
         };
         Process::start(&spec, JobClock::start()).await.unwrap()

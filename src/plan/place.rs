@@ -226,7 +226,8 @@ mod tests {
         let started = |beside: Option<&str>| {
             Target::Process(Launch {
                 directory: Some(Directory {
-                    place: Template::new("/home/me/evals/app"),
+                    folder: "/home/me/evals".into(),
+                    place: Template::new("app"),
                     beside: beside.map(str::to_owned),
                 }),
                 ..Launch::default()

@@ -7,7 +7,7 @@ use super::job::Shared;
 use crate::{
     isolate::{
         container::body::Command,
-        process::{Loading, Lookup, ProcessSpec, StartFailure},
+        process::{Inherited, Loading, Lookup, ProcessSpec, StartFailure},
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     suite::{
@@ -23,6 +23,8 @@ use crate::{
 pub(crate) struct CommandLine {
     /// The program.
     pub(crate) program: String,
+    /// The file that is executed, where it is not to be found by that name.
+    pub(crate) file: Option<PathBuf>,
     /// Its arguments.
     pub(crate) args: Vec<String>,
     /// The directory it starts in; `None`: the caller's.
@@ -74,12 +76,19 @@ pub(crate) fn command_line(
             profile,
             args,
             launch,
-        } => fill(
-            launch,
-            bindings.environment.executable.display().to_string(),
-            serve(profile, args, bindings)?,
-            bindings,
-        ),
+        } => {
+            let environment = &bindings.environment;
+            let line = fill(
+                launch,
+                environment.executable.display().to_string(),
+                serve(profile, args, bindings)?,
+                bindings,
+            )?;
+            Ok(CommandLine {
+                file: Some(environment.program.clone()),
+                ..line
+            })
+        }
         Target::Url { url, .. } => Err(unsupported(format!(
             "servers behind a url are not supported by this version: `{}`",
             url.text
@@ -88,6 +97,7 @@ pub(crate) fn command_line(
             let command = contained(program, bindings)?;
             Ok(CommandLine {
                 program: command.program.unwrap_or_default(),
+                file: None,
                 args: command.args,
                 directory: command.workdir.map(PathBuf::from),
                 env: command.env,
@@ -102,28 +112,21 @@ pub(crate) fn command_line(
 /// The process that a command line becomes in this run.
 pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
     let environment = &shared.options.environment;
-    let (inherited, mut env) = match &line.inherit {
-        Inherit::All => (Some(Arc::clone(&shared.inherited)), Vec::new()),
-        Inherit::Nothing => (None, Vec::new()),
-        Inherit::Only(names) => {
-            let pair = |name: &String| {
-                let value = environment.variable(name)?.to_owned();
-                Some((name.clone(), value))
-            };
-            (None, names.iter().filter_map(pair).collect())
-        }
-    };
-    env.extend(line.env);
     ProcessSpec {
-        inherited,
+        inherited: match &line.inherit {
+            Inherit::All => Some(Arc::clone(&shared.inherited)),
+            Inherit::Nothing => None,
+            Inherit::Only(names) => Some(Arc::new(Inherited::only(environment, names))),
+        },
         program: line.program,
+        file: line.file,
         args: line.args,
         directory: line.directory.map_or_else(
             || environment.directory.clone(),
             |own| environment.directory.join(own),
         ),
-        env,
-        search_path: environment.variable("PATH").unwrap_or_default().to_owned(),
+        env: line.env,
+        search_path: environment.raw("PATH").unwrap_or_default().to_owned(),
         lookup: match line.dialect {
             Dialect::Native => Lookup::ServerFirst,
             Dialect::Compat => Lookup::CallerOnly,
@@ -248,13 +251,13 @@ fn fill(
         .collect::<Result<_, Disruption>>()?;
     Ok(CommandLine {
         program,
+        file: None,
         args,
         directory: launch
             .directory
             .as_ref()
-            .map(|folder| render(&folder.place, bindings))
-            .transpose()?
-            .map(PathBuf::from),
+            .map(|own| Ok(own.folder.join(render(&own.place, bindings)?)))
+            .transpose()?,
         env,
         inherit: launch.inherit.clone(),
         dialect: bindings.dialect,

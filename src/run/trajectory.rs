@@ -29,7 +29,9 @@ pub(super) fn observe(
     attempted: &mut Attempted,
 ) {
     let fixture = shared.options.fixture.as_ref();
-    attempted.bindings.fixture = fixture.map(|fixture| fixture.root().display().to_string());
+    // A path that is no text names nothing; another path would name another folder.
+    let root = fixture.and_then(|fixture| fixture.root().to_str());
+    attempted.bindings.fixture = root.map(str::to_owned);
     let observation = &mut attempted.observation;
     observation.reached = Phase::Subject;
     match source {

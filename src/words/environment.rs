@@ -2,21 +2,24 @@
 //! (`commands`), everything else gets this value.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
     path::PathBuf,
 };
 
 /// The environment as it was at start.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
-    /// Environment variables; names and values that are not Unicode are left out.
+    /// Environment variables, without those whose names or values are not Unicode.
     pub(crate) variables: BTreeMap<String, String>,
-    /// Those whose values are not Unicode.
-    pub(crate) unreadable: BTreeSet<String>,
+    /// Those: to be handed on, never to be read.
+    pub(crate) unreadable: BTreeMap<OsString, OsString>,
     /// The caller's directory.
     pub(crate) directory: PathBuf,
-    /// The path of the running executable, for `builtin` servers.
+    /// The path of the running executable, as it is told.
     pub(crate) executable: PathBuf,
+    /// What opens and starts the program that runs, whatever became of its file.
+    pub(crate) program: PathBuf,
     /// Cores this process may use, at least 1.
     pub(crate) cores: usize,
     /// What processes that inherit it get.
@@ -44,13 +47,31 @@ pub(crate) const COMMAND_FILES: [&str; 5] = [
 
 impl Environment {
     /// The variables that processes inherit.
-    pub(crate) fn inherited(&self) -> impl Iterator<Item = (&String, &String)> {
-        self.variables
-            .iter()
+    pub(crate) fn inherited(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        let readable = self.variables.iter();
+        let readable = readable.map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
+        let unreadable = self.unreadable.iter();
+        readable
+            .chain(unreadable.map(|(name, value)| (name.as_os_str(), value.as_os_str())))
             .filter(|(name, _)| match self.inheritance {
                 Inheritance::Everything => true,
-                Inheritance::NothingOfTheJob => !is_of_the_job(name),
+                Inheritance::NothingOfTheJob => !is_of_the_job(&name.to_string_lossy()),
             })
+    }
+
+    /// A variable as it was given, if it is set.
+    pub(crate) fn raw(&self, name: &str) -> Option<&OsStr> {
+        let readable = self.variable(name).map(OsStr::new);
+        readable.or_else(|| {
+            self.unreadable
+                .get(OsStr::new(name))
+                .map(OsString::as_os_str)
+        })
+    }
+
+    /// Whether a variable is set to what is not Unicode.
+    pub(crate) fn is_unreadable(&self, name: &str) -> bool {
+        self.unreadable.contains_key(OsStr::new(name))
     }
 
     /// The value of a variable, if it is set.

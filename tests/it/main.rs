@@ -29,6 +29,7 @@ mod images;
 mod interrupts;
 mod limits;
 mod lost_output;
+mod outside;
 mod promises;
 mod published_servers;
 mod red;

@@ -17,7 +17,7 @@ use crate::{
 pub(super) fn read(environment: &Environment) -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        sha256: digest(&environment.executable).ok(),
+        sha256: digest(&environment.program).ok(),
     }
 }
 

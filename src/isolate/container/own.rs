@@ -34,7 +34,7 @@ const SILENCE: Duration = Duration::from_mins(3);
 
 /// The image of this program.
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
-    let path = maker.environment.executable.clone();
+    let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
     let Packed {
         sealed,
@@ -142,9 +142,6 @@ struct Packed {
 /// Collects the files of the image.
 fn pack(path: &Path) -> Result<Packed, ImageError> {
     let failed = |error: io::Error| ImageError::Own(format!("`{}`: {error}", path.display()));
-    // The file may have been replaced since we were started; Linux still knows ours.
-    let running = Path::new("/proc/self/exe");
-    let path = if running.exists() { running } else { path };
     let executable = elf::read(path).map_err(failed)?;
     let Some(Executable { machine, loader }) = executable else {
         return Err(ImageError::Own("it is no program for Linux".to_owned()));

@@ -14,6 +14,7 @@ mod tests;
 mod watch;
 
 use std::{
+    ffi::OsString,
     io,
     os::fd::OwnedFd,
     path::PathBuf,
@@ -73,6 +74,8 @@ const BUSY_TRIES: u32 = 20;
 pub(crate) struct ProcessSpec {
     /// The program: a path if it holds a `/`, else a name on the PATH.
     pub(crate) program: String,
+    /// The file that is executed, where it is not to be found by that name.
+    pub(crate) file: Option<PathBuf>,
     /// Its arguments.
     pub(crate) args: Vec<String>,
     /// The directory it starts in; relative paths of programs start here too.
@@ -82,7 +85,7 @@ pub(crate) struct ProcessSpec {
     /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
     pub(crate) env: Vec<(String, String)>,
     /// The caller's own `PATH`.
-    pub(crate) search_path: String,
+    pub(crate) search_path: OsString,
     /// Whether the server's `PATH` says where its program is.
     pub(crate) lookup: Lookup,
     /// Who waits for the program to be loaded.

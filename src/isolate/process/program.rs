@@ -1,6 +1,7 @@
 //! Finds the program a suite names, and says why one could not be started.
 
 use std::{
+    ffi::{OsStr, OsString},
     fs,
     io::{self, Read},
     path::{Path, PathBuf},
@@ -88,10 +89,10 @@ impl StartFailure {
 
 /// The file to execute. What names a file is not looked at: the system does so, and where it refuses, [`explain`] does.
 pub(super) fn named(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
-    if spec.program.contains('/') {
-        Ok(spec.directory.join(&spec.program))
-    } else {
-        find(spec)
+    match &spec.file {
+        Some(file) => Ok(file.clone()),
+        None if spec.program.contains('/') => Ok(spec.directory.join(&spec.program)),
+        None => find(spec),
     }
 }
 
@@ -105,11 +106,13 @@ fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
         }
         Err(error) => return Err(no_directory(spec, &format!("cannot be used: {error}"))),
     }
-    if spec.program.contains('/') {
-        let path = spec.directory.join(&spec.program);
+    let file = spec.file.as_deref();
+    let named = || Some(Path::new(&spec.program)).filter(|_| spec.program.contains('/'));
+    if let Some(file) = file.or_else(named) {
+        let path = spec.directory.join(file);
         return match fs::metadata(&path) {
             Ok(found) => usable(path, &found),
-            Err(_) => Err(not_found(spec, "")),
+            Err(_) => Err(not_found(spec, OsStr::new(""))),
         };
     }
     let search = search_path(spec);
@@ -194,17 +197,22 @@ fn no_directory(spec: &ProcessSpec, reason: &str) -> StartFailure {
 }
 
 /// Where the server itself would look, then where we do.
-fn search_path(spec: &ProcessSpec) -> String {
-    let callers = match spec.search_path.as_str() {
-        "" => USUAL_PATH,
-        path => path,
+fn search_path(spec: &ProcessSpec) -> OsString {
+    let callers = if spec.search_path.is_empty() {
+        OsStr::new(USUAL_PATH)
+    } else {
+        &spec.search_path
     };
     let own = match spec.lookup {
         Lookup::ServerFirst => spec.env.iter().rfind(|(name, _)| name == "PATH"),
         Lookup::CallerOnly => None,
     };
     match own {
-        Some((_, own)) if !own.is_empty() => format!("{own}:{callers}"),
+        Some((_, own)) if !own.is_empty() => {
+            let mut path = OsString::from(format!("{own}:"));
+            path.push(callers);
+            path
+        }
         Some(_) | None => callers.to_owned(),
     }
 }
@@ -238,7 +246,7 @@ fn usable(path: PathBuf, found: &fs::Metadata) -> Result<PathBuf, StartFailure> 
     Ok(path)
 }
 
-fn not_found(spec: &ProcessSpec, search: &str) -> StartFailure {
+fn not_found(spec: &ProcessSpec, search: &OsStr) -> StartFailure {
     let place = if Path::new(&spec.program).is_absolute() {
         String::new()
     } else if search.is_empty() {
@@ -254,7 +262,7 @@ fn not_found(spec: &ProcessSpec, search: &str) -> StartFailure {
 }
 
 /// The most likely mistake behind a name that leads nowhere.
-fn hint(spec: &ProcessSpec, search: &str) -> String {
+fn hint(spec: &ProcessSpec, search: &OsStr) -> String {
     let program = spec.program.as_str();
     let first = program.split_whitespace().next().unwrap_or_default();
     if first.is_empty() {
@@ -312,7 +320,7 @@ fn provider(program: &str) -> Option<&'static str> {
 }
 
 /// The program on the PATH whose name is closest.
-fn neighbour(program: &str, search: &str) -> Option<String> {
+fn neighbour(program: &str, search: &OsStr) -> Option<String> {
     let mut names = Vec::new();
     for folder in std::env::split_paths(search) {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();

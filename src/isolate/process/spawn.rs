@@ -3,7 +3,8 @@
 //! standard library does it. Who accounts for the child is `family`'s.
 
 use std::{
-    ffi::{CStr, CString},
+    collections::BTreeSet,
+    ffi::{CStr, CString, OsStr, OsString},
     io,
     os::{
         fd::{AsRawFd, OwnedFd},
@@ -34,7 +35,7 @@ pub(crate) struct Inherited {
 
 #[derive(Debug, Clone)]
 struct Variable {
-    name: String,
+    name: OsString,
     /// `NAME=value`
     entry: CString,
 }
@@ -42,16 +43,26 @@ struct Variable {
 impl Inherited {
     /// The environment of the caller. What the system has given us can be given on.
     pub(crate) fn new(environment: &Environment) -> Self {
-        let variables = environment.inherited();
+        Self::of(environment.inherited())
+    }
+
+    /// Those of the caller's variables that have these names.
+    pub(crate) fn only<'a>(environment: &'a Environment, names: &'a [String]) -> Self {
+        let names: BTreeSet<&String> = names.iter().collect();
+        let variable = |name: &'a String| Some((OsStr::new(name), environment.raw(name)?));
+        Self::of(names.into_iter().filter_map(variable))
+    }
+
+    fn of<'a>(variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>) -> Self {
+        let variable = |(name, value): (&OsStr, &OsStr)| {
+            let entry = [name.as_bytes(), value.as_bytes()].join(&b'=');
+            Some(Variable {
+                name: name.to_owned(),
+                entry: CString::new(entry).ok()?,
+            })
+        };
         Self {
-            variables: variables
-                .filter_map(|(name, value)| {
-                    Some(Variable {
-                        name: name.clone(),
-                        entry: CString::new(format!("{name}={value}")).ok()?,
-                    })
-                })
-                .collect(),
+            variables: variables.filter_map(variable).collect(),
         }
     }
 }
@@ -131,7 +142,7 @@ impl Start {
     }
 
     fn spawn_elsewhere(&self) -> io::Result<Spawned> {
-        let os = std::ffi::OsStr::from_bytes;
+        let os = OsStr::from_bytes;
         let mut words = self.words.iter().map(|word| os(word.to_bytes()));
         let mut command = Command::new(&self.path);
         command

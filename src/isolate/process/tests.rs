@@ -45,9 +45,10 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         program: program.to_owned(),
         args: args.iter().copied().map(str::to_owned).collect(),
         directory: std::env::temp_dir(),
+        file: None,
         inherited: None,
         env: Vec::new(),
-        search_path: std::env::var("PATH").unwrap_or_default(),
+        search_path: std::env::var_os("PATH").unwrap_or_default(),
         lookup: Lookup::ServerFirst,
         loading: Loading::Here,
     }
@@ -528,7 +529,7 @@ async fn a_program_is_found_on_the_servers_path_and_then_on_the_callers() {
     let nowhere = path(Path::new("/nowhere"));
     let case = async |env: &[(String, String)], lookup: Lookup, says: &str| {
         let mut spec = program("one-of-two", &[]);
-        spec.search_path = ours.path().display().to_string();
+        spec.search_path = ours.path().into();
         spec.env = env.to_vec();
         spec.lookup = lookup;
         let (mut process, mut link) = start(&spec).await;

@@ -247,7 +247,7 @@ impl Lowering<'_> {
             return;
         }
         let origin = self.reading.problems.origin(at);
-        self.unset(if self.around.environment.unreadable.contains(name) {
+        self.unset(if self.around.environment.is_unreadable(name) {
             problems::unreadable_text(origin, name)
         } else {
             problems::unset_variable(origin, name)

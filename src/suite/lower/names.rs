@@ -177,7 +177,7 @@ impl Lowering<'_> {
                     problems::bad_variable_name(origin, variable)
                 });
             } else if self.fate == Fate::Runs {
-                let is_set = self.around.environment.unreadable.contains(variable);
+                let is_set = self.around.environment.is_unreadable(variable);
                 self.problem(place, |origin| {
                     if is_set {
                         problems::unreadable_env(origin, variable)

@@ -1,5 +1,7 @@
 //! The `server` block: what is started or connected to.
 
+use std::path::PathBuf;
+
 use super::{Lowering, StartedIn, docker::names_image};
 use crate::suite::{
     model::container::Container,
@@ -382,16 +384,15 @@ impl Lowering<'_> {
     /// A directory relative to the YAML file.
     fn directory(&mut self, cwd: Text) -> Directory {
         let place = self.template(cwd);
-        if place.text.starts_with('/') || place.text.starts_with("{{") {
-            return Directory {
-                place,
-                beside: None,
-            };
-        }
-        let joined = self.around.directory.join(&place.text);
+        let starts_elsewhere = place.text.starts_with('/') || place.text.starts_with("{{");
+        let written = Some(place.text.clone()).filter(|_| !starts_elsewhere);
         Directory {
-            place: Template::new(joined.to_string_lossy().into_owned()),
-            beside: Some(place.text),
+            folder: match written {
+                Some(_) => self.around.directory.to_owned(),
+                None => PathBuf::new(),
+            },
+            beside: written,
+            place,
         }
     }
 

@@ -1,6 +1,6 @@
 //! How a server is reached, as the suite says it, and how the client behaves towards it.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use serde_json::Value;
 
@@ -237,7 +237,9 @@ impl Launch {
 /// The directory a process starts in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directory {
-    /// Where it is, the folder of the suite's file already put before a relative one.
+    /// What a relative one starts from: the folder of the suite's file, which need be no text.
+    pub(crate) folder: PathBuf,
+    /// Where it is, as it is written.
     pub(crate) place: Template,
     /// As it is written, where that is relative to the suite's file: a container has no such folder.
     pub(crate) beside: Option<String>,
