@@ -58,15 +58,14 @@ impl Owed {
     /// Whether everything came. Where nothing is owed, something may still come.
     fn is_paid(&self, dialogue: &Dialogue) -> bool {
         let owes = !self.requests.is_empty() || self.nameless > 0;
-        let (named, open): (Vec<&Id>, Vec<&Id>) = self
-            .open(dialogue)
-            .partition(|id| self.form(id) == Form::Valid);
+        let (named, open): (Vec<&Id>, Vec<&Id>) =
+            Self::open(dialogue).partition(|id| self.form(id) == Form::Valid);
         let nameless = dialogue.transcript.as_ref().map_or(0, |it| it.nameless);
         owes && named.is_empty() && nameless >= self.unread(dialogue) + open.len()
     }
 
     /// The requests that wait.
-    fn open<'a>(&self, dialogue: &'a Dialogue) -> impl Iterator<Item = &'a Id> {
+    fn open(dialogue: &Dialogue) -> impl Iterator<Item = &Id> {
         dialogue.requests.open().iter().map(|open| &open.id)
     }
 
@@ -99,13 +98,9 @@ impl Owed {
 
     /// A frame is about to be sent.
     fn add_frame(&mut self, session: &mut Session, frame: &Value) {
-        match frame {
-            Value::Array(batch) if !batch.is_empty() => {
-                for value in batch {
-                    self.add(session, value);
-                }
-            }
-            value => self.add(session, value),
+        let batch = frame.as_array().filter(|batch| !batch.is_empty());
+        for value in batch.map_or(std::slice::from_ref(frame), Vec::as_slice) {
+            self.add(session, value);
         }
     }
 
@@ -222,7 +217,10 @@ impl Session {
             false
         };
         FrameAnswers {
-            unanswered: owed.open(dialogue).filter(is_unanswered).cloned().collect(),
+            unanswered: Owed::open(dialogue)
+                .filter(is_unanswered)
+                .cloned()
+                .collect(),
             answers: transcript.answers.iter().map(answer_of).collect(),
         }
     }
