@@ -2,7 +2,7 @@
 
 use super::pattern;
 use crate::suite::model::{
-    expectation::{Expectation, StderrWanted, TextRule, TrajectoryRule},
+    expectation::{Expectation, PathPattern, StderrWanted, TextRule, TrajectoryRule},
     pattern::Pattern,
 };
 
@@ -28,13 +28,7 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         Expectation::MinResults(rule) => {
             (rule.bound == 0).then(|| "`min_results: 0` holds for any number of results".to_owned())
         }
-        Expectation::OnlyChanged(patterns) => {
-            let all = patterns.iter().find(|one| is_every_path(&one.written))?;
-            Some(format!(
-                "`only_changed` lets every path change: `{}`",
-                all.written
-            ))
-        }
+        Expectation::OnlyChanged(patterns) => open_globs(patterns),
         Expectation::Stderr(wanted) => {
             is_open_stderr(wanted).then(|| "`stderr` asks for nothing".to_owned())
         }
@@ -74,9 +68,14 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
     }
 }
 
-/// Whether a glob is known to take every path.
-fn is_every_path(glob: &str) -> bool {
-    matches!(glob, "**" | "**/*" | "**/**")
+/// The reason for globs of which one is known to take every path.
+fn open_globs(globs: &[PathPattern]) -> Option<String> {
+    let all = |one: &&PathPattern| matches!(one.written.as_str(), "**" | "**/*" | "**/**");
+    let open = globs.iter().find(all)?;
+    Some(format!(
+        "`only_changed` lets every path change: `{}`",
+        open.written
+    ))
 }
 
 /// Whether nothing is said about a text by a rule.
