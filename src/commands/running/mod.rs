@@ -95,12 +95,7 @@ pub(super) fn execute(
             }
         }
         let end = conduct(plan, options, &stage).await;
-        // Whatever it left on this machine was looked for at its end, unless it was interrupted.
-        let looked = match end {
-            RunEnd::Completed => Looked::AtItsEnd,
-            RunEnd::Interrupted => Looked::NotYet,
-        };
-        Ok((end, leave_nothing(&context, looked).await))
+        Ok((end, leave_nothing(&context, end.into()).await))
     });
     threads.end();
     drop(unhindered);
@@ -153,6 +148,15 @@ fn unless_panicked<T>(
 enum Looked {
     AtItsEnd,
     NotYet,
+}
+
+impl From<RunEnd> for Looked {
+    fn from(end: RunEnd) -> Self {
+        match end {
+            RunEnd::Completed => Self::AtItsEnd,
+            RunEnd::Interrupted => Self::NotYet,
+        }
+    }
 }
 
 /// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the

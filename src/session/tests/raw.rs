@@ -57,9 +57,9 @@ async fn a_text_is_as_many_frames_as_it_has_lines() {
     let both = format!("{}\n{}\n", named(5), named(6));
     let began = Instant::now();
     // The line between the text's own newline and the frame's is empty.
-    let answer = |message: &Value| match message {
-        Value::Null => Vec::new(),
-        request => vec![refusal(&request["id"].to_string(), -32601)],
+    let answer = |message: &Value| {
+        let request = (!message.is_null()).then(|| message["id"].to_string());
+        request.iter().map(|id| refusal(id, -32601)).collect()
     };
     let (kinds, frames, findings) = sent(&both, answer).await;
     assert_eq!(kinds, ["-32601", "-32601"]);
