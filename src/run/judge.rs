@@ -110,12 +110,8 @@ pub(super) fn judge(
     let says_which = resolved
         .iter()
         .any(|expectation| matches!(expectation.as_ref(), Expectation::Findings(_)));
-    if rules.protocol == Strictness::Red
-        && !says_which
-        && let Some(reason) = check::unheard_findings(seen)
-    {
-        let message = format!("--strict-protocol: findings cannot be told: {reason}");
-        bench.disrupt(DisruptionKind::Unsupported, message);
+    if !says_which {
+        bench.weigh_unheard(seen);
     }
     bench.weigh(job, &findings, says_which);
     let status = match (&bench.disruption, bench.failures.is_empty()) {
@@ -302,6 +298,16 @@ impl Bench {
     fn disrupt(&mut self, kind: DisruptionKind, message: String) {
         self.disruption
             .get_or_insert_with(|| Disruption::new(kind, Phase::Subject, message));
+    }
+
+    /// Where the run is strict about findings, it must be known which there are.
+    fn weigh_unheard(&mut self, seen: &Observation) {
+        if self.rules.protocol == Strictness::Red
+            && let Some(reason) = check::unheard_findings(seen)
+        {
+            let message = format!("--strict-protocol: findings cannot be told: {reason}");
+            self.disrupt(DisruptionKind::Unsupported, message);
+        }
     }
 
     /// Makes findings red where the run is strict about them. An assertion that says by `findings` which it

@@ -372,8 +372,8 @@ fn junit_and_sarif_are_red_where_the_verdict_is_and_no_outcome_shows_why() {
 #[test]
 fn a_run_without_an_image_for_any_server_could_not_run_and_says_once_why() {
     let project = Project::with_suite(
-        "server: {command: [python3, a.py]}\nname: a\nassert: {tool: x}\n---\n\
-         server: {command: [python3, a.py]}\nname: b\nassert: {tool: x}\n",
+        "server: {command: python3, args: [a.py]}\nname: a\nassert: {tool: x}\n---\n\
+         server: {command: python3, args: [a.py]}\nname: b\nassert: {tool: x}\n",
     );
     let ran = project.run(&["ci", "--isolation", "container", "--threshold", "0"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);

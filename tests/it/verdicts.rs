@@ -345,53 +345,52 @@ fn what_is_wanted_of_raw_frames_is_wanted_of_their_answers() {
     let documents = cases.iter().map(|(frame, expect, _)| {
         format!("name: \"{frame} {expect}\"\nserver: {{builtin: conformance}}\nraw: {{within: 150ms, send: [{frame}], expect: {expect}}}\n")
     });
+    let suite: Vec<String> = documents.collect();
+    let wanted = cases
+        .iter()
+        .map(|(frame, expect, status)| format!("{status} {frame} {expect}"));
+    assert_eq!(statuses(&suite), wanted.collect::<Vec<_>>());
+}
+
+/// What came of each document of a suite: `STATUS name`.
+fn statuses(documents: &[String]) -> Vec<String> {
+    let arguments = ["run", "evals", "--strict-vacuity", "--json"];
+    let ran = Project::with_suite(&documents.join("---\n")).run(&arguments);
+    let outcomes = ran.json();
+    let text = |one: &serde_json::Value, key: &str| one[key].as_str().unwrap().to_owned();
+    let outcomes = outcomes.as_array().unwrap().iter();
+    outcomes
+        .map(|one| format!("{} {}", text(one, "status"), text(one, "name")))
+        .collect()
+}
+
+#[test]
+fn of_several_frames_each_is_owed_an_answer_and_two_lines_are_two_frames() {
+    let ping = "{jsonrpc: '2.0', id: 8, method: ping}";
+    let nosuch = "{jsonrpc: '2.0', id: 7, method: nosuch}";
     let both = |expect: &str| {
         format!(
             "name: \"both {expect}\"\nserver: {{builtin: conformance}}\nraw: {{send: [{ping}, {nosuch}], expect: {expect}}}\n"
         )
     };
-    // Two lines are two frames.
     let lines = |method: &str, expect: &str| {
         format!(
             "name: \"lines {method} {expect}\"\nserver: {{builtin: conformance}}\nraw:\n  send: |-\n    {{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"{method}\"}}\n    {{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"nosuch\"}}\n  expect: {expect}\n"
         )
     };
-    let several = [
+    let suite = [
         both("{not_error: true}"),
         both("{error: {code: -32601}}"),
         lines("ping", "{}"),
         lines("nosuch", "{error: {code: -32601}}"),
     ];
-    let suite: Vec<String> = documents.chain(several).collect();
-    let ran = Project::with_suite(&suite.join("---\n")).run(&[
-        "run",
-        "evals",
-        "--strict-vacuity",
-        "--json",
-    ]);
-    let statuses: Vec<String> = ran
-        .json()
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| {
-            format!(
-                "{} {}",
-                one["status"].as_str().unwrap(),
-                one["name"].as_str().unwrap()
-            )
-        })
-        .collect();
-    let wanted = cases
-        .iter()
-        .map(|(frame, expect, status)| format!("{status} {frame} {expect}"))
-        .chain([
-            "FAIL both {not_error: true}".to_owned(),
-            "FAIL both {error: {code: -32601}}".to_owned(),
-            "FAIL lines ping {}".to_owned(),
-            "PASS lines nosuch {error: {code: -32601}}".to_owned(),
-        ]);
-    assert_eq!(statuses, wanted.collect::<Vec<_>>());
+    let wanted = [
+        "FAIL both {not_error: true}",
+        "FAIL both {error: {code: -32601}}",
+        "FAIL lines ping {}",
+        "PASS lines nosuch {error: {code: -32601}}",
+    ];
+    assert_eq!(statuses(&suite), wanted);
 }
 
 #[test]

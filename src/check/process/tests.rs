@@ -61,7 +61,7 @@ fn what_the_engine_did_not_tell_is_known_of_no_server() {
         || Expectation::Exit(ExitWanted::Code(3)),
         |flag| Expectation::Exit(ExitWanted::Clean(flag)),
     );
-    insta::assert_snapshot!(report(&vec![
+    insta::assert_snapshot!(report(&[
         (code(), unknown()),
         (not("exit", code()), unknown()),
         (clean(true), unknown()),

@@ -28,6 +28,24 @@ pub(super) struct Known {
     pub(super) unread: Option<String>,
 }
 
+impl Known {
+    /// There is none, for this reason.
+    fn none(reason: &str) -> Self {
+        Self {
+            reason: Some(reason.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// There may be one, and it could not be read.
+    fn unread(what: &str) -> Self {
+        Self {
+            unread: Some(what.to_owned()),
+            ..Self::none(what)
+        }
+    }
+}
+
 /// Compares a run with the baseline of the data branch.
 pub(super) fn compare(
     report: &mut RunReport,
@@ -35,19 +53,10 @@ pub(super) fn compare(
     scope: Scope,
     screen: &Screen,
 ) -> Known {
-    let none = |reason: &str| Known {
-        baseline: None,
-        reason: Some(reason.to_owned()),
-        unread: None,
-    };
-    let unread = |what: String| Known {
-        unread: Some(what.clone()),
-        ..none(&what)
-    };
     let github = match GitHub::new(here) {
         Ok(github) => github,
-        Err(Failure::NoToken) => return none("no token, so the data branch cannot be read"),
-        Err(failure) => return none(&failure.to_string()),
+        Err(Failure::NoToken) => return Known::none("no token, so the data branch cannot be read"),
+        Err(failure) => return Known::none(&failure.to_string()),
     };
     let suite = report.source.suite.clone().unwrap_or_default();
     match asked(screen, github.baseline(&wishes.data_branch, &suite)) {
@@ -68,8 +77,7 @@ pub(super) fn compare(
             screen.note(&format!("compared with {against}"));
             Known {
                 baseline: Some(baseline),
-                reason: None,
-                unread: None,
+                ..Known::default()
             }
         }
         Ok(Looked::None(reason)) => {
@@ -80,7 +88,7 @@ pub(super) fn compare(
                 Wanted::Yes => notice(here, screen, &what, way_out),
                 Wanted::No => screen.note(&what),
             }
-            none(&reason)
+            Known::none(&reason)
         }
         Ok(Looked::Unreadable(problem)) => {
             let what = format!("the baseline could not be read: {problem}");
@@ -90,13 +98,13 @@ pub(super) fn compare(
                 &what,
                 "a run that writes baselines replaces it",
             );
-            unread(what)
+            Known::unread(&what)
         }
-        Err(Failure::Interrupted) => none("interrupted"),
+        Err(Failure::Interrupted) => Known::none("interrupted"),
         Err(failure) => {
             let what = format!("the baseline could not be read: {failure}");
             refused(here, screen, &what, &failure, "it needs `contents: read`");
-            unread(what)
+            Known::unread(&what)
         }
     }
 }

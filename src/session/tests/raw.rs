@@ -100,7 +100,7 @@ async fn an_error_is_seen_whatever_its_id_is() {
         .enumerate()
     {
         let twice = format!("{ping}\n{ping}");
-        let mut acts = acts.to_vec().into_iter();
+        let mut acts = acts.into_iter();
         let (kinds, frames, _) = sent(&twice, move |_| acts.next().into_iter().collect()).await;
         let wanted = [["-1", "success"], ["success", "-1"]];
         assert_eq!(kinds, wanted[index]);

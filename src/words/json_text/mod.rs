@@ -290,8 +290,8 @@ mod tests {
             format!("{{ \"total\": 2,\n\"score\": NaN,\n{inner}\n"),
             format!("Found: {{\n{inner}\n}}"),
             format!("Found: {{\n{inner}"),
-            format!("[\n[\n\"]\",\n{{\n}}\n, oops"),
-            format!("[\n[\n1\n]\n, oops"),
+            "[\n[\n\"]\",\n{\n}\n, oops".to_owned(),
+            "[\n[\n1\n]\n, oops".to_owned(),
         ] {
             for text in [
                 &broken,
