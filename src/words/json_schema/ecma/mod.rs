@@ -85,10 +85,23 @@ impl Written {
         translated
     }
 
-    /// A value of the schema, as it was written.
+    /// A part of the schema, as it was written.
     pub(super) fn restored(&self, value: &Value) -> Value {
-        let written = value.as_str().and_then(|text| self.0.get(text));
-        written.map_or_else(|| value.clone(), |written| written.clone().into())
+        match value {
+            Value::String(text) => Value::String(self.as_written(text).to_owned()),
+            Value::Array(items) => items.iter().map(|item| self.restored(item)).collect(),
+            Value::Object(members) => {
+                let restored = |(key, member): (&String, &Value)| {
+                    (self.as_written(key).to_owned(), self.restored(member))
+                };
+                Value::Object(members.iter().map(restored).collect())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    fn as_written<'a>(&'a self, text: &'a str) -> &'a str {
+        self.0.get(text).map_or(text, String::as_str)
     }
 
     /// What an error says, with the patterns as they were written.
@@ -101,11 +114,11 @@ impl Written {
                 Some(written) => message.replace(pattern, written),
                 None => message,
             }
-        } else if let ValidationErrorKind::Format { .. } = error.kind() {
+        } else if self.0.is_empty() {
+            message
+        } else {
             let instance = error.instance();
             message.replace(&instance.to_string(), &self.restored(instance).to_string())
-        } else {
-            message
         }
     }
 }
