@@ -344,7 +344,7 @@ fn a_server_that_reads_no_reply_is_not_listened_to_for_ever() {
             ("timeout", "handshake"),
             &["the server goes on asking and reads none of the replies"],
         )
-        .with(&["notification-flood"])],
+        .with(&["reused-id", "notification-flood"])],
     );
 }
 
