@@ -1,9 +1,6 @@
 //! The one reading of environment variables, current directory, executable and cores.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::words::environment::{Environment, Inheritance};
 
@@ -12,10 +9,6 @@ const RUNNING: &str = "/proc/self/exe";
 
 /// Reads the process's surroundings. What cannot be read is empty; whoever needs it says so.
 pub(super) fn read() -> Environment {
-    let both = |(name, value): (OsString, OsString)| match (name.to_str(), value.to_str()) {
-        (Some(name), Some(value)) => Ok((name.to_owned(), value.to_owned())),
-        (None, _) | (_, None) => Err((name, value)),
-    };
     let mut environment = Environment {
         directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         executable: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("mcp-assert")),
@@ -28,14 +21,13 @@ pub(super) fn read() -> Environment {
     } else {
         environment.executable.clone()
     };
-    for variable in std::env::vars_os() {
-        match both(variable) {
-            Ok((name, value)) => {
-                environment.variables.insert(name, value);
-            }
-            Err((name, value)) => {
-                environment.unreadable.insert(name, value);
-            }
+    for (name, value) in std::env::vars_os() {
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            environment
+                .variables
+                .insert(name.to_owned(), value.to_owned());
+        } else {
+            environment.unreadable.insert(name, value);
         }
     }
     environment

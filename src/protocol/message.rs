@@ -26,6 +26,14 @@ impl Id {
         }
     }
 
+    /// Whether a value can be one.
+    pub(crate) fn is_one(value: &Value) -> bool {
+        match value {
+            Value::Number(_) | Value::String(_) => true,
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+        }
+    }
+
     /// Whether both name the same request but for the JSON type (`3` and `"3"`).
     pub(crate) fn same_but_for_type(&self, other: &Self) -> bool {
         self.bare() == other.bare()

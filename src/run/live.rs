@@ -80,8 +80,8 @@ impl Live {
         container_of(&self.process, &self.used_by)
     }
 
-    /// How the process ended, if it did unasked and that is known. A stream that ended is most often the end of the process, seen a
-    /// moment early.
+    /// How the process ended, if it did unasked and that is known. A stream that ended is most often the end of the
+    /// process, seen a moment early.
     pub(super) async fn status(&mut self) -> Option<ExitStatus> {
         if self.session.is_closed() {
             let _ = timeout(STREAM_TO_END, self.process.exited()).await;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::record::brief_name;
 use crate::{
     protocol::{method::needs_client_capability, revision::Revision, shape},
     suite::{
@@ -13,7 +14,6 @@ use crate::{
         },
         template::{Bindings, UnknownName},
     },
-    words::text,
 };
 
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -156,7 +156,7 @@ impl Client {
                     Some(capability) => {
                         format!("`{method}` although the client did not declare `{capability}`")
                     }
-                    None => format!("`{}`, which no client serves", text::head(method, 60)),
+                    None => format!("`{}`, which no client serves", brief_name(method)),
                 }),
             },
         }

@@ -179,6 +179,11 @@ pub(super) fn brief(value: &Value) -> String {
     text::head(&value.to_string(), 80)
 }
 
+/// The name of a method, likewise.
+pub(super) fn brief_name(method: &str) -> String {
+    text::head(method, 60)
+}
+
 /// What is said of a flood.
 fn beyond(kept: usize, what: &str) -> String {
     format!("the server sent more than {kept} {what}, and only the first {kept} were kept")

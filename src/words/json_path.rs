@@ -116,16 +116,19 @@ fn literals(written: &str) -> Vec<Number> {
     found
 }
 
-/// The length of the text in quotes that another text begins with.
-fn quoted(text: &str, quote: char) -> usize {
+/// The length of the text in quotes that another text begins with; all of it where the quotes are not closed.
+pub(crate) fn quoted(text: &str, quote: char) -> usize {
+    end_of_quotes(text, quote).unwrap_or(text.len())
+}
+
+/// Where a text ends that begins with a quote, behind the quote that closes it.
+pub(crate) fn end_of_quotes(text: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
-    for (at, sign) in text.char_indices().skip(1) {
-        if sign == quote && !is_escaped {
-            return at + 1;
-        }
+    text.char_indices().skip(1).find_map(|(at, sign)| {
+        let is_end = sign == quote && !is_escaped;
         is_escaped = sign == '\\' && !is_escaped;
-    }
-    text.len()
+        is_end.then_some(at + 1)
+    })
 }
 
 /// Whether another number could have the same float: those of fifteen digits each have their own.

@@ -15,28 +15,9 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    harness::{BINARY, Project},
+    harness::{BINARY, OBEDIENT, Project},
     running::Running,
 };
-
-/// A server that does what it is told in Python: `F` is its fixture, `text` what it answers.
-const SERVER: &str = r"
-import json, os, shutil, sys
-F = sys.argv[1]
-def answer(asked, value):
-    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': value}), flush=True)
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked['method'] == 'initialize':
-        answer(asked, {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
-                       'serverInfo': {'name': 'x', 'version': '1'}})
-    elif asked['method'] == 'tools/list':
-        answer(asked, {'tools': [{'name': 'do', 'inputSchema': {'type': 'object'}}]})
-    elif asked['method'] == 'tools/call':
-        seen = {'F': F, 'os': os, 'shutil': shutil, 'text': 'done'}
-        exec(asked['params']['arguments']['what'], seen)
-        answer(asked, {'content': [{'type': 'text', 'text': seen['text']}]})
-";
 
 /// A folder of the user's beside the project's fixture.
 const PRECIOUS: &str = "precious/a.txt";
@@ -54,7 +35,7 @@ fn project(cases: &[(&str, &str)]) -> Project {
         .unwrap();
     }
     Project::with_suite(suite.trim_start_matches("---\n"))
-        .file("server.py", SERVER)
+        .file("server.py", OBEDIENT)
         .file("fixture/a.txt", "hello")
         .file("fixture/sub/b.txt", "below")
         .file(PRECIOUS, "hello")

@@ -12,6 +12,26 @@ use regex::Regex;
 /// The executable under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcp-assert");
 
+/// A server that does what it is told in Python: `argv` are its arguments, `F` is the first of them, a
+/// fixture, and `text` is what it answers.
+pub(crate) const OBEDIENT: &str = r"
+import json, os, shutil, sys
+F = sys.argv[1] if len(sys.argv) > 1 else None
+def answer(asked, value):
+    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': value}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked['method'] == 'initialize':
+        answer(asked, {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
+                       'serverInfo': {'name': 'x', 'version': '1'}})
+    elif asked['method'] == 'tools/list':
+        answer(asked, {'tools': [{'name': 'do', 'inputSchema': {'type': 'object'}}]})
+    elif asked['method'] == 'tools/call':
+        seen = {'argv': sys.argv, 'F': F, 'os': os, 'shutil': shutil, 'text': 'done'}
+        exec(asked['params']['arguments']['what'], seen)
+        answer(asked, {'content': [{'type': 'text', 'text': seen['text']}]})
+";
+
 /// A temporary folder with suites in it.
 #[derive(Debug)]
 pub(crate) struct Project {

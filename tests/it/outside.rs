@@ -8,25 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::harness::{BINARY, Project};
-
-/// A server that does what it is told in Python: `text` is what it answers.
-const SERVER: &str = r"
-import json, os, sys
-def answer(asked, value):
-    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': value}), flush=True)
-for line in sys.stdin:
-    asked = json.loads(line)
-    if asked['method'] == 'initialize':
-        answer(asked, {'protocolVersion': asked['params']['protocolVersion'], 'capabilities': {'tools': {}},
-                       'serverInfo': {'name': 'x', 'version': '1'}})
-    elif asked['method'] == 'tools/list':
-        answer(asked, {'tools': [{'name': 'do', 'inputSchema': {'type': 'object'}}]})
-    elif asked['method'] == 'tools/call':
-        seen = {'argv': sys.argv, 'os': os, 'text': 'done'}
-        exec(asked['params']['arguments']['what'], seen)
-        answer(asked, {'content': [{'type': 'text', 'text': seen['text']}]})
-";
+use crate::harness::{BINARY, OBEDIENT, Project};
 
 /// A suite that makes a file in the fixture that none is expected in, and changes another.
 const DIRTY: &str = r#"
@@ -54,7 +36,7 @@ fn command(project: &Project, arguments: &[&str], last: &OsStr) -> Command {
 
 #[test]
 fn the_server_is_told_of_the_copy_that_is_judged() {
-    let project = Project::with_suite(DIRTY).file("server.py", SERVER);
+    let project = Project::with_suite(DIRTY).file("server.py", OBEDIENT);
     for name in [OsString::from("fx"), odd("fx")] {
         fs::create_dir(project.path().join(&name)).unwrap();
         fs::write(project.path().join(&name).join("a.txt"), "hello").unwrap();
@@ -81,7 +63,7 @@ fn the_embedded_server_is_told_of_it_too() {
 #[test]
 fn a_folder_for_copies_that_no_suite_could_name_is_refused_before_the_run() {
     let project = Project::with_suite(DIRTY)
-        .file("server.py", SERVER)
+        .file("server.py", OBEDIENT)
         .file("fx/a.txt", "hello");
     let temporary = project.path().join(odd("tmp"));
     fs::create_dir(&temporary).unwrap();
@@ -105,7 +87,7 @@ fn a_server_starts_beside_its_suite_whatever_the_folder_is_called() {
     let folder = project.path().join(odd("work"));
     fs::create_dir_all(folder.join("sub")).unwrap();
     fs::write(folder.join("a.yaml"), suite).unwrap();
-    fs::write(folder.join("server.py"), SERVER).unwrap();
+    fs::write(folder.join("server.py"), OBEDIENT).unwrap();
     let mut inside = project.command(&["run", "."]);
     inside.current_dir(&folder);
     for command in [inside, command(&project, &["run"], folder.as_os_str())] {
@@ -123,7 +105,7 @@ fn variables_are_inherited_byte_for_byte() {
              expect: {{equals: \"{wanted}\"}}}}\n"
         )
     };
-    let project = Project::new().file("server.py", SERVER);
+    let project = Project::new().file("server.py", OBEDIENT);
     let all = r"[b'x\\xff\\xfe', b'y']";
     for (at, (inherit, wanted)) in [
         ("true", all),
@@ -169,7 +151,7 @@ fn the_embedded_server_is_the_program_that_runs() {
         "os.remove('bin/m'); open('bin/m', 'w').write('#!/bin/sh'); os.chmod('bin/m', 0o755)";
     for what in ["os.remove('bin/m')", replace] {
         let suite = format!("{}{second}", first.replace("WHAT", what));
-        let project = Project::with_suite(&suite).file("server.py", SERVER);
+        let project = Project::with_suite(&suite).file("server.py", OBEDIENT);
         let program = copy(&project, OsStr::new("bin"));
         let mut command = Command::new(&program);
         command
@@ -288,7 +270,7 @@ fn holes_of_a_fixture_take_no_time_and_stay() {
                  f.seek(30 << 30); text = repr([s.st_size >> 30, s.st_blocks < 2048, f.read(5)])\"}, \
                  expect: {equals: \"[40, True, b'hello']\"}}\n";
     let project = Project::with_suite(suite)
-        .file("server.py", SERVER)
+        .file("server.py", OBEDIENT)
         .file("fx/a.txt", "hello");
     let sparse = fs::File::create(project.path().join("fx/sparse")).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&sparse, b"hello", 30 << 30).unwrap();

@@ -3,11 +3,11 @@
 
 mod client;
 mod family;
-mod input;
 pub(super) mod orphans;
 mod program;
 mod spawn;
 mod stderr;
+mod stdin;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
@@ -37,9 +37,9 @@ use tokio::{
 pub(in crate::isolate) use self::program::interpreter;
 use self::{
     family::Newborn,
-    input::Input,
     spawn::{Spawned, Start},
     stderr::Stderr,
+    stdin::Stdin,
     table::Work,
     watch::Watch,
 };
@@ -398,7 +398,7 @@ async fn load(start: &Arc<Start>, loading: Loading) -> io::Result<Newborn> {
 
 /// Our ends of a child's pipes, and eyes on it.
 struct Pipes {
-    stdin: Input,
+    stdin: Stdin,
     stdout: pipe::Receiver,
     stderr: Arc<Stderr>,
     watch: Arc<Watch>,
@@ -409,7 +409,7 @@ impl Pipes {
         // That they are pipes is known, so they are not asked.
         let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(child.stderr)?)?;
         Ok(Self {
-            stdin: Input::Prompt(prompt(child.stdin)?),
+            stdin: Stdin::Prompt(prompt(child.stdin)?),
             stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(child.stdout)?)?,
             stderr: Arc::new(Stderr::new(stderr)),
             watch: Arc::new(Watch::new(child.pid)?),

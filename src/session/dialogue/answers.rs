@@ -12,9 +12,8 @@ use crate::{
     session::{
         correlation::{Fit, Open, Settled},
         late::Waited,
-        record::{brief, shown},
+        record::{brief, brief_name, shown},
     },
-    words::text,
 };
 
 const NAMELESS: &str = "an answer without an id";
@@ -74,7 +73,7 @@ impl Dialogue {
 
     /// A request of the server with the body of an answer: whoever reads it takes it for a request.
     pub(super) fn half_answer(&mut self, id: &Id, method: &str, body: &str) {
-        let method = text::head(method, 60);
+        let method = brief_name(method);
         self.requests.spoil(id, |open| {
             format!(
                 "a frame with the id of `{}` and a `{body}` has `method` too, `{method}`, which makes it a request of \

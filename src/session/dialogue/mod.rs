@@ -286,10 +286,7 @@ impl Dialogue {
         let body = ["result", "error"]
             .into_iter()
             .find(|member| value.get(*member).is_some());
-        let odd_id = value
-            .get("id")
-            .filter(|id| Id::from_value(id).is_none())
-            .map(brief);
+        let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
             self.record.note(code, text, heard.bytes);

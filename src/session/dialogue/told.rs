@@ -12,7 +12,7 @@ use crate::{
         method::LogLevel,
         shape::{self, FlawKind},
     },
-    session::{client::Refusal, correlation::id_value},
+    session::{client::Refusal, correlation::id_value, record::brief_name},
     words::text,
 };
 
@@ -214,9 +214,4 @@ impl Dialogue {
             }),
         }
     }
-}
-
-/// A method as the server wrote it, cut.
-fn brief_name(method: &str) -> String {
-    text::head(method, 60)
 }

@@ -3,6 +3,8 @@
 
 use regex::Regex;
 
+use crate::words::json_path;
+
 /// The functions whose second argument is a pattern.
 const FUNCTIONS: [&str; 2] = ["match", "search"];
 
@@ -26,7 +28,7 @@ pub(super) fn wrong(path: &str) -> Option<String> {
             ));
         }
         at += match sign {
-            '\'' | '"' => quotes(rest, sign),
+            '\'' | '"' => json_path::quoted(rest, sign),
             other => other.len_utf8(),
         };
         is_in_name = sign.is_alphanumeric() || sign == '_';
@@ -48,7 +50,7 @@ fn second(arguments: &str) -> Option<&str> {
             _ => {}
         }
         at += match sign {
-            '\'' | '"' => quotes(&arguments[at..], sign),
+            '\'' | '"' => json_path::quoted(&arguments[at..], sign),
             other => other.len_utf8(),
         };
     }
@@ -61,7 +63,7 @@ fn literal(argument: &str) -> Option<String> {
         .chars()
         .next()
         .filter(|it| matches!(it, '\'' | '"'))?;
-    if quotes(argument, quote) != argument.len() {
+    if json_path::quoted(argument, quote) != argument.len() {
         return None;
     }
     let inner = argument.get(1..argument.len() - 1)?;
@@ -70,18 +72,6 @@ fn literal(argument: &str) -> Option<String> {
         _ => inner.to_owned(),
     };
     serde_json::from_str(&format!("\"{json}\"")).ok()
-}
-
-/// The length of the text in quotes that a text begins with.
-fn quotes(text: &str, quote: char) -> usize {
-    let mut is_escaped = false;
-    for (at, sign) in text.char_indices().skip(1) {
-        if sign == quote && !is_escaped {
-            return at + 1;
-        }
-        is_escaped = sign == '\\' && !is_escaped;
-    }
-    text.len()
 }
 
 #[cfg(test)]

@@ -3,7 +3,10 @@
 use serde_json_path::JsonPath;
 
 use super::{Compiled, Lowering, filter_patterns};
-use crate::suite::{Dialect, problems, yaml::At};
+use crate::{
+    suite::{Dialect, problems, yaml::At},
+    words::json_path::end_of_quotes,
+};
 
 impl Compiled {
     /// The compiled path, or why it is none.
@@ -187,16 +190,6 @@ fn index<'a>(after: &'a str, out: &mut String) -> Result<&'a str, String> {
         return Ok(rest);
     }
     Err(format!("`[{inner}]` is no index"))
-}
-
-/// Where a text ends that begins with a quote.
-fn end_of_quotes(text: &str, quote: char) -> Option<usize> {
-    let mut is_escaped = false;
-    text.char_indices().skip(1).find_map(|(at, sign)| {
-        let is_end = sign == quote && !is_escaped;
-        is_escaped = sign == '\\' && !is_escaped;
-        is_end.then_some(at + 1)
-    })
 }
 
 #[cfg(test)]

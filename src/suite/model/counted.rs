@@ -3,6 +3,8 @@
 
 use serde_json_path::JsonPath;
 
+use crate::words::json_path;
+
 /// A path to what is counted.
 #[derive(Debug, Clone)]
 pub(crate) struct CountedPath {
@@ -109,7 +111,7 @@ fn brackets(text: &str) -> usize {
     let mut at = 0;
     while let Some(sign) = text[at..].chars().next() {
         at += match sign {
-            '\'' | '"' => quotes(&text[at..], sign),
+            '\'' | '"' => json_path::quoted(&text[at..], sign),
             other => other.len_utf8(),
         };
         match sign {
@@ -130,19 +132,7 @@ fn is_name(text: &str) -> bool {
         .chars()
         .next()
         .filter(|sign| matches!(sign, '\'' | '"'));
-    quote.is_some_and(|quote| quotes(text, quote) == text.len())
-}
-
-/// The length of the text in quotes that a text begins with.
-fn quotes(text: &str, quote: char) -> usize {
-    let mut is_escaped = false;
-    for (at, sign) in text.char_indices().skip(1) {
-        if sign == quote && !is_escaped {
-            return at + 1;
-        }
-        is_escaped = sign == '\\' && !is_escaped;
-    }
-    text.len()
+    quote.is_some_and(|quote| json_path::quoted(text, quote) == text.len())
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ pub(crate) struct Invalid {
 impl Invalid {
     fn new(error: &ValidationError<'_>, written: &Written) -> Self {
         Self {
-            message: written.told(error),
+            message: written.told_of_schema(error),
             place: error.instance_path().to_string(),
             about: written.restored(error.instance()),
             is_reference: matches!(error.kind(), ValidationErrorKind::Referencing(_)),

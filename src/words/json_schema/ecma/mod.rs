@@ -104,7 +104,14 @@ impl Written {
         self.0.get(text).map_or(text, String::as_str)
     }
 
-    /// What an error says, with the patterns as they were written.
+    /// What an error about the schema itself says, with its patterns as they were written.
+    pub(super) fn told_of_schema(&self, error: &ValidationError<'_>) -> String {
+        let part = error.instance();
+        let (given, written) = (part.to_string(), self.restored(part).to_string());
+        self.told(error).replace(&given, &written)
+    }
+
+    /// What an error about a document says, with the patterns as they were written.
     pub(super) fn told(&self, error: &ValidationError<'_>) -> String {
         let message = error.to_string();
         if let ValidationErrorKind::PropertyNames { error } = error.kind() {
@@ -114,11 +121,8 @@ impl Written {
                 Some(written) => message.replace(pattern, written),
                 None => message,
             }
-        } else if self.0.is_empty() {
-            message
         } else {
-            let instance = error.instance();
-            message.replace(&instance.to_string(), &self.restored(instance).to_string())
+            message
         }
     }
 }

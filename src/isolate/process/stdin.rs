@@ -13,14 +13,14 @@ use tokio::{io::AsyncWrite, net::unix::pipe};
 
 /// A pipe that answers at once when it is full.
 #[derive(Debug)]
-pub(super) enum Input {
+pub(super) enum Stdin {
     /// There was always room.
     Prompt(OwnedFd),
     /// Once there was none.
     Awaited(pipe::Sender),
 }
 
-impl AsyncWrite for Input {
+impl AsyncWrite for Stdin {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -60,20 +60,20 @@ mod tests {
 
     use tokio::io::AsyncWriteExt as _;
 
-    use super::Input;
+    use super::Stdin;
 
     #[tokio::test]
     async fn a_full_pipe_is_waited_for_and_all_of_a_long_text_comes_through() {
         let (mut theirs, ours) = io::pipe().unwrap();
         rustix::io::ioctl_fionbio(&ours, true).unwrap();
-        let mut input = Input::Prompt(ours.into());
+        let mut stdin = Stdin::Prompt(ours.into());
         let text: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_be_bytes).collect();
         let reading = tokio::task::spawn_blocking(move || {
             let mut read = Vec::new();
             theirs.read_to_end(&mut read).map(|_| read)
         });
-        input.write_all(&text).await.unwrap();
-        drop(input);
+        stdin.write_all(&text).await.unwrap();
+        drop(stdin);
         assert!(reading.await.unwrap().unwrap() == text);
     }
 
@@ -81,7 +81,7 @@ mod tests {
     async fn a_pipe_that_nobody_reads_is_an_error() {
         let (theirs, ours) = io::pipe().unwrap();
         drop(theirs);
-        let written = Input::Prompt(ours.into()).write(b"hello").await;
+        let written = Stdin::Prompt(ours.into()).write(b"hello").await;
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 }
