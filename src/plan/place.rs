@@ -157,11 +157,12 @@ impl Places {
 /// A folder beside the suite is not in a container, and a folder of that name in the image would be another one.
 fn check_directory(launch: &Launch) -> Result<(), String> {
     let directory = launch.directory.as_ref();
-    match directory.and_then(|directory| directory.beside.as_ref()) {
+    match directory.filter(|directory| directory.folder.is_some()) {
         None => Ok(()),
-        Some(written) => Err(format!(
-            "`cwd: {written}` is a folder beside the suite, and the server runs in a container: \
-             write an absolute path inside the image, or leave it out for the image's own"
+        Some(beside) => Err(format!(
+            "`cwd: {}` is a folder beside the suite, and the server runs in a container: \
+             write an absolute path inside the image, or leave it out for the image's own",
+            beside.place.text
         )),
     }
 }
@@ -223,12 +224,11 @@ mod tests {
 
     #[test]
     fn a_folder_beside_the_suite_is_not_in_a_container() {
-        let started = |beside: Option<&str>| {
+        let started = |folder: Option<&str>| {
             Target::Process(Launch {
                 directory: Some(Directory {
-                    folder: "/home/me/evals".into(),
+                    folder: folder.map(Into::into),
                     place: Template::new("app"),
-                    beside: beside.map(str::to_owned),
                 }),
                 ..Launch::default()
             })
@@ -237,10 +237,10 @@ mod tests {
             image: Some(image("typed")),
             ..Places::default()
         };
-        let refused = placed(&typed, started(Some("app"))).unwrap_err();
+        let refused = placed(&typed, started(Some("/home/me/evals"))).unwrap_err();
         assert!(refused.contains("`cwd: app`"), "{refused}");
         assert!(placed(&typed, started(None)).is_ok());
-        assert!(placed(&Places::default(), started(Some("app"))).is_ok());
+        assert!(placed(&Places::default(), started(Some("/home/me/evals"))).is_ok());
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What is started for a job, spelled out: program, arguments, environment, with every `{{…}}` and `${…}`
 //! filled in, and which of the values are secrets.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::job::Shared;
 use crate::{
@@ -256,7 +259,10 @@ fn fill(
         directory: launch
             .directory
             .as_ref()
-            .map(|own| Ok(own.folder.join(render(&own.place, bindings)?)))
+            .map(|own| {
+                let folder = own.folder.as_deref().unwrap_or(Path::new(""));
+                Ok(folder.join(render(&own.place, bindings)?))
+            })
             .transpose()?,
         env,
         inherit: launch.inherit.clone(),

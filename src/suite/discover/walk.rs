@@ -1,7 +1,7 @@
 //! Finding the YAML files of a folder, each once, whatever links do.
 
 use std::{
-    collections::{HashMap, HashSet, hash_map::Entry},
+    collections::{HashMap, HashSet},
     fs,
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
@@ -301,23 +301,33 @@ impl Walk {
         files.sort_by(|one, other| {
             (one.is_link, &one.relative).cmp(&(other.is_link, &other.relative))
         });
-        let mut seen = HashMap::new();
-        files.retain(|file| match seen.entry(file.identity) {
-            Entry::Vacant(entry) => {
-                entry.insert(file.relative.clone());
-                true
+        let mut seen = HashSet::new();
+        let mut again = Vec::new();
+        files.retain(|file| {
+            let is_new = seen.insert(file.identity);
+            // Settings hold for each folder that they lie in.
+            if !is_new && !SETTINGS.contains(&file.name()) {
+                again.push((file.identity, file.relative.clone()));
             }
-            Entry::Occupied(first) => {
-                // Settings hold for each folder that they lie in.
-                if !SETTINGS.contains(&file.name()) {
-                    let (link, first) = (file.relative.clone(), first.get().clone());
-                    self.again.push((link, first));
-                }
-                false
-            }
+            is_new
         });
+        self.note_again(again, &files);
         files.sort_by(|one, other| one.relative.cmp(&other.relative));
         files
+    }
+
+    /// Notes links by the identity of the file that they lead to, of which there are rarely any.
+    fn note_again(&mut self, links: Vec<(u64, String)>, files: &[FoundFile]) {
+        if links.is_empty() {
+            return;
+        }
+        let firsts = files.iter().map(|file| (file.identity, &file.relative));
+        let firsts: HashMap<_, _> = firsts.collect();
+        for (identity, link) in links {
+            if let Some(first) = firsts.get(&identity) {
+                self.again.push((link, (*first).clone()));
+            }
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The `server` block: what is started or connected to.
 
-use std::path::PathBuf;
-
 use super::{Lowering, StartedIn, docker::names_image};
 use crate::suite::{
     model::container::Container,
@@ -385,13 +383,8 @@ impl Lowering<'_> {
     fn directory(&mut self, cwd: Text) -> Directory {
         let place = self.template(cwd);
         let starts_elsewhere = place.text.starts_with('/') || place.text.starts_with("{{");
-        let written = Some(place.text.clone()).filter(|_| !starts_elsewhere);
         Directory {
-            folder: match written {
-                Some(_) => self.around.directory.to_owned(),
-                None => PathBuf::new(),
-            },
-            beside: written,
+            folder: (!starts_elsewhere).then(|| self.around.directory.to_owned()),
             place,
         }
     }

@@ -237,12 +237,11 @@ impl Launch {
 /// The directory a process starts in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directory {
-    /// What a relative one starts from: the folder of the suite's file, which need be no text.
-    pub(crate) folder: PathBuf,
+    /// What a relative one starts from: the folder of the suite's file, which need be no text. A container has no such
+    /// folder.
+    pub(crate) folder: Option<PathBuf>,
     /// Where it is, as it is written.
     pub(crate) place: Template,
-    /// As it is written, where that is relative to the suite's file: a container has no such folder.
-    pub(crate) beside: Option<String>,
 }
 
 /// A value under `env`: `$X`, `${X}`, `${X:-default}`, `$$`, and `{{…}}`; a default is such a value too.
