@@ -207,7 +207,7 @@ fn make(
         }
     };
     refuse_containers(&args.place)?;
-    let mut prepared = running::prepare(typed, chosen, context)?;
+    let mut prepared = running::prepare(typed, &chosen, context)?;
     made.secrets = prepared.secrets();
     masks::mask(&made.secrets, screen);
     for problem in &prepared.problems {

@@ -33,7 +33,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let mut notes = Vec::new();
     let here = here::read(&context.environment, &mut notes);
     let planned = refuse_untrusted(&here, args.dangerously_run_untrusted_head)
-        .and_then(|()| running::prepare(&typed, Chosen::ToDivide, context))
+        .and_then(|()| running::prepare(&typed, &Chosen::ToDivide, context))
         .and_then(|prepared| {
             notes.extend(prepared.notes.iter().cloned());
             for problem in &prepared.problems {

@@ -24,7 +24,7 @@ pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {
 }
 
 fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
-    let prepared = running::prepare(args, Chosen::ByOptions, context);
+    let prepared = running::prepare(args, &Chosen::ByOptions, context);
     // Whose stdout is, the settings say too.
     let set = prepared.as_ref().map(|it| &it.settings.report[..]);
     let mut screen = Screen::new(context, args, set.unwrap_or_default());

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cli::run::{PlaceWord, RunArgs},
-    commands::Context,
+    commands::{Context, runtime},
     isolate::{container::labels::RunName, fixture::Fixture},
     plan::{
         Plan, PlanOptions, ServerOverride,
@@ -190,9 +190,13 @@ pub(in crate::commands) enum Chosen {
 /// Loads the suites and makes the plan.
 pub(in crate::commands) fn prepare(
     args: &RunArgs,
-    chosen: Chosen,
+    chosen: &Chosen,
     context: &Context,
 ) -> Result<Prepared, Refusal> {
+    runtime::apart(|| prepared(args, chosen.clone(), context))
+}
+
+fn prepared(args: &RunArgs, chosen: Chosen, context: &Context) -> Result<Prepared, Refusal> {
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
     let fixture_from = fixture_from(args, &chosen);
