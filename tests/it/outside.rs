@@ -318,3 +318,25 @@ fn reap_tells_what_it_removed_and_needs_no_engine_for_it() {
     assert!(!ran.stderr.contains("--isolation"), "{}", ran.stderr);
     assert!(owner("mcp-assert-").is_empty());
 }
+
+#[test]
+fn servers_ignore_the_signals_that_we_were_started_ignoring_and_no_others() {
+    let suite = r#"
+name: looks
+server: {command: sh, args: [-c, "grep SigIgn /proc/self/status >ignored; exec python3 server.py"]}
+assert: {tool: do, args: {what: "pass"}, expect: {not_error: true}}
+"#;
+    let project = Project::with_suite(suite).file("server.py", OBEDIENT);
+    for deaf in ["", "trap '' QUIT USR1; "] {
+        let from_a_shell = |words: &str| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{deaf}exec {words}")]);
+            shell.current_dir(project.path());
+            project.finish(shell)
+        };
+        let ours = from_a_shell("grep SigIgn /proc/self/status").stdout;
+        let ran = from_a_shell(&format!("'{BINARY}' run evals"));
+        assert_eq!(ran.code, 0, "{deaf}\n{}{}", ran.stdout, ran.stderr);
+        assert_eq!(project.read("ignored"), ours, "{deaf}");
+    }
+}

@@ -17,11 +17,11 @@ use std::{
 
 use nix::{
     spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn},
-    sys::signal::{SigSet, Signal},
+    sys::signal::SigSet,
 };
 use rustix::process::Pid;
 
-use super::{MARKER, ProcessSpec};
+use super::{MARKER, ProcessSpec, dispositions};
 use crate::{
     isolate::owner::{self, Owner},
     words::environment::Environment,
@@ -123,8 +123,7 @@ impl Start {
                 | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
         )?;
         attributes.set_pgroup(nix::unistd::Pid::from_raw(0))?;
-        // We ignore SIGPIPE, which a child would inherit.
-        attributes.set_sigdefault(&SigSet::from(Signal::SIGPIPE))?;
+        attributes.set_sigdefault(&dispositions::restored())?;
         attributes.set_sigmask(&SigSet::empty())?;
         let pid = posix_spawn(
             self.path.as_path(),
