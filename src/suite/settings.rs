@@ -18,7 +18,7 @@ use crate::{
             Field, Readable, Reading,
             assertion::{RawAssertion, SUBJECTS},
             settings::RawSettings,
-            value::{Anything, Table, Texts},
+            value::{Anything, Table, Text, Texts},
         },
         yaml::{self, Entry, Key, Kind, Node, Source},
     },
@@ -188,8 +188,6 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
     let given = keys.into_iter().filter_map(|(key, at)| Some((key, at?)));
     let of_run = given.map(|(key, at)| (key, lowering.reading.problems.origin(at)));
     let of_run = of_run.collect();
-    let path =
-        |field: Field<crate::suite::raw::value::Text>| around.directory.join(field.value.text);
     let jobs = jobs.and_then(|jobs| {
         let count = jobs.value.0;
         if count == 0 {
@@ -208,18 +206,36 @@ fn lower(raw: RawSettings, lowering: &mut Lowering<'_>, around: &Surroundings<'_
         fixture_at: fixture
             .as_ref()
             .map(|field| lowering.reading.problems.origin(field.at)),
-        fixture: fixture.map(path),
+        fixture: fixture.and_then(|field| path("fixture", field, lowering, around)),
         jobs,
         report: report
             .map(|report| reports(report.value, lowering))
             .unwrap_or_default(),
-        baseline: baseline.map(path),
+        baseline: baseline.and_then(|field| path("baseline", field, lowering, around)),
         threshold: threshold.and_then(|threshold| percentage(threshold, lowering)),
         compat: compat.is_some_and(|compat| compat.value),
         of_run,
         file: None,
         is_unread: false,
     }
+}
+
+/// A path from the settings' folder, which is not meant where nothing is written.
+fn path(
+    key: &str,
+    field: Field<Text>,
+    lowering: &mut Lowering<'_>,
+    around: &Surroundings<'_>,
+) -> Option<PathBuf> {
+    if field.value.text.is_empty() {
+        let origin = lowering.reading.problems.origin(field.at);
+        lowering
+            .reading
+            .problems
+            .add(problems::nameless(origin, key));
+        return None;
+    }
+    Some(around.directory.join(field.value.text))
 }
 
 /// A percentage, which is one even where it is not applied.

@@ -170,6 +170,16 @@ impl Lowering<'_> {
                 problems::conflicting_keys(origin, &["count", bound], owner)
             });
         }
+        if let (Some(min), Some(max)) = (&raw.min, &raw.max)
+            && min.value.0 > max.value.0
+            && self.dialect() == Dialect::Native
+        {
+            let (least, most) = (min.value.0, max.value.0);
+            self.problem(min.at, |origin| {
+                problems::no_number_between(origin, least, most)
+            });
+            return None;
+        }
         let exact = raw.count.map(|count| count.value.0);
         let min = raw.min.map(|min| min.value.0).or(exact);
         let max = raw.max.map(|max| max.value.0).or(exact);

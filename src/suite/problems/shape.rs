@@ -166,6 +166,16 @@ pub(crate) fn conflicting_keys(origin: Origin, keys: &[&str], owner: &str) -> Di
     helped(problem, "keep one of them")
 }
 
+/// Bounds between which there is no number.
+pub(crate) fn no_number_between(origin: Origin, least: u64, most: u64) -> Diagnostic {
+    let problem = error(
+        code::BAD_NUMBER,
+        origin,
+        format!("no number is at least {least} and at most {most}"),
+    );
+    helped(problem, "write the smaller one under `min`")
+}
+
 /// The embedded server in an image of somebody else.
 pub(crate) fn image_of_builtin(origin: Origin) -> Diagnostic {
     let problem = error(

@@ -205,6 +205,10 @@ fn settings_that_cannot_be_read_are_not_passed_over() {
         }
     };
     case("jobs: [\n", &["mcp-assert.yaml:", "yaml-syntax"]);
+    case(
+        "fixture: ''\nbaseline: ''\n",
+        &["`fixture` is empty", "`baseline` is empty"],
+    );
     case("jobs: 3\njobs: 4\n", &["duplicate-key"]);
     case(
         "jobs: 3\n---\ncompat: true\n",
