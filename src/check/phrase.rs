@@ -150,6 +150,11 @@ pub(super) fn cut(words: &str, at: usize) -> String {
     text::around(words, at, BY_ITSELF)
 }
 
+/// Two texts cut round the place where they part.
+pub(super) fn cut_both(wanted: &str, seen: &str) -> (String, String) {
+    text::around_both(wanted, seen, BY_ITSELF)
+}
+
 /// The value as indented JSON when it is short enough to be read, else compact and cut.
 pub(super) fn laid_out(value: &Value) -> String {
     if let Written::Whole(text) = indented(value, 4 * BY_ITSELF) {

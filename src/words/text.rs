@@ -140,11 +140,16 @@ pub(crate) fn head(text: &str, limit: usize) -> String {
         left_out += number;
     }
     let more = behind.chars().count();
-    let note = format!("{CUT} ({} more characters)", more.saturating_add(left_out));
+    let note = note_behind(more.saturating_add(left_out));
     if left_out == 0 && more <= note.chars().count() {
         return text.to_owned();
     }
     format!("{kept}{note}")
+}
+
+/// That so many characters follow.
+fn note_behind(left_out: usize) -> String {
+    format!("{CUT} ({})", count(left_out, "more character"))
 }
 
 fn is_within(text: &str, limit: usize) -> bool {
@@ -169,7 +174,8 @@ fn note_at(text: &str, start: usize) -> Option<(&str, usize, &str)> {
     let (body, note) = text.split_at(start);
     let note = note.strip_prefix(CUT)?.strip_prefix(" (")?;
     let (number, rest) = note.split_once(' ')?;
-    let rest = rest.strip_prefix("more characters)")?;
+    let rest = rest.strip_prefix("more character")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(')')?;
     let number: u32 = number.parse().ok()?;
     Some((body, usize::try_from(number).ok()?, rest))
 }
@@ -214,6 +220,56 @@ pub(crate) fn around(text: &str, at: usize, limit: usize) -> String {
     window(text, total, start..(start + NARROW).min(total))
 }
 
+/// About `limit` characters of each of two texts round the place where they part, from the same character on.
+pub(crate) fn around_both(one: &str, other: &str, limit: usize) -> (String, String) {
+    let pairs = one.chars().zip(other.chars());
+    let centre = pairs.take_while(|(left, right)| left == right).count();
+    let from = |limit: usize| centre.saturating_sub(limit / 2);
+    let before: String = one.chars().take(centre).skip(from(limit)).collect();
+    let (start, limit) = if is_seen_behind(&before) {
+        (from(limit), limit)
+    } else {
+        let mut line_ends = before.rmatch_indices('\n');
+        let first = line_ends.nth(LINES_BEFORE).map_or(0, |(end, _)| end + 1);
+        let lines = before[first..].chars().count();
+        (from(NARROW).max(centre - lines), NARROW)
+    };
+    let part = |text: &str| {
+        let total = text.chars().count();
+        window(text, total, start.min(total)..(start + limit).min(total))
+    };
+    (part(one), part(other))
+}
+
+/// What is there of a text that was cut on one side or both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Excerpt<'a> {
+    /// Characters that are left out before it.
+    pub(crate) before: usize,
+    /// What is there.
+    pub(crate) text: &'a str,
+    /// Characters that are left out behind it.
+    pub(crate) after: usize,
+}
+
+/// A text without the notes of what was left out of it.
+pub(crate) fn excerpt(text: &str) -> Excerpt<'_> {
+    let (text, after) = note_at_end(text).unwrap_or((text, 0));
+    let (before, text) = note_at_beginning(text).unwrap_or((0, text));
+    Excerpt {
+        before,
+        text,
+        after,
+    }
+}
+
+/// The number in the note at the beginning of a text that was cut, and what follows the note.
+fn note_at_beginning(text: &str) -> Option<(usize, &str)> {
+    let (number, rest) = text.strip_prefix('(')?.split_once(" character")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(") ")?;
+    Some((number.parse().ok()?, rest.strip_prefix(CUT)?))
+}
+
 /// Whether what follows a text is seen where the text is shown.
 fn is_seen_behind(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -225,18 +281,20 @@ fn window(text: &str, total: usize, shown: Range<usize>) -> String {
     let kept: String = text.chars().skip(shown.start).take(shown.len()).collect();
     let before = match shown.start {
         0 => String::new(),
-        left_out => format!("({left_out} characters) {CUT}"),
+        left_out => format!("({}) {CUT}", count(left_out, "character")),
     };
     let after = match total - shown.end {
         0 => String::new(),
-        left_out => format!("{CUT} ({left_out} more characters)"),
+        left_out => note_behind(left_out),
     };
     format!("{before}{kept}{after}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_SHOWN, LINES_SHOWN, around, clean, count, head, nearest};
+    use super::{
+        LINE_SHOWN, LINES_SHOWN, around, around_both, clean, count, excerpt, head, nearest,
+    };
 
     #[test]
     fn counts_have_their_plural() {
@@ -261,6 +319,26 @@ mod tests {
             "a\\u{1b}[2Jb\\u{d}\\u{202e}c\td\n"
         );
         assert_eq!(clean("é 漢 🦀"), "é 漢 🦀");
+    }
+
+    #[test]
+    fn two_texts_are_cut_at_the_same_place() {
+        let text = |middle: &str| format!("{}{middle}{}", "x".repeat(900), "y".repeat(900));
+        let (one, other) = around_both(&text("zzz"), &text("z"), 100);
+        let parts = [one.as_str(), other.as_str()].map(excerpt);
+        let wanted = [("zzz", 852), ("z", 850)].map(|(middle, after)| {
+            let text = format!("{}{middle}", "x".repeat(49));
+            (851, text, after)
+        });
+        for (part, (before, text, after)) in parts.into_iter().zip(wanted) {
+            assert!(part.text.starts_with(&text), "{}", part.text);
+            assert_eq!((part.before, part.after), (before, after));
+        }
+        let (short, long) = around_both("abc", &"abc".repeat(100), 50);
+        assert_eq!(excerpt(&short).text, "abc");
+        assert_eq!(excerpt(&long).after, 250);
+        let whole = excerpt("(5 characters) are … (no more characters)");
+        assert_eq!((whole.before, whole.after), (0, 0));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     check::{
         ask::{self, Ask},
         phrase,
-        text::{first_difference, near, whole_or_around},
+        text::{near, whole_or_around},
     },
     observation::{
         Observation,
@@ -186,7 +186,6 @@ fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatc
 }
 
 fn unequal(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
-    let at = first_difference(text, content);
     let hint = if text.trim_start_matches(MARK) == content.trim_start_matches(MARK) {
         let only = if content.starts_with(MARK) {
             "file"
@@ -201,9 +200,10 @@ fn unequal(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
     } else {
         near::same_but(text, content)
     };
+    let (expected, actual) = whole_or_around(text, content);
     Mismatch {
-        expected: Some(whole_or_around(text, at)),
-        actual: (!content.is_empty()).then(|| whole_or_around(content, at)),
+        expected: Some(expected),
+        actual: (!content.is_empty()).then_some(actual),
         hint,
         ..ask.miss(match length {
             0 => "the file is empty".to_owned(),

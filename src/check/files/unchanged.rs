@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::{told, unlooked, untold};
 use crate::{
-    check::{ask::Ask, phrase},
+    check::{ask::Ask, phrase, text::whole_or_around},
     observation::{
         Observation,
         files::{Alteration, Change, FileSeen, FileState},
@@ -138,14 +138,19 @@ fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
         | FileState::Unreadable(_)
         | FileState::Unknown(_) => None,
     };
-    let (before, after) = (text(before), text(after));
-    let at = match (&before, &after) {
-        (Some(before), Some(after)) => crate::check::text::first_difference(before, after),
-        _ => 0,
+    let (expected, actual) = match (text(before), text(after)) {
+        (Some(before), Some(after)) => {
+            let (before, after) = whole_or_around(&before, &after);
+            (Some(before), Some(after))
+        }
+        (before, after) => {
+            let alone = |text: String| whole_or_around(&text, "").0;
+            (before.map(alone), after.map(alone))
+        }
     };
     Mismatch {
-        expected: before.map(|text| crate::check::text::whole_or_around(&text, at)),
-        actual: after.map(|text| crate::check::text::whole_or_around(&text, at)),
+        expected,
+        actual,
         ..ask.miss("its content changed")
     }
 }

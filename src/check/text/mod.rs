@@ -136,9 +136,10 @@ pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
         } else {
             format!("the text differs from {}", place(text, at))
         };
+        let (expected, actual) = whole_or_around(wanted, text);
         vec![Mismatch {
-            expected: Some(whole_or_around(wanted, at)),
-            actual: Some(whole_or_around(text, at)),
+            expected: Some(expected),
+            actual: Some(actual),
             hint: near::same_but(wanted, text).or_else(|| near::equal_elsewhere(wanted, reply)),
             ..ask.miss(summary)
         }]
@@ -164,12 +165,12 @@ fn place(text: &str, at: usize) -> String {
     format!("line {line}, column {column}")
 }
 
-/// A text in full unless it is too long to be read.
-pub(super) fn whole_or_around(text: &str, at: usize) -> String {
-    if text.len() <= WHOLE {
-        return text.to_owned();
+/// Two texts in full, or round the place where they part if one is too long to be read.
+pub(super) fn whole_or_around(wanted: &str, seen: &str) -> (String, String) {
+    if wanted.len().max(seen.len()) <= WHOLE {
+        return (wanted.to_owned(), seen.to_owned());
     }
-    phrase::cut(text, at)
+    phrase::cut_both(wanted, seen)
 }
 
 /// `contains`

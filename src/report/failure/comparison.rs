@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use similar::{DiffOp, DiffTag, TextDiff};
+use similar::{DiffOp, DiffTag, TextDiff, group_diff_ops};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     report::failure::{Page, Tone},
-    words::text::head,
+    words::text::{Excerpt, count, excerpt, head},
 };
 
 /// What stands above a diff.
@@ -32,6 +32,11 @@ const MOST_SHOWN_LINES: usize = 60;
 
 /// Adds the comparison.
 pub(super) fn show(page: &mut Page, expected: &str, actual: &str) {
+    let parts = [expected, actual].map(excerpt);
+    if parts.iter().any(|part| part.before + part.after > 0) && parts[0].before == parts[1].before {
+        show_excerpts(page, parts);
+        return;
+    }
     let (expected, actual) = match (pretty(expected), pretty(actual)) {
         (Some(expected), Some(actual)) => (expected, actual),
         (Some(_) | None, None) | (None, Some(_)) => (expected.to_owned(), actual.to_owned()),
@@ -40,15 +45,27 @@ pub(super) fn show(page: &mut Page, expected: &str, actual: &str) {
     if lines > MOST_COMPARED_LINES {
         page.field(Tone::Expected, "value", &expected);
         page.field(Tone::Actual, "actual", &actual);
-    } else if lines > 1 {
-        page.push(Tone::Plain, TITLE.to_owned());
-        show_diff(page, &expected, &actual);
     } else {
-        show_pair(
-            page,
-            expected.trim_end_matches('\n'),
-            actual.trim_end_matches('\n'),
-        );
+        let [expected, actual] = [&expected, &actual].map(|text| Excerpt {
+            before: 0,
+            text,
+            after: 0,
+        });
+        show_excerpts(page, [expected, actual]);
+    }
+}
+
+/// Texts that begin at the same place, each with what was left out of it.
+fn show_excerpts(page: &mut Page, texts: [Excerpt<'_>; 2]) {
+    if texts.iter().any(|it| it.text.lines().count() > 1) {
+        page.push(Tone::Plain, TITLE.to_owned());
+        show_diff(page, texts);
+    } else {
+        let [expected, actual] = texts.map(|it| Excerpt {
+            text: it.text.trim_end_matches('\n'),
+            ..it
+        });
+        show_pair(page, expected, actual);
     }
 }
 
@@ -63,15 +80,20 @@ fn pretty(text: &str) -> Option<String> {
 
 /// Two lines one above the other, with a pointer to where they part. Short values that have nothing in common
 /// stand in the sentences already.
-fn show_pair(page: &mut Page, expected: &str, actual: &str) {
-    let (expected, actual) = (beside(expected, actual), beside(actual, expected));
-    let at = first_difference(&expected, &actual);
-    if at == Some(0) && expected.len().max(actual.len()) <= SHORT {
+fn show_pair(page: &mut Page, expected: Excerpt<'_>, actual: Excerpt<'_>) {
+    let texts = (
+        beside(expected.text, actual.text),
+        beside(actual.text, expected.text),
+    );
+    let at = first_difference(&texts.0, &texts.1);
+    let is_whole = expected.before + expected.after + actual.after == 0;
+    if is_whole && at == Some(0) && texts.0.len().max(texts.1.len()) <= SHORT {
         return;
     }
     page.push(Tone::Plain, TITLE.to_owned());
-    let (shown_expected, _) = window(&expected, at);
-    let (shown_actual, column) = window(&actual, at);
+    let part = |whole: Excerpt<'_>, text: &str| window(Excerpt { text, ..whole }, at);
+    let (shown_expected, _) = part(expected, &texts.0);
+    let (shown_actual, column) = part(actual, &texts.1);
     page.push(Tone::Expected, format!("    | - {shown_expected}"));
     page.push(Tone::Actual, format!("    | + {shown_actual}"));
     if at.is_some_and(|at| at > 0) {
@@ -80,19 +102,28 @@ fn show_pair(page: &mut Page, expected: &str, actual: &str) {
 }
 
 /// A line diff with three lines of context.
-fn show_diff(page: &mut Page, expected: &str, actual: &str) {
-    let old: Vec<&str> = expected.lines().collect();
-    let new: Vec<&str> = actual.lines().collect();
-    let diff = TextDiff::from_slices(&old, &new);
+fn show_diff(page: &mut Page, texts: [Excerpt<'_>; 2]) {
+    let [old, new] = texts.map(whole_lines);
+    let ops = TextDiff::from_slices(&old, &new).ops().to_vec();
+    let groups = group_diff_ops(until_cut(ops, texts), 3);
     let mut shown: Vec<(Tone, String)> = Vec::new();
-    let groups = diff.grouped_ops(3);
     if groups.is_empty() {
         shown.push((Tone::Faint, "(the same but for line ends)".to_owned()));
+    }
+    let before = texts[0].before;
+    if before > 0 {
+        let left_out = count(before, "character");
+        shown.push((Tone::Faint, format!("… ({left_out} before)")));
     }
     for (index, group) in groups.iter().enumerate() {
         let first = group.first().map_or(0, |op| op.new_range().start);
         if index > 0 || first > 0 {
-            shown.push((Tone::Faint, format!("@@ line {} @@", first + 1)));
+            // How many lines are left out before is not known.
+            let line = match before {
+                0 => format!("@@ line {} @@", first + 1),
+                _ => "@@".to_owned(),
+            };
+            shown.push((Tone::Faint, line));
         }
         for op in group {
             show_op(&mut shown, op, &old, &new);
@@ -106,6 +137,30 @@ fn show_diff(page: &mut Page, expected: &str, actual: &str) {
         let more = total - MOST_SHOWN_LINES;
         page.push(Tone::Faint, format!("    … ({more} more lines of diff)"));
     }
+    if texts.iter().any(|it| it.after > 0) {
+        page.push(Tone::Faint, "    … (not compared any further)".to_owned());
+    }
+}
+
+/// The lines of a text; not the one that it was cut in, if there are others.
+fn whole_lines(text: Excerpt<'_>) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.text.lines().collect();
+    if text.after > 0 && lines.len() > 1 {
+        lines.pop();
+    }
+    lines
+}
+
+/// Changes of texts that were cut at the end: that one has more lines there comes from the cut, if anything else differs.
+fn until_cut(mut ops: Vec<DiffOp>, texts: [Excerpt<'_>; 2]) -> Vec<DiffOp> {
+    let differs = |op: &&DiffOp| op.tag() != DiffTag::Equal;
+    while texts.iter().any(|it| it.after > 0)
+        && ops.iter().filter(differs).count() > 1
+        && let Some(DiffTag::Delete | DiffTag::Insert) = ops.last().map(|op| op.tag())
+    {
+        ops.pop();
+    }
+    ops
 }
 
 /// The lines of one change; lines that replace each other one by one are cut round their difference.
@@ -115,7 +170,13 @@ fn show_op(shown: &mut Vec<(Tone, String)>, op: &DiffOp, old: &[&str], new: &[&s
     let cut = |line: &str, other: Option<&&str>| match other {
         Some(other) if paired => {
             let (line, other) = (beside(line, other), beside(other, line));
-            window(&line, first_difference(&line, &other)).0
+            let text = &line;
+            let whole = Excerpt {
+                before: 0,
+                text,
+                after: 0,
+            };
+            window(whole, first_difference(&line, &other)).0
         }
         Some(_) | None => head(&line.replace('\t', TAB), WINDOW * 2),
     };
@@ -163,21 +224,21 @@ fn first_difference(one: &str, other: &str) -> Option<usize> {
 }
 
 /// The part of a line round a character, and the column at which that character stands in it.
-fn window(line: &str, at: Option<usize>) -> (String, usize) {
-    let total = line.chars().count();
+fn window(line: Excerpt<'_>, at: Option<usize>) -> (String, usize) {
+    let text = line.text;
+    let total = text.chars().count();
     let at = at.unwrap_or(0).min(total);
     let start = if total <= WINDOW {
         0
     } else {
         at.saturating_sub(WINDOW / 2).min(total - WINDOW)
     };
-    let before: String = line.chars().skip(start).take(at - start).collect();
-    let after: String = line.chars().skip(at).take(start + WINDOW - at).collect();
-    let left = if start > 0 { "…" } else { "" };
-    let right = if start + WINDOW < total {
-        format!("… ({} more characters)", total - start - WINDOW)
-    } else {
-        String::new()
+    let before: String = text.chars().skip(start).take(at - start).collect();
+    let after: String = text.chars().skip(at).take(start + WINDOW - at).collect();
+    let left = if start + line.before > 0 { "…" } else { "" };
+    let right = match total.saturating_sub(start + WINDOW) + line.after {
+        0 => String::new(),
+        more => format!("… ({})", count(more, "more character")),
     };
     (
         format!("{left}{before}{after}{right}"),
@@ -187,8 +248,51 @@ fn window(line: &str, at: Option<usize>) -> (String, usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::show;
-    use crate::report::failure::Page;
+    use crate::{report::failure::Page, words::text::around_both};
+
+    #[test]
+    fn texts_that_were_cut_are_compared_where_they_were_not() {
+        let text = |middle: &str| {
+            let rows = |rows: Range<usize>| rows.map(|row| format!("row {row}\n"));
+            let all = rows(0..2_500).chain([middle.to_owned()]);
+            all.chain(rows(2_501..3_000)).collect::<String>()
+        };
+        let (one, other) = around_both(&text("old\n"), &text("new\nand more\n"), 800);
+        insta::assert_snapshot!(shown(&one, &other), @r"
+          diff      - expected, + actual
+            | … (21230 characters before)
+            | @@
+            |   row 2497
+            |   row 2498
+            |   row 2499
+            | - old
+            | + new
+            | + and more
+            |   row 2501
+            |   row 2502
+            |   row 2503
+            … (not compared any further)
+        ");
+        let line = |middle: &str| format!("{}{middle}{}", "x".repeat(20_000), "y".repeat(20_000));
+        let (one, other) = around_both(&line("abc"), &line("z"), 800);
+        let pair = shown(&one, &other);
+        assert!(
+            pair.contains(&format!("- …{}abcyyy", "x".repeat(50))),
+            "{pair}"
+        );
+        assert!(
+            pair.contains(&format!("+ …{}zyyy", "x".repeat(50))),
+            "{pair}"
+        );
+        assert!(pair.contains("yyy… (19953 more characters)"), "{pair}");
+        let (one, other) = around_both("xxxx", &line("z"), 800);
+        let pair = shown(&one, &other);
+        assert!(pair.contains("- xxxx\n"), "{pair}");
+        assert!(pair.contains("xxx… (39901 more characters)"), "{pair}");
+    }
 
     fn shown(expected: &str, actual: &str) -> String {
         let mut page = Page::default();
