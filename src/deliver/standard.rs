@@ -4,7 +4,10 @@
 use std::{
     io::{self, IsTerminal, Write},
     os::fd::{AsRawFd, BorrowedFd, OwnedFd},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -34,6 +37,14 @@ static HURRY: OnceLock<Instant> = OnceLock::new();
 /// From here on nobody is waited for any longer than there is patience.
 pub(crate) fn hurry() {
     HURRY.get_or_init(Instant::now);
+}
+
+/// Whether something was not written because of that.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether a reader stood still after the signal for longer than there was patience, so that it lacks something.
+pub(crate) fn has_given_up() -> bool {
+    GIVEN_UP.load(Ordering::SeqCst)
 }
 
 fn is_over() -> bool {
@@ -119,7 +130,10 @@ impl<'a> Outlet<'a> {
     pub(super) fn write(self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.takes_within(&LOOK) {
-                Ok(false) if is_over() => return Err(io::ErrorKind::BrokenPipe.into()),
+                Ok(false) if is_over() => {
+                    GIVEN_UP.store(true, Ordering::SeqCst);
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
                 Ok(false) | Err(Errno::INTR) => continue,
                 // What cannot be asked is written to.
                 Ok(true) | Err(_) => {}

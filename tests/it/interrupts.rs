@@ -120,8 +120,8 @@ fn an_interrupted_run_reports_what_finished_and_leaves_nothing() {
     }
 }
 
-#[test]
-fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
+/// So many assertions that are over at once, whose results are more than a pipe holds.
+fn skipped() -> String {
     let mut yaml = String::new();
     for number in 0..2_000 {
         write!(
@@ -132,8 +132,14 @@ fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
         )
         .unwrap();
     }
-    yaml += "---\nname: stuck\nserver: {command: sleep, args: ['600']}\n\
-             assert: {tool: any, expect: {not_error: true}}\n";
+    yaml
+}
+
+#[test]
+fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
+    let yaml = skipped()
+        + "---\nname: stuck\nserver: {command: sleep, args: ['600']}\n\
+           assert: {tool: any, expect: {not_error: true}}\n";
     for both in [false, true] {
         let project = Project::with_suite(&yaml);
         let mut command = heeding_signals(&project);
@@ -153,6 +159,23 @@ fn an_interrupted_run_whose_output_nobody_reads_ends_and_writes_its_reports() {
         let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
         assert_eq!(run["end"]["state"], "interrupted");
         assert_eq!(run["assertions"].as_array().unwrap().len(), 2_001);
+    }
+}
+
+#[test]
+fn results_that_were_told_in_part_are_not_good() {
+    for form in [&[][..], &["--json"]] {
+        let project = Project::with_suite(&skipped());
+        let mut command = heeding_signals(&project);
+        command.args([BINARY, "run", "evals", "--report-json", "run.json"]);
+        command.args(form);
+        let mut running = Running::of(&project, command);
+        running.until_stalled();
+        running.signal("-INT");
+        let ended = running.end_unread();
+        assert_eq!(ended.code, Some(130), "{form:?}: {}", ended.stderr);
+        let run: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+        assert_eq!(run["assertions"].as_array().unwrap().len(), 2_000);
     }
 }
 

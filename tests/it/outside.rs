@@ -340,3 +340,25 @@ assert: {tool: do, args: {what: "pass"}, expect: {not_error: true}}
         assert_eq!(project.read("ignored"), ours, "{deaf}");
     }
 }
+
+#[test]
+fn how_a_server_ended_is_known_where_the_caller_does_not_want_to_know_of_its_children() {
+    let suite = r#"
+name: clean
+server: {command: python3, args: [server.py]}
+assert: {tool: do, args: {what: "pass"}, expect: {exit: {clean: true}}}
+---
+name: crash
+server: {command: python3, args: [server.py]}
+assert: {tool: do, args: {what: "os._exit(3)"}}
+"#;
+    let project = Project::with_suite(suite).file("server.py", OBEDIENT);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("trap '' CHLD; exec '{BINARY}' run evals")]);
+    shell.current_dir(project.path());
+    let ran = project.finish(shell);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("PASS  clean"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("exit code 3"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("SIGKILL"), "{}", ran.stdout);
+}

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     cli::run::RunArgs,
+    deliver::standard,
     report::{End, RunReport, recorder::Passes},
     words::{exit::ExitCode, text::count},
 };
@@ -98,6 +99,8 @@ fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
     let red = report.records.iter().any(|record| record.status.is_red());
     match report.end {
         End::Interrupted => ExitCode::Interrupted,
+        // Of results that were told in part nobody is to read that they are good.
+        End::Finished if standard::has_given_up() => ExitCode::Interrupted,
         End::Finished if reds.invalid => ExitCode::Invalid,
         End::Finished
             if red || !report.reds.is_empty() || reds.regressions == Regressions::Found =>

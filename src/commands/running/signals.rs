@@ -149,6 +149,10 @@ impl Signals {
         // From here on a file that may not grow is an error of who writes it, and can be told. Programs that we start
         // are spared this: they inherit what is ignored, not what is listened for.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
+        // Where it is ignored, the system keeps no child until it was asked how it ended.
+        if is_ignored(SignalKind::child()) {
+            drop(signal(SignalKind::child())?);
+        }
         Ok(Self {
             interrupted: signal(SignalKind::interrupt())?,
             terminated: signal(SignalKind::terminate())?,
@@ -180,16 +184,20 @@ async fn comes(signal: &mut Option<Signal>) {
 
 /// Listens for a signal, unless this process was started to ignore it, as `nohup` does: listening would undo that.
 fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
+    if is_ignored(kind) {
+        return Ok(None);
+    }
+    signal(kind).map(Some)
+}
+
+/// Whether this process ignores a signal.
+fn is_ignored(kind: SignalKind) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     // A bit for each signal, the first for the first (proc(5)).
     let bit = 1_u64 << (kind.as_raw_value() - 1);
-    let is_ignored = ignored
-        .is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & bit != 0));
-    if is_ignored {
-        return Ok(None);
-    }
-    signal(kind).map(Some)
+    ignored
+        .is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & bit != 0))
 }
 
 impl Heard {

@@ -81,7 +81,11 @@ impl Watch {
                 self.seen.get_or_init(|| meaning(&status));
                 Life::Over
             }
-            Err(_) => Life::Over,
+            // Somebody else reaped it, or the system did by itself.
+            Err(_) => {
+                self.seen.get_or_init(|| ExitStatus::Unknown);
+                Life::Over
+            }
         }
     }
 }
