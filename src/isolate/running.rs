@@ -42,6 +42,14 @@ impl Running {
         }
     }
 
+    /// Whether a signal has stopped it; of a container nobody asks.
+    pub(crate) fn is_stopped(&self) -> bool {
+        match self {
+            Self::Process(process) => process.is_stopped(),
+            Self::Container(_) => false,
+        }
+    }
+
     /// What it wrote to stderr so far.
     pub(crate) fn stderr(&self) -> StderrTail {
         match self {

@@ -230,6 +230,7 @@ impl Attempted {
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
         overdue::name(&mut self.observation, job.planned.terms.timeout);
+        overdue::tell_stopped(&mut self.observation, || live.process.is_stopped());
         if !is_performed {
             // Nothing is looked at any more: every moment is for ending.
             self.live = Some(live);

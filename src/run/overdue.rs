@@ -40,6 +40,20 @@ pub(super) fn name(seen: &mut Observation, timeout: Duration) {
     }
 }
 
+/// Says of a server that was stopped when its time was over that this is why.
+pub(super) fn tell_stopped(seen: &mut Observation, is_stopped: impl FnOnce() -> bool) {
+    if let Some(disruption) = &mut seen.disruption
+        && disruption.kind == DisruptionKind::Timeout
+        && is_stopped()
+    {
+        disruption.help = Some(
+            "a signal has stopped the server: one that asks for a password or a confirmation at the terminal is \
+             stopped by the system, because here it is not the program that the terminal belongs to"
+                .to_owned(),
+        );
+    }
+}
+
 /// A timeout that no server had a part in.
 pub(super) fn disruption(timeout: Duration, phase: Phase, what: &str) -> Disruption {
     let over = over(timeout, &Timings::default(), phase);

@@ -228,3 +228,20 @@ fn an_update_counts_from_the_beginning_on_unless_the_subject_subscribes_to_anoth
         assert_eq!(verdicts, wanted, "{subject}");
     }
 }
+
+#[test]
+fn a_server_that_a_signal_stops_is_told_as_stopped_and_not_as_deaf() {
+    let suite = r#"
+name: asks
+server: {command: sh, args: [-c, "trap 'echo ended >told; exit 0' TERM; kill -STOP $$; while :; do sleep 0.05; done"]}
+timeout: 1s
+assert: {tool: any}
+"#;
+    let project = Project::with_suite(suite);
+    let ran = project.run(&["run", "evals"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let is_told = ran.stdout.contains("a signal has stopped the server");
+    assert!(is_told, "{}", ran.stdout);
+    assert!(!ran.stdout.contains("SIGKILL"), "{}", ran.stdout);
+    assert_eq!(project.read("told"), "ended\n");
+}

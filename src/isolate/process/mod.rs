@@ -272,6 +272,11 @@ impl Process {
         async move { watch.exited().await }
     }
 
+    /// Whether a signal has stopped it.
+    pub(crate) fn is_stopped(&self) -> bool {
+        table::status(self.pid).is_some_and(|status| status.doing == table::Doing::Stopped)
+    }
+
     /// What it wrote to stderr so far.
     pub(crate) fn stderr(&self) -> StderrTail {
         self.stderr.tail()
@@ -314,6 +319,8 @@ impl Process {
             return Ending::StdinClosed;
         }
         self.signal(Signal::TERM);
+        // One that is stopped does not hear of it before it goes on.
+        self.signal(Signal::CONT);
         if timeout(patience.terminated, self.exited()).await.is_ok() {
             return Ending::Terminated;
         }

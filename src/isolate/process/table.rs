@@ -16,14 +16,25 @@ pub(crate) struct Status {
     pub(crate) group: i32,
     /// How many threads it has, its first one counted until all have ended.
     pub(crate) threads: u32,
-    /// Whether its first thread runs or would if a processor were free, or waits for a disk.
-    pub(crate) active: bool,
+    /// What its first thread does.
+    pub(crate) doing: Doing,
     /// The processor time it took so far, in clock ticks.
     pub(crate) worked: u64,
     /// When it started, in clock ticks since boot.
     pub(crate) started: u64,
     /// Whether it has its environment; while a process replaces its program it has none for a moment.
     pub(crate) settled: bool,
+}
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// It runs or would if a processor were free, or waits for a disk.
+    Work,
+    /// A signal has stopped it, as the system does with one that reads from a terminal in the background.
+    Stopped,
+    /// It waits for something else, or has ended.
+    Nothing,
 }
 
 #[cfg(target_os = "linux")]
@@ -81,7 +92,9 @@ impl Work {
             worked: 0,
         };
         members.fold(nothing, |sum, (pid, one)| Self {
-            active: sum.active || one.active || one.threads > 1 && a_thread_is_active(pid),
+            active: sum.active
+                || one.doing == Doing::Work
+                || one.threads > 1 && a_thread_is_active(pid),
             worked: sum.worked.saturating_add(one.worked),
         })
     }
@@ -122,7 +135,7 @@ mod linux {
 
     use rustix::process::{Pid, getpid};
 
-    use super::Status;
+    use super::{Doing, Status};
 
     /// Whether the table can be read here at all.
     pub(crate) const READABLE: bool = true;
@@ -149,7 +162,7 @@ mod linux {
         threads.flatten().any(|thread| {
             let line = read(thread.path().join("stat")).ok();
             line.and_then(|line| parse(&line))
-                .is_some_and(|status| status.active)
+                .is_some_and(|status| status.doing == Doing::Work)
         })
     }
 
@@ -173,7 +186,11 @@ mod linux {
             parent,
             group,
             threads,
-            active: matches!(state, "R" | "D"),
+            doing: match state {
+                "R" | "D" => Doing::Work,
+                "T" => Doing::Stopped,
+                _ => Doing::Nothing,
+            },
             worked: user.saturating_add(system),
             started: fields.nth(1)?.parse().ok()?,
             // A first thread that has ended took the environment with it, and replaces nothing.
@@ -322,7 +339,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_name_with_brackets_and_spaces_does_not_confuse() {
-        use super::{Status, linux};
+        use super::{Doing, Status, linux};
 
         let line = "12 (a) Z 9 (b c) STATE 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 COUNT 0 4711 23 24 25 26 \
                     27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 ENV 0\n";
@@ -332,7 +349,7 @@ mod tests {
                 parent: 1,
                 group: 12,
                 threads,
-                active: false,
+                doing: Doing::Nothing,
                 worked: 11,
                 started: 4711,
                 settled,
