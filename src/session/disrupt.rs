@@ -111,7 +111,8 @@ impl Session {
         let record = &dialogue.record;
         disruption.frame = record.last_heard().map(|(frame, _)| frame);
         let mut open = dialogue.requests.open().iter();
-        let finding = || likely_cause(&record.findings).map(|finding| &finding.message);
+        let kind = disruption.kind;
+        let finding = || likely_cause(&record.findings, kind).map(|finding| &finding.message);
         if let Some(cause) = open.find_map(|open| open.spoiled.as_ref()).or_else(finding) {
             disruption.help = Some(format!("the likely cause: {cause}"));
         }
@@ -120,8 +121,9 @@ impl Session {
 }
 
 /// The finding that explains best why no answer came: about a frame that should have been it, the most telling
-/// first; else the last one that the specification forbids.
-fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
+/// first; else, if the server lives, what hides an answer, or the last one that the specification forbids. No server
+/// ends because of what it said besides.
+fn likely_cause(findings: &[Finding], kind: DisruptionKind) -> Option<&Finding> {
     let telling = [
         FindingCode::LspFraming,
         FindingCode::NoFinalNewline,
@@ -131,14 +133,19 @@ fn likely_cause(findings: &[Finding]) -> Option<&Finding> {
         FindingCode::AnswerToNotification,
         FindingCode::DuplicateAnswer,
         FindingCode::NotAMessage,
-        FindingCode::StdoutNoise,
-        FindingCode::NotificationFlood,
     ];
     let of_code = |code: FindingCode| findings.iter().rev().find(move |one| one.code == code);
-    telling.into_iter().find_map(of_code).or_else(|| {
-        findings
-            .iter()
-            .rev()
-            .find(|finding| finding.code.severity() == FindingSeverity::Error)
-    })
+    let telling = telling.into_iter().find_map(of_code);
+    if kind == DisruptionKind::Crash {
+        return telling;
+    }
+    let hiding = [FindingCode::StdoutNoise, FindingCode::NotificationFlood];
+    telling
+        .or_else(|| hiding.into_iter().find_map(of_code))
+        .or_else(|| {
+            findings
+                .iter()
+                .rev()
+                .find(|finding| finding.code.severity() == FindingSeverity::Error)
+        })
 }

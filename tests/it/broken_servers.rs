@@ -5,7 +5,10 @@ use std::{fmt::Write, os::unix::fs::PermissionsExt};
 
 use serde_json::Value;
 
-use crate::{harness::Project, running::Running};
+use crate::{
+    harness::{OBEDIENT, Project},
+    running::Running,
+};
 
 /// Answers the handshake and the first call, whatever is asked, then goes on with what follows.
 const ANSWERS: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; };
@@ -514,4 +517,19 @@ fn a_killed_client_of_an_engine_is_said_to_leave_its_container() {
     };
     case("docker", true);
     case("server", false);
+}
+
+#[test]
+fn no_server_is_said_to_have_ended_because_of_what_it_said_besides() {
+    let suite = r#"
+name: crash
+server: {command: python3, args: [server.py]}
+assert: {tool: do, args: {what: "print('hello', flush=True); os._exit(3)"}}
+"#;
+    let project = Project::with_suite(suite).file("server.py", OBEDIENT);
+    let ran = project.run(&["run", "evals"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("stdout-noise"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("exit code 3"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("likely cause"), "{}", ran.stdout);
 }
