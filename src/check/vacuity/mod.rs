@@ -21,7 +21,9 @@ pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Findi
     let unfailable = wanted
         .iter()
         .filter_map(|expectation| unfailable::reason(expectation));
-    let untested = untested::reason(wanted, seen).or_else(|| untested::silence(wanted, seen));
+    let untested = untested::reason(wanted, seen)
+        .or_else(|| untested::silence(wanted, seen))
+        .or_else(|| untested::unspoken_error(wanted, seen));
     let mut findings = Vec::new();
     let nothing_seen = wanted
         .iter()

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -372,6 +372,29 @@ fn frames_that_nothing_answers_prove_nothing_of_what_must_not_be() {
     case(absent(), frames(vec![FrameAnswer::Success], &[]), &[]);
     case(Expectation::Equals(String::new()), unanswered(), &[]);
     case(Expectation::NotEmpty(false), silent(), &[]);
+}
+
+#[test]
+fn a_tool_error_that_nothing_speaks_of_is_named() {
+    let told = "the tool `echo` answered with an error, and nothing here asks whether it does";
+    let case = |wanted: &[Expectation], seen: Observation, told: &[&str]| {
+        assert_eq!(reasons(wanted, &seen), told, "{wanted:?}");
+    };
+    let quick = || Expectation::MaxDuration(Duration::from_secs(5));
+    let absent = || Expectation::NotContains(texts(&["secret"]));
+    case(
+        &[quick(), absent()],
+        well_called(fails("disk full")),
+        &[told],
+    );
+    case(&[quick(), absent()], well_called(says("done")), &[]);
+    case(
+        &[quick(), Expectation::IsError(true)],
+        well_called(fails("disk full")),
+        &[],
+    );
+    let untouched = Expectation::FileUnchanged(texts(&["a.txt"]));
+    case(&[quick(), untouched], well_called(fails("denied")), &[]);
 }
 
 #[test]

@@ -81,6 +81,25 @@ pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<Str
     })
 }
 
+/// Why what holds of a tool error as well proves nothing of a call that failed: bounds and what must not be said.
+pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let answer = seen.answer.as_ref()?;
+    let tool = answer.tool.as_deref()?;
+    let holds = |one: &&Expectation| {
+        matches!(
+            one,
+            Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
+        )
+    };
+    let unspoken = answer.reply().is_some_and(|reply| reply.is_error) && wanted.iter().all(holds);
+    unspoken.then(|| {
+        format!(
+            "the tool {} answered with an error, and nothing here asks whether it does",
+            phrase::quoted(tool)
+        )
+    })
+}
+
 /// Whether an expectation holds where nothing comes, without asking for that.
 fn holds_of_silence(expectation: &Expectation) -> bool {
     let speaks_of_text = |one: &Expectation| {
