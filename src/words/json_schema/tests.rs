@@ -5,7 +5,12 @@ use serde_json::{Value, json};
 
 use super::{Base, NotCompiled, compile, compile_beside, is_undecided};
 
+/// Compiled as what a server declares; what an author writes is compiled alike.
 fn compiled(schema: &Value) -> Validator {
+    let nothing = |_: &Path| Err("there are no files".to_owned());
+    if let Err(unusable) = compile_beside(schema, Base::Suite, &nothing) {
+        panic!("{schema}: {}", unusable.reason);
+    }
     compile(schema).unwrap().validator().clone()
 }
 
@@ -40,6 +45,10 @@ const DIFFERENT: &[(&str, &str, Option<&str>)] = &[
     ("^[a&&b~~+--[x]$", ",", Some("]")),
     (r"^[\]\-^]+$", "]-^", Some("a")),
     (r"^\p{L}[\P{L}]$", "\u{e9}1", Some("\u{e9}a")),
+    (r"^(?=.*\d).+$", "a1", Some("a")),
+    (r"^(?!x)\S+\s\S$", "a b", Some("x b")),
+    (r"^(a).\1$", "aba", Some("abb")),
+    (r"\bb.*$", "a bc", Some("abc")),
     (r"^(?=.)\$\{\w+\}\#$", "${a}#", Some("$a#")),
 ];
 

@@ -68,7 +68,7 @@ impl Translation<'_> {
                 Dot::InLine => IN_LINE,
                 Dot::All => ANY,
             }),
-            '{' if !is_count(self.rest) => self.out.push_str(r"\{"),
+            '{' if count(self.rest).is_none() => self.out.push_str(r"\{"),
             _ => self.out.push(character),
         }
         Some(())
@@ -193,14 +193,19 @@ fn modifiers(rest: &str) -> Option<(&str, &str)> {
     are_flags.then(|| flags.split_once('-').unwrap_or((flags, "")))
 }
 
-/// Whether a count stands behind a `{`, as in `a{2,3}`.
-fn is_count(rest: &str) -> bool {
-    let Some((count, _)) = rest.split_once('}') else {
-        return false;
+/// The count behind a `{`, as in `a{2,3}`: the least, the most where there is one, and what stands behind.
+pub(super) fn count(rest: &str) -> Option<(usize, Option<usize>, &str)> {
+    let (count, behind) = rest.split_once('}')?;
+    let (least, most) = count.split_once(',').unwrap_or((count, count));
+    let most = match most {
+        "" if count.contains(',') => None,
+        most => Some(number(most)?),
     };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    match count.split_once(',') {
-        Some((least, most)) => is_number(least) && (most.is_empty() || is_number(most)),
-        None => is_number(count),
-    }
+    Some((number(least)?, most, behind))
+}
+
+/// A number of digits only, the largest where it is larger.
+fn number(text: &str) -> Option<usize> {
+    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(usize::MAX))
 }
