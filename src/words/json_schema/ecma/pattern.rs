@@ -15,13 +15,27 @@ const BOUNDARY: &str = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?
 /// Any other place.
 const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Z_a-z])(?=[0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?![0-9A-Z_a-z]))";
 
+/// Before a group that is referred to: an empty group that takes part when it does. A reference to the empty one tells
+/// whether the other took part, for which the validator of some drafts lets nothing else pass.
+const MARK: &str = "(?:()";
+
+/// What the engine refuses, before what is nothing in ECMA-262 and might be something to the engine.
+const UNKNOWN: &str = r"\y";
+
 /// A pattern in the words of the engine.
 pub(in crate::words::json_schema) fn translated(text: &str) -> String {
+    let groups = groups(text);
     let mut translation = Translation {
         rest: text,
         out: String::with_capacity(text.len() * 2),
-        names: names(text),
-        open: vec![Dot::InLine],
+        names: groups.names,
+        refers: groups.are_referred_to,
+        open: vec![Open {
+            dot: Dot::InLine,
+            number: None,
+        }],
+        begun: 0,
+        ended: Vec::new(),
     };
     while translation.step().is_some() {}
     translation.out
@@ -36,13 +50,27 @@ enum Dot {
     All,
 }
 
+/// A group that has begun.
+struct Open {
+    /// What `.` matches in it.
+    dot: Dot,
+    /// Its number, if it captures.
+    number: Option<usize>,
+}
+
 struct Translation<'a> {
     rest: &'a str,
     out: String,
     /// Of the groups that capture, in order.
     names: Vec<Option<&'a str>>,
-    /// What `.` matches in the groups that are open; the first is the pattern itself.
-    open: Vec<Dot>,
+    /// Whether groups are referred to: each then has a mark before it, and twice its number.
+    refers: bool,
+    /// The groups that are open; the first is the pattern itself.
+    open: Vec<Open>,
+    /// How many groups that capture have begun.
+    begun: usize,
+    /// The numbers of those that have ended.
+    ended: Vec<usize>,
 }
 
 impl Translation<'_> {
@@ -60,9 +88,7 @@ impl Translation<'_> {
             '(' => self.group(),
             ')' => {
                 self.out.push(')');
-                if self.open.len() > 1 {
-                    self.open.pop();
-                }
+                self.end();
             }
             '.' => self.out.push_str(match self.dot() {
                 Dot::InLine => IN_LINE,
@@ -75,20 +101,39 @@ impl Translation<'_> {
     }
 
     fn dot(&self) -> Dot {
-        self.open.last().copied().unwrap_or(Dot::InLine)
+        self.open.last().map_or(Dot::InLine, |it| it.dot)
     }
 
     /// Behind a `(`. A name is left out, as several groups may have the same one here, and not there.
     fn group(&mut self) {
-        self.open.push(match modifiers(self.rest) {
+        let dot = match modifiers(self.rest) {
             Some((on, _)) if on.contains('s') => Dot::All,
             Some((_, off)) if off.contains('s') => Dot::InLine,
             Some(_) | None => self.dot(),
-        });
+        };
+        let captures = name(self.rest).is_some() || !self.rest.starts_with('?');
+        self.begun += usize::from(captures);
+        let number = captures.then_some(self.begun);
+        if captures && self.refers {
+            self.out.push_str(MARK);
+        }
+        self.open.push(Open { dot, number });
         self.out.push('(');
         if let Some((_, behind)) = name(self.rest) {
             self.rest = behind;
         }
+    }
+
+    /// Behind a `)`.
+    fn end(&mut self) {
+        if self.open.len() < 2 {
+            return;
+        }
+        let ended = self.open.pop().and_then(|group| group.number);
+        if ended.is_some() && self.refers {
+            self.out.push(')');
+        }
+        self.ended.extend(ended);
     }
 
     /// Behind a backslash.
@@ -143,27 +188,46 @@ impl Translation<'_> {
         self.rest = behind;
         match number.parse() {
             Ok(group) if group <= self.names.len() => self.refer(&[group]),
-            Ok(_) | Err(_) => self.out.extend(["\\", &number]),
+            Ok(_) | Err(_) => self.out.extend([UNKNOWN, &number]),
         }
     }
 
-    /// Groups of one name never match together. Digits that follow are no part of the number.
+    /// What one of several groups matched, which never match together when they have one name; nothing where none of
+    /// them took part, as one that has not ended never did. Digits that follow are no part of the number.
     fn refer(&mut self, groups: &[usize]) {
-        let references: Vec<_> = groups.iter().map(|it| format!(r"\{it}")).collect();
-        self.out.extend(["(?:", &references.join("|"), ")"]);
+        let ended = || groups.iter().filter(|it| self.ended.contains(it));
+        self.out.push_str("(?:");
+        for group in ended() {
+            self.out.extend(["\\", &(2 * group).to_string(), "|"]);
+        }
+        for group in ended() {
+            self.out
+                .extend([r"(?!\", &(2 * group - 1).to_string(), ")"]);
+        }
+        self.out.push(')');
     }
 }
 
-/// The names of the groups that capture, in order.
-fn names(text: &str) -> Vec<Option<&str>> {
+/// The groups of a pattern that capture.
+struct Groups<'a> {
+    /// Their names, in order.
+    names: Vec<Option<&'a str>>,
+    /// Whether anything refers to one of them.
+    are_referred_to: bool,
+}
+
+/// The groups that capture.
+fn groups(text: &str) -> Groups<'_> {
     let mut names = Vec::new();
+    let mut are_referred_to = false;
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '[', '(']) {
         let (mark, behind) = rest[at..].split_at(1);
         rest = behind;
         match mark {
             "\\" => {
-                Escape::read(&mut rest);
+                let escape = Escape::read(&mut rest);
+                are_referred_to |= matches!(escape, Some(Escape::Other('k' | '1'..='9')));
             }
             "[" => {
                 class::read(&mut rest);
@@ -173,7 +237,10 @@ fn names(text: &str) -> Vec<Option<&str>> {
             _ => {}
         }
     }
-    names
+    Groups {
+        names,
+        are_referred_to,
+    }
 }
 
 /// The name of a group, behind its `(`, and what stands behind the name.
