@@ -242,3 +242,37 @@ fn references_name_files_beside() {
         Err("`https://example.com/id.json` is not fetched"),
     );
 }
+
+#[test]
+fn letters_of_other_languages_are_refused_behind_a_backslash() {
+    let known = "bBcdDfknpPrsStuvwWx";
+    let letters = ('A'..='Z').chain('a'..='z');
+    let unknown = letters.filter(|it| !known.contains(*it)).map(String::from);
+    let halves = [
+        "x{41}",
+        "xg0",
+        "u{110000}",
+        "u12",
+        "U00000041",
+        "pL",
+        "p",
+        "c",
+        "c1",
+        "k",
+    ];
+    for escape in unknown.chain(halves.map(str::to_owned)) {
+        for pattern in [format!(r"^\{escape}"), format!(r"^(?=.)\{escape}")] {
+            match compile(&json!({"pattern": pattern})) {
+                Err(NotCompiled::Invalid(error)) => {
+                    assert_eq!(
+                        error.message,
+                        format!("{} is not a \"regex\"", json!(pattern))
+                    );
+                }
+                other => panic!("{pattern} is taken: {}", other.is_ok()),
+            }
+        }
+    }
+    let literal = compiled(&json!({"pattern": r"^\\A\\z$"}));
+    assert!(literal.is_valid(&json!(r"\A\z")));
+}

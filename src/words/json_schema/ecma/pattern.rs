@@ -1,5 +1,5 @@
-//! One pattern of ECMA-262, written so that the engine understands the same by it. What neither of them knows is left
-//! as it is, and refused by the engine.
+//! One pattern of ECMA-262, written so that the engine understands the same by it. What ECMA-262 does not know is
+//! refused by the engine, which knows more.
 
 use super::{
     class::{self, ANY, NONE},
@@ -157,6 +157,11 @@ impl Translation<'_> {
             Escape::Other('B') => self.out.push_str(NO_BOUNDARY),
             Escape::Other('k') => self.named_reference(),
             Escape::Other(digit @ '1'..='9') => self.numbered_reference(digit),
+            // `\A`, `\z`, `\h`: the engine would know them.
+            Escape::Other(letter) if letter.is_ascii_alphabetic() => {
+                self.out.push_str(UNKNOWN);
+                self.out.push(letter);
+            }
             Escape::Other(character) => self.out.extend(['\\', character]),
         }
     }
