@@ -9,6 +9,7 @@ use crate::{
     check::{
         ask::Ask,
         json::{
+            list::Matched,
             near,
             same::{contains_part, same},
         },
@@ -98,8 +99,13 @@ fn length_clause(rule: &LengthRule) -> String {
 }
 
 /// What is wrong with a value; `None` when the matcher holds.
-pub(super) fn hold(matcher: &Matcher, value: &Value, key: &'static str) -> Option<Mismatch> {
-    unlike(matcher, value, key).map(|mismatch| mismatch.within(Part::Member(word(matcher))))
+pub(super) fn hold(
+    matcher: &Matcher,
+    value: &Value,
+    among: Matched<'_>,
+    key: &'static str,
+) -> Option<Mismatch> {
+    unlike(matcher, value, among, key).map(|mismatch| mismatch.within(Part::Member(word(matcher))))
 }
 
 /// The word by which a suite asks.
@@ -120,7 +126,12 @@ fn word(matcher: &Matcher) -> &'static str {
     }
 }
 
-fn unlike(matcher: &Matcher, value: &Value, key: &'static str) -> Option<Mismatch> {
+fn unlike(
+    matcher: &Matcher,
+    value: &Value,
+    among: Matched<'_>,
+    key: &'static str,
+) -> Option<Mismatch> {
     let ask = Ask::new(key, clause(matcher));
     let miss = |holds: bool, hint: Option<String>| {
         (!holds).then(|| Mismatch {
@@ -155,8 +166,9 @@ fn unlike(matcher: &Matcher, value: &Value, key: &'static str) -> Option<Mismatc
                 .iter()
                 .find_map(|wanted| near::other_type(wanted, value)),
         ),
+        Matcher::Equals(wanted) if among.is(wanted) => None,
         Matcher::Equals(wanted) => super::unequal(wanted, value, &ask),
-        Matcher::Not(rule) => miss(!super::satisfies(rule, value), None),
+        Matcher::Not(rule) => miss(!super::satisfies(rule, value, among), None),
     }
 }
 

@@ -1,9 +1,10 @@
 //! `json_path` and `structured`: values at paths of a JSON document. A path that matches several places must
-//! hold at each of them, except that a list given to `equals` is compared with the list of what was matched;
+//! hold at each of them, except that a list given to `equals` may be the list of what was matched;
 //! a path that matches nothing holds only for `exists: false` (and, when it can match several places, for
 //! the empty list).
 
 mod document;
+mod list;
 mod matcher;
 mod near;
 mod same;
@@ -13,6 +14,7 @@ mod steps;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
+use self::list::Matched;
 pub(super) use self::{
     document::document_or_structured,
     near::{other_type, value as near_value},
@@ -247,19 +249,19 @@ pub(super) fn unspoken(
 
 /// What is wrong at the places of a path.
 fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
-    let steps = steps::of_path(&rule.path);
-    if steps.is_none() && list_holds(&rule.rule, nodes) {
-        return Vec::new();
-    }
+    let matched = if can_match_several(&rule.path) {
+        Matched::List(nodes)
+    } else {
+        Matched::One
+    };
     let mismatches: Vec<Mismatch> = nodes
         .iter()
         .flat_map(|node| {
-            let path = if nodes.len() == 1 && steps.is_some() {
-                &rule.written
-            } else {
-                &node.place
+            let path = match matched {
+                Matched::One => &rule.written,
+                Matched::List(_) => &node.place,
             };
-            let found = wrong(&rule.rule, node.value, ask).into_iter();
+            let found = wrong(&rule.rule, node.value, matched, ask).into_iter();
             found.map(move |mismatch| Mismatch {
                 path: Some(match mismatch.path {
                     Some(inner) => format!("{path}{inner}"),
@@ -270,13 +272,16 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
         })
         .take(MOST)
         .collect();
-    if let ValueRule::Equals(Value::Array(_)) = rule.rule
-        && nodes.len() > 1
-        && !mismatches.is_empty()
-    {
-        return vec![unlike_list(ask, rule, nodes)];
+    let of_list = if mismatches.is_empty() {
+        Vec::new()
+    } else {
+        unlike_list(ask, rule, matched)
+    };
+    if of_list.is_empty() {
+        mismatches
+    } else {
+        of_list
     }
-    mismatches
 }
 
 /// Mismatches of one path that are reported at most.
@@ -346,10 +351,7 @@ fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
 /// The mismatch when a path matches nothing, unless that is what an empty list wants.
 fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
     let steps = steps::of_path(&rule.path);
-    if steps.is_none()
-        && let ValueRule::Equals(Value::Array(wanted)) = &rule.rule
-        && wanted.is_empty()
-    {
+    if steps.is_none() && list::wants_empty(&rule.rule) {
         return None;
     }
     let hint = match &steps {
@@ -364,33 +366,29 @@ fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
     })
 }
 
-/// Whether a list that is wanted is the list of what was matched.
-fn list_holds(rule: &ValueRule, nodes: &[Node<'_>]) -> bool {
-    match rule {
-        ValueRule::Equals(Value::Array(wanted)) => {
-            wanted.len() == nodes.len()
-                && wanted
-                    .iter()
-                    .zip(nodes)
-                    .all(|(wanted, node)| same(wanted, node.value))
-        }
-        ValueRule::Equals(_) | ValueRule::Loosely(_) | ValueRule::Matchers(_) => false,
+/// What is wrong with the list of what was matched, as far as a rule compares with a list.
+fn unlike_list(ask: &Ask, rule: &PathRule, matched: Matched<'_>) -> Vec<Mismatch> {
+    let Some(list) = matched.shown().filter(|_| list::compares(&rule.rule)) else {
+        return Vec::new();
+    };
+    let mut mismatches = match &rule.rule {
+        ValueRule::Matchers(matchers) => matchers
+            .iter()
+            .filter(|one| list::matcher_compares(one))
+            .filter_map(|one| matcher::hold(one, &list, Matched::One, ask.key))
+            .collect(),
+        ValueRule::Equals(_) | ValueRule::Loosely(_) => wrong(&rule.rule, &list, Matched::One, ask),
+    };
+    for mismatch in &mut mismatches {
+        mismatch.path = Some(rule.written.clone());
     }
-}
-
-/// The mismatch of a wanted list with the list of what was matched.
-fn unlike_list(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
-    let list: Vec<Value> = nodes.iter().map(|node| node.value.clone()).collect();
-    let list = Value::Array(list);
-    let found = wrong(&rule.rule, &list, ask).into_iter().next();
-    let mut mismatch = found.unwrap_or_else(|| ask.miss("it is not"));
-    mismatch.path = Some(rule.written.clone());
-    mismatch
+    mismatches
 }
 
 /// What is wrong with a value; nothing when the rule holds. A path in a mismatch leads into the value.
-fn wrong(rule: &ValueRule, value: &Value, ask: &Ask) -> Vec<Mismatch> {
+fn wrong(rule: &ValueRule, value: &Value, matched: Matched<'_>, ask: &Ask) -> Vec<Mismatch> {
     let one = match rule {
+        ValueRule::Equals(wanted) if matched.is(wanted) => None,
         ValueRule::Equals(wanted) => unequal(wanted, value, ask),
         ValueRule::Loosely(wanted) => {
             let alike = same(wanted, value)
@@ -404,7 +402,7 @@ fn wrong(rule: &ValueRule, value: &Value, ask: &Ask) -> Vec<Mismatch> {
         ValueRule::Matchers(matchers) => {
             let all = matchers.iter();
             return all
-                .filter_map(|one| matcher::hold(one, value, ask.key))
+                .filter_map(|one| matcher::hold(one, value, matched, ask.key))
                 .collect();
         }
     };
@@ -429,8 +427,8 @@ fn unequal(wanted: &Value, value: &Value, ask: &Ask) -> Option<Mismatch> {
 }
 
 /// Whether a value satisfies a rule.
-fn satisfies(rule: &ValueRule, value: &Value) -> bool {
-    wrong(rule, value, &Ask::new("", "")).is_empty()
+fn satisfies(rule: &ValueRule, value: &Value, matched: Matched<'_>) -> bool {
+    wrong(rule, value, matched, &Ask::new("", "")).is_empty()
 }
 
 #[cfg(test)]

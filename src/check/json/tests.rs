@@ -140,6 +140,83 @@ fn several_places_are_a_list_or_all_alike() {
 }
 
 #[test]
+fn a_list_among_matchers_is_the_list_of_what_was_matched() {
+    let list = |wanted: Value| Matcher::Equals(wanted);
+    let not = |inner: ValueRule| Matcher::Not(Box::new(inner));
+    let plain = ValueRule::Equals;
+    let of = |inner: Vec<Matcher>| ValueRule::Matchers(inner);
+    let integer = || Matcher::Type(JsonType::Integer);
+    let case = |text: &str, matchers: Vec<Matcher>, holds: bool| {
+        let wanted = Expectation::JsonPath(vec![rule("$.ids[*]", of(matchers))]);
+        let verdict = check(&wanted, &says(text));
+        assert_eq!(verdict == Verdict::Held, holds, "{text} {wanted:?}");
+        let opposite = check(
+            &Expectation::Not(vec![("json_path", wanted.clone())]),
+            &says(text),
+        );
+        assert!(!holds || opposite != Verdict::Held, "not {text} {wanted:?}");
+    };
+    let two = r#"{"ids": [1, 2]}"#;
+    for (wanted, is) in [(json!([1, 2]), true), (json!([1, 3]), false)] {
+        case(two, vec![list(wanted.clone())], is);
+        case(two, vec![list(wanted.clone()), integer()], is);
+        case(two, vec![not(plain(wanted.clone()))], !is);
+        case(two, vec![not(of(vec![list(wanted.clone())]))], !is);
+        case(
+            two,
+            vec![not(of(vec![list(wanted.clone()), integer()]))],
+            !is,
+        );
+        case(two, vec![not(of(vec![not(plain(wanted))]))], is);
+    }
+    let no_integers = vec![list(json!([1, 2])), Matcher::Type(JsonType::String)];
+    case(two, no_integers.clone(), false);
+    case(two, vec![not(of(no_integers))], true);
+    case(two, vec![not(plain(json!(1)))], false);
+    let none = r#"{"ids": []}"#;
+    case(none, vec![list(json!([]))], true);
+    case(none, vec![list(json!([])), Matcher::Exists(false)], true);
+    case(none, vec![not(of(vec![not(plain(json!([])))]))], true);
+    case(none, vec![list(json!([])), integer()], false);
+    case(none, vec![not(plain(json!([])))], false);
+    case(none, vec![not(plain(json!([1])))], false);
+    case(none, vec![list(json!([1]))], false);
+    let lists = r#"{"ids": [[1, 2]]}"#;
+    for wanted in [json!([1, 2]), json!([[1, 2]])] {
+        case(lists, vec![list(wanted.clone())], true);
+        case(lists, vec![not(plain(wanted))], false);
+    }
+    let same = r#"{"ids": [[1, 2], [1, 2]]}"#;
+    case(same, vec![list(json!([1, 2]))], true);
+    case(same, vec![not(plain(json!([1, 2])))], false);
+}
+
+#[test]
+fn a_list_that_is_another_is_shown_whole() {
+    let case = |wanted: &str, text: &str| (equals("$.ids[*]", wanted), says(text));
+    let not = |wanted: Value| Matcher::Not(Box::new(ValueRule::Equals(wanted)));
+    insta::assert_snapshot!(report(&[
+        case("[1, 2]", r#"{"ids": [1]}"#),
+        case("[1, 2]", r#"{"ids": [1, 3]}"#),
+        case("[1, 2]", r#"{"ids": [[1, 3]]}"#),
+        (matcher("$.ids[*]", Matcher::Equals(json!([1, 2]))), says(r#"{"ids": [1, 3]}"#)),
+        (matcher("$.ids[*]", not(json!([1, 2]))), says(r#"{"ids": [1, 2]}"#)),
+        (matcher("$.ids[*]", not(json!([1]))), says(r#"{"ids": [2, [1]]}"#)),
+    ]), @r"
+    json_path: $.ids[*]: expected `[1,2]`, found an array of 1 item, `[1]`
+      hint: they differ at `[1]`: expected `2`, nothing is there
+    json_path: $.ids[*]: expected `[1,2]`, found an array of 2 items, `[1,3]`
+      hint: they differ at `[1]`: expected `2`, found the number `3`
+    json_path: $.ids[0]: expected `[1,2]`, found an array of 2 items, `[1,3]`
+      hint: they differ at `[1]`: expected `2`, found the number `3`
+    json_path: $.ids[*]: expected `[1,2]`, found an array of 2 items, `[1,3]`
+      hint: they differ at `[1]`: expected `2`, found the number `3`
+    json_path: $.ids[*]: expected not `[1,2]`, found an array of 2 items, `[1,2]`
+    json_path: $.ids[1]: expected not `[1]`, found an array of 1 item, `[1]`
+    ");
+}
+
+#[test]
 fn loose_rules_compare_what_go_prints() {
     let case = |wanted: Value, text: &str, holds: bool| {
         assert_eq!(

@@ -69,10 +69,9 @@ pub(crate) fn compile_beside(
         Base::File(path) => address(path),
     };
     let mut written = Written::default();
-    let schema = written.translate(schema);
     let shelf = Shelf::default();
     loop {
-        let error = match built(&schema, &base, &shelf, &written) {
+        let error = match built(schema, &base, &shelf, &mut written) {
             Ok(schema) => return Ok(schema),
             Err(NotCompiled::TooDeep) => {
                 let reason = "more schemas lie within each other than are followed";
@@ -115,11 +114,13 @@ fn built(
     schema: &Value,
     base: &str,
     shelf: &Shelf,
-    written: &Written,
+    written: &mut Written,
 ) -> Result<Schema, NotCompiled> {
     if !patterns::are_bearable(schema) {
         return Err(NotCompiled::PatternsTooLarge);
     }
+    let schema = written.translate(schema);
+    let written = &*written;
     let invalid =
         |error: ValidationError<'_>| NotCompiled::Invalid(Box::new(Invalid::new(&error, written)));
     let layout = Layout::new(schema.clone(), Some(base), shelf.clone())
@@ -131,7 +132,7 @@ fn built(
         .with_base_uri(base)
         .with_retriever(shelf.clone())
         .with_pattern_options(patterns::options())
-        .build(schema)
+        .build(&schema)
         .map_err(invalid)?;
     Ok(Schema {
         validator,

@@ -5,7 +5,12 @@ use serde_json::{Value, json};
 
 use super::{Base, NotCompiled, compile, compile_beside, is_undecided};
 
+/// Compiled as what a server declares; what an author writes is compiled alike.
 fn compiled(schema: &Value) -> Validator {
+    let nothing = |_: &Path| Err("there are no files".to_owned());
+    if let Err(unusable) = compile_beside(schema, Base::Suite, &nothing) {
+        panic!("{schema}: {}", unusable.reason);
+    }
     compile(schema).unwrap().validator().clone()
 }
 
@@ -40,6 +45,33 @@ const DIFFERENT: &[(&str, &str, Option<&str>)] = &[
     ("^[a&&b~~+--[x]$", ",", Some("]")),
     (r"^[\]\-^]+$", "]-^", Some("a")),
     (r"^\p{L}[\P{L}]$", "\u{e9}1", Some("\u{e9}a")),
+    (r"^(?=.*\d).+$", "a1", Some("a")),
+    (r"^(?!x)\S+\s\S$", "a b", Some("x b")),
+    (r"^(a).\1$", "aba", Some("abb")),
+    (r"\bb.*$", "a bc", Some("abc")),
+    // What a group that took no part matched is empty, which the engine holds against the reference.
+    (r#"^(["'])?abc\1$"#, "abc", Some("'abc")),
+    (r#"^(["'])?abc\1$"#, "'abc'", Some("abc'")),
+    (r"^(z)?\1x$", "x", Some("zx")),
+    (r"^(?:(a)|b)\1c$", "bc", Some("ac")),
+    (r"^(?:(a)c|a)\1$", "a", Some("ac")),
+    (r"^(?!(a))b\1$", "b", Some("ba")),
+    (r"^(a*)\1b$", "b", Some("ab")),
+    (r"^\1(a)$", "a", Some("aa")),
+    (r"^(?:\1(a)){2}$", "aa", Some("aaa")),
+    (r"^(a\1)$", "a", Some("aa")),
+    (r"^(?:(a\1)b)+$", "abab", Some("aba")),
+    (r"^((a)\2)?\1$", "aaaa", Some("aaa")),
+    (r"^((a)\2)?\1$", "", Some("aa")),
+    (r"^(?:(?<q>'))?a\k<q>$", "a", Some("'a")),
+    (r"^(?:(?<q>'))?a\k<q>$", "'a'", Some("a'")),
+    (r"^\k<q>(?<q>a)$", "a", Some("aa")),
+    (r"^(?:(?<q>a)|(?<q>b)|c)\k<q>$", "c", Some("a")),
+    (r"^(?:(?:(?<q>a)|(?<q>b))\k<q>)+$", "aabb", Some("ab")),
+    (r"^(?:(a)?b\1){2}$", "bb", Some("ba")),
+    (r"^(?:x(a)?\1)*(?:\1){3}$", "xaaaaa", Some("xa")),
+    (r"^(?=(a)?)\1b$", "b", Some("bb")),
+    (r"^(a)(b)?(c)?\1\2\3\3$", "aa", Some("a")),
     (r"^(?=.)\$\{\w+\}\#$", "${a}#", Some("$a#")),
 ];
 
@@ -96,7 +128,7 @@ fn every_draft_takes_the_patterns_of_ecma_262() {
         "https://json-schema.org/draft/2019-09/schema",
         "https://json-schema.org/draft/2020-12/schema",
     ] {
-        for pattern in [r"^[^].(?<q>\w)\k<q>\b\1$", r"[]", r"\<\ud83d\ude00"] {
+        for pattern in [r"^[^].(?<q>\w)\k<q>\b(\2\1)?$", r"[]", r"\<\ud83d\ude00"] {
             compiled(&json!({"$schema": draft, "pattern": pattern}));
         }
     }
@@ -115,10 +147,15 @@ fn messages_show_patterns_as_they_were_written() {
     };
     case(json!({"a": "é"}), r#""é" does not match "^\w.$""#);
     case(json!({"ab": 1}), r#""ab" does not match "^.$""#);
-    let NotCompiled::Invalid(error) = compile(&json!({"pattern": r"\w(."})).unwrap_err() else {
-        panic!("it is invalid");
-    };
-    assert_eq!(error.message, r#""\\w(." is not a "regex""#);
+    for (pattern, expected) in [
+        (r"\w(.", r#""\\w(." is not a "regex""#),
+        (r"(a)\2", r#""(a)\\2" is not a "regex""#),
+    ] {
+        let NotCompiled::Invalid(error) = compile(&json!({"pattern": pattern})).unwrap_err() else {
+            panic!("it is invalid");
+        };
+        assert_eq!(error.message, expected);
+    }
 }
 
 #[test]
@@ -204,4 +241,38 @@ fn references_name_files_beside() {
         identified,
         Err("`https://example.com/id.json` is not fetched"),
     );
+}
+
+#[test]
+fn letters_of_other_languages_are_refused_behind_a_backslash() {
+    let known = "bBcdDfknpPrsStuvwWx";
+    let letters = ('A'..='Z').chain('a'..='z');
+    let unknown = letters.filter(|it| !known.contains(*it)).map(String::from);
+    let halves = [
+        "x{41}",
+        "xg0",
+        "u{110000}",
+        "u12",
+        "U00000041",
+        "pL",
+        "p",
+        "c",
+        "c1",
+        "k",
+    ];
+    for escape in unknown.chain(halves.map(str::to_owned)) {
+        for pattern in [format!(r"^\{escape}"), format!(r"^(?=.)\{escape}")] {
+            match compile(&json!({"pattern": pattern})) {
+                Err(NotCompiled::Invalid(error)) => {
+                    assert_eq!(
+                        error.message,
+                        format!("{} is not a \"regex\"", json!(pattern))
+                    );
+                }
+                other => panic!("{pattern} is taken: {}", other.is_ok()),
+            }
+        }
+    }
+    let literal = compiled(&json!({"pattern": r"^\\A\\z$"}));
+    assert!(literal.is_valid(&json!(r"\A\z")));
 }

@@ -3,6 +3,7 @@
 
 mod class;
 mod escape;
+mod parts;
 mod pattern;
 
 use std::collections::HashMap;
@@ -10,7 +11,10 @@ use std::collections::HashMap;
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
-pub(super) use self::pattern::translated as pattern;
+pub(super) use self::{
+    parts::{Part, parts},
+    pattern::translated as pattern,
+};
 
 /// Keywords whose members are schemas under names of the author's choice.
 pub(crate) const NAMED_SCHEMAS: [&str; 6] = [
