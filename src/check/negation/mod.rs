@@ -66,7 +66,7 @@ fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
 /// The verdict on what does not hold of the text: it must not hold of what the text has as JSON writes it either.
 fn unescaped(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Verdict {
     let reply = view::reply(seen).ok();
-    let found = reply.and_then(|reply| unescaped::holds(expectation, reply));
+    let found = reply.and_then(|reply| unescaped::holds(expectation, (reply, seen.proof)));
     let Some((path, text)) = found else {
         return Verdict::Held;
     };
