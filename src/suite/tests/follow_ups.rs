@@ -201,6 +201,46 @@ fn a_name_with_blanks_is_told_wherever_its_value_may_be_meant() {
 }
 
 #[test]
+fn braces_that_are_not_closed_are_told_where_a_variable_may_be_meant() {
+    let case = |text: &str, wanted: &[&str]| {
+        let document = format!(
+            "setup: [{{tool: a, capture: {{token: $.id}}}}]\nassert: {{tool: x, args: {{a: '{{{{token}}}}', b: '{text}'}}, expect: {{contains: y}}}}"
+        );
+        tells_codes(&document, wanted);
+    };
+    let told = &["no-variable"];
+    for text in [
+        "{{token}",
+        "{{token",
+        "{{ token }",
+        "{{fixture}",
+        "{{fixture/a",
+        "{{env.HOME_X}",
+        "{{token} {{token}}",
+        "{\"a\":\"{{token}\",\"b\":{\"c\":{}}}",
+        "{{fixture }}",
+        "{{ fixture }}",
+    ] {
+        case(text, told);
+    }
+    for text in [
+        "{{\"a\":1}",
+        "{{a\":1}",
+        "{{tokens}",
+        "{{#if token}}",
+        "{{token | upper}}",
+        "{{ other }}",
+        "{{",
+        "{{{",
+        "{{env.}",
+        "${{ env.HOME_X }}",
+        "{token}",
+    ] {
+        case(text, &[]);
+    }
+}
+
+#[test]
 fn a_list_that_a_name_stands_in_stays_a_list() {
     let case = |expect: &str, wanted: &[&str]| {
         let document = format!(
