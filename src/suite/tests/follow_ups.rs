@@ -61,6 +61,22 @@ fn one_mistake_is_told_once() {
 }
 
 #[test]
+fn a_number_beyond_its_end_is_told_the_end() {
+    let case = |number: &str, wanted: &str| {
+        let text = format!("server: {{command: s}}\nretries: {number}\nassert: {{tool: x}}\n");
+        let problem = format!("bad-number: expected {wanted}, found `{number}`");
+        assert_eq!(told(&text), [problem]);
+    };
+    let whole = "a whole number from 0";
+    case(
+        "99999999999999999999",
+        &format!("{whole} to 18446744073709551615"),
+    );
+    case("-1", whole);
+    case("1.5", whole);
+}
+
+#[test]
 fn what_a_lost_merge_lacks_is_not_missing() {
     let case = |text: &str, wanted: &[&str]| assert_eq!(told(text), wanted, "{text}");
     for text in [
