@@ -58,6 +58,15 @@ fn one_mistake_is_told_once() {
         case(&format!("{server}\n{text}\n"), UNDEFINED);
     }
     case("server: *undefined\nassert: {tool: x}\n", UNDEFINED);
+    for (server, key) in [
+        ("bultin: conformance", "bultin"),
+        ("comand: s", "comand"),
+        ("dokcer: {image: s}", "dokcer"),
+        ("transport: http, ulr: 'http://localhost/'", "ulr"),
+    ] {
+        let text = format!("server: {{{server}}}\nassert: {{tool: x}}\n");
+        case(&text, &format!("unknown-key: unknown key `{key}`"));
+    }
 }
 
 #[test]
