@@ -62,6 +62,18 @@ pub(crate) struct Observation {
     pub(crate) wire: Vec<Frame>,
     /// The surface of the target, when it is known.
     pub(crate) catalog: Option<Arc<Catalog>>,
+    /// What of it is proof of an absence.
+    pub(crate) proof: Proof,
+}
+
+/// What proves that something is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Proof {
+    /// What is said does not have it, in whatever form.
+    #[default]
+    Strict,
+    /// That it is not found as it is written: where a suite keeps the verdicts of the Go tool.
+    AsWritten,
 }
 
 impl Observation {
@@ -89,6 +101,7 @@ impl Observation {
             timings: self.timings,
             wire: Vec::new(),
             catalog: self.catalog.clone(),
+            proof: self.proof,
         }
     }
 }

@@ -108,11 +108,11 @@ pub(super) async fn attempt(
 }
 
 impl Attempted {
-    /// Notes how long it took; waiting for others, and what nobody asked for, is not counted.
+    /// Notes how long it took, and what it proves; waiting for others, and what nobody asked for, is not counted.
     fn since(mut self: Box<Self>, begun: StdInstant) -> Box<Self> {
-        let timings = &mut self.observation.timings;
-        let others = self.waited + timings.aside;
-        timings.total = begun.elapsed().saturating_sub(others);
+        let others = self.waited + self.observation.timings.aside;
+        self.observation.timings.total = begun.elapsed().saturating_sub(others);
+        self.observation.proof = self.bindings.dialect.proof();
         self
     }
 

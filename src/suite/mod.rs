@@ -17,6 +17,7 @@ pub(crate) mod written;
 mod yaml;
 
 pub(crate) use self::reference::reference;
+use crate::observation::Proof;
 
 /// Whose rules apply where the Go tool of the same name gives another verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,6 +30,14 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
+    /// What proves that something is not there.
+    pub(crate) fn proof(self) -> Proof {
+        match self {
+            Self::Native => Proof::Strict,
+            Self::Compat => Proof::AsWritten,
+        }
+    }
+
     /// The one that a setting or a switch of the name `compat` asks for.
     pub(crate) fn of_compat(compat: bool) -> Self {
         if compat { Self::Compat } else { Self::Native }

@@ -266,9 +266,16 @@ fn an_empty_shard_is_named() {
     let assertion = "server: {builtin: conformance}\nassert: {tool: echo}\n";
     let project = Project::with_suite(&format!("name: a\n{assertion}---\nname: b\n{assertion}"));
     let case = |arguments: &[&str], wanted: &str| {
-        let ran = project.run(&[&["run", "evals"], arguments].concat());
-        assert_eq!(ran.code, 4, "{}", ran.stderr);
-        assert!(ran.stderr.contains(wanted), "{}", ran.stderr);
+        for (what, stdout) in [
+            (&[][..], None),
+            (&["--list"][..], Some("")),
+            (&["--list", "--json"][..], Some("[]\n")),
+        ] {
+            let ran = project.run(&[&["run", "evals"], what, arguments].concat());
+            assert_eq!(ran.code, 4, "{}", ran.stderr);
+            assert!(ran.stderr.contains(wanted), "{what:?}: {}", ran.stderr);
+            assert!(stdout.is_none_or(|it| it == ran.stdout), "{}", ran.stdout);
+        }
     };
     case(
         &["--shard", "3/3"],

@@ -2,9 +2,11 @@
 //! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
 
 mod unchanged;
+mod unspoken;
 
 use sha2::{Digest, Sha256};
 
+pub(super) use self::unspoken::unspoken;
 use crate::{
     check::{
         ask::{self, Ask},

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     check::sample::{hold, report, says},
     observation::{
-        Observation,
+        Observation, Proof,
         files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind, Unseen, Way},
     },
     suite::model::expectation::{Expectation, FileTexts, PathPattern},
@@ -127,6 +127,102 @@ fn only(patterns: &[&str]) -> Expectation {
             })
             .collect(),
     )
+}
+
+fn not(key: &'static str, inner: Expectation) -> Expectation {
+    Expectation::Not(vec![(key, inner)])
+}
+
+fn not_with(items: &[&str]) -> Expectation {
+    not("file_contains", Expectation::FileContains(texts(items)))
+}
+
+fn not_without() -> Expectation {
+    not(
+        "file_not_contains",
+        Expectation::FileNotContains(texts(&["x"])),
+    )
+}
+
+fn not_equal() -> Expectation {
+    not("file_equals", Expectation::FileEquals(texts(&["x"])))
+}
+
+fn not_unchanged() -> Expectation {
+    not("file_unchanged", Expectation::FileUnchanged(paths()))
+}
+
+/// Not both of `a.txt` and `b.txt` contain `x`.
+fn not_both() -> Expectation {
+    let other = FileTexts {
+        path: "b.txt".to_owned(),
+        texts: vec!["x".to_owned()],
+    };
+    let both = [texts(&["x"]), vec![other]].concat();
+    not("file_contains", Expectation::FileContains(both))
+}
+
+/// The observation of `a.txt`, which was never there.
+fn never() -> Observation {
+    file(FileState::Absent, FileState::Absent)
+}
+
+/// The same with `b.txt` beside it.
+fn beside(state: FileState) -> Observation {
+    let mut seen = never();
+    let other = after(state).files.paths.remove("a.txt").unwrap();
+    seen.files.paths.insert("b.txt".to_owned(), other);
+    seen
+}
+
+fn gone() -> Observation {
+    file(content("x"), FileState::Absent)
+}
+
+#[test]
+fn what_is_not_there_proves_nothing_of_a_file() {
+    insta::assert_snapshot!(report(&[
+        (not_with(&["zz"]), gone()),
+        (not_with(&["zz"]), after(FileState::Directory)),
+        (not_equal(), never()),
+        (not_without(), never()),
+        (not_unchanged(), never()),
+        (not_both(), beside(content("x"))),
+        (not("not", not_equal()), never()),
+    ]), @"
+    not: a.txt: expected not `file_contains` (the file to contain `zz` (`a.txt`)), there is no such file
+    not: a.txt: expected not `file_contains` (the file to contain `zz` (`a.txt`)), it is a directory
+    not: a.txt: expected not `file_equals` (the file to be exactly `x` (`a.txt`)), there is no such file
+    not: a.txt: expected not `file_not_contains` (the file to be there and not to contain `x` (`a.txt`)), there is no such file
+    not: a.txt: expected not `file_unchanged` (`a.txt` to be as before), nothing was there, before or after
+    not: a.txt: expected not `file_contains` (the file to contain `x` (`a.txt`) and the file to contain `x` (`b.txt`)), there is no such file
+    not: a.txt: expected not `not` (not `file_equals` (the file to be exactly `x` (`a.txt`))), there is no such file
+    ");
+}
+
+#[test]
+fn what_is_there_or_came_and_went_proves_what_it_is_not() {
+    hold(&[
+        (not_unchanged(), gone()),
+        (not_unchanged(), after(content("x"))),
+        (not_both(), beside(content("y"))),
+        (not_equal(), after(content("y"))),
+        (not_without(), after(content("x"))),
+        (not_with(&[]), never()),
+        (
+            not("file_exists", Expectation::FileExists(paths())),
+            never(),
+        ),
+        (
+            not("file_not_exists", Expectation::FileNotExists(paths())),
+            after(content("x")),
+        ),
+    ]);
+    let as_written = Observation {
+        proof: Proof::AsWritten,
+        ..never()
+    };
+    hold(&[(not_equal(), as_written)]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not: one
-//! without the array, the member, the place of a path or the declared schema that they look at.
+//! without the array, the member, the place of a path or the declared schema that they look at. Nor is a file that is
+//! not there.
 
 use crate::{
     check::{
@@ -7,13 +8,14 @@ use crate::{
         ask::Ask,
         check, content,
         errors::frames,
+        files,
         json::{self, Source},
         results, schema,
         text::unescaped,
         view, wanted,
     },
     observation::{
-        Observation,
+        Observation, Proof,
         answer::{Body, Reply},
     },
     outcome::verdict::{Mismatch, Verdict},
@@ -66,7 +68,7 @@ fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
 /// The verdict on what does not hold of the text: it must not hold of what the text has as JSON writes it either.
 fn unescaped(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Verdict {
     let reply = view::reply(seen).ok();
-    let found = reply.and_then(|reply| unescaped::holds(expectation, reply));
+    let found = reply.and_then(|reply| unescaped::holds(expectation, (reply, seen.proof)));
     let Some((path, text)) = found else {
         return Verdict::Held;
     };
@@ -83,6 +85,9 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
     if let Expectation::Not(inner) = expectation {
         let mut inner = inner.iter();
         return inner.find_map(|(_, one)| beside_the_point(ask, one, seen));
+    }
+    if let (Proof::Strict, Some(mismatch)) = (seen.proof, files::unspoken(ask, expectation, seen)) {
+        return Some(Verdict::Missed(vec![mismatch]));
     }
     let needs = needs(expectation);
     let answer = seen.answer.as_ref()?;

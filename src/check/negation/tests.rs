@@ -71,6 +71,25 @@ fn what_the_text_has_as_json_escapes_it_holds() {
 }
 
 #[test]
+fn what_the_server_escapes_in_its_json_holds() {
+    let said = || says(r#"{"owner":"M\u00fcller","note":"said \"no\"","state":"Done"}"#);
+    let pattern = |pattern: &str| Expectation::MatchesRegex(vec![Pattern::plain(pattern)]);
+    insta::assert_snapshot!(report(&[
+        (not("contains", contains("said \"no\"")), said()),
+        (not("matches_regex", pattern("^Mü")), said()),
+    ]), @r#"
+    not: $.note: expected not `contains` (the text to contain `said "no"`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    not: $.owner: expected not `matches_regex` (the text to match `^Mü`), it holds here
+      hint: the text has it as JSON escapes it; `not` looks at both
+    "#);
+    hold(&[
+        (not("matches_regex", pattern("^Done")), said()),
+        (not("contains", contains("Möller")), said()),
+    ]);
+}
+
+#[test]
 fn what_holds_or_cannot_be_told_is_explained() {
     let both = Expectation::Not(vec![
         ("contains", contains("a")),

@@ -1,11 +1,16 @@
 //! What an answer holds beside its text, or in it but written as JSON: embedded resources, links, data, structured
 //! content, the strings of lists. `not_contains` looks at all of it; `contains` names it in a hint.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::{
-    check::{content::decoded, files},
-    observation::answer::{Rendering, Reply},
+    check::{content::decoded, files, text::unfolded},
+    observation::{
+        Proof,
+        answer::{Rendering, Reply},
+    },
 };
 
 /// A text of the answer that the text under test does not have, or not as it is.
@@ -21,7 +26,7 @@ enum Form<'a> {
     /// Text as it is.
     Plain(&'a str),
     /// Text as it is, which the text under test has as JSON writes it.
-    Escaped(&'a str),
+    Escaped(Cow<'a, str>),
     /// Text of our making: a value as compact JSON.
     Written(String),
     /// Base64.
@@ -32,7 +37,8 @@ impl Part<'_> {
     /// Whether the words are all of it, white space around it aside.
     pub(super) fn is(&self, words: &str) -> bool {
         match &self.form {
-            Form::Plain(text) | Form::Escaped(text) => text.trim() == words,
+            Form::Plain(text) => text.trim() == words,
+            Form::Escaped(text) => text.trim() == words,
             Form::Written(text) => text == words,
             Form::Encoded(data) => {
                 *data == words
@@ -52,9 +58,8 @@ impl Part<'_> {
     /// The text in which the words occur, and where.
     pub(super) fn find(&self, words: &str) -> Option<(String, usize)> {
         match &self.form {
-            Form::Plain(text) | Form::Escaped(text) => {
-                text.find(words).map(|at| ((*text).to_owned(), at))
-            }
+            Form::Plain(text) => text.find(words).map(|at| ((*text).to_owned(), at)),
+            Form::Escaped(text) => text.find(words).map(|at| (text.to_string(), at)),
             Form::Written(text) => text.find(words).map(|at| (text.clone(), at)),
             Form::Encoded(data) => find_encoded(data, words),
         }
@@ -105,6 +110,35 @@ pub(super) fn content(reply: &Reply) -> Vec<Part<'_>> {
         }
     }
     parts
+}
+
+/// The same, and what a JSON text of the server's writing escapes, where that is no proof of an absence.
+pub(super) fn all(reply: &Reply, proof: Proof) -> Vec<Part<'_>> {
+    let mut parts = content(reply);
+    match proof {
+        Proof::Strict => parts.extend(unfolded::parts(reply)),
+        Proof::AsWritten => {}
+    }
+    parts
+}
+
+/// What a value of JSON has that its text escapes; `may_escape` says of which strings that is possible.
+pub(super) fn unfold(
+    value: &Value,
+    root: String,
+    may_escape: impl Fn(&str) -> bool,
+) -> Vec<Part<'static>> {
+    let mut parts = Vec::new();
+    leaves(value, root, Kind::Unfolded, &mut parts);
+    let escaped = parts.into_iter().filter_map(|part| {
+        let text = part.unescaped().filter(|text| may_escape(text))?;
+        Some(Part {
+            form: Form::Escaped(Cow::Owned(text.to_owned())),
+            path: part.path,
+            looked_at_with: part.looked_at_with,
+        })
+    });
+    escaped.collect()
 }
 
 fn of_tool<'a>(reply: &'a Reply, parts: &mut Vec<Part<'a>>) {
@@ -230,6 +264,8 @@ enum Kind {
     Message,
     /// A value that is written as the text under test.
     Json,
+    /// A value that the text under test has as the server wrote it: any letter may be escaped.
+    Unfolded,
 }
 
 impl Kind {
@@ -243,7 +279,7 @@ impl Kind {
     /// is.
     fn has_name(self, under: &str, name: &str) -> bool {
         let is_told = self == Self::Block && !(is_of_protocol(under) && MEMBERS.contains(&name));
-        is_told || is_escaped(name)
+        is_told || self == Self::Unfolded || is_escaped(name)
     }
 
     /// The form of a string that is the value of a member.
@@ -251,7 +287,7 @@ impl Kind {
         let is_data = matches!(name, "data" | "blob");
         match self {
             Self::Block | Self::Message if is_data => Form::Encoded(text),
-            Self::Message | Self::Json => Form::Escaped(text),
+            Self::Message | Self::Json | Self::Unfolded => Form::Escaped(Cow::Borrowed(text)),
             Self::Block | Self::Structured => Form::Plain(text),
         }
     }
@@ -260,7 +296,7 @@ impl Kind {
         match self {
             Self::Block | Self::Message => "content",
             Self::Structured => "structured",
-            Self::Json => "json_path",
+            Self::Json | Self::Unfolded => "json_path",
         }
     }
 }

@@ -4,6 +4,7 @@
 mod hidden;
 pub(super) mod near;
 pub(super) mod unescaped;
+mod unfolded;
 
 use serde_json::Value;
 
@@ -291,7 +292,7 @@ pub(super) fn ask_not_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
 pub(super) fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
     let whole = ask_not_contains(wanted);
     view::with_reply(seen, &whole, |reply| {
-        let hidden = hidden::content(reply);
+        let hidden = hidden::all(reply, seen.proof);
         let look = |(index, words): (usize, &String)| {
             present(words, reply, &hidden).map(|found| found.within(Part::Item(index)))
         };

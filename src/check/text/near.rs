@@ -80,20 +80,49 @@ fn other_form(words: &str, text: &str) -> Option<Near> {
     })
 }
 
-/// The words as they stand inside a JSON string.
+/// The words as they stand inside a JSON string, whichever letters its writer escapes.
 fn escaped(words: &str, text: &str) -> Option<Near> {
-    let quoted = serde_json::to_string(words).ok()?;
-    let inner = quoted.get(1..quoted.len().checked_sub(1)?)?;
-    if inner == words {
+    if !text.contains('\\') {
         return None;
     }
+    let pattern: String = words.chars().map(escaped_pattern).collect();
+    let found = RegexBuilder::new(&pattern)
+        .size_limit(4 << 20)
+        .build()
+        .ok()?
+        .find(text)?;
     Some(Near {
-        at: text.find(inner)?,
+        at: found.start(),
         hint: format!(
             "the text has it as JSON escapes it: {}; `json_path` compares the value itself",
-            phrase::quoted(inner)
+            phrase::quoted(found.as_str())
         ),
     })
+}
+
+/// A pattern for a letter, as it is or as JSON may escape it.
+fn escaped_pattern(letter: char) -> String {
+    let short = match letter {
+        '"' | '/' => Some(letter),
+        '\n' => Some('n'),
+        '\r' => Some('r'),
+        '\t' => Some('t'),
+        '\u{8}' => Some('b'),
+        '\u{c}' => Some('f'),
+        _ => None,
+    };
+    let short = short.map_or_else(String::new, |short| format!(r"|\\{short}"));
+    // A backslash that is not doubled would be the beginning of another escape.
+    let plain = match letter {
+        '\\' => r"\\\\".to_owned(),
+        _ => regex::escape(letter.encode_utf8(&mut [0; 4])),
+    };
+    let units: Vec<String> = letter
+        .encode_utf16(&mut [0; 2])
+        .iter()
+        .map(|unit| format!(r"\\u(?i:{unit:04x})"))
+        .collect();
+    format!("(?:{plain}{short}|{})", units.concat())
 }
 
 /// The longest beginning of the words that the text has, when it is most of them.

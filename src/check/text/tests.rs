@@ -8,7 +8,7 @@ use crate::{
         sample::{fails, json, refuses, rendered, says, told, tool},
     },
     observation::{
-        Observation,
+        Observation, Proof,
         answer::{Body, Rendering},
     },
     outcome::verdict::Verdict,
@@ -122,6 +122,20 @@ contains: expected the text to contain `x`, the answer is the JSON-RPC error -32
 contains: expected the text to contain `needle`, the text is empty
   hint: it is not in the text, but in `content[0].resource.text`; look there with `content`
 "#);
+}
+
+#[test]
+fn a_text_that_json_escapes_is_recognized() {
+    let hint = |words: &str, text: &str, seen: &str| {
+        let verdict = check(&Expectation::Contains(vec![words.to_owned()]), &says(text));
+        let wanted = format!("the text has it as JSON escapes it: `{seen}`;");
+        assert!(told(&verdict).contains(&wanted), "{}", told(&verdict));
+    };
+    hint("Müller", r#"{"a":"M\u00fcller"}"#, r"M\u00fcller");
+    hint("Müller", r#"{"a":"M\u00FCller"}"#, r"M\u00FCller");
+    hint("ü \u{1f600}", r#"["ü \ud83d\ude00"]"#, r"ü \ud83d\ude00");
+    hint("a/b<c>", r#"["a\/b\u003cc\u003e"]"#, r"a\/b\u003cc\u003e");
+    hint(r"C:\new", r#"["C:\\new"]"#, r"C:\\new");
 }
 
 #[test]
@@ -347,6 +361,64 @@ fn forbidden_content_is_found_however_the_text_writes_it() {
         Verdict::Held,
         "the author's own word"
     );
+}
+
+#[test]
+fn forbidden_content_is_found_however_the_server_wrote_its_json() {
+    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let dumped = r#"{"owner":"M\u00fcller","note":"said \"no\"","\u00fc":1,"at":"a\/b","smile":"\ud83d\ude00"}"#;
+    let several = || {
+        tool(json!({"content": [
+            {"type": "text", "text": "{\"id\": 1}"},
+            {"type": "text", "text": "found [\n{\"id\": \"M\\u00fcller\"}"},
+            {"type": "text", "text": "{\"id\": \"caf\\u00e9\"}"},
+        ]}))
+    };
+    let read = || {
+        let raw = json!({"contents": [{"uri": "a://b", "text": dumped}]});
+        rendered(Rendering::Contents { asked: None }, dumped, raw)
+    };
+    insta::assert_snapshot!(report(&[
+        never("Müller", says(dumped)),
+        never("said \"no\"", says(dumped)),
+        never("ü", says(r#"{"\u00fc":1}"#)),
+        never("a/b", says(dumped)),
+        never("\u{1f600}", says(dumped)),
+        never("a<b", says(r#"{"x":"a\u003cb"}"#)),
+        never("Müller", says("Here it is:\n{\"a\": 1}\n{\"owner\": \"M\\u00fcller\"}\nand more")),
+        never("café", several()),
+        never("Müller", read()),
+    ]), @r#"
+    not_contains: $.owner: expected no content to contain `Müller`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.note: expected no content to contain `said "no"`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $: expected no content to contain `ü`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.at: expected no content to contain `a/b`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.smile: expected no content to contain `😀`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.x: expected no content to contain `a<b`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: content[0].text.owner: expected no content to contain `Müller`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: content[2].text.id: expected no content to contain `café`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    not_contains: $.owner: expected no content to contain `Müller`, it is there
+      hint: the text has it as JSON escapes it; `not_contains` looks at both
+    "#);
+    let holds = |seen: &Observation| {
+        let wanted = Expectation::NotContains(words(&["Müller"]));
+        assert_eq!(check(&wanted, seen), Verdict::Held);
+    };
+    holds(&says(r"M\u00fcller, in prose"));
+    holds(&Observation {
+        proof: Proof::AsWritten,
+        ..says(dumped)
+    });
+    let many = format!("[{}\"\\u00e9\"]", "{\"name\":\"x\\ny\"},".repeat(20_000));
+    holds(&says(&many));
 }
 
 #[test]

@@ -3,12 +3,15 @@
 
 use crate::{
     check::text::hidden::{self, Part},
-    observation::answer::Reply,
+    observation::{Proof, answer::Reply},
     suite::model::expectation::Expectation,
 };
 
 /// The string that makes the expectation hold, with its path.
-pub(in crate::check) fn holds(wanted: &Expectation, reply: &Reply) -> Option<(String, String)> {
+pub(in crate::check) fn holds(
+    wanted: &Expectation,
+    (reply, proof): (&Reply, Proof),
+) -> Option<(String, String)> {
     let is_meant = matches!(
         wanted,
         Expectation::Contains(_)
@@ -19,7 +22,7 @@ pub(in crate::check) fn holds(wanted: &Expectation, reply: &Reply) -> Option<(St
     if !is_meant {
         return None;
     }
-    let parts = hidden::content(reply);
+    let parts = hidden::all(reply, proof);
     let found = first(wanted, reply, &parts)?;
     Some((found.path.clone(), found.unescaped()?.to_owned()))
 }

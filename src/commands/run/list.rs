@@ -18,6 +18,12 @@ use crate::{
     words::{exit::ExitCode, text::clean, workflow::neutral},
 };
 
+/// Whether a list is wanted and there is one. Of a suite with problems there is, if an empty one: they were told, and are
+/// worse than that nothing is left of it.
+pub(super) fn can_list(prepared: &Prepared, args: &RunArgs) -> bool {
+    args.list && (prepared.is_invalid() || !prepared.plan.jobs.is_empty())
+}
+
 /// Prints the id of each job, or with `--json` an array of
 /// `{id, name, file, line, subject, target, skip}`.
 pub(super) fn list(
@@ -43,13 +49,16 @@ pub(super) fn list(
             }
         }
     }
-    Ok(
-        match (prepared.is_invalid(), prepared.plan.jobs.is_empty()) {
-            (true, _) => ExitCode::Invalid,
-            (false, true) => ExitCode::NothingSelected,
-            (false, false) => ExitCode::Passed,
-        },
-    )
+    Ok(code(prepared))
+}
+
+/// How it ends when something is shown.
+fn code(prepared: &Prepared) -> ExitCode {
+    if prepared.is_invalid() {
+        ExitCode::Invalid
+    } else {
+        ExitCode::Passed
+    }
 }
 
 fn row(job: &Job, cleaner: &Cleaner) -> Value {
@@ -85,11 +94,7 @@ pub(super) fn dry_run(
     } else {
         say_started(prepared, out)?;
     }
-    Ok(if prepared.is_invalid() {
-        ExitCode::Invalid
-    } else {
-        ExitCode::Passed
-    })
+    Ok(code(prepared))
 }
 
 fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {

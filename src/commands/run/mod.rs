@@ -49,7 +49,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         ));
     }
     list::note_unwritten(args, &screen);
-    if args.list {
+    if list::can_list(&prepared, args) {
         return list::list(&prepared, args, &mut screen);
     }
     if prepared.plan.jobs.is_empty() {

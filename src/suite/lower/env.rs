@@ -139,7 +139,7 @@ fn as_the_go_tool(written: &str) -> EnvPart {
 
 /// Whether a variable can be called so: the system takes all but an equals sign, and nobody means a sign of the shell
 /// or a blank.
-pub(super) fn is_name(name: &str) -> bool {
+pub(in crate::suite) fn is_name(name: &str) -> bool {
     let stray = |character: char| matches!(character, '=' | '$' | '{' | '}' | '\0');
     !name.is_empty() && !name.contains(stray) && !name.contains(char::is_whitespace)
 }

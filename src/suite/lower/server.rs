@@ -12,7 +12,7 @@ use crate::suite::{
         Field,
         client::RawCapabilities,
         docker::RawDocker,
-        server::{RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer},
+        server::{KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer},
         union::{FlagOr, TextOr},
         value::{Text, TextTable, Texts},
     },
@@ -252,7 +252,7 @@ impl Lowering<'_> {
             };
         }
         let problems = &self.reading.problems;
-        let is_refused = problems.is_refused(&["server", "command"], place);
+        let is_refused = problems.is_refused(&KEYS_OF_A_SERVER, place);
         if launch.command.is_none() && self.around.server_from.asks_the_suite() && !is_refused {
             match url {
                 Some(url) => self.problem(url, problems::no_transport),
@@ -317,7 +317,7 @@ impl Lowering<'_> {
             }
             None if listening.is_some() => Template::new("http://127.0.0.1:{{port}}/mcp"),
             None => {
-                let is_refused = self.reading.problems.is_refused(&["url", "launch"], place);
+                let is_refused = self.reading.problems.is_refused(&KEYS_OF_A_SERVER, place);
                 if self.around.server_from.asks_the_suite() && !is_refused {
                     self.problem(place, |origin| problems::no_url(origin, word));
                 }

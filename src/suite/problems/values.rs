@@ -1,7 +1,10 @@
 //! Problems inside of values: durations, patterns, paths, schemas, variables.
 
 use super::{code, error, helped, listed, warning};
-use crate::words::{diagnostic::Diagnostic, source::Origin, text, web::UrlFault};
+use crate::{
+    suite::lower::is_variable_name,
+    words::{diagnostic::Diagnostic, source::Origin, text, web::UrlFault},
+};
 
 /// No duration.
 pub(crate) fn bad_duration(origin: Origin, found: &str, reason: &str) -> Diagnostic {
@@ -370,7 +373,7 @@ pub(crate) fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
     );
     let bare = found.trim_start_matches(['$', '{']).trim_end_matches('}');
     let bare = bare.split(['=', ':']).next().unwrap_or_default().trim();
-    if bare.is_empty() {
+    if !is_variable_name(bare) {
         helped(problem, "write its name alone, such as `HOME`")
     } else {
         helped(problem, format!("write its name alone: `{bare}`"))

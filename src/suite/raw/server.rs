@@ -8,6 +8,17 @@ use super::{
     value::{Text, TextTable, Texts},
 };
 
+/// What says which server to start or to reach. Where one of these is misspelt, none is missing.
+pub(crate) const KEYS_OF_A_SERVER: [&str; 7] = [
+    "server",
+    "command",
+    "builtin",
+    "docker",
+    "transport",
+    "url",
+    "launch",
+];
+
 shape! {
     /// The server under test and how it is reached.
     RawServer, "`server`" {

@@ -146,8 +146,15 @@ pub(super) fn flag_word(text: &str) -> Option<bool> {
     }
 }
 
+/// Which whole numbers are taken, in words.
+struct Range {
+    told: &'static str,
+    /// The same for a number that is beyond the end.
+    with_end: &'static str,
+}
+
 /// A whole number. One that only the Go tool takes for a number can mean nothing else.
-fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Option<N> {
+fn whole<N: FromStr>(node: &Node, reading: &mut Reading, range: &Range) -> Option<N> {
     let number = match &node.kind {
         Kind::Number(number, _) => {
             reading.check_numbers(node);
@@ -160,9 +167,16 @@ fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Opti
         reading.wrong_type(node, "a whole number");
         return None;
     };
-    let found = digits(&number).and_then(|digits| digits.parse().ok());
+    let digits = digits(&number);
+    let found = digits.as_ref().and_then(|digits| digits.parse().ok());
     if found.is_none() {
         let origin = reading.problems.origin(node.at);
+        let is_too_large = digits.is_some_and(|digits| !digits.starts_with('-'));
+        let expected = if is_too_large {
+            range.with_end
+        } else {
+            range.told
+        };
         let problem = problems::bad_number(origin, &written(node), expected);
         reading.problems.add(problem);
     }
@@ -179,7 +193,11 @@ fn written(node: &Node) -> String {
 
 impl Readable for Count {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        whole(&node, reading, "a whole number from 0").map(Self)
+        let range = Range {
+            told: "a whole number from 0",
+            with_end: "a whole number from 0 to 18446744073709551615",
+        };
+        whole(&node, reading, &range).map(Self)
     }
 
     fn words() -> String {
@@ -193,7 +211,11 @@ impl Readable for Count {
 
 impl Readable for Integer {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        whole(&node, reading, "a whole number").map(Self)
+        let range = Range {
+            told: "a whole number",
+            with_end: "a whole number up to 9223372036854775807",
+        };
+        whole(&node, reading, &range).map(Self)
     }
 
     fn words() -> String {

@@ -58,6 +58,31 @@ fn one_mistake_is_told_once() {
         case(&format!("{server}\n{text}\n"), UNDEFINED);
     }
     case("server: *undefined\nassert: {tool: x}\n", UNDEFINED);
+    for (server, key) in [
+        ("bultin: conformance", "bultin"),
+        ("comand: s", "comand"),
+        ("dokcer: {image: s}", "dokcer"),
+        ("transport: http, ulr: 'http://localhost/'", "ulr"),
+    ] {
+        let text = format!("server: {{{server}}}\nassert: {{tool: x}}\n");
+        case(&text, &format!("unknown-key: unknown key `{key}`"));
+    }
+}
+
+#[test]
+fn a_number_beyond_its_end_is_told_the_end() {
+    let case = |number: &str, wanted: &str| {
+        let text = format!("server: {{command: s}}\nretries: {number}\nassert: {{tool: x}}\n");
+        let problem = format!("bad-number: expected {wanted}, found `{number}`");
+        assert_eq!(told(&text), [problem]);
+    };
+    let whole = "a whole number from 0";
+    case(
+        "99999999999999999999",
+        &format!("{whole} to 18446744073709551615"),
+    );
+    case("-1", whole);
+    case("1.5", whole);
 }
 
 #[test]
@@ -198,6 +223,46 @@ fn a_name_with_blanks_is_told_wherever_its_value_may_be_meant() {
     case("{contains: x, stderr: {not_contains: ['{{ token }}']}}");
     case("{not_contains: ['{{ token }}', '{{token}}x']}");
     case("{json_path: {$.a: '{{ token }}'}}");
+}
+
+#[test]
+fn braces_that_are_not_closed_are_told_where_a_variable_may_be_meant() {
+    let case = |text: &str, wanted: &[&str]| {
+        let document = format!(
+            "setup: [{{tool: a, capture: {{token: $.id}}}}]\nassert: {{tool: x, args: {{a: '{{{{token}}}}', b: '{text}'}}, expect: {{contains: y}}}}"
+        );
+        tells_codes(&document, wanted);
+    };
+    let told = &["no-variable"];
+    for text in [
+        "{{token}",
+        "{{token",
+        "{{ token }",
+        "{{fixture}",
+        "{{fixture/a",
+        "{{env.HOME_X}",
+        "{{token} {{token}}",
+        "{\"a\":\"{{token}\",\"b\":{\"c\":{}}}",
+        "{{fixture }}",
+        "{{ fixture }}",
+    ] {
+        case(text, told);
+    }
+    for text in [
+        "{{\"a\":1}",
+        "{{a\":1}",
+        "{{tokens}",
+        "{{#if token}}",
+        "{{token | upper}}",
+        "{{ other }}",
+        "{{",
+        "{{{",
+        "{{env.}",
+        "${{ env.HOME_X }}",
+        "{token}",
+    ] {
+        case(text, &[]);
+    }
 }
 
 #[test]

@@ -134,6 +134,13 @@ fn what_is_no_name_of_a_variable_is_told() {
         ],
     );
     case(
+        &document("skip_unless_env: [A B]\n"),
+        &[
+            "error[bad-variable]: `A B` is no name of an environment variable",
+            "help: write its name alone, such as `HOME`",
+        ],
+    );
+    case(
         "server: {command: s, env: {'A=B': c}, inherit_env: [PATH]}\nassert: {tool: x}\n",
         &[
             "error[bad-variable]: `A=B` is no name of an environment variable",

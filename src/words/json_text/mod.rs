@@ -48,6 +48,22 @@ pub(crate) fn document(text: &str) -> Result<Value, NoDocument> {
     }
 }
 
+/// The JSON values of a text: itself, or all that stand on lines of their own.
+pub(crate) fn values(text: &str) -> Vec<Value> {
+    match value(text) {
+        Ok(value) => vec![value],
+        Err(error) if is_too_deep(&error) => Vec::new(),
+        Err(_) => {
+            let found = scan(text);
+            let first = found.first.and_then(|first| match first {
+                First::Value(value) => Some(value),
+                First::Unreadable { .. } => None,
+            });
+            first.into_iter().chain(found.others).collect()
+        }
+    }
+}
+
 fn is_too_deep(error: &Error) -> bool {
     error.to_string().starts_with("recursion limit exceeded")
 }
@@ -84,6 +100,8 @@ pub(crate) struct Scan {
     pub(crate) values: usize,
     /// Where the one after the first begins.
     pub(crate) next: usize,
+    /// Those after the first that stand on lines of their own and can be read.
+    others: Vec<Value>,
 }
 
 /// What stands in the place of the document.
@@ -110,7 +128,11 @@ impl Scan {
 
     fn found(&mut self, at: usize, first: First) {
         self.count(at);
-        self.first.get_or_insert(first);
+        match (&self.first, first) {
+            (None, first) => self.first = Some(first),
+            (Some(_), First::Value(value)) => self.others.push(value),
+            (Some(_), First::Unreadable { .. }) => {}
+        }
     }
 }
 
