@@ -229,8 +229,7 @@ impl Attempted {
         self.observation = performed.unwrap_or_else(interrupted);
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
-        overdue::name(&mut self.observation, job.planned.terms.timeout);
-        overdue::tell_stopped(&mut self.observation, || live.process.is_stopped());
+        overdue::tell(&mut self.observation, job, &live.process);
         if !is_performed {
             // Nothing is looked at any more: every moment is for ending.
             self.live = Some(live);

@@ -4,10 +4,12 @@
 use std::{net::SocketAddr, time::Duration};
 
 use crate::{
+    isolate::running::Running,
     observation::{
         Observation, Timings,
         disruption::{Disruption, DisruptionKind, Phase},
     },
+    plan::job::RunJob,
     words::text,
 };
 
@@ -27,30 +29,31 @@ const REACHABLE: [&str; 6] = [
     "ready",
 ];
 
+/// What is said of a server that a signal has stopped.
+const STOPPED: &str = "a signal has stopped the server: one that asks for a password or a confirmation at the terminal is \
+                       stopped by the system, because here it is not the program that the terminal belongs to";
+
 /// As much of a server's own words as a help shows.
 const SHOWN: usize = 120;
 
+/// Says of an assertion whose time was over which timeout that was, and if a signal had stopped its server by then.
+pub(super) fn tell(seen: &mut Observation, job: &RunJob, server: &Running) {
+    name(seen, job.planned.terms.timeout);
+    if let Some(disruption) = &mut seen.disruption
+        && disruption.kind == DisruptionKind::Timeout
+        && server.is_stopped()
+    {
+        disruption.help = Some(STOPPED.to_owned());
+    }
+}
+
 /// Puts the timeout in front of what was waited for when it was over.
-pub(super) fn name(seen: &mut Observation, timeout: Duration) {
+fn name(seen: &mut Observation, timeout: Duration) {
     if let Some(disruption) = &mut seen.disruption
         && disruption.kind == DisruptionKind::Timeout
     {
         let over = over(timeout, &seen.timings, disruption.phase);
         disruption.message = format!("{over}: {}", disruption.message);
-    }
-}
-
-/// Says of a server that was stopped when its time was over that this is why.
-pub(super) fn tell_stopped(seen: &mut Observation, is_stopped: impl FnOnce() -> bool) {
-    if let Some(disruption) = &mut seen.disruption
-        && disruption.kind == DisruptionKind::Timeout
-        && is_stopped()
-    {
-        disruption.help = Some(
-            "a signal has stopped the server: one that asks for a password or a confirmation at the terminal is \
-             stopped by the system, because here it is not the program that the terminal belongs to"
-                .to_owned(),
-        );
     }
 }
 
