@@ -1,5 +1,6 @@
 //! Which signals a server starts with as the system made them. What a signal does is handed on to a child only where it is
-//! ignored: the one that we ignore for ourselves is given back, those that our caller ignores stay as they are.
+//! ignored: the one that we ignore for ourselves is given back, those that our caller ignores stay as they are, but for
+//! those that we listen for and so ignore no longer.
 
 use std::{fs, sync::OnceLock};
 
