@@ -148,7 +148,7 @@ pub(crate) fn head(text: &str, limit: usize) -> String {
 }
 
 /// That so many characters follow.
-fn note_behind(left_out: usize) -> String {
+pub(crate) fn note_behind(left_out: usize) -> String {
     format!("{CUT} ({})", count(left_out, "more character"))
 }
 
@@ -214,9 +214,7 @@ pub(crate) fn around(text: &str, at: usize, limit: usize) -> String {
     if total > limit && is_seen_behind(&before) {
         return window(text, total, wide..wide + limit);
     }
-    let mut line_ends = text[..at].rmatch_indices('\n');
-    let first = line_ends.nth(LINES_BEFORE).map_or(0, |(end, _)| end + 1);
-    let start = start(NARROW).max(text[..first].chars().count());
+    let start = start(NARROW).max(centre - length_of_last_lines(&text[..at]));
     window(text, total, start..(start + NARROW).min(total))
 }
 
@@ -229,9 +227,7 @@ pub(crate) fn around_both(one: &str, other: &str, limit: usize) -> (String, Stri
     let (start, limit) = if is_seen_behind(&before) {
         (from(limit), limit)
     } else {
-        let mut line_ends = before.rmatch_indices('\n');
-        let first = line_ends.nth(LINES_BEFORE).map_or(0, |(end, _)| end + 1);
-        let lines = before[first..].chars().count();
+        let lines = length_of_last_lines(&before);
         (from(NARROW).max(centre - lines), NARROW)
     };
     let part = |text: &str| {
@@ -252,6 +248,17 @@ pub(crate) struct Excerpt<'a> {
     pub(crate) after: usize,
 }
 
+impl<'a> Excerpt<'a> {
+    /// A text of which nothing is left out.
+    pub(crate) fn whole(text: &'a str) -> Self {
+        Self {
+            before: 0,
+            text,
+            after: 0,
+        }
+    }
+}
+
 /// A text without the notes of what was left out of it.
 pub(crate) fn excerpt(text: &str) -> Excerpt<'_> {
     let (text, after) = note_at_end(text).unwrap_or((text, 0));
@@ -268,6 +275,13 @@ fn note_at_beginning(text: &str) -> Option<(usize, &str)> {
     let (number, rest) = text.strip_prefix('(')?.split_once(" character")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(") ")?;
     Some((number.parse().ok()?, rest.strip_prefix(CUT)?))
+}
+
+/// The characters of the lines before a place that are shown with it.
+fn length_of_last_lines(before: &str) -> usize {
+    let mut line_ends = before.rmatch_indices('\n');
+    let first = line_ends.nth(LINES_BEFORE).map_or(0, |(end, _)| end + 1);
+    before[first..].chars().count()
 }
 
 /// Whether what follows a text is seen where the text is shown.

@@ -3,7 +3,6 @@
 //! that is the first of its container does not even die of a signal that it does not listen for.
 
 use std::{
-    fs,
     future::pending,
     io,
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
@@ -21,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     commands::runtime,
     deliver::{standard, workflow_log::WorkflowLog},
-    isolate::{self, container::Containers},
+    isolate::{self, container::Containers, process::dispositions},
     words::exit::ExitCode,
 };
 
@@ -146,6 +145,13 @@ struct Signals {
 impl Signals {
     /// From here on they are heard.
     fn new() -> io::Result<Self> {
+        let ignored = dispositions::ignored();
+        let is_ignored = |kind: SignalKind| ignored.is_some_and(|it| it.has(kind.as_raw_value()));
+        // Whoever starts us so, as `nohup` does, wants it to stay so: listening would undo that.
+        let unless_ignored = |kind: SignalKind| {
+            let heard = (!is_ignored(kind)).then(|| signal(kind));
+            heard.transpose()
+        };
         // From here on a file that may not grow is an error of who writes it, and can be told. Programs that we start
         // are spared this: they inherit what is ignored, not what is listened for.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
@@ -180,24 +186,6 @@ async fn comes(signal: &mut Option<Signal>) {
         }
         None => pending().await,
     }
-}
-
-/// Listens for a signal, unless this process was started to ignore it, as `nohup` does: listening would undo that.
-fn unless_ignored(kind: SignalKind) -> io::Result<Option<Signal>> {
-    if is_ignored(kind) {
-        return Ok(None);
-    }
-    signal(kind).map(Some)
-}
-
-/// Whether this process ignores a signal.
-fn is_ignored(kind: SignalKind) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // A bit for each signal, the first for the first (proc(5)).
-    let bit = 1_u64 << (kind.as_raw_value() - 1);
-    ignored
-        .is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & bit != 0))
 }
 
 impl Heard {

@@ -16,15 +16,15 @@ pub(super) fn restored() -> SigSet {
     *RESTORED.get_or_init(|| all_but(ignored()))
 }
 
-/// All but these, a bit for each; the one that we ignore ourselves is always among them. It alone where what is ignored is
+/// All but these; the one that we ignore ourselves is always among them. It alone where what is ignored is
 /// not known, or is nothing that can be named.
-fn all_but(ignored: Option<u64>) -> SigSet {
-    let Some(ignored) = ignored.filter(|ignored| ignored >> LAST_NAMED == 0) else {
+fn all_but(ignored: Option<Ignored>) -> SigSet {
+    let Some(ignored) = ignored.filter(|ignored| ignored.0 >> LAST_NAMED == 0) else {
         return SigSet::from(Signal::SIGPIPE);
     };
     let mut restored = SigSet::all();
     for signal in Signal::iterator() {
-        if ignored & (1 << (signal as u32 - 1)) != 0 {
+        if ignored.has(signal as i32) {
             restored.remove(signal);
         }
     }
@@ -32,29 +32,40 @@ fn all_but(ignored: Option<u64>) -> SigSet {
     restored
 }
 
-/// The signals that this process ignores, the first in the lowest bit (`SigIgn` of `/proc/PID/status`, proc(5)).
-fn ignored() -> Option<u64> {
+/// Signals that a process ignores, the first in the lowest bit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ignored(u64);
+
+impl Ignored {
+    /// Whether the signal of this number is among them.
+    pub(crate) fn has(self, signal: i32) -> bool {
+        self.0 & (1 << (signal - 1)) != 0
+    }
+}
+
+/// The signals that this process ignores at this moment, where the system tells (`SigIgn` of `/proc/PID/status`, proc(5)).
+pub(crate) fn ignored() -> Option<Ignored> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let mask = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))?;
-    u64::from_str_radix(mask.trim(), 16).ok()
+    u64::from_str_radix(mask.trim(), 16).ok().map(Ignored)
 }
 
 #[cfg(test)]
 mod tests {
     use nix::sys::signal::{SigSet, Signal};
 
-    use super::all_but;
+    use super::{Ignored, all_but};
 
     #[test]
     fn what_our_caller_ignores_is_left_alone_and_what_we_ignore_is_given_back() {
         let pipe_and_hup = 1 << 12 | 1;
-        let restored = all_but(Some(pipe_and_hup));
+        let restored = all_but(Some(Ignored(pipe_and_hup)));
         let holds = |signal| restored.contains(signal);
         assert!(!holds(Signal::SIGHUP));
         assert!(holds(Signal::SIGPIPE) && holds(Signal::SIGINT) && holds(Signal::SIGSYS));
-        assert_eq!(all_but(Some(1 << 12)), SigSet::all());
+        assert_eq!(all_but(Some(Ignored(1 << 12))), SigSet::all());
     }
 
     #[test]
@@ -62,6 +73,6 @@ mod tests {
         let least = SigSet::from(Signal::SIGPIPE);
         assert_eq!(all_but(None), least);
         let real_time = 1 << 33;
-        assert_eq!(all_but(Some(real_time)), least);
+        assert_eq!(all_but(Some(Ignored(real_time))), least);
     }
 }

@@ -2,7 +2,7 @@
 //! What is said over its pipes goes through the link that is handed out.
 
 mod client;
-mod dispositions;
+pub(crate) mod dispositions;
 mod family;
 pub(super) mod orphans;
 mod program;

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     report::failure::{Page, Tone},
-    words::text::{Excerpt, count, excerpt, head},
+    words::text::{Excerpt, count, excerpt, head, note_behind},
 };
 
 /// What stands above a diff.
@@ -46,12 +46,8 @@ pub(super) fn show(page: &mut Page, expected: &str, actual: &str) {
         page.field(Tone::Expected, "value", &expected);
         page.field(Tone::Actual, "actual", &actual);
     } else {
-        let [expected, actual] = [&expected, &actual].map(|text| Excerpt {
-            before: 0,
-            text,
-            after: 0,
-        });
-        show_excerpts(page, [expected, actual]);
+        let texts = [&expected, &actual].map(|text| Excerpt::whole(text));
+        show_excerpts(page, texts);
     }
 }
 
@@ -170,13 +166,7 @@ fn show_op(shown: &mut Vec<(Tone, String)>, op: &DiffOp, old: &[&str], new: &[&s
     let cut = |line: &str, other: Option<&&str>| match other {
         Some(other) if paired => {
             let (line, other) = (beside(line, other), beside(other, line));
-            let text = &line;
-            let whole = Excerpt {
-                before: 0,
-                text,
-                after: 0,
-            };
-            window(whole, first_difference(&line, &other)).0
+            window(Excerpt::whole(&line), first_difference(&line, &other)).0
         }
         Some(_) | None => head(&line.replace('\t', TAB), WINDOW * 2),
     };
@@ -238,7 +228,7 @@ fn window(line: Excerpt<'_>, at: Option<usize>) -> (String, usize) {
     let left = if start + line.before > 0 { "…" } else { "" };
     let right = match total.saturating_sub(start + WINDOW) + line.after {
         0 => String::new(),
-        more => format!("… ({})", count(more, "more character")),
+        more => note_behind(more),
     };
     (
         format!("{left}{before}{after}{right}"),

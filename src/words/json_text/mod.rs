@@ -54,12 +54,13 @@ pub(crate) fn values(text: &str) -> Vec<Value> {
         Ok(value) => vec![value],
         Err(error) if is_too_deep(&error) => Vec::new(),
         Err(_) => {
-            let found = scan(text);
+            let mut others = Vec::new();
+            let found = scan_with(text, |value| others.push(value));
             let first = found.first.and_then(|first| match first {
                 First::Value(value) => Some(value),
                 First::Unreadable { .. } => None,
             });
-            first.into_iter().chain(found.others).collect()
+            first.into_iter().chain(others).collect()
         }
     }
 }
@@ -100,8 +101,6 @@ pub(crate) struct Scan {
     pub(crate) values: usize,
     /// Where the one after the first begins.
     pub(crate) next: usize,
-    /// Those after the first that stand on lines of their own and can be read.
-    others: Vec<Value>,
 }
 
 /// What stands in the place of the document.
@@ -126,11 +125,11 @@ impl Scan {
         }
     }
 
-    fn found(&mut self, at: usize, first: First) {
+    fn found(&mut self, at: usize, found: First, other: &mut impl FnMut(Value)) {
         self.count(at);
-        match (&self.first, first) {
-            (None, first) => self.first = Some(first),
-            (Some(_), First::Value(value)) => self.others.push(value),
+        match (&self.first, found) {
+            (None, found) => self.first = Some(found),
+            (Some(_), First::Value(value)) => other(value),
             (Some(_), First::Unreadable { .. }) => {}
         }
     }
@@ -139,6 +138,12 @@ impl Scan {
 /// Looks for JSON values among the lines of a text. However many attempts fail, each part of the text is read a
 /// few times at most.
 pub(crate) fn scan(text: &str) -> Scan {
+    scan_with(text, drop)
+}
+
+/// The same, which gives on the values after the first that stand on lines of their own and can be read: a long text has
+/// too many to keep them for nobody.
+fn scan_with(text: &str, mut other: impl FnMut(Value)) -> Scan {
     // As long as the text, so that places in one are places in the other.
     let repaired = without_lone_surrogates(text);
     let text = repaired.as_deref().unwrap_or(text);
@@ -155,7 +160,7 @@ pub(crate) fn scan(text: &str) -> Scan {
             continue;
         }
         if let Ok(value) = serde_json::from_str(trimmed) {
-            found.found(begin, First::Value(value));
+            found.found(begin, First::Value(value), &mut other);
             continue;
         }
         if !trimmed.starts_with(['{', '[']) {
@@ -165,7 +170,7 @@ pub(crate) fn scan(text: &str) -> Scan {
             Ok(leading) => {
                 past = begin + leading.length;
                 if leading.ends_its_line {
-                    found.found(begin, First::Value(leading.value));
+                    found.found(begin, First::Value(leading.value), &mut other);
                 } else if !is_mark(&leading.value) {
                     found.count(begin);
                 }
@@ -174,7 +179,7 @@ pub(crate) fn scan(text: &str) -> Scan {
                 let is_closed = larger.peek().is_some_and(|range| range.start == begin);
                 let is_over_lines = is_closed || error.line() > 1 || error.is_eof();
                 if is_too_deep(&error) || is_over_lines && is_meant_as_json(&text[begin..]) {
-                    found.found(begin, First::Unreadable { at: begin, error });
+                    found.found(begin, First::Unreadable { at: begin, error }, &mut other);
                 }
                 // Whatever follows is part of it.
                 if is_over_lines && !is_closed {
