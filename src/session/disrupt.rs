@@ -113,7 +113,9 @@ impl Session {
         let mut open = dialogue.requests.open().iter();
         let kind = disruption.kind;
         let finding = || likely_cause(&record.findings, kind).map(|finding| &finding.message);
-        if let Some(cause) = open.find_map(|open| open.spoiled.as_ref()).or_else(finding) {
+        let begun = dialogue.begun.as_ref();
+        let spoiled = open.find_map(|open| open.spoiled.as_ref());
+        if let Some(cause) = spoiled.or(begun).or_else(finding) {
             disruption.help = Some(format!("the likely cause: {cause}"));
         }
         disruption

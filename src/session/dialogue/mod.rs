@@ -31,6 +31,7 @@ use crate::{
         method::Method,
         revision::Revision,
     },
+    words::text,
 };
 
 const LSP_FRAMING: &str =
@@ -100,6 +101,8 @@ pub(super) struct Dialogue {
     pub(super) suspect: Option<Break>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
+    /// What had come of a message when the time was over.
+    pub(super) begun: Option<String>,
     /// How many notifications of ours could still be answered, as they should not be.
     notified: usize,
     /// The capabilities that `list_changed` notifications came for since their list was fetched.
@@ -127,6 +130,7 @@ impl Dialogue {
             unanswered: None,
             suspect: None,
             broken: None,
+            begun: None,
             notified: 0,
             changed: Vec::new(),
             transcript: None,
@@ -215,19 +219,35 @@ impl Dialogue {
         self.break_off(DisruptionKind::Transport, message.into(), head);
     }
 
-    /// The time is over and this much of a line has come without its newline.
+    /// The time is over and this much of a line has come without its newline. A message that is whole lacks it; one
+    /// that is not may have been on its way, which no specification forbids.
     pub(super) fn unfinished(&mut self, bytes: &[u8]) {
         let framed = |finding: &Finding| finding.code == FindingCode::LspFraming;
         if bytes.is_empty() || self.record.findings.iter().any(framed) {
             return;
         }
-        let (code, message) = if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
-            (FindingCode::LspFraming, LSP_FRAMING)
-        } else {
-            let message = "the last line has no newline at its end, so it is no frame yet";
-            (FindingCode::NoFinalNewline, message)
-        };
-        self.record.note(code, message, bytes);
+        if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
+            self.record
+                .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
+            return;
+        }
+        match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+            Ok(_) => {
+                let message = "the last line has no newline at its end, so it is no frame yet";
+                self.record
+                    .note(FindingCode::NoFinalNewline, message, bytes);
+            }
+            Err(error) if error.is_eof() => {
+                let so_far = text::count(bytes.len(), "byte");
+                self.begun = Some(format!(
+                    "a message had begun and not ended; {so_far} of it had come"
+                ));
+            }
+            Err(_) => {
+                let message = "the last line is no JSON-RPC message, and has no newline at its end";
+                self.record.note(FindingCode::StdoutNoise, message, bytes);
+            }
+        }
     }
 
     /// A request goes out.

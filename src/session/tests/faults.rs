@@ -157,6 +157,17 @@ async fn lines_that_are_cut_or_mixed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_that_is_still_on_its_way_breaks_no_rule() {
+    let (half, _) = OK.split_once("hi").unwrap();
+    let timeout = "timeout (subject)";
+    let slow = vec![bytes(half.as_bytes())];
+    call("half a message", slow, timeout, &[], End::Deadline).await;
+    let prompt = vec![bytes(b"Password: ")];
+    let findings = &[F::StdoutNoise];
+    call("a prompt", prompt, timeout, findings, End::Deadline).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn bytes_that_are_no_text_are_shown_as_replaced() {
     let mut plot = on_call(Vec::new());
     let acts = Box::new(move |method: &str, count: usize, message: &Value| {
