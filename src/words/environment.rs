@@ -88,3 +88,25 @@ fn is_of_the_job(name: &str) -> bool {
         || name == "GITHUB_TOKEN"
         || COMMAND_FILES.contains(&name)
 }
+
+/// Whether a variable can be called so: the system takes all but an equals sign, and nobody means a sign of the shell
+/// or a blank.
+pub(crate) fn is_variable_name(name: &str) -> bool {
+    let stray = |character: char| matches!(character, '=' | '$' | '{' | '}' | '\0');
+    !name.is_empty() && !name.contains(stray) && !name.contains(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_variable_name;
+
+    #[test]
+    fn a_name_has_no_sign_of_the_shell() {
+        for name in ["HOME", "_x1", "ProgramFiles(x86)", "npm_config_a-b"] {
+            assert!(is_variable_name(name), "{name}");
+        }
+        for name in ["", "$HOME", "${HOME}", "A=B", "A B", " A"] {
+            assert!(!is_variable_name(name), "{name}");
+        }
+    }
+}

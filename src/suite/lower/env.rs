@@ -14,7 +14,10 @@ use crate::{
         template::{self, Template},
         yaml::{At, Source},
     },
-    words::diagnostic::{Diagnostic, Severity},
+    words::{
+        diagnostic::{Diagnostic, Severity},
+        environment::is_variable_name,
+    },
 };
 
 /// A piece of a value as it was read.
@@ -137,13 +140,6 @@ fn as_the_go_tool(written: &str) -> EnvPart {
     }
 }
 
-/// Whether a variable can be called so: the system takes all but an equals sign, and nobody means a sign of the shell
-/// or a blank.
-pub(in crate::suite) fn is_name(name: &str) -> bool {
-    let stray = |character: char| matches!(character, '=' | '$' | '{' | '}' | '\0');
-    !name.is_empty() && !name.contains(stray) && !name.contains(char::is_whitespace)
-}
-
 impl Lowering<'_> {
     /// Tells what a server in a container is to inherit. What the settings say of all servers is not meant for it.
     pub(super) fn check_inherited(&mut self, inherit: &Field<FlagOr<Texts>>) {
@@ -180,7 +176,7 @@ impl Lowering<'_> {
 
     /// Tells what is no name. For the Go tool such a variable was one that is never set.
     fn check_variable_name(&mut self, name: &str, at: At) {
-        if is_name(name) || self.dialect() == Dialect::Compat {
+        if is_variable_name(name) || self.dialect() == Dialect::Compat {
             return;
         }
         self.problem(at, |origin| problems::bad_variable_name(origin, name));
@@ -266,17 +262,7 @@ impl Lowering<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Piece, is_name, pieces};
-
-    #[test]
-    fn a_name_has_no_sign_of_the_shell() {
-        for name in ["HOME", "_x1", "ProgramFiles(x86)", "npm_config_a-b"] {
-            assert!(is_name(name), "{name}");
-        }
-        for name in ["", "$HOME", "${HOME}", "A=B", "A B", " A"] {
-            assert!(!is_name(name), "{name}");
-        }
-    }
+    use super::{Piece, pieces};
 
     #[test]
     fn values_fall_into_text_and_variables() {

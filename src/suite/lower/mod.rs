@@ -40,9 +40,7 @@ use std::{
 
 use serde_json_path::JsonPath;
 
-pub(in crate::suite) use self::{
-    env::is_name as is_variable_name, step::ACTIONS, trajectory::KINDS,
-};
+pub(in crate::suite) use self::{step::ACTIONS, trajectory::KINDS};
 
 use self::filling::Filling;
 use crate::{

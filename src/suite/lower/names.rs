@@ -3,11 +3,14 @@
 use serde_json::Value;
 
 use super::{Fate, FixtureFrom, Lowering};
-use crate::suite::{
-    Dialect, problems,
-    raw::{Field, value::Text},
-    template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
-    yaml::{At, Key, Kind, Node},
+use crate::{
+    suite::{
+        Dialect, problems,
+        raw::{Field, value::Text},
+        template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
+        yaml::{At, Key, Kind, Node},
+    },
+    words::environment::is_variable_name,
 };
 
 /// Names that are never captures.
@@ -172,7 +175,7 @@ impl Lowering<'_> {
             return;
         }
         if let Some(variable) = name.strip_prefix("env.") {
-            if !super::env::is_name(variable) {
+            if !is_variable_name(variable) {
                 self.problem(place, |origin| {
                     problems::bad_variable_name(origin, variable)
                 });
@@ -226,7 +229,7 @@ impl Lowering<'_> {
     fn is_a_variable(&self, name: &str) -> bool {
         name == "fixture"
             || self.is_known(name)
-            || name.strip_prefix("env.").is_some_and(super::env::is_name)
+            || name.strip_prefix("env.").is_some_and(is_variable_name)
     }
 
     /// Whether a name has a value at this place.

@@ -1,9 +1,8 @@
 //! Problems inside of values: durations, patterns, paths, schemas, variables.
 
 use super::{code, error, helped, listed, warning};
-use crate::{
-    suite::lower::is_variable_name,
-    words::{diagnostic::Diagnostic, source::Origin, text, web::UrlFault},
+use crate::words::{
+    diagnostic::Diagnostic, environment::is_variable_name, source::Origin, text, web::UrlFault,
 };
 
 /// No duration.
