@@ -18,6 +18,7 @@ use crate::suite::{
         expect::RawRule,
         read::first_line,
         server::RawServer,
+        subject::RawTool,
         union::FlagOr,
         value::{Deferred, Placed, Text},
     },
@@ -109,7 +110,8 @@ enum Meant {
     Misspelt,
 }
 
-/// What a document without a subject was meant to be, by its keys.
+/// What a document without a subject was meant to be, by its keys. Other tools have YAML files beside suites, which
+/// is why `name`, `tags` or `timeout` among foreign keys say nothing.
 fn meant(root: &Node) -> Meant {
     let Kind::Map(entries) = &root.kind else {
         return Meant::Nothing;
@@ -118,15 +120,47 @@ fn meant(root: &Node) -> Meant {
     let mut meant = Meant::Nothing;
     for entry in entries {
         let key = entry.key.text.as_str();
-        if SUBJECTS.contains(&key) || known.contains(&key) {
+        if SUBJECTS.contains(&key)
+            || known.contains(&key)
+            || OF_ASSERTIONS_ONLY.contains(&key)
+            || expects_something(&entry.value)
+        {
             meant = meant.max(Meant::Assertion);
         } else if SUBJECTS.iter().any(|subject| is_near(key, subject)) {
             meant = Meant::Misspelt;
-        } else if known[..2].iter().any(|known| is_near(key, known)) {
+        } else if known[..2].iter().any(|known| is_near(key, known))
+            || key.to_lowercase().starts_with("assert")
+        {
             meant = meant.max(Meant::Assertion);
         }
     }
+    let mut keys = entries.iter().map(|entry| entry.key.text.as_str());
+    let is_of_assertions =
+        |key: &str| RawAssertion::KEYS.contains(&key) || RawTool::KEYS.contains(&key);
+    let says_more = |key: &str| !["name", "description", "skip"].contains(&key);
+    let is_named = root.get("name").is_some();
+    if is_named && keys.clone().all(is_of_assertions) && keys.any(says_more) {
+        meant = meant.max(Meant::Assertion);
+    }
     meant
+}
+
+/// Keys that no other tool's files have at their top.
+const OF_ASSERTIONS_ONLY: [&str; 2] = ["expect", "skip_unless_env"];
+
+/// Whether a value is a subject under a key of another name, or a list with one: a map with `expect`, or with a tool
+/// and its arguments.
+fn expects_something(value: &Node) -> bool {
+    match &value.kind {
+        Kind::Map(entries) => {
+            let has = |wanted: &str| entries.iter().any(|entry| entry.key.text == wanted);
+            has("expect") || has("tool") && has("args")
+        }
+        Kind::List(items) => items
+            .iter()
+            .any(|item| matches!(item.kind, Kind::Map(_)) && expects_something(item)),
+        Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => false,
+    }
 }
 
 /// Whether a key is a slip of another one: one letter off, two when it is long.

@@ -325,3 +325,37 @@ fn a_folder_that_is_not_read_is_told_when_a_suite_lies_in_it() {
     let fixture = "`fixtures` is passed over: its name says that it holds no assertions";
     case("fixtures/b.yaml", "a: 1\n", Some(fixture));
 }
+
+#[test]
+fn an_assertion_without_its_subject_is_no_other_file() {
+    for text in [
+        "name: a\ntool: echo\nargs: {text: x}\nexpect: {is_error: true}\n",
+        "name: a\ntool: echo\n",
+        "tool: echo\nargs: {text: x}\nexpect: {is_error: true}\n",
+        "name: a\nassertion: {tool: echo}\n",
+        "name: a\nassertions:\n- {tool: echo, expect: {contains: x}}\n",
+        "name: a\ntests:\n- {tool: echo, args: {}}\n",
+        "name: a\ncall: {tool: echo, expect: {contains: x}}\n",
+        "name: a\ntimeout: 5s\n",
+        "name: a\ntags: [x]\n",
+        "skip_unless_env: HOME\n",
+    ] {
+        for sample in [Sample::one(text), Sample::one(text).compat()] {
+            let suite = sample.load().suite;
+            let is_invalid = matches!(suite.entries[..], [Entry::Invalid { .. }]);
+            assert!(is_invalid && suite.notes.is_empty(), "{text}");
+        }
+    }
+    for text in [
+        "name: a\n",
+        "name: a\ndescription: b\nskip: true\n",
+        "name: ci\non: push\njobs: {a: {steps: [{run: x}]}}\n",
+        "name: z\nservices: {a: {image: b}}\ntags: [x]\n",
+        "tags: [a]\n",
+        "timeout: 5m\nrun: {tests: true}\n",
+        "name: tool\ntool: hammer\nweight: 3\n",
+    ] {
+        let suite = Sample::one(text).load().suite;
+        assert!(suite.entries.is_empty() && suite.notes.len() == 1, "{text}");
+    }
+}
