@@ -20,6 +20,8 @@ pub(crate) fn yaml_syntax(origin: Origin, message: &str) -> Diagnostic {
         "indent with blanks: YAML takes no tabs there"
     } else if tidy.contains("escape character") {
         "in double quotes a backslash begins an escape: write a pattern in single quotes"
+    } else if tidy.starts_with("plain scalar cannot start") {
+        "put the text in quotes: `\"-\"`"
     } else {
         "look at the indentation, the quotes and the brackets before this place"
     };
