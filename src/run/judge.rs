@@ -102,18 +102,13 @@ pub(super) fn judge(
         bench.failures.push(failure);
     }
     let mut findings = seen.findings.clone();
-    if bench.is_green() {
-        findings.append(&mut bench.vacuous);
-        findings.extend(check::vacuity::findings(&wanted, seen));
-    }
+    findings.append(&mut bench.vacuity(job, &wanted, seen));
     bench.name_the_tool(seen);
-    let says_which = resolved
-        .iter()
-        .any(|expectation| matches!(expectation.as_ref(), Expectation::Findings(_)));
-    if !says_which {
+    let allowed = allowed_findings(&resolved);
+    if allowed.is_none() {
         bench.weigh_unheard(seen);
     }
-    bench.weigh(job, &findings, says_which);
+    bench.weigh(job, &findings, allowed);
     let status = match (&bench.disruption, bench.failures.is_empty()) {
         (Some(_), _) => Status::Error,
         (None, true) => Status::Pass,
@@ -143,6 +138,16 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
         note(&mut seen.findings, finding.code, finding.message, None);
     }
     Some(seen)
+}
+
+/// The findings that an assertion says may occur, if it speaks of them.
+fn allowed_findings(resolved: &[impl AsRef<Expectation>]) -> Option<&[FindingCode]> {
+    resolved.iter().find_map(|one| {
+        let Expectation::Findings(codes) = one.as_ref() else {
+            return None;
+        };
+        Some(codes.as_slice())
+    })
 }
 
 /// The step of the suite that a step seen belongs to.
@@ -294,6 +299,24 @@ impl Bench {
         }
     }
 
+    /// What a green assertion does not prove.
+    fn vacuity(
+        &mut self,
+        job: &RunJob,
+        wanted: &[&Expectation],
+        seen: &Observation,
+    ) -> Vec<Finding> {
+        if !self.is_green() {
+            return Vec::new();
+        }
+        let mut findings = std::mem::take(&mut self.vacuous);
+        findings.extend(check::vacuity::findings(wanted, seen));
+        if wanted.is_empty() {
+            findings.extend(check::vacuity::of_steps(job.body.subject.steps()));
+        }
+        findings
+    }
+
     /// The first reason stays.
     fn disrupt(&mut self, kind: DisruptionKind, message: String) {
         self.disruption
@@ -312,12 +335,13 @@ impl Bench {
 
     /// Makes findings red where the run is strict about them. An assertion that says by `findings` which it
     /// allows has spoken for itself.
-    fn weigh(&mut self, job: &RunJob, findings: &[Finding], says_which: bool) {
+    fn weigh(&mut self, job: &RunJob, findings: &[Finding], allowed: Option<&[FindingCode]>) {
         let red = |finding: &&Finding| {
             if finding.code == FindingCode::Vacuous {
-                self.rules.vacuity == Strictness::Red
+                let is_meant = allowed.is_some_and(|codes| codes.contains(&FindingCode::Vacuous));
+                self.rules.vacuity == Strictness::Red && !is_meant
             } else {
-                self.rules.protocol == Strictness::Red && !says_which
+                self.rules.protocol == Strictness::Red && allowed.is_none()
             }
         };
         let failures: Vec<Failure> = findings
@@ -327,7 +351,7 @@ impl Bench {
                 let mismatch = Mismatch {
                     key: "findings",
                     wanted: if finding.code == FindingCode::Vacuous {
-                        "an assertion that can fail (--strict-vacuity)".to_owned()
+                        "an assertion that proves something (--strict-vacuity)".to_owned()
                     } else {
                         "no protocol finding (--strict-protocol)".to_owned()
                     },

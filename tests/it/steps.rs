@@ -226,6 +226,19 @@ fn a_step_that_proves_nothing_is_a_finding() {
         let told = outcome["findings"].to_string().contains("step 2 (tool `");
         assert_eq!(told, index < empty.len(), "{document}: {outcome}");
     }
+    let alone = format!("{{{TOOL_ERROR}, allow_error: true}}");
+    let steps = |steps: &[&str]| format!("steps:\n- {}", steps.join("\n- "));
+    let meant = format!("assert: {{{strange}, expect: {{is_error: true, findings: [vacuous]}}}}");
+    let documents = [
+        (steps(&[&alone, "{wait: 1ms}"]), "FAIL"),
+        (steps(&["{wait: 1ms}", &sound[0]]), "PASS"),
+        (meant, "PASS"),
+    ];
+    let texts: Vec<String> = documents.iter().map(|it| it.0.clone()).collect();
+    let seen = outcomes(&texts, &["--strict-vacuity"]);
+    for ((document, wanted), outcome) in documents.iter().zip(&seen) {
+        assert_eq!(verdict(outcome), *wanted, "{document}: {outcome}");
+    }
 }
 
 #[test]

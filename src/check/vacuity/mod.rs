@@ -13,7 +13,7 @@ use crate::{
         Observation,
         finding::{Finding, FindingCode, note},
     },
-    suite::model::expectation::Expectation,
+    suite::model::{expectation::Expectation, subject::Step},
 };
 
 /// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.
@@ -35,6 +35,15 @@ pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Findi
         note(&mut findings, FindingCode::Vacuous, reason, None);
     }
     findings
+}
+
+/// Why steps by which nothing is wanted prove nothing; meant for assertions that passed and want nothing else.
+pub(crate) fn of_steps(steps: &[Step]) -> Option<Finding> {
+    let mut findings = Vec::new();
+    if let Some(reason) = untested::open_steps(steps) {
+        note(&mut findings, FindingCode::Vacuous, reason, None);
+    }
+    findings.pop()
 }
 
 #[cfg(test)]

@@ -395,6 +395,20 @@ fn a_tool_error_that_nothing_speaks_of_is_named() {
     );
     let untouched = Expectation::FileUnchanged(texts(&["a.txt"]));
     case(&[quick(), untouched], well_called(fails("denied")), &[]);
+    let not = |inner| Expectation::Not(vec![("not", inner)]);
+    let denied = || well_called(fails("denied"));
+    let unheard = || not(Expectation::Contains(texts(&["secret"])));
+    case(&[unheard()], denied(), &[told]);
+    let quiet = NotificationsWanted {
+        max_count: Some(0),
+        ..NotificationsWanted::default()
+    };
+    let quiet = Expectation::Notifications(Box::new(quiet));
+    let unasked = Expectation::ServerRequests(Vec::new());
+    case(&[quiet, unasked], denied(), &[told]);
+    case(&[not(Expectation::NotError(true))], denied(), &[]);
+    case(&[not(Expectation::IsError(false))], denied(), &[]);
+    case(&[unheard(), Expectation::IsError(true)], denied(), &[]);
 }
 
 #[test]

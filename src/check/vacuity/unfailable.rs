@@ -29,6 +29,7 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
             (rule.bound == 0).then(|| "`min_results: 0` holds for any number of results".to_owned())
         }
         Expectation::OnlyChanged(patterns) => open_globs(patterns),
+        Expectation::FileExists(paths) => open_paths(paths),
         Expectation::Stderr(wanted) => {
             is_open_stderr(wanted).then(|| "`stderr` asks for nothing".to_owned())
         }
@@ -51,7 +52,6 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::FileContains(_)
         | Expectation::FileNotContains(_)
         | Expectation::FileEquals(_)
-        | Expectation::FileExists(_)
         | Expectation::FileNotExists(_)
         | Expectation::FileUnchanged(_)
         | Expectation::MinProgress(_)
@@ -66,6 +66,12 @@ pub(super) fn reason(expectation: &Expectation) -> Option<String> {
         | Expectation::Findings(_)
         | Expectation::Snapshot(_) => None,
     }
+}
+
+/// The reason for paths that all lead to where files are looked for.
+fn open_paths(paths: &[String]) -> Option<String> {
+    let is_root = |path: &String| matches!(path.trim_end_matches('/'), "" | ".");
+    every("file_exists", paths, is_root, "the folder of all files")
 }
 
 /// The reason for globs of which one is known to take every path.

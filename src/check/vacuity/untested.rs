@@ -10,7 +10,10 @@ use crate::{
         answer::{Answer, Body},
         catalog::Catalog,
     },
-    suite::model::expectation::{ErrorWanted, Expectation},
+    suite::model::{
+        expectation::{ErrorWanted, Expectation},
+        subject::{OnToolError, Step, StepAction},
+    },
     words::text,
 };
 
@@ -81,23 +84,61 @@ pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<Str
     })
 }
 
-/// Why what holds of a tool error as well proves nothing of a call that failed: bounds and what must not be said.
+/// Why what holds of a tool error as well proves nothing of a call that failed: bounds, and what must not be said or
+/// come.
 pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
     let answer = seen.answer.as_ref()?;
     let tool = answer.tool.as_deref()?;
-    let holds = |one: &&Expectation| {
-        matches!(
-            one,
-            Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
-        )
-    };
-    let unspoken = answer.reply().is_some_and(|reply| reply.is_error) && wanted.iter().all(holds);
+    let unspoken = answer.reply().is_some_and(|reply| reply.is_error)
+        && wanted.iter().all(|one| holds_of_failure(one));
     unspoken.then(|| {
         format!(
             "the tool {} answered with an error, and nothing here asks whether it does",
             phrase::quoted(tool)
         )
     })
+}
+
+/// Whether an expectation holds of a call that failed before it did anything, without asking for that.
+fn holds_of_failure(expectation: &Expectation) -> bool {
+    let speaks_of_content = |one: &Expectation| {
+        matches!(
+            one,
+            Expectation::Contains(_)
+                | Expectation::ContainsAny(_)
+                | Expectation::InOrder(_)
+                | Expectation::MatchesRegex(_)
+                | Expectation::Equals(_)
+                | Expectation::JsonPath(_)
+                | Expectation::Structured(_)
+                | Expectation::JsonSchema(_)
+                | Expectation::Content(_)
+        )
+    };
+    if let Expectation::Not(inner) = expectation {
+        return inner.iter().all(|(_, one)| speaks_of_content(one));
+    }
+    if let Expectation::ServerRequests(requests) = expectation {
+        return requests.iter().all(|one| one.count == Some(0));
+    }
+    if let Expectation::Notifications(wanted) = expectation {
+        return wanted.wants_none();
+    }
+    matches!(
+        expectation,
+        Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
+    )
+}
+
+/// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
+pub(super) fn open_steps(steps: &[Step]) -> Option<String> {
+    let is_open = |step: &Step| {
+        let is_wait = matches!(step.action, StepAction::Wait(_));
+        let asks = !step.wanted.is_empty() || !step.captures.is_empty();
+        !asks && (is_wait || step.on_tool_error == OnToolError::Allowed)
+    };
+    (!steps.is_empty() && steps.iter().all(is_open))
+        .then(|| "no step wants anything, and each may be answered with an error".to_owned())
 }
 
 /// Whether an expectation holds where nothing comes, without asking for that.

@@ -96,6 +96,23 @@ impl NotificationsWanted {
             && max_count.is_none()
             && lists.iter().all(|list| list.is_empty())
     }
+
+    /// Whether something is asked for, and only that it does not come.
+    pub(crate) fn wants_none(&self) -> bool {
+        let Self {
+            since: _,
+            min_count,
+            max_count: _,
+            methods,
+            not_methods: _,
+            in_order,
+            contains_data,
+            not_contains_data: _,
+            provoked: _,
+        } = self;
+        let wanted = [methods, in_order, contains_data];
+        min_count.unwrap_or(0) == 0 && wanted.iter().all(|list| list.is_empty())
+    }
 }
 
 fn of_logging(wanted: &LoggingWanted) -> bool {

@@ -98,7 +98,8 @@ shape! {
         stderr = "stderr": RawStderr;
         /// How the server ended after the session was closed.
         exit = "exit": RawExit;
-        /// Deviations from the protocol: `none`, or the codes that may occur.
+        /// Deviations from the protocol: `none`, or the codes that may occur. With `vacuous` among them the assertion is
+        /// meant as it is, also for `--strict-vacuity`.
         findings = "findings": NoneOrTexts;
         /// The answer is as stored: `true`, a name, or a map with `redact`.
         snapshot = "snapshot": FlagOr<TextOr<RawSnapshot>>;
