@@ -174,13 +174,15 @@ impl<'a> Pairing<'a> {
         all.filter(|(_, catalog)| self.attendance.skipped_users_of(catalog))
     }
 
-    /// A single target is the same one under whatever name, unless the assertions say that it is not.
+    /// A single target is the same one under whatever name, unless the assertions say that it is not. Where only some
+    /// of them were selected, others may belong to another target.
     fn only_ones(&mut self) {
         let (before, now) = (self.before.iter().next(), self.now.iter().next());
         if self.before.len() == 1
             && self.now.len() == 1
             && let (Some((&before, old)), Some((&now, new))) = (before, now)
             && !self.differ(old, new)
+            && (self.attendance.scope == Scope::Whole || shared(old, new) != Some(0))
         {
             self.pair(now, before);
         }
@@ -411,6 +413,16 @@ pub(super) mod tests {
             &[("s", &["a"]), ("s#2", &["b"])],
             &["s was s", "s#2 was s#2"],
         );
+    }
+
+    #[test]
+    fn the_only_target_of_a_part_may_be_another_one() {
+        let one: &[(&str, &[&str])] = &[("one", &["a [one]"])];
+        let two: &[(&str, &[&str])] = &[("two", &["a [two]"])];
+        case_of(Scope::Part, one, two, &["two is new"]);
+        case(one, two, &["two was one"]);
+        case_of(Scope::Part, one, &[("new", &["a [one]"])], &["new was one"]);
+        case_of(Scope::Part, one, &[("one", &["b"])], &["one was one"]);
     }
 
     #[test]
