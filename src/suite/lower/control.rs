@@ -35,7 +35,7 @@ impl Lowering<'_> {
                     self.problem(skip.key, |origin| problems::empty_value(origin, "skip"));
                     None
                 }
-                FlagOr::Other(reason) => Some(reason.text),
+                FlagOr::Other(reason) => Some(self.text_at_load(reason).text),
             }),
             skip_unless_env: names.unwrap_or_default(),
             ..Control::default()
@@ -101,11 +101,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// `timeout`; the Go tool passes over one that it cannot read. Under one that is over at once nothing passes there.
+    /// `timeout`; the Go tool passes over one that it cannot read, of which only the empty one cannot be a slip. Under
+    /// one that is over at once nothing passes there.
     fn timeout(&mut self, field: Option<Field<Text>>) -> Option<Duration> {
         let field = field?;
         let compat = self.dialect() == Dialect::Compat;
-        let passed_over = compat && !duration::is_over_at_once(&field.value.text);
+        let unread = compat && !duration::is_over_at_once(&field.value.text);
+        let passed_over = unread || field.value.text.trim().is_empty();
         if passed_over && let Err(reason) = duration::parse(&field.value.text) {
             let origin = self.reading.problems.origin(field.at);
             let mut problem = problems::bad_duration(origin, &field.value.text, &reason);

@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use super::Lowering;
 use crate::suite::{
-    problems,
+    Dialect, problems,
     raw::{Field, value::Text},
+    template::text_has_markers,
 };
 
 /// The longest duration, a year: longer ones are slips.
 const LONGEST_NANOSECONDS: u128 = 366 * 24 * 3_600 * 1_000_000_000;
+
+/// A day in nanoseconds.
+const DAY: u128 = 86_400_000_000_000;
 
 /// A unit by its name, in nanoseconds.
 fn unit(name: &str) -> Option<u128> {
@@ -20,7 +24,11 @@ fn unit(name: &str) -> Option<u128> {
         "s" | "sec" | "secs" | "second" | "seconds" => 1_000_000_000,
         "m" | "min" | "mins" | "minute" | "minutes" => 60_000_000_000,
         "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000_000_000,
-        "d" | "day" | "days" => 86_400_000_000_000,
+        "d" | "day" | "days" => DAY,
+        "w" | "wk" | "wks" | "week" | "weeks" => 7 * DAY,
+        // Those of a year of 365.25 days, as in the `humantime` crate.
+        "M" | "month" | "months" => 2_630_016_000_000_000,
+        "y" | "yr" | "year" | "years" => 31_557_600_000_000_000,
         _ => return None,
     })
 }
@@ -105,10 +113,12 @@ impl Lowering<'_> {
     /// The duration of a key.
     pub(super) fn duration(&mut self, field: Option<Field<Text>>) -> Option<Duration> {
         let field = field?;
-        match parse(&field.value.text) {
+        let text = self.text_at_load(field.value).text;
+        match parse(&text) {
+            // A variable that is not set was told, or does not matter.
+            Err(_) if self.dialect() == Dialect::Native && text_has_markers(&text) => None,
             Ok(duration) => Some(duration),
             Err(reason) => {
-                let text = field.value.text;
                 self.problem(field.at, |origin| {
                     problems::bad_duration(origin, &text, &reason)
                 });
@@ -138,6 +148,9 @@ mod tests {
         case("1s 500ms", 1_500_000_000);
         case("1 hour 30 minutes", 5_400_000_000_000);
         case("1.5h", 5_400_000_000_000);
+        case("1w 1d", 691_200_000_000_000);
+        case("2 months", 5_260_032_000_000_000);
+        case("1y", 31_557_600_000_000_000);
         case(".5s", 500_000_000);
         case("1.s", 1_000_000_000);
         case("10us", 10_000);

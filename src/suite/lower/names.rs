@@ -108,7 +108,7 @@ impl Lowering<'_> {
     }
 
     /// Checks the names in all string leaves.
-    fn check_leaves(&mut self, node: &Node) {
+    pub(super) fn check_leaves(&mut self, node: &Node) {
         match &node.kind {
             Kind::Null | Kind::Flag(..) | Kind::Number(..) => {}
             Kind::Text(text, _) => self.check_markers(text, node.at),

@@ -219,6 +219,12 @@ impl Lowering<'_> {
             at_ms,
         } in field.value
         {
+            if let Some(tool) = &tool {
+                self.check_markers(&tool.value.text, tool.value.at);
+            }
+            if let Some(args) = &args {
+                self.check_leaves(&args.value.0);
+            }
             let tool = self.tool(tool, "a call of `trace`", at);
             let outcome = outcome.and_then(|outcome| self.outcome(&outcome.value));
             let Some(tool) = tool else { continue };

@@ -234,3 +234,36 @@ fn data_in_the_patterns_of_a_schema_means_itself() {
         true,
     );
 }
+
+#[test]
+fn durations_and_reasons_come_from_variables_too() {
+    let text = "server: {command: s}\ntimeout: '{{env.T}}'\nassert: {tool: x}\n";
+    let sample = Sample::one(text).with_variable("T", "200ms");
+    let timeout = sample.assertions()[0]
+        .control
+        .as_ref()
+        .and_then(|it| it.timeout);
+    assert_eq!(timeout, Some(std::time::Duration::from_millis(200)));
+    let slip = Sample::one(text).with_variable("T", "soon").shown();
+    assert!(slip.contains("`soon` is no duration"), "{slip}");
+    let unset = Sample::one(text).shown();
+    assert!(unset.contains("`T` is not set"), "{unset}");
+    assert!(!unset.contains("no duration"), "{unset}");
+    let skipped = format!("skip_unless_env: T\n{text}");
+    assert_eq!(Sample::one(&skipped).shown(), "");
+    let reason = "server: {command: s}\nskip: see {{env.T}}\nassert: {tool: x}\n";
+    let sample = Sample::one(reason).with_variable("T", "here");
+    let skip = sample.assertions()[0]
+        .control
+        .as_ref()
+        .and_then(|it| it.skip.clone());
+    assert_eq!(skip.as_deref(), Some("see here"));
+}
+
+#[test]
+fn names_in_a_trace_are_known() {
+    let text =
+        "trace: [{tool: a, args: {x: '{{nope}}'}}]\ntrajectory: [{type: presence, tools: a}]\n";
+    let shown = Sample::one(text).shown();
+    assert!(shown.contains("nothing defines `{{nope}}`"), "{shown}");
+}
