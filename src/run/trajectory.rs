@@ -38,14 +38,6 @@ pub(super) fn observe(
         TraceSource::Inline(calls) => {
             observation.trace = Some(filled(calls, &attempted.bindings));
         }
-        TraceSource::Missing => {
-            let message = "there are no calls to look at: give `trace` or `audit_log`";
-            observation.disruption = Some(Disruption::new(
-                DisruptionKind::Invalid,
-                Phase::Subject,
-                message,
-            ));
-        }
         TraceSource::AuditLog(path) => {
             let read = path
                 .render(&attempted.bindings.of_reading())

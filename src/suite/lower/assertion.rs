@@ -317,7 +317,12 @@ impl Lowering<'_> {
             Some((_, at)) => (at, lowered),
             None => (place, None),
         };
-        let nothing = || (Subject::Trajectory(TraceSource::Missing), Vec::new());
+        let nothing = || {
+            (
+                Subject::Trajectory(TraceSource::Inline(Vec::new())),
+                Vec::new(),
+            )
+        };
         let (subject, wanted) = lowered.or_else(|| is_passed_by.then(nothing))?;
         Some(Parts {
             server: self.compiled.server(server),
@@ -441,8 +446,14 @@ impl Lowering<'_> {
         let source = match (log, inline) {
             (Some(log), _) => TraceSource::AuditLog(log),
             (None, Some(calls)) => TraceSource::Inline(calls),
-            (None, None) if self.dialect() == Dialect::Compat => TraceSource::Inline(Vec::new()),
-            (None, None) => TraceSource::Missing,
+            (None, None) => {
+                if self.dialect() == Dialect::Native {
+                    self.problem(at, |origin| {
+                        problems::missing_one_of(origin, &["trace", "audit_log"], "`trajectory`")
+                    });
+                }
+                TraceSource::Inline(Vec::new())
+            }
         };
         let is_empty = rules.is_empty();
         let mut wanted: Vec<Wanted> = Vec::with_capacity(rules.len());

@@ -219,12 +219,15 @@ impl Lowering<'_> {
             at_ms,
         } in field.value
         {
+            // What was recorded may hold such marks of its own, and stays as it is.
+            let before = self.reading.problems.count();
             if let Some(tool) = &tool {
                 self.check_markers(&tool.value.text, tool.value.at);
             }
             if let Some(args) = &args {
                 self.check_leaves(&args.value.0);
             }
+            self.reading.problems.warn_from(before);
             let tool = self.tool(tool, "a call of `trace`", at);
             let outcome = outcome.and_then(|outcome| self.outcome(&outcome.value));
             let Some(tool) = tool else { continue };

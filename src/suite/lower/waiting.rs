@@ -5,6 +5,7 @@ use super::{
     subject::{Lowered, Made},
 };
 use crate::suite::{
+    Dialect,
     model::{expectation::Family, subject::Subject},
     problems,
     raw::{
@@ -30,6 +31,11 @@ impl Lowering<'_> {
         if let (None, Some(args)) = (&tool, &args) {
             self.problem(args.key, |origin| {
                 problems::no_effect(origin, "args", "there is no `tool`")
+            });
+        }
+        if level.is_none() && tool.is_none() && self.dialect() == Dialect::Native {
+            self.problem(at, |origin| {
+                problems::missing_one_of(origin, &["set_level", "tool"], "`assert_logging`")
             });
         }
         let call = tool.map(|tool| Box::new(self.tool_call(tool.value, args)));

@@ -267,8 +267,6 @@ pub(crate) enum TraceSource {
     Inline(Vec<TraceCall>),
     /// JSON lines in a file.
     AuditLog(Template),
-    /// Neither is there: an `Error`, since nothing could be checked.
-    Missing,
 }
 
 /// Frames to send as they are.

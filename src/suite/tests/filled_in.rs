@@ -244,8 +244,8 @@ fn durations_and_reasons_come_from_variables_too() {
         .as_ref()
         .and_then(|it| it.timeout);
     assert_eq!(timeout, Some(std::time::Duration::from_millis(200)));
-    let slip = Sample::one(text).with_variable("T", "soon").shown();
-    assert!(slip.contains("`soon` is no duration"), "{slip}");
+    let wrong = Sample::one(text).with_variable("T", "soon").shown();
+    assert!(wrong.contains("`soon` is no duration"), "{wrong}");
     let unset = Sample::one(text).shown();
     assert!(unset.contains("`T` is not set"), "{unset}");
     assert!(!unset.contains("no duration"), "{unset}");
@@ -261,9 +261,19 @@ fn durations_and_reasons_come_from_variables_too() {
 }
 
 #[test]
-fn names_in_a_trace_are_known() {
+fn names_in_a_trace_that_nothing_defines_are_told() {
     let text =
         "trace: [{tool: a, args: {x: '{{nope}}'}}]\ntrajectory: [{type: presence, tools: a}]\n";
-    let shown = Sample::one(text).shown();
-    assert!(shown.contains("nothing defines `{{nope}}`"), "{shown}");
+    assert_eq!(told(&Sample::one(text)), ["unknown-variable"]);
+}
+
+#[test]
+fn what_nothing_can_be_seen_of_is_a_problem() {
+    for text in [
+        "server: {command: s}\nassert_logging: {expect: {min_messages: 1}}\n",
+        "trajectory: [{type: absence, tools: a}]\n",
+    ] {
+        assert_eq!(told(&Sample::one(text)), ["missing-key!"], "{text}");
+        assert_eq!(told(&Sample::one(text).compat()), [""; 0], "{text}");
+    }
 }
