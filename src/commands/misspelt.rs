@@ -30,10 +30,40 @@ fn verb_of<'a>(root: &'a Command, words: &[OsString]) -> Option<&'a Command> {
     Some(below.unwrap_or(verb))
 }
 
+/// Commands of the Go tool of the same name that there are none of.
+const GO_VERBS: [&str; 10] = [
+    "audit",
+    "fuzz",
+    "lint",
+    "generate",
+    "init",
+    "coverage",
+    "watch",
+    "matrix",
+    "intercept",
+    "snapshot",
+];
+
+/// An option of the Go tool's `run` that there is none of.
+const GO_OPTION: &str = "fix";
+
+/// Says that something of the Go tool is not here.
+fn not_here(error: &mut Error, found: &str) {
+    let text = format!("`{found}` of the Go tool is not here yet; docs/compat.md tells what is");
+    let text = ContextValue::StyledStrs(vec![StyledStr::from(text)]);
+    error.insert(ContextKind::Suggested, text);
+}
+
 fn verb(error: &mut Error, root: &Command, words: &[OsString]) {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
     };
+    if GO_VERBS.contains(&found.as_str()) {
+        let found = found.clone();
+        error.remove(ContextKind::SuggestedSubcommand);
+        not_here(error, &found);
+        return;
+    }
     let of = verb_of(root, words).unwrap_or(root);
     let known = of.get_subcommands().filter(|it| !it.is_hide_set());
     if let Some(near) = nearest(found, known.map(Command::get_name)) {
@@ -52,6 +82,11 @@ fn option(error: &mut Error, root: &Command, words: &[OsString]) {
     let Some(verb) = verb_of(root, words) else {
         return;
     };
+    if found == GO_OPTION && verb.get_name() == "run" {
+        error.remove(ContextKind::SuggestedArg);
+        not_here(error, "--fix");
+        return;
+    }
     let own = nearest(&found, options(verb));
     let others = owners(root, "mcp-assert", &found);
     error.remove(ContextKind::SuggestedArg);

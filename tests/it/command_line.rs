@@ -530,6 +530,9 @@ fn what_was_probably_meant_is_said() {
         "`--image` is an option of `mcp-assert ci`",
     );
     case(&["ci", "merge", "--suite", "x"], "`mcp-assert ci plan`");
+    case(&["fuzz"], "`fuzz` of the Go tool is not here yet");
+    case(&["lint", "evals"], "`lint` of the Go tool is not here yet");
+    case(&["run", "--fix"], "`--fix` of the Go tool is not here yet");
     let ran = Project::new().run(&["zzzzzzzz"]);
     assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
 }
