@@ -63,15 +63,20 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
         junit.set_timestamp(started);
     }
     let assertions = report.assertions();
+    let mut reliability: HashMap<&str, Vec<&Reliability<'_>>> = HashMap::new();
+    if report.trials > 1 {
+        for one in &assertions {
+            reliability.entry(&one.record.file).or_default().push(one);
+        }
+    }
     for (file, records) in by_file(report) {
         let mut suite = TestSuite::new(file.as_ref());
         if let Some(started) = started {
             suite.set_timestamp(started);
         }
         suite.set_time(records.iter().map(|it| duration(it)).sum());
-        if report.trials > 1 {
-            let own = assertions.iter().filter(|it| it.record.file == file);
-            add_reliability(&mut suite, &own.collect::<Vec<_>>());
+        if let Some(own) = reliability.get(file.as_ref()) {
+            add_reliability(&mut suite, own);
         }
         let mut names = HashSet::new();
         for record in records {
@@ -83,10 +88,12 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
     if let Some(suite) = untold(report) {
         add(suite, &mut junit, &mut suites)?;
     }
-    let mut whole = junit.to_string()?;
-    let end = whole.rfind(END).unwrap_or(whole.len());
-    whole.insert_str(end, &suites);
-    Ok(whole)
+    // Around them in place: the text of a long run is not held twice.
+    let whole = junit.to_string()?;
+    let (before, after) = whole.split_at(whole.rfind(END).unwrap_or(whole.len()));
+    suites.insert_str(0, before);
+    suites.push_str(after);
+    Ok(suites)
 }
 
 /// Adds a suite to the text of the others, and to the counts of the whole.
