@@ -8,7 +8,7 @@ use crate::{
     check::check,
     observation::{
         NotificationSeen, Observation,
-        answer::{Answer, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
+        answer::{Answer, Answered, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
     },
     outcome::verdict::Verdict,
     protocol::message::{Id, RpcError},
@@ -94,10 +94,14 @@ pub(super) fn refuses(error: &Value) -> Observation {
 /// The observation of frames that were answered like this, and of requests with these ids that were not.
 pub(super) fn frames(answers: Vec<FrameAnswer>, unanswered: &[u64]) -> Observation {
     let text = if answers.is_empty() { "" } else { "{…}" };
+    let answers = (1..).zip(answers).map(|(id, kind): (u64, _)| Answered {
+        id: Some(Id::Number(id.to_string())),
+        kind,
+    });
     observed(Body::Result(Reply {
         text: text.to_owned(),
         frames: Some(Box::new(FrameAnswers {
-            answers,
+            answers: answers.collect(),
             unanswered: unanswered
                 .iter()
                 .map(|id| Id::Number(id.to_string()))

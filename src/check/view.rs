@@ -111,6 +111,14 @@ fn telling_of_tool_error(mut mismatch: Mismatch, reply: &Reply) -> Mismatch {
     mismatch
 }
 
+/// The mismatch when something did not come while the tool worked: that it failed explains it too.
+pub(super) fn without(mismatch: Mismatch, seen: &Observation) -> Mismatch {
+    match reply(seen) {
+        Ok(reply) => telling_of_tool_error(mismatch, reply),
+        Err(NoReply::Unanswered | NoReply::Refused(..)) => mismatch,
+    }
+}
+
 /// What the server was asked to tell before the subject's own request.
 pub(super) fn interest(seen: &Observation) -> Option<&Interest> {
     seen.answer.as_ref()?.interest.as_ref()

@@ -28,7 +28,7 @@ pub(crate) struct Answer {
     pub(crate) server_requests: std::ops::Range<usize>,
     /// The tool that was called, for looking up what the catalog says of it.
     pub(crate) tool: Option<String>,
-    /// The arguments as they were sent, null when none.
+    /// The arguments of a tool or a prompt, or the parameters of a completion, as they were sent; null when none.
     pub(crate) arguments: Value,
     /// The capability that a refused request needs, where the server did not declare it.
     pub(crate) undeclared: Option<&'static str>,
@@ -104,12 +104,21 @@ pub(crate) enum Rendering {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FrameAnswers {
     /// The answers, in the order in which they came; those that fit no request too.
-    pub(crate) answers: Vec<FrameAnswer>,
+    pub(crate) answers: Vec<Answered>,
     /// The ids of requests that nothing answered.
     pub(crate) unanswered: Vec<Id>,
 }
 
 /// One answer to such a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Answered {
+    /// The id that it names.
+    pub(crate) id: Option<Id>,
+    /// What it is.
+    pub(crate) kind: FrameAnswer,
+}
+
+/// The kinds of such answers.
 #[derive(Debug, Clone)]
 pub(crate) enum FrameAnswer {
     /// A result that is no tool error.

@@ -2,7 +2,7 @@
 
 use crate::words::{
     redact::Secrets,
-    text::{self, CUT, clean, head},
+    text::{self, CUT, clean, clean_prose, head},
 };
 
 /// The longest text a report keeps, in bytes.
@@ -38,7 +38,7 @@ impl Cleaner {
 
     /// A text whose end matters: at most [`LONGEST_TEXT_BYTES`] from its end.
     pub(crate) fn tail(&self, text: &str) -> String {
-        let shown = clean(&self.secrets.mask(text));
+        let shown = clean_prose(&self.secrets.mask(text));
         if shown.len() <= LONGEST_TEXT_BYTES {
             return shown;
         }
@@ -135,6 +135,23 @@ mod tests {
                 .tail(&format!("{}end", "x".repeat(LONGEST_TEXT_BYTES)))
                 .ends_with("xend")
         );
+    }
+
+    #[test]
+    fn a_sign_of_a_log_may_ask_for_its_picture() {
+        let cleaner = Cleaner::default();
+        let tail = |text: &str| cleaner.tail(text);
+        assert_eq!(tail("\u{26a0}\u{fe0f} slow"), "\u{26a0}\u{fe0f} slow");
+        // Where values are compared it is a difference.
+        assert_eq!(cleaner.text("\u{26a0}\u{fe0f}"), "\u{26a0}\\u{fe0f}");
+        assert_eq!(tail("\u{fe0f}a"), "\\u{fe0f}a");
+        assert_eq!(tail("#\u{fe0f}#[x]"), "#\\u{fe0f}#[x]");
+        assert_eq!(tail("\u{200b}\u{fe0f}"), "\\u{200b}\\u{fe0f}");
+        assert_eq!(
+            tail("\u{26a0}\u{fe0f}\u{fe0f}"),
+            "\u{26a0}\u{fe0f}\\u{fe0f}"
+        );
+        assert_eq!(tail("\u{26a0}\u{fe0e}"), "\u{26a0}\\u{fe0e}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod json;
 mod junit;
 pub(crate) mod markdown;
 pub(crate) mod merge;
+mod noted;
 pub(crate) mod outputs;
 mod place;
 pub(crate) mod plan_file;

@@ -138,6 +138,22 @@ pub(crate) struct FindingRecord {
     pub(crate) times: u64,
 }
 
+impl FindingRecord {
+    /// Whether it is worth knowing and no more.
+    pub(crate) fn is_note(&self) -> bool {
+        self.severity == "note"
+    }
+
+    /// Where it stands among others: the worst first.
+    pub(crate) fn rank(&self) -> u8 {
+        match self.severity.as_str() {
+            "error" => 0,
+            "warning" => 1,
+            _ => 2,
+        }
+    }
+}
+
 /// What explains a red outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

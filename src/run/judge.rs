@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::shown;
+use super::{one_argument, shown};
 use crate::{
     check,
     observation::{
@@ -104,6 +104,7 @@ pub(super) fn judge(
     let mut findings = seen.findings.clone();
     findings.append(&mut bench.vacuity(job, &wanted, seen));
     bench.name_the_tool(seen);
+    bench.name_the_argument(job);
     let allowed = allowed_findings(&resolved);
     if allowed.is_none() {
         bench.weigh_unheard(seen);
@@ -238,6 +239,13 @@ impl Bench {
         let last = seen.steps.last().and_then(|step| step.answer.as_ref());
         if let Some(disruption) = self.disruption.as_mut().filter(refused) {
             disruption.help = last.or(seen.answer.as_ref()).and_then(no_tool);
+        }
+    }
+
+    /// Says of a server that never served when its only argument reads like several.
+    fn name_the_argument(&mut self, job: &RunJob) {
+        if let Some(disruption) = &mut self.disruption {
+            one_argument::explain(disruption, &job.planned.terms.server.target);
         }
     }
 

@@ -12,6 +12,7 @@ mod judge;
 pub(crate) mod launch;
 mod live;
 mod lookout;
+mod one_argument;
 mod ordered;
 mod overdue;
 mod parked;

@@ -49,6 +49,27 @@ impl Call {
         }
     }
 
+    /// What it gives to what it calls.
+    fn arguments(&self) -> Value {
+        match self.method {
+            Method::ToolsCall | Method::PromptsGet => {
+                let arguments = self.params.get("arguments").cloned();
+                arguments.unwrap_or_default()
+            }
+            Method::CompletionComplete => self.params.clone(),
+            Method::Initialize
+            | Method::Ping
+            | Method::ToolsList
+            | Method::ResourcesList
+            | Method::ResourceTemplatesList
+            | Method::ResourcesRead
+            | Method::ResourcesSubscribe
+            | Method::ResourcesUnsubscribe
+            | Method::PromptsList
+            | Method::LoggingSetLevel => Value::Null,
+        }
+    }
+
     /// The request, for people.
     fn what(&self) -> String {
         let method = self.method.name();
@@ -82,12 +103,12 @@ impl Session {
     /// Sends a request.
     pub(super) async fn start(&mut self, call: Call) -> Pending {
         let what = call.what();
-        let (progress, arguments) = if call.method == Method::ToolsCall {
-            let arguments = call.params.get("arguments").cloned();
-            (ProgressWish::Token, arguments.unwrap_or_default())
+        let progress = if call.method == Method::ToolsCall {
+            ProgressWish::Token
         } else {
-            (ProgressWish::None, Value::Null)
+            ProgressWish::None
         };
+        let arguments = call.arguments();
         let uri = call.params.get("uri").and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
         if call.method == Method::LoggingSetLevel {

@@ -11,7 +11,7 @@ use super::{
     exchange::Halt,
 };
 use crate::{
-    observation::answer::{Answer, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
+    observation::answer::{Answer, Answered, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
     protocol::message::{Id, Response, RpcError},
     suite::{model::subject::RawFrame, template::Bindings},
 };
@@ -221,7 +221,7 @@ impl Session {
                 .filter(is_unanswered)
                 .cloned()
                 .collect(),
-            answers: transcript.answers.iter().map(answer_of).collect(),
+            answers: transcript.answers.iter().map(answered).collect(),
         }
     }
 
@@ -261,6 +261,14 @@ impl Session {
             undeclared: None,
             interest: None,
         }
+    }
+}
+
+/// An answer, and to what.
+fn answered(response: &Response) -> Answered {
+    Answered {
+        id: response.id.clone(),
+        kind: answer_of(response),
     }
 }
 

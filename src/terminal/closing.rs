@@ -137,31 +137,18 @@ fn write_surface(out: &mut impl Write, surface: &Surface, theme: Theme) -> io::R
 
 /// Findings on what passed; those of red outcomes stand with them.
 fn write_findings(out: &mut impl Write, report: &RunReport, theme: Theme) -> io::Result<()> {
-    let green = report
-        .records
-        .iter()
-        .filter(|record| record.status == Status::Pass);
-    let all: Vec<(String, &str, &str, &str)> = green
-        .flat_map(|record| {
-            record.findings.iter().map(|finding| {
-                (
-                    record.display_name(report.trials),
-                    finding.severity.as_str(),
-                    finding.code.as_str(),
-                    finding.message.as_str(),
-                )
-            })
-        })
-        .filter(|(_, severity, _, _)| *severity != "note")
-        .collect();
+    let all = report.noted();
     if all.is_empty() {
         return Ok(());
     }
     let title = format!("{} on passing assertions", count(all.len(), "finding"));
     writeln!(out, "\n{}", theme.paint(Paint::Heading, &title))?;
-    for (name, severity, code, message) in all.iter().take(MOST_LISTED) {
-        let label = theme.paint(Paint::Warning, &format!("{severity} {code}"));
-        writeln!(out, "  {label}  {name}: {message}")?;
+    for noted in all.iter().take(MOST_LISTED) {
+        let finding = noted.finding;
+        let label = format!("{} {}", finding.severity, finding.code);
+        let label = theme.paint(Paint::Warning, &label);
+        let name = noted.name(report.trials);
+        writeln!(out, "  {label}  {name}: {}", finding.message)?;
     }
     if all.len() > MOST_LISTED {
         writeln!(out, "  … and {} more", all.len() - MOST_LISTED)?;

@@ -52,13 +52,24 @@ pub(crate) fn nearest<'a>(
 /// control characters (line feed and tab stay), ANSI sequences by their escape character, bidi and
 /// default-ignorable characters, code points that are no characters, all as `\u{…}`.
 pub(crate) fn clean(text: &str) -> String {
+    cleaned(text, |_, character| is_interpreted(character))
+}
+
+/// The same for what is shown to be read and compared with nothing: a sign may ask for its picture.
+pub(crate) fn clean_prose(text: &str) -> String {
+    cleaned(text, is_interpreted_in_prose)
+}
+
+fn cleaned(text: &str, is_interpreted: impl Fn(Option<char>, char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut before = None;
     for character in text.chars() {
-        if is_interpreted(character) {
+        if is_interpreted(before, character) {
             out.extend(character.escape_unicode());
         } else {
             out.push(character);
         }
+        before = Some(character);
     }
     out
 }
@@ -87,8 +98,27 @@ pub(crate) fn veiled(text: &str) -> String {
 }
 
 /// Whether [`clean`] would change nothing.
+#[cfg(test)]
 pub(crate) fn is_clean(text: &str) -> bool {
     !text.chars().any(is_interpreted)
+}
+
+/// Whether [`clean_prose`] would change nothing.
+pub(crate) fn is_clean_prose(text: &str) -> bool {
+    let before = [None].into_iter().chain(text.chars().map(Some));
+    !before
+        .zip(text.chars())
+        .any(|(before, character)| is_interpreted_in_prose(before, character))
+}
+
+/// Whether a reader's program might act on a character behind another one. That a sign is to be shown as a picture
+/// (U+FE0F) changes nothing else; behind a sign of ASCII, of which commands are made, and where nobody sees what it
+/// belongs to, it is not left alone.
+fn is_interpreted_in_prose(before: Option<char>, character: char) -> bool {
+    const AS_A_PICTURE: char = '\u{fe0f}';
+    let is_sign = |sign: char| !sign.is_ascii() && !sign.is_whitespace() && !is_interpreted(sign);
+    let is_of_a_sign = character == AS_A_PICTURE && before.is_some_and(is_sign);
+    !is_of_a_sign && is_interpreted(character)
 }
 
 /// Whether a reader's program might act on the character instead of showing it.

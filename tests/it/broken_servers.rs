@@ -272,6 +272,29 @@ fn a_server_that_ends_early_is_a_crash_with_its_last_words() {
 }
 
 #[test]
+fn a_server_that_never_served_shows_what_it_said_first_and_what_it_was_given() {
+    let crash = ("crash", "handshake");
+    check_all(
+        Project::new(),
+        &[
+            red(
+                "it says what is wrong above its usage",
+                sh("echo 'error: no database'; seq -f 'as %g' 1 30; echo 'no database, no start' >&2; seq 1 50 >&2; exit 2"),
+                crash,
+                &["<- error: no database", "… 24 frames", "| no database, no start", "| … 31 lines"],
+            )
+            .with(&["stdout-noise"]),
+            red(
+                "its arguments are one text",
+                "{command: cat, args: /no/server.mjs --port 1}".to_owned(),
+                crash,
+                &["exit code 1", "`args` is one argument, `/no/server.mjs --port 1`; several are written as a list"],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_cannot_answer() {
     let timeout = ("timeout", "handshake");
     let transport = ("transport", "handshake");

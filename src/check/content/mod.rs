@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::{
     check::{
         ask::Ask,
-        json::{self, Extent},
+        json::{self, Difference, Extent},
         phrase, view,
     },
     observation::{
@@ -17,7 +17,10 @@ use crate::{
         answer::{Rendering, Reply},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::{model::expectation::ContentRule, written::Part},
+    suite::{
+        model::{expectation::ContentRule, misspelt::like_matchers},
+        written::Part,
+    },
     words::text::count,
 };
 
@@ -149,9 +152,12 @@ fn kind(block: &Value) -> &str {
 
 /// What is not as wanted about one block.
 fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
-    let ask = Ask::new("content", clause(rule));
     if let Some(difference) = json::difference(&rule.members, block, Extent::Part) {
-        let near = json::near_value(&difference);
+        let wanted = difference
+            .wanted
+            .map_or("nothing".to_owned(), phrase::value);
+        let ask = Ask::new("content", wanted);
+        let near = no_matcher(&difference).or_else(|| json::near_value(&difference));
         return Some(Mismatch {
             path: Some(format!("content[{index}]{}", difference.path)),
             expected: Some(phrase::laid_out(&rule.members)),
@@ -165,6 +171,7 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
         });
     }
     let least = rule.min_bytes?;
+    let ask = Ask::new("content", clause(rule));
     let path = Some(format!("content[{index}]"));
     match size(block) {
         Ok(size) if size >= least => None,
@@ -178,6 +185,15 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
             ..ask.miss(reason)
         }),
     }
+}
+
+/// That a map which reads like matchers is compared as it is.
+fn no_matcher(difference: &Difference<'_>) -> Option<String> {
+    let word = difference.wanted.and_then(like_matchers)?;
+    Some(format!(
+        "{} is no matcher here: `content` is compared with the map as it is",
+        phrase::quoted(word)
+    ))
 }
 
 /// The size of a block's content: of decoded data, or of text.

@@ -83,6 +83,7 @@ fn blocks_that_are_not_are_explained() {
         (content(&[any(), image("image/png", Some(6)), any()]), mixed()),
         (content(&[(json!({"type": "image"}), None)]), mixed()),
         (content(&[(json!({"type": "text", "Text": "x"}), None)]), says("x")),
+        (content(&[(json!({"type": "text", "text": {"contains": "x"}}), None)]), says("x")),
         (content(&[(json!({"type": "text"}), None)]), tool(json!({"content": []}))),
         (content(&[]), says("x")),
         (content(&[image("image/png", Some(1))]), tool(json!({
@@ -91,16 +92,18 @@ fn blocks_that_are_not_are_explained() {
         (content(&[(json!({"type": "image"}), None)]), fails("no camera")),
         (content(&[any()]), refuses(&json!({"code": -32601, "message": "gone"}))),
     ]), @r#"
-    content: content[1].mimeType: expected `{"type":"image","mimeType":"image/jpeg"}`, found the string `"image/png"`
+    content: content[1].mimeType: expected `"image/jpeg"`, found the string `"image/png"`
     content: content[1]: expected `{"type":"image","mimeType":"image/png"}` of at least 6 bytes, it has 5 bytes
     content: expected 1 content block: `{"type":"image"}`, there are 3: `text`, `image` and `resource`
-    content: content[0].type: expected `{"type":"image"}`, found the string `"text"`
-    content: content[0].Text: expected `{"type":"text","Text":"x"}`, nothing is there
+    content: content[0].type: expected `"image"`, found the string `"text"`
+    content: content[0].Text: expected `"x"`, nothing is there
       hint: there is `text`
+    content: content[0].text: expected `{"contains":"x"}`, found the string `"x"`
+      hint: `contains` is no matcher here: `content` is compared with the map as it is
     content: expected 1 content block: `{"type":"text"}`, there is none
     content: expected no content blocks, there is 1: `text`
     content: content[0]: expected `{"type":"image","mimeType":"image/png"}` of at least 1 byte, its data is not base64
-    content: content[0].type: expected `{"type":"image"}`, found the string `"text"`
+    content: content[0].type: expected `"image"`, found the string `"text"`
       hint: the tool answered with an error: `no camera`
     content: expected 1 content block: `{}`, the answer is the JSON-RPC error -32601, `gone`
       hint: if this error is what should happen, expect it with `error: {code: -32601}`

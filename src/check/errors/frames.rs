@@ -2,28 +2,28 @@
 
 use crate::{
     check::{ask::Ask, errors::Kind, phrase, view},
-    observation::answer::{FrameAnswer, FrameAnswers, Reply},
+    observation::answer::{Answered, FrameAnswer, FrameAnswers, Reply},
     outcome::verdict::Mismatch,
     suite::model::expectation::{ErrorWanted, Expectation},
     words::text::count,
 };
 
-/// Said where a tool error came and another answer was wanted.
-const TOOL_ERROR: &str = "a tool answered with an error";
-
-/// Said where a result came and an error was wanted.
-const SUCCESS: &str = "the call succeeded";
+/// Said of an answer that is a tool error.
+const TOOL_ERROR: &str = "is a tool error";
 
 /// `not_error`, `is_error`
 pub(super) fn kind(ask: &Ask, wanted: Kind, reply: &Reply, frames: &FrameAnswers) -> Vec<Mismatch> {
     let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
     for answer in &frames.answers {
-        match (wanted, answer) {
+        match (wanted, &answer.kind) {
             (Kind::Success, FrameAnswer::Success) | (Kind::ToolError, FrameAnswer::ToolError) => {}
             (Kind::Success, FrameAnswer::ToolError) => {
-                mismatches.push(other(ask, TOOL_ERROR, reply));
+                mismatches.push(other(ask, &told(answer, TOOL_ERROR), reply));
             }
-            (Kind::ToolError, FrameAnswer::Success) => mismatches.push(other(ask, SUCCESS, reply)),
+            (Kind::ToolError, FrameAnswer::Success) => {
+                let told = told(answer, "is a result that is no tool error");
+                mismatches.push(other(ask, &told, reply));
+            }
             (Kind::Success | Kind::ToolError, FrameAnswer::ProtocolError(error)) => {
                 mismatches.push(view::refused(ask, error, None));
             }
@@ -47,9 +47,13 @@ pub(super) fn error(
 ) -> Vec<Mismatch> {
     let mut mismatches: Vec<Mismatch> = unanswered(ask, frames).into_iter().collect();
     for answer in &frames.answers {
-        match answer {
-            FrameAnswer::Success => mismatches.push(other(ask, SUCCESS, reply)),
-            FrameAnswer::ToolError => mismatches.push(other(ask, TOOL_ERROR, reply)),
+        match &answer.kind {
+            FrameAnswer::Success => {
+                mismatches.push(other(ask, &told(answer, "is a result"), reply));
+            }
+            FrameAnswer::ToolError => {
+                mismatches.push(other(ask, &told(answer, TOOL_ERROR), reply));
+            }
             FrameAnswer::ProtocolError(error) => mismatches.extend(super::unlike(wanted, error)),
             FrameAnswer::Unclear(reason) => mismatches.push(other(ask, reason, reply)),
         }
@@ -72,7 +76,7 @@ pub(in crate::check) fn beside_the_point(
     if !of_results && !matches!(expectation, Expectation::Error(_)) {
         return None;
     }
-    let refused = frames.answers.iter().find_map(|answer| match answer {
+    let refused = frames.answers.iter().find_map(|answer| match &answer.kind {
         FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error, None)),
         FrameAnswer::Unclear(reason) => Some(other(ask, reason, reply)),
         FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
@@ -80,6 +84,14 @@ pub(in crate::check) fn beside_the_point(
     unanswered(ask, frames)
         .or_else(|| nothing(ask, frames))
         .or(refused)
+}
+
+/// Which answer is so.
+fn told(answer: &Answered, so: &str) -> String {
+    match &answer.id {
+        Some(id) => format!("the answer to id {id} {so}"),
+        None => format!("an answer without an id {so}"),
+    }
 }
 
 /// The mismatch where an answer is of another kind.

@@ -154,24 +154,24 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (code(-32601), frames(vec![Unclear("it is odd")], &[])),
         (no(code(-32601)), frames(vec![Unclear("it is odd")], &[])),
     ]), @r"
-not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
-  hint: if this error is what should happen, expect it with `error: {code: -32601}`
-is_error: expected a result that is no tool error, a tool answered with an error
-not_error: expected a result that is no tool error, the request with the id 7 was not answered
-  hint: `within` says how long an answer is waited for
-is_error: expected a tool error (a result with `isError: true`), no answer came
-error: expected a JSON-RPC error with the code -32601, the call succeeded
-error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
-  hint: -32600 is `invalid request`, -32601 is `method not found`
-error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
-  hint: `within` says how long an answer is waited for
-not: expected not `inner` (a JSON-RPC error with the code -32600), the request with the id 7 was not answered
-  hint: `within` says how long an answer is waited for
-not: expected not `inner` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32601, `what?`
-  hint: if this error is what should happen, expect it with `error: {code: -32601}`
-not_error: expected a result that is no tool error, it is odd
-is_error: expected a tool error (a result with `isError: true`), it is odd
-error: expected a JSON-RPC error with the code -32601, it is odd
-not: expected not `inner` (a JSON-RPC error with the code -32601), it is odd
-");
+    not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
+      hint: if this error is what should happen, expect it with `error: {code: -32601}`
+    is_error: expected a result that is no tool error, the answer to id 1 is a tool error
+    not_error: expected a result that is no tool error, the request with the id 7 was not answered
+      hint: `within` says how long an answer is waited for
+    is_error: expected a tool error (a result with `isError: true`), no answer came
+    error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result
+    error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
+      hint: -32600 is `invalid request`, -32601 is `method not found`
+    error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
+      hint: `within` says how long an answer is waited for
+    not: expected not `inner` (a JSON-RPC error with the code -32600), the request with the id 7 was not answered
+      hint: `within` says how long an answer is waited for
+    not: expected not `inner` (a tool error (a result with `isError: true`)), the answer is the JSON-RPC error -32601, `what?`
+      hint: if this error is what should happen, expect it with `error: {code: -32601}`
+    not_error: expected a result that is no tool error, it is odd
+    is_error: expected a tool error (a result with `isError: true`), it is odd
+    error: expected a JSON-RPC error with the code -32601, it is odd
+    not: expected not `inner` (a JSON-RPC error with the code -32601), it is odd
+    ");
 }

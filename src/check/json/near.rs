@@ -181,7 +181,7 @@ pub(in crate::check) fn other_type(wanted: &Value, seen: &Value) -> Option<Strin
     match (wanted, seen) {
         (Value::String(text), seen) if as_text(text, seen) => Some(format!(
             "the values are alike, the types are not: a string is expected, the answer has {}",
-            phrase::kind(seen)
+            kind(seen)
         )),
         (wanted, Value::String(text)) if as_text(text, wanted) => Some(match wanted {
             Value::Array(_) | Value::Object(_) => {
@@ -189,10 +189,20 @@ pub(in crate::check) fn other_type(wanted: &Value, seen: &Value) -> Option<Strin
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => format!(
                 "the values are alike, the types are not: {} is expected, the answer has a string",
-                phrase::kind(wanted)
+                kind(wanted)
             ),
         }),
         _ => None,
+    }
+}
+
+/// The kind of a value beside a text: what matters of a number is that it is none.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Number(_) => "a number",
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            phrase::kind(value)
+        }
     }
 }
 

@@ -414,9 +414,9 @@ fn a_wrong_value_is_explained() {
         case("9007199254740993", r#"{"a": 9007199254740992}"#),
     ]), @r#"
     json_path: $.a: expected `5`, found the string `"5"`
-      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+      hint: the values are alike, the types are not: a number is expected, the answer has a string
     json_path: $.a: expected `"5"`, found the number `5`
-      hint: the values are alike, the types are not: a string is expected, the answer has an integer
+      hint: the values are alike, the types are not: a string is expected, the answer has a number
     json_path: $.a: expected `true`, found the string `"true"`
       hint: the values are alike, the types are not: a boolean is expected, the answer has a string
     json_path: $.a: expected `"Ok"`, found the string `"ok"`
@@ -469,11 +469,11 @@ fn a_matcher_that_does_not_match_is_explained() {
     json_path: $.s: expected something that contains `hello`, found the string `"Hello"`
       hint: it is there in another case
     json_path: $.l: expected something that contains `1`, found an array of 2 items, `[1,2]`
-      hint: the values are alike, the types are not: a string is expected, the answer has an integer
+      hint: the values are alike, the types are not: a string is expected, the answer has a number
     json_path: $.l: expected a length at least `3`, an array has a length of 2
     json_path: $.q: expected a length of 3, an integer has no length
     json_path: $.n: expected one of `4` and `5`, found the string `"5"`
-      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+      hint: the values are alike, the types are not: a number is expected, the answer has a string
     json_path: $.q: expected not `3`, found the number `3`
     json_path: $.l[0]: expected a number greater than `1`, found the number `1`
     json_path: $.l[*]: expected `[2,1]`, found an array of 2 items, `[1,2]`

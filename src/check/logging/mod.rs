@@ -86,7 +86,10 @@ pub(super) fn logging(wanted: &LoggingWanted, seen: &Observation) -> Verdict {
     };
     let messages: Vec<&NotificationSeen> =
         told.iter().filter(|one| one.method == MESSAGE).collect();
-    let absent = absent(wanted, &messages);
+    let absent: Vec<Mismatch> = absent(wanted, &messages)
+        .into_iter()
+        .map(|mismatch| view::without(mismatch, seen))
+        .collect();
     let count = messages.len() as u64;
     let most = wanted.max_messages.filter(|most| count > *most);
     let too_many = most.map(|most| miscounted(&ask_most(most), &messages));

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    check::sample::{hold, report, says, telling},
+    check::sample::{fails, hold, report, says, telling},
     observation::{Observation, answer::Interest},
     suite::model::expectation::{Expectation, LogLevel, LoggingWanted},
 };
@@ -69,6 +69,19 @@ fn messages_count_from_the_level_on() {
     hold(&[(wanted(|it| it.min_messages = Some(2)), seen.clone())]);
     seen.answer.as_mut().unwrap().interest = Some(Interest::Logs);
     hold(&[(wanted(|it| it.max_messages = Some(1)), seen)]);
+}
+
+#[test]
+fn a_tool_that_failed_explains_what_did_not_come() {
+    insta::assert_snapshot!(report(&[
+        (wanted(|it| it.min_messages = Some(1)), fails("no camera")),
+        (wanted(|it| it.contains_data = list(&["a"])), fails("no camera")),
+    ]), @r"
+    min_messages: expected at least 1 log message, none came
+      hint: the tool answered with an error: `no camera`
+    contains_data: expected a log message with `a` in its data, none came
+      hint: the tool answered with an error: `no camera`
+    ");
 }
 
 #[test]

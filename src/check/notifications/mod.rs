@@ -107,7 +107,10 @@ pub(super) fn notifications(wanted: &NotificationsWanted, seen: &Observation) ->
         Since::TheCall => view::notifications(seen),
         Since::TheBeginning => view::notifications_so_far(seen),
     };
-    let absent = absent(wanted, told);
+    let absent: Vec<Mismatch> = absent(wanted, told)
+        .into_iter()
+        .map(|mismatch| view::without(mismatch, seen))
+        .collect();
     let mut forbidden = forbidden(wanted, told);
     if !view::is_flooded(seen) {
         return Verdict::from_mismatches([absent, forbidden].concat());
@@ -325,11 +328,14 @@ pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
             actual: Some(shown(found)),
             ..ask.miss("there is one")
         }]),
-        (Presence::Present, None) => Verdict::Missed(vec![Mismatch {
-            actual: all_shown(all),
-            hint: subscribed.and_then(|uri| of_another(uri, all)),
-            ..ask.miss(summary(all))
-        }]),
+        (Presence::Present, None) => {
+            let mismatch = Mismatch {
+                actual: all_shown(all),
+                hint: subscribed.and_then(|uri| of_another(uri, all)),
+                ..ask.miss(summary(all))
+            };
+            Verdict::Missed(vec![view::without(mismatch, seen)])
+        }
     }
 }
 

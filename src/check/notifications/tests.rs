@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::{
     check::{
         check,
-        sample::{hold, report, says, telling},
+        sample::{fails, hold, report, says, telling},
     },
     observation::{Observation, answer::Interest},
     outcome::verdict::Verdict,
@@ -160,6 +160,31 @@ fn an_update_is_of_the_resource_that_is_subscribed_to() {
     insta::assert_snapshot!(report(&[(Expectation::ResourceUpdated(Presence::Present), other)]), @r"
     expect_notification: expected a `notifications/resources/updated`, 1 came: `notifications/resources/updated`
       hint: the update is of `a://other`, subscribed is `a://1`
+    ");
+}
+
+#[test]
+fn a_tool_that_failed_explains_what_did_not_come() {
+    let failed = || Observation {
+        notifications: some().notifications,
+        ..fails("no camera")
+    };
+    insta::assert_snapshot!(report(&[
+        (wanted(|it| it.min_count = Some(9)), failed()),
+        (wanted(|it| it.methods = list(&["a"])), failed()),
+        (wanted(|it| it.methods = list(&["notifications/mesage"])), failed()),
+        (wanted(|it| it.max_count = Some(0)), failed()),
+        (Expectation::ResourceUpdated(Presence::Present), fails("")),
+    ]), @r"
+    min_count: expected at least 9 notifications, 2 came: `notifications/message` and `notifications/tools/list_changed`
+      hint: the tool answered with an error: `no camera`
+    methods: expected a `a` notification, 2 came: `notifications/message` and `notifications/tools/list_changed`
+      hint: the tool answered with an error: `no camera`
+    methods: expected a `notifications/mesage` notification, 2 came: `notifications/message` and `notifications/tools/list_changed`
+      hint: there is `notifications/message`
+    max_count: expected at most 0 notifications, 2 came: `notifications/message` and `notifications/tools/list_changed`
+    expect_notification: expected a `notifications/resources/updated`, none came
+      hint: the tool answered with an error (`isError: true`) without any text
     ");
 }
 

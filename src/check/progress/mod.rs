@@ -129,11 +129,12 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
     let foreign = all_of(told).count().saturating_sub(own.len());
     let hint = (foreign > 0)
         .then(|| format!("{foreign} came with another progress token than the request carried"));
-    Verdict::Missed(vec![Mismatch {
+    let mismatch = Mismatch {
         actual: super::notifications::all_shown(told),
         hint,
         ..ask_least(key, least).miss(summary(own.len(), seen))
-    }])
+    };
+    Verdict::Missed(vec![view::without(mismatch, seen)])
 }
 
 /// `progress`: how progress was told.
@@ -152,20 +153,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         .iter()
         .map(|one| one.params.get("progress").and_then(Value::as_number))
         .collect();
-    let listed = || {
-        let values: Vec<String> = values
-            .iter()
-            .map(|value| value.map_or_else(|| "(no number)".to_owned(), ToString::to_string))
-            .collect();
-        match values.as_slice() {
-            [] => match late(seen) {
-                0 => "no progress came".to_owned(),
-                late => format!("no progress came before the answer; {late} came after it"),
-            },
-            [value] => format!("the only value is {}", phrase::quoted(value)),
-            values => format!("the values are {}", phrase::list(values, "and")),
-        }
-    };
+    let listed = || listed(&values, seen);
     let grows = values.windows(2).all(|pair| {
         matches!(pair, [Some(one), Some(next)] if number::compare(one, next) == Ordering::Less)
     }) && values.iter().all(Option::is_some);
@@ -186,7 +174,7 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
         .last_equals_total
         .filter(|flag| *flag != is_total)
         .map(|flag| {
-            ask_total(flag).missed(match total {
+            let mismatch = ask_total(flag).miss(match total {
                 None if own.is_empty() => listed(),
                 Some(total) => format!(
                     "{}, the total is {}",
@@ -194,10 +182,27 @@ pub(super) fn progress(wanted: &ProgressWanted, seen: &Observation) -> Verdict {
                     phrase::quoted(total.as_str())
                 ),
                 None => format!("{}, without a total", listed()),
-            })
+            });
+            Verdict::Missed(vec![view::without(mismatch, seen)])
         })
         .map(|verdict| verdict.within(Part::Member("last_equals_total")));
     ask::all([count, monotonic, ended].into_iter().flatten())
+}
+
+/// The values that came, or that none did.
+fn listed(values: &[Option<&Number>], seen: &Observation) -> String {
+    let values: Vec<String> = values
+        .iter()
+        .map(|value| value.map_or_else(|| "(no number)".to_owned(), ToString::to_string))
+        .collect();
+    match values.as_slice() {
+        [] => match late(seen) {
+            0 => "no progress came".to_owned(),
+            late => format!("no progress came before the answer; {late} came after it"),
+        },
+        [value] => format!("the only value is {}", phrase::quoted(value)),
+        values => format!("the values are {}", phrase::list(values, "and")),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    check::sample::{hold, report, says, telling},
+    check::sample::{fails, hold, report, says, telling},
     observation::Observation,
     suite::model::expectation::{Expectation, ProgressWanted},
 };
@@ -52,6 +52,29 @@ fn progress_as_wanted_holds() {
         ),
         (wanted(None, None, Some(false)), at(&[json!(2)], &json!(3))),
     ]);
+}
+
+#[test]
+fn a_tool_that_failed_explains_what_did_not_come() {
+    let failed = |values: &[Value]| Observation {
+        notifications: at(values, &json!(3)).notifications,
+        ..fails("no camera")
+    };
+    insta::assert_snapshot!(report(&[
+        (Expectation::MinProgress(2), failed(&[json!(1)])),
+        (wanted(Some(1), Some(true), Some(true)), failed(&[])),
+        (wanted(None, Some(true), Some(true)), failed(&[json!(2), json!(1)])),
+    ]), @r"
+    min_progress: expected at least 2 progress notifications for this call, 1 came
+      hint: the tool answered with an error: `no camera`
+    progress: expected at least 1 progress notification for this call, none came
+      hint: the tool answered with an error: `no camera`
+    progress: expected the last progress value to be the total, no progress came
+      hint: the tool answered with an error: `no camera`
+    progress: expected each progress value to be greater than the one before, the values are `2` and `1`
+    progress: expected the last progress value to be the total, the values are `2` and `1`, the total is `3`
+      hint: the tool answered with an error: `no camera`
+    ");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(super) fn server_requests(wanted: &[ServerRequestWanted], seen: &Observation
         return none(asked, seen);
     }
     ask::all(wanted.iter().enumerate().map(|(index, one)| {
-        let verdict = look(one, asked, view::earlier_requests(seen));
+        let verdict = look(one, asked, seen);
         let certain = one.count.is_none() && verdict == Verdict::Held;
         if view::is_flooded(seen) && !certain {
             return ask::hidden_by_flood();
@@ -65,11 +65,7 @@ fn none(asked: &[ServerRequestSeen], seen: &Observation) -> Verdict {
     }
 }
 
-fn look(
-    wanted: &ServerRequestWanted,
-    asked: &[ServerRequestSeen],
-    earlier: &[ServerRequestSeen],
-) -> Verdict {
+fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen], seen: &Observation) -> Verdict {
     let ask = ask_one(wanted);
     let of_method: Vec<&ServerRequestSeen> = asked
         .iter()
@@ -106,13 +102,18 @@ fn look(
             actual: shown(asked),
             hint: near(&wanted.method, asked),
             ..ask.miss(match (number, differences.len()) {
-                (0, _) => made_none(&wanted.method, earlier),
+                (0, _) => made_none(&wanted.method, view::earlier_requests(seen)),
                 (number, 0) => format!("it made {number}"),
                 (number, others) => format!("it made {number}, and {others} with other parameters"),
             })
         },
     };
-    Verdict::Missed(vec![mismatch])
+    let too_few = wanted.count.is_none_or(|count| (number as u64) < count);
+    Verdict::Missed(vec![if too_few && differences.is_empty() {
+        view::without(mismatch, seen)
+    } else {
+        mismatch
+    }])
 }
 
 /// That there is none, and whether there was one before.

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    check::sample::{hold, report, says},
+    check::sample::{fails, hold, report, says},
     observation::{Observation, ServerRequestSeen},
     suite::model::expectation::{Expectation, ServerRequestWanted},
 };
@@ -53,6 +53,30 @@ fn requests_as_wanted_hold() {
         ),
         (Expectation::ServerRequests(Vec::new()), says("x")),
     ]);
+}
+
+#[test]
+fn a_tool_that_failed_explains_what_it_did_not_ask() {
+    let failed = |seen: Observation| Observation {
+        server_requests: seen.server_requests,
+        ..fails("no camera")
+    };
+    insta::assert_snapshot!(report(&[
+        (wanted(SAMPLE, None, None), failed(says("x"))),
+        (wanted(SAMPLE, Some(3), None), failed(two())),
+        (wanted(SAMPLE, Some(1), None), failed(two())),
+        (wanted(SAMPLE, None, Some(json!({"maxTokens": 9}))), failed(two())),
+        (wanted("sampling/createmessage", None, None), failed(two())),
+    ]), @r#"
+    server_requests: expected a request of the server for `sampling/createMessage`, it made none
+      hint: the tool answered with an error: `no camera`
+    server_requests: expected 3 requests of the server for `sampling/createMessage`, it made 2
+      hint: the tool answered with an error: `no camera`
+    server_requests: expected one request of the server for `sampling/createMessage`, it made 2
+    server_requests: params.maxTokens: expected a request of the server for `sampling/createMessage` with `{"maxTokens":9}`, found the number `5`
+    server_requests: expected a request of the server for `sampling/createmessage`, it made none
+      hint: it asked `sampling/createMessage`
+    "#);
 }
 
 #[test]

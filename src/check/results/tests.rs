@@ -165,7 +165,7 @@ fn the_delta_is_exact_unless_cut() {
     net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the number `2.9`
     net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the number `3.1`
     net_delta: $.net_delta: expected the member `net_delta` to be `2`, found the string `"2"`
-      hint: the values are alike, the types are not: an integer is expected, the answer has a string
+      hint: the values are alike, the types are not: a number is expected, the answer has a string
     net_delta: expected the member `net_delta` to be `2`, the JSON object does not have it
     net_delta: expected the member `net_delta` to be `2`, the JSON is an array of 1 item
     net_delta: expected the member `net_delta` to be `2`, the text is no JSON (expected value at line 1 column 1)

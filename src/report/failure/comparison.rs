@@ -38,8 +38,9 @@ pub(super) fn show(page: &mut Page, expected: &str, actual: &str) {
         return;
     }
     let (expected, actual) = match (pretty(expected), pretty(actual)) {
-        (Some(expected), Some(actual)) => (expected, actual),
-        (Some(_) | None, None) | (None, Some(_)) => (expected.to_owned(), actual.to_owned()),
+        // What is the same JSON differs in how it is written.
+        (Some(one), Some(other)) if one != other => (one, other),
+        (Some(_) | None, Some(_) | None) => (expected.to_owned(), actual.to_owned()),
     };
     let lines = expected.lines().count().max(actual.lines().count());
     if lines > MOST_COMPARED_LINES {
@@ -104,7 +105,12 @@ fn show_diff(page: &mut Page, texts: [Excerpt<'_>; 2]) {
     let groups = group_diff_ops(until_cut(ops, texts), 3);
     let mut shown: Vec<(Tone, String)> = Vec::new();
     if groups.is_empty() {
-        shown.push((Tone::Faint, "(the same but for line ends)".to_owned()));
+        let note = if texts[0].text == texts[1].text {
+            "(shown alike)"
+        } else {
+            "(the same but for line ends)"
+        };
+        shown.push((Tone::Faint, note.to_owned()));
     }
     let before = texts[0].before;
     if before > 0 {
@@ -333,6 +339,26 @@ mod tests {
             |     ]
             |   }
         "#);
+    }
+
+    #[test]
+    fn the_same_json_is_compared_as_it_is_written() {
+        insta::assert_snapshot!(shown(r#"{"a":1}"#, r#"{"a": 1}"#), @r#"
+        diff      - expected, + actual
+          | - {"a":1}
+          | + {"a": 1}
+          |        ^
+        "#);
+        insta::assert_snapshot!(shown("{\"a\":\n1}", "{\"a\":\n 1}"), @r#"
+        diff      - expected, + actual
+          |   {"a":
+          | - 1}
+          | + ·1}
+        "#);
+        insta::assert_snapshot!(shown("[\n1]", "[\n1]"), @r"
+        diff      - expected, + actual
+          | (shown alike)
+        ");
     }
 
     #[test]

@@ -12,7 +12,10 @@ use crate::{
     outcome::Status,
     report::{
         cleaner::one_line,
-        record::{CallRecord, DisruptionRecord, Evidence, FrameRecord, MismatchRecord, Record},
+        record::{
+            CallRecord, DisruptionRecord, Evidence, FindingRecord, FrameRecord, MismatchRecord,
+            Record,
+        },
     },
     words::text::{LINE_SHOWN, LINES_SHOWN, count, head},
 };
@@ -337,7 +340,9 @@ fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
         let told = |it: &MismatchRecord| it.step.is_none() && it.actual.is_some();
         show_call(page, call, evidence.mismatches.iter().any(told));
     }
-    for finding in record.findings.iter().take(MOST_MISMATCHES) {
+    let mut findings: Vec<&FindingRecord> = record.findings.iter().collect();
+    findings.sort_by_key(|finding| finding.rank());
+    for finding in findings.iter().take(MOST_MISMATCHES) {
         let times = match finding.times {
             0 | 1 => String::new(),
             times => format!(" ({times} times)"),
@@ -351,7 +356,7 @@ fn show_circumstances(page: &mut Page, record: &Record, evidence: &Evidence) {
             ),
         );
     }
-    if let Some(more) = record.findings.len().checked_sub(MOST_MISMATCHES + 1) {
+    if let Some(more) = findings.len().checked_sub(MOST_MISMATCHES + 1) {
         page.field(Tone::Plain, "finding", &format!("and {} more", more + 1));
     }
     for note in &evidence.notes {

@@ -2,6 +2,7 @@
 //! the wire, and where the time went.
 
 use crate::{
+    observation::disruption::{DisruptionKind, Phase},
     report::{
         failure::{Detail, Frames, Page, Times, Tone, stderr::Shown},
         record::{AttemptRecord, Evidence, FrameRecord, Phases, Record, Sender},
@@ -17,6 +18,9 @@ const LONGEST_STDERR_LINE: usize = 300;
 
 /// Frames shown when not all were asked for.
 const LAST_FRAMES: usize = 6;
+
+/// Frames shown of either end of what a server said that never came to serve: what it wrote instead may say why.
+const FRAMES_OF_A_START: usize = 4;
 
 /// Characters shown of one of them.
 const LAST_FRAME_LENGTH: usize = 300;
@@ -85,7 +89,11 @@ fn milliseconds(micros: u64) -> String {
 /// The lines of stderr that are shown, and how many there were.
 fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
     let lines: Vec<&str> = evidence.stderr.trim_end().lines().collect();
-    let shown = Shown::of(&lines, most);
+    let shown = if never_served(evidence) && evidence.stderr_whole {
+        Shown::of_a_start(&lines, most)
+    } else {
+        Shown::of(&lines, most)
+    };
     let which = shown.named(&count_of(shown.count(), evidence));
     let title = match (evidence.stderr_whole, shown.count() == lines.len()) {
         (true, true) => "  stderr".to_owned(),
@@ -94,6 +102,15 @@ fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
     };
     page.push(Tone::Plain, title);
     push_stderr(page, &shown);
+}
+
+/// Whether the server ended of its own start, or within the handshake.
+fn never_served(evidence: &Evidence) -> bool {
+    let early = [Phase::Start, Phase::Handshake].map(Phase::word);
+    let ended = [DisruptionKind::Start, DisruptionKind::Crash].map(DisruptionKind::word);
+    evidence.disruption.as_ref().is_some_and(|disruption| {
+        early.contains(&disruption.phase.as_str()) && ended.contains(&disruption.kind.as_str())
+    })
 }
 
 fn push_stderr(page: &mut Page, shown: &Shown<'_>) {
@@ -135,25 +152,43 @@ pub(super) fn show_frames(page: &mut Page, evidence: &Evidence, detail: &Detail)
         return;
     }
     let total = evidence.wire.len().saturating_add(evidence.wire_left_out);
-    let (shown, length) = match detail.frames {
-        Frames::All => (&evidence.wire[..], TRACED_FRAME_LENGTH),
-        Frames::Last | Frames::None => (
-            &evidence.wire[evidence.wire.len().saturating_sub(LAST_FRAMES)..],
-            LAST_FRAME_LENGTH,
-        ),
+    let (first, last, length) = match detail.frames {
+        Frames::All => (evidence.wire.as_slice(), &[][..], TRACED_FRAME_LENGTH),
+        Frames::Last | Frames::None => {
+            let (first, last) = ends(evidence);
+            (first, last, LAST_FRAME_LENGTH)
+        }
     };
-    let title = if shown.len() == total {
+    let shown = first.len() + last.len();
+    let title = if shown == total {
         "  frames    -> sent, <- received".to_owned()
     } else {
-        format!(
-            "  frames    {} of {total}; -> sent, <- received",
-            shown.len()
-        )
+        format!("  frames    {shown} of {total}; -> sent, <- received")
     };
     page.push(Tone::Plain, title);
-    for frame in shown {
+    for frame in first {
         page.push(Tone::Faint, drawn(frame, length, detail.times));
     }
+    if !first.is_empty() && !last.is_empty() {
+        let left_out = count(total - shown, "frame");
+        page.push(Tone::Faint, format!("    … {left_out}"));
+    }
+    for frame in last {
+        page.push(Tone::Faint, drawn(frame, length, detail.times));
+    }
+}
+
+/// The frames that are shown where not all are asked for: the first ones, and behind what is left out the last.
+fn ends(evidence: &Evidence) -> (&[FrameRecord], &[FrameRecord]) {
+    let wire = &evidence.wire[..];
+    if !never_served(evidence) {
+        return (&[], &wire[wire.len().saturating_sub(LAST_FRAMES)..]);
+    }
+    if wire.len() <= 2 * FRAMES_OF_A_START {
+        return (wire, &[]);
+    }
+    let last = wire.len() - FRAMES_OF_A_START;
+    (&wire[..FRAMES_OF_A_START], &wire[last..])
 }
 
 /// One frame on one line.
@@ -166,5 +201,100 @@ fn drawn(frame: &FrameRecord, length: usize, times: Times) -> String {
     match times {
         Times::Shown => format!("    {:>10} {arrow} {text}", milliseconds(frame.at_us)),
         Times::Hidden => format!("    {arrow} {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{
+        observation::{
+            disruption::{Disruption, DisruptionKind, Phase},
+            process::StderrTail,
+        },
+        outcome::{Outcome, Status},
+        protocol::frame::{Direction, Frame},
+        report::{
+            failure::{Detail, text},
+            tests::sample::{outcome, report},
+        },
+    };
+
+    fn crashed(phase: Phase) -> Outcome {
+        let said = (1..=20).map(|line| {
+            let text = format!("usage {line}");
+            Frame::new(Direction::Received, 1_000 + line, text.as_bytes())
+        });
+        let asked = json!({"method": "initialize"}).to_string();
+        let asked = Frame::new(Direction::Sent, 1_000, asked.as_bytes());
+        let mut stderr = "error: no database\n".to_owned();
+        stderr.extend((1..=55).map(|line| format!("  --option-{line}\n")));
+        Outcome {
+            status: Status::Error,
+            reached: phase,
+            disruption: Some(Disruption::new(DisruptionKind::Crash, phase, "it ended")),
+            wire: [asked].into_iter().chain(said).collect(),
+            stderr: StderrTail {
+                total_bytes: stderr.len() as u64,
+                bytes: stderr.into_bytes(),
+                ..StderrTail::default()
+            },
+            ..outcome("a.yaml", "a")
+        }
+    }
+
+    fn shown(outcome: Outcome) -> String {
+        let report = report(vec![outcome], 1);
+        let text = text(&report.records[0], &Detail::usual(1));
+        let (_, shown) = text.split_once("  stderr").unwrap();
+        shown.to_owned()
+    }
+
+    #[test]
+    fn a_server_that_never_served_shows_how_it_began() {
+        insta::assert_snapshot!(shown(crashed(Phase::Handshake)), @r#"
+          the first and the last, 20 of 56 lines
+          | error: no database
+          |   --option-1
+          |   --option-2
+          |   --option-3
+          |   --option-4
+          |   --option-5
+          |   --option-6
+          | … 36 lines
+          |   --option-43
+          |   --option-44
+          |   --option-45
+          |   --option-46
+          |   --option-47
+          |   --option-48
+          |   --option-49
+          |   --option-50
+          |   --option-51
+          |   --option-52
+          |   --option-53
+          |   --option-54
+          |   --option-55
+        frames    8 of 21; -> sent, <- received
+              1.0 ms -> {"method":"initialize"}
+              1.0 ms <- usage 1
+              1.0 ms <- usage 2
+              1.0 ms <- usage 3
+          … 13 frames
+              1.0 ms <- usage 17
+              1.0 ms <- usage 18
+              1.0 ms <- usage 19
+              1.0 ms <- usage 20
+        "#);
+    }
+
+    #[test]
+    fn one_that_served_shows_what_came_last() {
+        let text = shown(crashed(Phase::Subject));
+        assert!(text.contains("the last 20 of 56 lines"), "{text}");
+        assert!(text.contains("frames    6 of 21;"), "{text}");
+        assert!(!text.contains("no database"), "{text}");
+        assert!(!text.contains("initialize"), "{text}");
     }
 }

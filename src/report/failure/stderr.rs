@@ -1,5 +1,6 @@
 //! Which lines of a server's stderr a failure shows: the last ones, and where a crash report began before them, its
-//! beginning, because that says what happened and the rest only where.
+//! beginning, because that says what happened and the rest only where. Of a server that ended of its own start the
+//! first lines too: an error often stands above the usage.
 
 use std::borrow::Cow;
 
@@ -21,30 +22,39 @@ pub(super) enum Shown<'a> {
     Last(&'a [&'a str]),
     /// The beginning of a crash report, so many lines not, and the last.
     Crash(&'a [&'a str], usize, &'a [&'a str]),
+    /// The first of all, so many lines not, and the last.
+    Ends(&'a [&'a str], usize, &'a [&'a str]),
 }
 
 impl<'a> Shown<'a> {
     /// At most so many of the lines.
     pub(super) fn of(lines: &'a [&'a str], most: usize) -> Self {
         let first = lines.len().saturating_sub(most);
-        let begun = (0..lines.len()).rfind(|index| begins_a_crash(lines, *index));
-        match begun.filter(|begun| *begun < first && most > 1) {
+        match last_crash(lines).filter(|begun| *begun < first && most > 1) {
             None => Self::Last(&lines[first..]),
             Some(begun) => {
-                let beginning = &lines[begun..begun + most.div_ceil(3).min(first - begun)];
-                let end = &lines[lines.len() - (most - beginning.len())..];
-                let between = begun + beginning.len()..lines.len() - end.len();
-                let left_out = lines[between].iter().map(|line| stands_for(line)).sum();
+                let (beginning, left_out, end) = around_the_rest(lines, begun, most);
                 Self::Crash(beginning, left_out, end)
             }
         }
+    }
+
+    /// At most so many of the lines of a server that never came to serve, of which none are missing.
+    pub(super) fn of_a_start(lines: &'a [&'a str], most: usize) -> Self {
+        if lines.len() <= most || most < 2 || last_crash(lines).is_some() {
+            return Self::of(lines, most);
+        }
+        let (beginning, left_out, end) = around_the_rest(lines, 0, most);
+        Self::Ends(beginning, left_out, end)
     }
 
     /// How many of the lines are shown.
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Last(end) => end.len(),
-            Self::Crash(beginning, _, end) => beginning.len() + end.len(),
+            Self::Crash(beginning, _, end) | Self::Ends(beginning, _, end) => {
+                beginning.len() + end.len()
+            }
         }
     }
 
@@ -53,6 +63,7 @@ impl<'a> Shown<'a> {
         match self {
             Self::Last(_) => format!("the last {count}"),
             Self::Crash(..) => format!("the beginning of the crash and the last, {count}"),
+            Self::Ends(..) => format!("the first and the last, {count}"),
         }
     }
 
@@ -61,14 +72,35 @@ impl<'a> Shown<'a> {
         let whole = |lines: &'a [&'a str]| lines.iter().copied().map(Cow::Borrowed);
         match *self {
             Self::Last(end) => whole(end).collect(),
-            Self::Crash(beginning, 0, end) => whole(beginning).chain(whole(end)).collect(),
-            Self::Crash(beginning, left_out, end) => {
+            Self::Crash(beginning, 0, end) | Self::Ends(beginning, 0, end) => {
+                whole(beginning).chain(whole(end)).collect()
+            }
+            Self::Crash(beginning, left_out, end) | Self::Ends(beginning, left_out, end) => {
                 let gap = Cow::Owned(format!("… {}", count(left_out, "line")));
                 let before = whole(beginning).chain([gap]);
                 before.chain(whole(end)).collect()
             }
         }
     }
+}
+
+/// The lines from one on, the first third and as many of the last as there is room for, with how many lie between.
+fn around_the_rest<'a>(
+    lines: &'a [&'a str],
+    from: usize,
+    most: usize,
+) -> (&'a [&'a str], usize, &'a [&'a str]) {
+    let first = lines.len().saturating_sub(most);
+    let beginning = &lines[from..from + most.div_ceil(3).min(first - from)];
+    let end = &lines[lines.len() - (most - beginning.len())..];
+    let between = from + beginning.len()..lines.len() - end.len();
+    let left_out = lines[between].iter().map(|line| stands_for(line)).sum();
+    (beginning, left_out, end)
+}
+
+/// Where the last crash report begins.
+fn last_crash(lines: &[&str]) -> Option<usize> {
+    (0..lines.len()).rfind(|index| begins_a_crash(lines, *index))
 }
 
 /// How many lines a line stands for: one that says what was left out before is that many.
@@ -88,8 +120,7 @@ pub(in crate::report) fn shorten(text: &mut String, most: usize) {
         return;
     }
     let lines: Vec<&str> = text.lines().collect();
-    let begun = (0..lines.len()).rfind(|index| begins_a_crash(&lines, *index));
-    let crash = begun.and_then(|begun| around_a_gap(&lines[begun..], most));
+    let crash = last_crash(&lines).and_then(|begun| around_a_gap(&lines[begun..], most));
     *text = crash.unwrap_or_else(|| {
         let start = text.len() - most.saturating_sub(CUT.len());
         format!("{CUT}{}", &text[text.ceil_char_boundary(start)..])
@@ -196,6 +227,32 @@ mod tests {
         last("panic: a\nb", 2, &["panic: a", "b"]);
         last("", 2, &[]);
         last("panic: a\nb", 0, &[]);
+    }
+
+    #[test]
+    fn of_a_start_the_first_lines_are_shown_too() {
+        let usage = "usage\n".repeat(30);
+        let shown = |text: &str, most: usize| {
+            let lines: Vec<&str> = text.lines().collect();
+            let shown = Shown::of_a_start(&lines, most);
+            (shown.named("6"), shown.lines().join(" "))
+        };
+        assert_eq!(
+            shown(&format!("error: no database\n{usage}"), 6),
+            (
+                "the first and the last, 6".to_owned(),
+                "error: no database usage … 25 lines usage usage usage usage".to_owned()
+            )
+        );
+        assert_eq!(shown("a\nb\nc", 2).1, "a … 1 line c");
+        assert_eq!(shown("a\nb\nc\nd", 3).1, "a … 1 line c d");
+        assert_eq!(shown("a\nb", 2).1, "a b");
+        assert_eq!(shown("a\nb", 1).1, "b");
+        // A crash says itself where it begins.
+        let crash = format!("starting\n{usage}panic: oh no\nat main");
+        assert_eq!(shown(&crash, 3).1, "usage panic: oh no at main");
+        let early = format!("starting\npanic: oh no\n{usage}");
+        assert_eq!(shown(&early, 2).1, "panic: oh no … 29 lines usage");
     }
 
     #[test]

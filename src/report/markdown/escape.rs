@@ -1,7 +1,7 @@
 //! The two ways text from outside enters Markdown: on a line, and as a block. Nothing else of it may reach the
 //! page.
 
-use crate::words::text::clean;
+use crate::words::text::{clean, clean_prose};
 
 /// Characters shown of a text on a line, unless the page must be smaller.
 pub(in crate::report) const LONGEST_INLINE: usize = 200;
@@ -34,7 +34,7 @@ pub(in crate::report) fn inline(text: &str, limit: usize) -> String {
 
 /// A text of several lines between fences that it cannot close, with empty lines around.
 pub(in crate::report) fn block(text: &str) -> String {
-    let text = clean(text);
+    let text = clean_prose(text);
     let longest = text
         .split(|character| character != '`')
         .map(str::len)

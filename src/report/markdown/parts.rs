@@ -327,24 +327,17 @@ fn flaky(page: &mut Page, report: &RunReport) {
 
 /// Findings on what is not red; those of red outcomes stand in their details.
 fn findings(page: &mut Page, report: &RunReport) {
-    let rows: Vec<_> = report
-        .records
-        .iter()
-        .filter(|record| record.status == Status::Pass)
-        .flat_map(|record| record.findings.iter().map(move |finding| (record, finding)))
-        .filter(|(_, finding)| finding.severity != "note")
-        .collect();
     page.table(
         "Findings on passing assertions",
         "| Finding | Assertion | What |",
-        &rows,
-        |page, (record, finding)| {
+        &report.noted(),
+        |page, noted| {
             format!(
                 "| {} {} | {} | {} |",
-                finding.severity,
-                page.inline(&finding.code),
-                page.inline(&record.display_name(report.trials)),
-                page.inline(&finding.message),
+                noted.finding.severity,
+                page.inline(&noted.finding.code),
+                page.inline(&noted.name(report.trials)),
+                page.inline(&noted.finding.message),
             )
         },
     );

@@ -19,7 +19,7 @@ use crate::{
     },
     words::{
         digest::sha256,
-        text::{clean, head, is_clean},
+        text::{clean, head, is_clean_prose},
     },
 };
 
@@ -154,5 +154,5 @@ fn is_written_by_us(line: &str) -> bool {
         }
         escaped = !escaped && byte == b'\\';
     }
-    is_clean(line)
+    is_clean_prose(line)
 }

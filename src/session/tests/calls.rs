@@ -196,6 +196,7 @@ async fn prompts_completions_and_resources_are_asked_for() {
         arguments: template(json!({"who": "you"})),
     });
     assert_eq!(answer_text(&get).await, "you");
+    assert_eq!(sent_with(&get).await, json!({"who": "you"}));
     let complete = Subject::Completion(Box::new(CompletionCall {
         reference: template(json!({"type": "ref/prompt", "name": "greet"})),
         argument: template(json!({"name": "who", "value": "y"})),
@@ -205,6 +206,14 @@ async fn prompts_completions_and_resources_are_asked_for() {
         answer_text(&complete).await,
         r#"{"completion":{"values":["y","c"]}}"#
     );
+    assert_eq!(
+        sent_with(&complete).await,
+        json!({
+            "ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": {"name": "who", "value": "y"},
+            "context": {"arguments": {"a": "c"}},
+        })
+    );
     let read = Subject::Resources(Box::new(ResourcesCall {
         subscribe: None,
         action: Some(ResourcesAction::Read(text("test://a"))),
@@ -212,6 +221,13 @@ async fn prompts_completions_and_resources_are_asked_for() {
         within: None,
     }));
     assert_eq!(answer_text(&read).await, "content");
+    assert_eq!(sent_with(&read).await, Value::Null);
+}
+
+/// What a failure shows as the arguments of a call.
+async fn sent_with(subject: &Subject) -> Value {
+    let seen = Stage::new(helpful()).perform(subject).await;
+    seen.answer.unwrap().arguments
 }
 
 #[tokio::test(start_paused = true)]

@@ -42,7 +42,7 @@ async fn sent(
     let findings = codes(&seen);
     let answer = seen.answer.unwrap();
     let frames = answer.reply().unwrap().frames.clone().unwrap();
-    let kinds = frames.answers.iter().map(|answer| match answer {
+    let kinds = frames.answers.iter().map(|answer| match &answer.kind {
         FrameAnswer::Success => "success".to_owned(),
         FrameAnswer::ToolError => "tool error".to_owned(),
         FrameAnswer::ProtocolError(error) => error.shown_code().unwrap_or_default(),

@@ -310,6 +310,7 @@ impl Lowering<'_> {
                         Some(count)
                     }
                 };
+                self.matchers_in_block(&entries);
                 let members = Node {
                     kind: Kind::Map(entries),
                     at,

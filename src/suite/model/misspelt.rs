@@ -52,6 +52,16 @@ pub(crate) fn misspelt(value: &Value) -> Option<(&str, &'static str)> {
     found
 }
 
+/// The first word of a map that reads like matchers, where there are none: every key is one or looks like one.
+pub(crate) fn like_matchers(value: &Value) -> Option<&str> {
+    let members = value.as_object().filter(|members| !members.is_empty())?;
+    let known = members.keys().all(|word| MATCHERS.contains(&word.as_str()));
+    if known {
+        return members.keys().next().map(String::as_str);
+    }
+    misspelt(value).map(|(word, _)| word)
+}
+
 /// The matcher that a word is meant as.
 fn meant(word: &str) -> Option<&'static str> {
     let bare: String = word
@@ -88,7 +98,19 @@ fn takes(matcher: &str, operand: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::misspelt;
+    use super::{like_matchers, misspelt};
+
+    #[test]
+    fn right_words_read_like_matchers_too() {
+        let case = |value: Value, wanted: Option<&str>| {
+            assert_eq!(like_matchers(&value), wanted, "{value}");
+        };
+        case(json!({"contains": "1"}), Some("contains"));
+        case(json!({"exists": true, "gte": 5}), Some("gte"));
+        case(json!({"type": "text", "text": "a"}), None);
+        case(json!({}), None);
+        case(json!("contains"), None);
+    }
 
     #[test]
     fn maps_that_read_like_matchers_are_told_from_data() {

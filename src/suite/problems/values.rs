@@ -205,6 +205,20 @@ pub(crate) fn no_matcher(origin: Origin, word: &str, meant: &str, whole: &str) -
     )
 }
 
+/// A map of matchers where values are compared as they are.
+pub(crate) fn no_matcher_here(origin: Origin, word: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_MATCHER,
+        origin,
+        format!("`{word}` is no matcher here: `content` is compared with this map as it is"),
+    );
+    helped(
+        problem,
+        "`content` takes values: what a text must hold stands under `contains` or `matches_regex`"
+            .to_owned(),
+    )
+}
+
 /// A name in braces that nothing defines.
 pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
     let problem = error(

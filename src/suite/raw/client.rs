@@ -28,7 +28,7 @@ shape! {
     /// What the client can do for the server. What is not written is not declared.
     RawCapabilities, "`client_capabilities`" {
         /// Paths of the workspace, answered to `roots/list` as `file:` URIs. They stay as they are; `listChanged` is
-        /// declared because `assert_raw` may send `notifications/roots/list_changed`.
+        /// declared because `raw` may send `notifications/roots/list_changed`.
         roots = "roots": Texts;
         /// The reply to `sampling/createMessage`, or several in order, of which the last repeats.
         sampling = "sampling": RawSamplings;

@@ -55,6 +55,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x, expect: {only_changed: ['a[']}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'$.a': {type: text}, '$.b': {gt: high}}}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'$.a': {gte: 5}, '$.b': {not: {exist: true}}, '$.c': {get: 5}, '$.d': {equals: {gte: 5}}}}}\n",
+    "S\nassert: {tool: x, expect: {content: [{type: text, text: {contains: a}}, {resource: {uri: {regex: b}}, _meta: {type: c}}]}}\n",
     "S\nsetup: [{tool: a, capture: {session_id: '$.id'}}]\nassert: {tool: x, args: {id: '{{sesion_id}}'}, expect: {contains: 'a {{nothing}}'}}\n",
     "S\nsetup: [{tool: a, capture: {fixture: '$.id'}}]\nassert: {tool: x}\n",
     "S\nassert: {tool: x, args: {id: '{{ fixture }}'}}\n",

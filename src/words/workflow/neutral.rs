@@ -1,7 +1,7 @@
 //! Lines of text that hold no workflow command, whoever wrote them. The runner obeys `::name::` at the start of a
 //! line and `##[name]` anywhere in it, and finds both with a search that passes over characters nobody sees.
 
-use crate::words::text::clean;
+use crate::words::text::clean_prose;
 
 /// Text behind an escape character is looked at this far for the end of its sequence, in characters.
 const LONGEST_SEQUENCE: usize = 4_096;
@@ -50,7 +50,7 @@ pub(crate) fn json(text: String) -> String {
 
 /// One line without its end.
 fn push_line(line: &str, out: &mut String) {
-    let line = clean(&without_sequences(line));
+    let line = clean_prose(&without_sequences(line));
     if would_be_command(&line) {
         out.push_str("| ");
     }
@@ -178,7 +178,11 @@ mod tests {
         case(":\u{1b}[0m:error::x", "| ::error::x\n");
         case(
             "a\u{0}b\u{202e}c\u{2764}\u{fe0f}",
-            "a\\u{0}b\\u{202e}c\u{2764}\\u{fe0f}\n",
+            "a\\u{0}b\\u{202e}c\u{2764}\u{fe0f}\n",
+        );
+        case(
+            "\u{2764}\u{fe0f}:\u{fe0f}:error::x",
+            "\u{2764}\u{fe0f}:\\u{fe0f}:error::x\n",
         );
     }
 }
