@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
 use super::faults::engine::Engine;
-use super::faults::event::{Event, Sent};
+use super::faults::event::Event;
 use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Header, Journal};
@@ -180,7 +180,11 @@ impl Layer {
                     firing.n,
                     firing.id.as_ref(),
                 ),
-                Event::Sent(Sent { id, message, bytes }) => journal.answered(id, message, *bytes),
+                Event::Sent(sent) => {
+                    journal.leaves(sent);
+                    Ok(())
+                }
+                Event::Forgotten(ticket) => journal.forgotten(*ticket),
             });
         }
     }
@@ -199,7 +203,6 @@ impl Tap for Layer {
         self.note_events();
         if frame.method == Some("notifications/cancelled")
             && let Some(id) = frame.message.pointer("/params/requestId")
-            && !self.engine.holds_back(id)
         {
             self.note(|journal| journal.cancelled(id));
         }
@@ -222,6 +225,11 @@ impl Tap for Layer {
         let emits = self.engine.wake(ticket);
         self.note_events();
         emits
+    }
+
+    fn out(&mut self, ticket: Ticket) {
+        self.engine.out(ticket);
+        self.note(|journal| journal.out(ticket));
     }
 
     fn stop(&mut self, why: Stop) -> Leave {

@@ -59,11 +59,16 @@ pub(crate) enum Emit {
     /// The tap is asked for more when so much real time has passed, whatever the server's clock says:
     /// it waits for the client, not for itself.
     Wake(Duration, Ticket),
+    /// The tap is told ([`Tap::out`]) that what stands before it in this list is out: just before the last byte is, so
+    /// that nobody can have read it all and be ahead of the tap. It is not told when stdout is closed.
+    Out(Ticket),
+    /// What is delayed together with the [`Emit::Out`] of this ticket is not done any more.
+    Forget(Ticket),
     /// The server ends now.
     End(Ending),
 }
 
-/// What a tap recognises its own [`Emit::Wake`] by.
+/// What a tap recognises its own [`Emit::Wake`] by, or its own [`Emit::Out`].
 pub(crate) type Ticket = u64;
 
 /// Pieces of `head`, a number where wanted, and `tail`, so many times.
@@ -209,6 +214,9 @@ pub(crate) trait Tap: Send + 'static {
     fn wake(&mut self, _ticket: Ticket) -> Vec<Emit> {
         Vec::new()
     }
+
+    /// What stood before the [`Emit::Out`] of this ticket is out.
+    fn out(&mut self, _ticket: Ticket) {}
 
     /// Somebody wants the server to end.
     fn stop(&mut self, _why: Stop) -> Leave {
