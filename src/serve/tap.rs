@@ -45,7 +45,7 @@ pub(crate) enum Emit {
     Bytewise(Vec<u8>),
     /// Bytes for stderr as they are.
     Stderr(Vec<u8>),
-    /// What follows in this list comes so much later by the server's clock; other frames overtake.
+    /// What follows in this list comes so much later by the server's clock; other frames overtake where that takes time.
     /// In the list of [`Tap::start`] nothing is read meanwhile.
     Delay(Duration),
     /// Many like pieces, made while they are written.

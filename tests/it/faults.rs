@@ -441,6 +441,51 @@ fn two_runs_of_one_seed_write_the_same_journal() {
     assert!(journal.lines().count() > 11, "{journal}");
 }
 
+#[test]
+fn a_virtual_delay_is_over_before_the_next_message_is_read() {
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "counter"}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "counter"}}),
+    ];
+    let text: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
+    for _ in 0..12 {
+        let project = Project::new();
+        let arguments = [
+            "--clock",
+            "virtual",
+            "--fault",
+            "initialize=delay:10ms",
+            "--journal",
+            "calls.jsonl",
+        ];
+        let mut server = Server::start(&project, &arguments);
+        let input = server.input.as_mut().unwrap();
+        std::io::Write::write_all(input, text.concat().as_bytes()).unwrap();
+        server.end();
+        let records = records(&project.path().join("calls.jsonl"));
+        let told: Vec<_> = records
+            .iter()
+            .map(|one| (one["kind"].as_str().unwrap(), &one["dt_us"]))
+            .collect();
+        let (before, after) = (&json!(0), &json!(10_000));
+        let wanted = [
+            ("header", before),
+            ("fault", before),
+            ("call", after),
+            ("done", after),
+            ("call", after),
+            ("done", after),
+            ("end", after),
+        ];
+        assert_eq!(told, wanted);
+    }
+}
+
 /// The part of the reference that is not a table.
 const INTRODUCTION: &str = "\
 # Faults of the embedded server

@@ -173,15 +173,15 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 }
                 Emit::Stderr(bytes) => self.write_errors(&bytes).await,
                 Emit::Flood(flood) => self.flood(&flood).await?,
-                Emit::Delay(length) => match delays {
-                    Delays::InTurn => {
+                Emit::Delay(length) => {
+                    // No frame can overtake where no time passes, and none may: which one it is would be chance.
+                    if delays == Delays::InTurn || !self.clock.takes_time() {
                         self.clock.sleep(length).await;
-                    }
-                    Delays::Overtaken => {
+                    } else {
                         self.later(length, emits.collect());
                         return Ok(());
                     }
-                },
+                }
                 Emit::CloseStdout => {
                     if let Some(mut output) = self.output.take() {
                         // What cannot be closed goes with the process.
