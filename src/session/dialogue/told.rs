@@ -9,7 +9,7 @@ use crate::{
     },
     protocol::{
         message::{self, Id},
-        method::LogLevel,
+        method::{LogLevel, needs_client_capability},
         shape::{self, FlawKind},
     },
     session::{client::Refusal, correlation::id_value, record::brief_name},
@@ -145,6 +145,13 @@ impl Dialogue {
             if let Some(message) = reply.undeclared {
                 self.record
                     .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
+            } else if self.life == Life::Open
+                && let Some(capability) = needs_client_capability(&method)
+                && !self.revision.has_client_capability(capability)
+            {
+                let message = format!("`{method}`, which {} does not have", self.revision);
+                self.record
+                    .note(FindingCode::UnknownRequest, message, heard.bytes);
             }
             let record = shape::request(&method, self.revision, &params);
             self.compare(&method, record, &params, heard);

@@ -16,7 +16,10 @@ use crate::{
         finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
-    suite::model::subject::{ListCall, PromptsCall, Subject},
+    suite::model::{
+        server::{ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply},
+        subject::{ListCall, PromptsCall, Subject},
+    },
 };
 
 /// When a session was over.
@@ -781,6 +784,55 @@ async fn capabilities_that_are_not_true() {
     let (seen, _) = act(&prompts, extra).await;
     assert_eq!(class(&seen), "result");
     assert_eq!(codes(&seen), [F::CapabilityUndeclared]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_the_revision_does_not_have() {
+    async fn case(revision: &'static str, wanted: &[&str]) {
+        let client = ClientBehaviour {
+            elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+                action: ElicitationAction::Decline,
+                content: None,
+            }])),
+            ..ClientBehaviour::default()
+        };
+        let asks = line(
+            r#"{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"who?","requestedSchema":{"type":"object","properties":{}}}}"#,
+        );
+        let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+            "initialize" => vec![result(&json!({
+                "protocolVersion": revision,
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "scripted", "version": "1"},
+            }))],
+            "tools/call" => vec![asks.clone(), said("hi")],
+            _ => Vec::new(),
+        });
+        let mut stage = Stage::with(plot, &client);
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        let said = seen.findings.iter().map(|finding| finding.message.as_str());
+        assert_eq!(said.collect::<Vec<_>>(), wanted, "{revision}");
+        assert!(codes(&seen).iter().all(|code| *code == F::UnknownRequest));
+        // The suite said how to answer, and the verdict is its own.
+        let (_, received) = stage.close().await;
+        let answer = received.iter().find(|sent| sent["id"] == "e").unwrap();
+        assert_eq!(answer["result"], json!({"action": "decline"}));
+    }
+    for (revision, wanted) in [
+        (
+            "2024-11-05",
+            "`elicitation/create`, which 2024-11-05 does not have",
+        ),
+        (
+            "2025-03-26",
+            "`elicitation/create`, which 2025-03-26 does not have",
+        ),
+    ] {
+        case(revision, &[wanted]).await;
+    }
+    case("2025-06-18", &[]).await;
+    case("2025-11-25", &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
