@@ -128,7 +128,7 @@ finding_codes! {
     UnknownRequest = "unknown-request", Error;
     /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;
-    /// The server serves a feature whose capability it did not declare.
+    /// The server serves a feature, or sends notifications of one, whose capability it did not declare.
     CapabilityUndeclared = "capability-undeclared", Warning;
     /// A request of the server before `notifications/initialized`.
     RequestBeforeInitialized = "request-before-initialized", Error;

@@ -836,6 +836,69 @@ async fn requests_that_the_revision_does_not_have() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn notifications_of_what_was_not_declared() {
+    async fn case(capabilities: Value, method: &str, missing: Option<&str>) {
+        let told = notification(method, &json!({"uri": "a://b", "level": "info", "data": 1}));
+        let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+            "initialize" => vec![hands_with(&capabilities)],
+            "tools/call" => vec![told.clone(), said("hi")],
+            _ => Vec::new(),
+        });
+        let (seen, _) = act(&echo(), plot).await;
+        assert_eq!(class(&seen), "result");
+        let said: Vec<_> = seen
+            .findings
+            .iter()
+            .filter(|finding| finding.code == F::CapabilityUndeclared)
+            .map(|finding| finding.message.as_str())
+            .filter(|message| message.starts_with(&format!("`{method}`")))
+            .collect();
+        let wanted =
+            missing.map(|missing| format!("`{method}` comes, and `{missing}` is not declared"));
+        assert_eq!(said, wanted.as_deref().into_iter().collect::<Vec<_>>());
+    }
+    for (name, changed) in [
+        ("tools", "notifications/tools/list_changed"),
+        ("prompts", "notifications/prompts/list_changed"),
+        ("resources", "notifications/resources/list_changed"),
+    ] {
+        let member = format!("{name}.listChanged");
+        case(json!({}), changed, Some(name)).await;
+        case(json!({name: {}}), changed, Some(&member)).await;
+        case(
+            json!({name: {"listChanged": false}}),
+            changed,
+            Some(&member),
+        )
+        .await;
+        case(json!({name: {"listChanged": true}}), changed, None).await;
+    }
+    let updated = "notifications/resources/updated";
+    case(json!({"tools": {}}), updated, Some("resources")).await;
+    case(
+        json!({"resources": {}}),
+        updated,
+        Some("resources.subscribe"),
+    )
+    .await;
+    case(json!({"resources": {"subscribe": true}}), updated, None).await;
+    case(json!({}), "notifications/message", Some("logging")).await;
+    case(json!({"logging": {}}), "notifications/message", None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_before_the_handshake_is_over_is_not_held_against_its_answer() {
+    let told = notification("notifications/tools/list_changed", &json!({}));
+    let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+        "initialize" => vec![told.clone(), hands_with(&json!({"tools": {}}))],
+        "tools/call" => vec![said("hi")],
+        _ => Vec::new(),
+    });
+    let (seen, _) = act(&echo(), plot).await;
+    assert_eq!(codes(&seen), []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn requests_nobody_declared() {
     for method in ["sampling/createMessage", "elicitation/create", "roots/list"] {
         let mut stage = Stage::new(on_call(vec![request("\"s\"", method), said("hi")]));
