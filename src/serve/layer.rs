@@ -13,8 +13,8 @@ use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Header, Journal};
 use super::tap::{
-    Emit, Frame, Heard, JournalLevel, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap,
-    TapOptions, Ticket,
+    Emit, Frame, Heard, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap, TapOptions,
+    Ticket,
 };
 use crate::words::credential::SecretKeys;
 
@@ -42,16 +42,6 @@ pub(crate) fn build(
 ) -> Result<Box<dyn Tap>, Vec<String>> {
     let mut problems = Vec::new();
     let rules = rules(wanted, &mut problems);
-    let level = match wanted.level {
-        JournalLevel::Calls => None,
-        JournalLevel::Rpc => Some("rpc"),
-        JournalLevel::Wire => Some("wire"),
-    };
-    if let Some(level) = level {
-        problems.push(format!(
-            "--journal-level `{level}` is not there; the journal holds `calls`"
-        ));
-    }
     if !problems.is_empty() {
         return Err(problems);
     }

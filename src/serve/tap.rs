@@ -242,18 +242,6 @@ pub(crate) enum JournalTo {
     File(PathBuf),
 }
 
-/// How much the journal holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum JournalLevel {
-    /// Calls, their ends, faults.
-    #[default]
-    Calls,
-    /// Every request, answer and notification.
-    Rpc,
-    /// Every frame.
-    Wire,
-}
-
 /// Whether secrets are taken out of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Redaction {
@@ -273,8 +261,6 @@ pub(crate) struct TapOptions {
     pub(crate) rules_file: Option<PathBuf>,
     /// `--journal`.
     pub(crate) journal: Option<JournalTo>,
-    /// `--journal-level`.
-    pub(crate) level: JournalLevel,
     /// `--redact`, in order.
     pub(crate) redact: Vec<String>,
     /// `--no-redact` turns it off.
