@@ -89,7 +89,7 @@ pub(crate) struct ServeArgs {
     /// Write what happens as JSON lines to this file, or to stderr with `-`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) journal: Option<PathBuf>,
-    /// How much the journal holds
+    /// How much the journal holds; only `calls` exists so far
     #[arg(long, value_name = "LEVEL", default_value = "calls")]
     pub(crate) journal_level: Level,
     /// Take values of this key out of the journal too; may be given several times
@@ -134,8 +134,4 @@ pub(crate) enum Era {
 pub(crate) enum Level {
     /// Calls, their ends, faults.
     Calls,
-    /// Every request, answer and notification.
-    Rpc,
-    /// Every frame.
-    Wire,
 }

@@ -11,7 +11,7 @@ use crate::{
     serve::{
         Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
         catalogue, ending, faults, layer, offered_revisions, stdio,
-        tap::{JournalLevel, JournalTo, Redaction, TapOptions},
+        tap::{JournalTo, Redaction, TapOptions},
     },
     words::exit::ExitCode,
 };
@@ -142,6 +142,8 @@ fn offer(args: &ServeArgs, profile: Profile) -> Result<Offer, String> {
 }
 
 fn taps(args: ServeArgs) -> TapOptions {
+    // The journal has this level alone.
+    let Level::Calls = args.journal_level;
     TapOptions {
         rules: args.fault,
         rules_file: args.faults,
@@ -149,11 +151,6 @@ fn taps(args: ServeArgs) -> TapOptions {
             Some("-") => JournalTo::Stderr,
             Some(_) | None => JournalTo::File(file),
         }),
-        level: match args.journal_level {
-            Level::Calls => JournalLevel::Calls,
-            Level::Rpc => JournalLevel::Rpc,
-            Level::Wire => JournalLevel::Wire,
-        },
         redact: args.redact,
         redaction: if args.no_redact {
             Redaction::Off

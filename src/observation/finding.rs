@@ -123,9 +123,12 @@ finding_codes! {
     TypedClientRejects = "typed-client-rejects", Warning;
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
+    /// A request of the server that the agreed revision does not have. Other clients of that revision refuse it; here it
+    /// is answered as the suite says.
+    UnknownRequest = "unknown-request", Error;
     /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;
-    /// The server serves a feature whose capability it did not declare.
+    /// The server serves a feature, or sends notifications of one, whose capability it did not declare.
     CapabilityUndeclared = "capability-undeclared", Warning;
     /// A request of the server before `notifications/initialized`.
     RequestBeforeInitialized = "request-before-initialized", Error;

@@ -220,6 +220,20 @@ pub(crate) fn needs_client_capability(method: &str) -> Option<&'static str> {
     }
 }
 
+/// The server capability that a notification needs, and its member where it has one for it.
+pub(crate) fn needs_server_capability(
+    notification: &str,
+) -> Option<(&'static str, Option<&'static str>)> {
+    match notification {
+        "notifications/message" => Some(("logging", None)),
+        "notifications/tools/list_changed" => Some(("tools", Some("listChanged"))),
+        "notifications/prompts/list_changed" => Some(("prompts", Some("listChanged"))),
+        "notifications/resources/list_changed" => Some(("resources", Some("listChanged"))),
+        "notifications/resources/updated" => Some(("resources", Some("subscribe"))),
+        _ => None,
+    }
+}
+
 /// Whether servers may ask for this method.
 pub(crate) fn is_asked_by_servers(method: &str) -> bool {
     method == Method::Ping.name() || needs_client_capability(method).is_some()

@@ -93,6 +93,16 @@ impl Revision {
         self.lifecycle() == Lifecycle::Handshake
     }
 
+    /// Whether clients of this revision can declare this capability, so that servers may use its methods.
+    pub(crate) fn has_client_capability(self, capability: &str) -> bool {
+        match capability {
+            "elicitation" => self >= Self::V2025_06_18,
+            "tasks" => self == Self::V2025_11_25,
+            "roots" | "sampling" => true,
+            _ => false,
+        }
+    }
+
     /// Whether servers of this revision declare this capability when they serve its methods.
     pub(crate) fn has_server_capability(self, capability: &str) -> bool {
         match capability {

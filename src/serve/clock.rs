@@ -78,6 +78,11 @@ impl Clock {
         matches!(self.mode, ClockMode::Real)
     }
 
+    /// Whether a wait takes any time.
+    pub(crate) fn takes_time(&self) -> bool {
+        !matches!(self.mode, ClockMode::Virtual)
+    }
+
     /// Time since the server started: zero on a fixed clock, the sum of waits on a virtual one.
     pub(crate) fn elapsed(&self) -> Duration {
         match self.mode {

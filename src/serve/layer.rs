@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::ServeOptions;
 use super::faults::catalogue::Carrier;
 use super::faults::engine::Engine;
-use super::faults::event::{Event, Sent};
+use super::faults::event::Event;
 use super::faults::file;
 use super::faults::rule::Rule;
 use super::journal::{Header, Journal};
 use super::tap::{
-    Emit, Frame, Heard, JournalLevel, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap,
-    TapOptions, Ticket,
+    Emit, Frame, Heard, JournalTo, Kind, Leave, PassThrough, Redaction, Stop, Tap, TapOptions,
+    Ticket,
 };
 use crate::words::credential::SecretKeys;
 
@@ -42,16 +42,6 @@ pub(crate) fn build(
 ) -> Result<Box<dyn Tap>, Vec<String>> {
     let mut problems = Vec::new();
     let rules = rules(wanted, &mut problems);
-    let level = match wanted.level {
-        JournalLevel::Calls => None,
-        JournalLevel::Rpc => Some("rpc"),
-        JournalLevel::Wire => Some("wire"),
-    };
-    if let Some(level) = level {
-        problems.push(format!(
-            "--journal-level `{level}` is not there; the journal holds `calls`"
-        ));
-    }
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -180,7 +170,11 @@ impl Layer {
                     firing.n,
                     firing.id.as_ref(),
                 ),
-                Event::Sent(Sent { id, message, bytes }) => journal.answered(id, message, *bytes),
+                Event::Sent(sent) => {
+                    journal.leaves(sent);
+                    Ok(())
+                }
+                Event::Forgotten(ticket) => journal.forgotten(*ticket),
             });
         }
     }
@@ -199,7 +193,6 @@ impl Tap for Layer {
         self.note_events();
         if frame.method == Some("notifications/cancelled")
             && let Some(id) = frame.message.pointer("/params/requestId")
-            && !self.engine.holds_back(id)
         {
             self.note(|journal| journal.cancelled(id));
         }
@@ -222,6 +215,11 @@ impl Tap for Layer {
         let emits = self.engine.wake(ticket);
         self.note_events();
         emits
+    }
+
+    fn out(&mut self, ticket: Ticket) {
+        self.engine.out(ticket);
+        self.note(|journal| journal.out(ticket));
     }
 
     fn stop(&mut self, why: Stop) -> Leave {

@@ -45,7 +45,7 @@ pub(crate) enum Emit {
     Bytewise(Vec<u8>),
     /// Bytes for stderr as they are.
     Stderr(Vec<u8>),
-    /// What follows in this list comes so much later by the server's clock; other frames overtake.
+    /// What follows in this list comes so much later by the server's clock; other frames overtake where that takes time.
     /// In the list of [`Tap::start`] nothing is read meanwhile.
     Delay(Duration),
     /// Many like pieces, made while they are written.
@@ -59,11 +59,16 @@ pub(crate) enum Emit {
     /// The tap is asked for more when so much real time has passed, whatever the server's clock says:
     /// it waits for the client, not for itself.
     Wake(Duration, Ticket),
+    /// The tap is told ([`Tap::out`]) that what stands before it in this list is out: just before the last byte is, so
+    /// that nobody can have read it all and be ahead of the tap. It is not told when stdout is closed.
+    Out(Ticket),
+    /// What is delayed together with the [`Emit::Out`] of this ticket is not done any more.
+    Forget(Ticket),
     /// The server ends now.
     End(Ending),
 }
 
-/// What a tap recognises its own [`Emit::Wake`] by.
+/// What a tap recognises its own [`Emit::Wake`] by, or its own [`Emit::Out`].
 pub(crate) type Ticket = u64;
 
 /// Pieces of `head`, a number where wanted, and `tail`, so many times.
@@ -210,6 +215,9 @@ pub(crate) trait Tap: Send + 'static {
         Vec::new()
     }
 
+    /// What stood before the [`Emit::Out`] of this ticket is out.
+    fn out(&mut self, _ticket: Ticket) {}
+
     /// Somebody wants the server to end.
     fn stop(&mut self, _why: Stop) -> Leave {
         Leave::Go(Vec::new())
@@ -234,18 +242,6 @@ pub(crate) enum JournalTo {
     File(PathBuf),
 }
 
-/// How much the journal holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum JournalLevel {
-    /// Calls, their ends, faults.
-    #[default]
-    Calls,
-    /// Every request, answer and notification.
-    Rpc,
-    /// Every frame.
-    Wire,
-}
-
 /// Whether secrets are taken out of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Redaction {
@@ -265,8 +261,6 @@ pub(crate) struct TapOptions {
     pub(crate) rules_file: Option<PathBuf>,
     /// `--journal`.
     pub(crate) journal: Option<JournalTo>,
-    /// `--journal-level`.
-    pub(crate) level: JournalLevel,
     /// `--redact`, in order.
     pub(crate) redact: Vec<String>,
     /// `--no-redact` turns it off.

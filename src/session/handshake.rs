@@ -102,14 +102,11 @@ impl Session {
             record.note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
         self.exchange.dialogue.revision = revision;
+        self.exchange.dialogue.declared = result.get("capabilities").cloned();
         self.facts = Some(SessionFacts {
             revision,
             initialize: result,
         });
-        self.exchange.dialogue.logs_declared = self
-            .facts
-            .as_ref()
-            .is_some_and(|facts| facts.declares("logging"));
         self.exchange.dialogue.life = Life::Open;
         self.exchange
             .notify("notifications/initialized", &Value::Null)

@@ -289,6 +289,107 @@ fn the_cancel_of_a_server_that_was_killed_is_in_its_journal() {
 }
 
 #[test]
+fn a_call_that_is_open_when_the_server_ends_is_unfinished() {
+    for signal in [None, Some("-TERM")] {
+        let project = Project::new();
+        let mut server = Server::start(&project, &["--journal", "calls.jsonl"]);
+        server.initialize();
+        server.send(
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+                "name": "slow", "arguments": {"hang": true},
+            }}),
+        );
+        // The call has arrived when this is answered.
+        server.ask(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
+        if let Some(signal) = signal {
+            server.signal(signal);
+            server.child.wait().unwrap();
+        }
+        assert_eq!(server.end().0, "", "nothing is sent");
+        let done = &records(&project.path().join("calls.jsonl"))[2];
+        assert_eq!(done["error"]["layer"], "unfinished", "{done}");
+        assert!(done.get("bytes_out").is_none(), "{done}");
+    }
+}
+
+/// Calls `echo` of a server that holds the answer up, and waits until that is in its journal.
+fn held_up(project: &Project, delay: &str) -> Server {
+    let rule = format!("tools/call=delay:{delay}");
+    let arguments = ["--fault", &rule, "--journal", "calls.jsonl"];
+    let mut server = Server::start(project, &arguments);
+    server.initialize();
+    server.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "echo", "arguments": {"message": "hello"},
+        }}),
+    );
+    let until = Instant::now() + Duration::from_secs(20);
+    while !project.read("calls.jsonl").contains("\"kind\":\"fault\"") {
+        assert!(Instant::now() < until, "{}", project.read("calls.jsonl"));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    server
+}
+
+#[test]
+fn an_answer_is_in_the_journal_when_it_was_sent() {
+    let project = Project::new();
+    let mut server = held_up(&project, "60s");
+    server.signal("-KILL");
+    server.child.wait().unwrap();
+    let written = records(&project.path().join("calls.jsonl"));
+    assert_eq!(written.last().unwrap()["kind"], "fault");
+
+    let project = Project::new();
+    let arguments = ["--clock", "virtual", "--fault", "delay:5s", "--journal"];
+    let mut server = Server::start(&project, &[&arguments[..], &["calls.jsonl"]].concat());
+    server.initialize();
+    server.call("echo", &json!({"message": "hello"}));
+    server.end();
+    let done = &records(&project.path().join("calls.jsonl"))[3];
+    assert_eq!(
+        (&done["ok"], &done["duration_ms"]),
+        (&json!(true), &json!(5000))
+    );
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_unfinished() {
+    let project = Project::new();
+    let arguments = ["--fault", "huge-line:1MiB", "--journal", "calls.jsonl"];
+    let mut server = Server::start(&project, &arguments);
+    server.initialize();
+    server.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "test_simple_text",
+        }}),
+    );
+    drop(server.input.take());
+    server.child.wait().unwrap();
+    let done = &records(&project.path().join("calls.jsonl"))[3];
+    assert_eq!(done["error"]["layer"], "unfinished", "{done}");
+}
+
+#[test]
+fn a_cancel_takes_back_an_answer_that_is_held_up() {
+    let project = Project::new();
+    let mut server = held_up(&project, "700ms");
+    let params = json!({"requestId": 1});
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
+    // The end of input waits for what is held up.
+    let (answers, ..) = server.end();
+    assert!(!answers.contains("\"id\":1"), "{answers}");
+    assert!(answers.contains("\"id\":2"), "{answers}");
+    let records = records(&project.path().join("calls.jsonl"));
+    let done = &records[3];
+    assert_eq!(done["error"]["layer"], "cancelled", "{done}");
+    assert!(done["cancelled_at_ms"].is_u64(), "{done}");
+    let counts = json!({"header": 1, "call": 1, "fault": 1, "done": 1});
+    assert_eq!(records.last().unwrap()["counts"], counts);
+}
+
+#[test]
 fn a_call_that_cannot_be_read_whole_is_in_the_journal() {
     let project = Project::new();
     let mut server = Server::start(&project, &["--journal", "calls.jsonl"]);
@@ -338,6 +439,51 @@ fn two_runs_of_one_seed_write_the_same_journal() {
     let (answers, journal) = write();
     assert_eq!(write(), (answers, journal.clone()));
     assert!(journal.lines().count() > 11, "{journal}");
+}
+
+#[test]
+fn a_virtual_delay_is_over_before_the_next_message_is_read() {
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "counter"}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "counter"}}),
+    ];
+    let text: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
+    for _ in 0..12 {
+        let project = Project::new();
+        let arguments = [
+            "--clock",
+            "virtual",
+            "--fault",
+            "initialize=delay:10ms",
+            "--journal",
+            "calls.jsonl",
+        ];
+        let mut server = Server::start(&project, &arguments);
+        let input = server.input.as_mut().unwrap();
+        std::io::Write::write_all(input, text.concat().as_bytes()).unwrap();
+        server.end();
+        let records = records(&project.path().join("calls.jsonl"));
+        let told: Vec<_> = records
+            .iter()
+            .map(|one| (one["kind"].as_str().unwrap(), &one["dt_us"]))
+            .collect();
+        let (before, after) = (&json!(0), &json!(10_000));
+        let wanted = [
+            ("header", before),
+            ("fault", before),
+            ("call", after),
+            ("done", after),
+            ("call", after),
+            ("done", after),
+            ("end", after),
+        ];
+        assert_eq!(told, wanted);
+    }
 }
 
 /// The part of the reference that is not a table.

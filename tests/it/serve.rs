@@ -272,6 +272,10 @@ fn wrong_flags_are_usage_errors_told_all_at_once() {
     case(&["--json"], &["--list"]);
     case(&["--exit-code", "256"], &["256"]);
     case(&["--http"], &["--http"]);
+    case(
+        &["--journal-level", "rpc"],
+        &["'rpc'", "[possible values: calls]"],
+    );
 }
 
 #[test]

@@ -320,7 +320,7 @@ catalogue! {
     ReplyToNotification "reply-to-notification": JsonRpc PassFinding Send(envelope::answer_nobody) "an answer to a notification"
         .at(Site::Notification, "notifications/initialized");
     IdCollision "id-collision": JsonRpc Pass Send(envelope::colliding_request) "a request with the id of the client's open request";
-    Delay "delay": JsonRpc Pass Bend(envelope::delay) "the answer DURATION later"
+    Delay "delay": JsonRpc Pass Bend(envelope::delay) "the answer DURATION later, unless the call is cancelled before"
         .takes(Takes::Time(Duration::from_millis(300)));
     Drop "drop": JsonRpc Timeout Bend(envelope::nothing) "no answer";
 

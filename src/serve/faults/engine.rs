@@ -14,9 +14,7 @@ use super::reply::{Finished, Reply};
 use super::rule::Rule;
 use super::style::{Mark, Style};
 use crate::serve::State;
-use crate::serve::tap::{
-    Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Middle, Outlet, Stop, Ticket,
-};
+use crate::serve::tap::{Emit, Ending, Frame, HandOn, Heard, Kind, Leave, Stop, Ticket};
 
 /// How long an answer waits for requests that the client sends at the same time.
 const COMPANY: Duration = Duration::from_millis(100);
@@ -70,6 +68,10 @@ pub(crate) struct Engine {
     /// Answers that wait for a cancel, by the id of their request.
     until_cancelled: HashMap<String, Held>,
     until_later: Vec<Held>,
+    /// Answers that are not out yet, with the ids of their requests.
+    leaving: Vec<(Ticket, Value)>,
+    /// How many answers were let go.
+    released: Ticket,
     rounds: u32,
     prompts_refused: bool,
     events: Vec<Event>,
@@ -87,6 +89,8 @@ impl Engine {
             serial: 0,
             until_cancelled: HashMap::new(),
             until_later: Vec::new(),
+            leaving: Vec::new(),
+            released: 0,
             rounds: 0,
             prompts_refused: false,
             events: Vec::new(),
@@ -199,6 +203,11 @@ impl Engine {
             .collect()
     }
 
+    /// An answer is out.
+    pub(crate) fn out(&mut self, ticket: Ticket) {
+        self.leaving.retain(|(one, _)| *one != ticket);
+    }
+
     fn request(&mut self, frame: &Frame<'_>) -> Heard {
         self.serial += 1;
         let cursor = text_at(frame.message, "/params/cursor");
@@ -212,7 +221,7 @@ impl Engine {
             cursor.as_deref(),
         );
         let hand_on = match &cursor {
-            Some(cursor) if self.is_ours(cursor) => without_cursor(frame.message),
+            Some(cursor) if self.is_ours(cursor) => lists::without_cursor(frame.message),
             Some(_) | None => HandOn::AsItCame,
         };
         if let Some(id) = frame.id
@@ -354,18 +363,14 @@ impl Engine {
         }
     }
 
-    /// Whether an answer to this request is there and comes later.
-    pub(crate) fn holds_back(&self, id: &Value) -> bool {
-        self.until_later.iter().any(|held| held.id == *id)
-    }
-
-    /// The answer that waited for this cancel; one is made up where there is none yet.
+    /// The answer that waited for this cancel; one is made up where there is none yet. An answer that was only held up
+    /// is not sent any more.
     fn cancelled(&mut self, id: &Value) -> Vec<Emit> {
         if let Some(held) = self.until_cancelled.remove(&id.to_string()) {
-            return self.release(held);
+            return self.late(held);
         }
         let Some(due) = self.due.remove(&id.to_string()) else {
-            return Vec::new();
+            return self.forget(id);
         };
         if self.holds(&due.shots) != Some(Hold::UntilCancelled) {
             return Vec::new();
@@ -377,20 +382,49 @@ impl Engine {
         let message =
             serde_json::json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}});
         let finished = Reply::of(&message, self.stream).finish();
-        self.release(Held {
+        self.late(Held {
             id: id.clone(),
             arrival: due.arrival,
             finished,
         })
     }
 
+    /// What answers a cancel is not taken back by another one.
+    fn late(&mut self, held: Held) -> Vec<Emit> {
+        let id = held.id.clone();
+        let emits = self.release(held);
+        self.leaving.retain(|(_, of)| *of != id);
+        emits
+    }
+
+    fn forget(&mut self, id: &Value) -> Vec<Emit> {
+        self.until_later.retain(|held| held.id != *id);
+        let mut emits = Vec::new();
+        for (ticket, _) in self.leaving.extract_if(.., |(_, of)| of == id) {
+            self.events.push(Event::Forgotten(ticket));
+            emits.push(Emit::Forget(ticket));
+        }
+        emits
+    }
+
     fn release(&mut self, held: Held) -> Vec<Emit> {
-        let Held { id, finished, .. } = held;
+        let Held {
+            id, mut finished, ..
+        } = held;
         self.asked
             .extend(finished.asked.iter().map(Value::to_string));
+        let bytes = finished.bytes();
         if let Some(message) = finished.message {
-            let bytes = finished.emits.iter().map(bytes_of).sum();
-            self.events.push(Event::Sent(Sent { id, message, bytes }));
+            self.released += 1;
+            let ticket = self.released;
+            finished.emits.insert(finished.sent_at, Emit::Out(ticket));
+            self.leaving.push((ticket, id.clone()));
+            self.events.push(Event::Sent(Sent {
+                ticket,
+                id,
+                message,
+                bytes,
+            }));
         }
         finished.emits
     }
@@ -461,33 +495,6 @@ impl Engine {
     }
 }
 
-/// Bytes on stdout; those of numbered floods are notifications.
-fn bytes_of(emit: &Emit) -> u64 {
-    match emit {
-        Emit::Bytes(bytes) | Emit::Bytewise(bytes) => bytes.len() as u64,
-        Emit::Flood(flood) if flood.outlet == Outlet::Stdout && flood.middle == Middle::Nothing => {
-            flood.count * (flood.head.len() + flood.tail.len()) as u64
-        }
-        Emit::Flood(_)
-        | Emit::Stderr(_)
-        | Emit::Delay(_)
-        | Emit::CloseStdout
-        | Emit::Spawn(_)
-        | Emit::TakeMemory(_)
-        | Emit::Wake(..)
-        | Emit::End(_) => 0,
-    }
-}
-
 fn text_at(message: &Value, pointer: &str) -> Option<String> {
     message.pointer(pointer)?.as_str().map(str::to_owned)
-}
-
-/// The request as if it asked for the first page.
-fn without_cursor(message: &Value) -> HandOn {
-    let mut message = message.clone();
-    if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
-        params.shift_remove("cursor");
-    }
-    HandOn::Instead(message)
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::catalogue::Fault;
+use crate::serve::tap::Ticket;
 
 /// A fault that happened, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,9 +18,11 @@ pub(crate) struct Firing {
     pub(crate) id: Option<Value>,
 }
 
-/// An answer that goes out, for the journal.
+/// An answer on its way out, for the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sent {
+    /// What its `Out` bears.
+    pub(crate) ticket: Ticket,
     /// The id of the request.
     pub(crate) id: Value,
     /// The answer as faults left it.
@@ -33,6 +36,8 @@ pub(crate) struct Sent {
 pub(crate) enum Event {
     /// A rule fired.
     Fired(Firing),
-    /// An answer goes out.
+    /// An answer is on its way out.
     Sent(Sent),
+    /// The answer of this ticket was cancelled on its way.
+    Forgotten(Ticket),
 }

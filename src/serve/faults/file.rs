@@ -1,18 +1,33 @@
 //! A faults file: a YAML list of rules.
 
+use serde_json::Value;
+
 use super::catalogue::Carrier;
 use super::rule::{Rule, RuleError};
+use crate::protocol::method::kind_of;
 
 /// Reads a file's text; all that is wrong with its rules is said at once.
 pub(crate) fn read(text: &str, carrier: Carrier) -> Result<Vec<Rule>, Vec<RuleError>> {
-    let written: Vec<String> = serde_saphyr::from_str(text).map_err(|error| {
+    let wrong = |what: String| {
         vec![RuleError::new(
-            format!("a faults file is a YAML list of rules, but {error}"),
+            format!("a faults file is a YAML list of rules, but {what}"),
             "write one rule a line as `- \"tools/call@2=drop\"`; a rule that begins with `*` needs the quotes"
                 .to_owned(),
         )]
-    })?;
-    read_all(written.iter().map(String::as_str), carrier)
+    };
+    let written: Value = serde_saphyr::from_str(text)
+        .map_err(|error| wrong(format!("this is no YAML: {}", error.without_snippet())))?;
+    let Value::Array(written) = written else {
+        return Err(wrong(format!("this is {}", kind_of(&written))));
+    };
+    let mut rules = Vec::new();
+    for (index, rule) in written.iter().enumerate() {
+        match rule.as_str() {
+            Some(rule) => rules.push(rule),
+            None => return Err(wrong(format!("rule {} is {}", index + 1, kind_of(rule)))),
+        }
+    }
+    read_all(rules.into_iter(), carrier)
 }
 
 /// Reads rules that were given one by one.
@@ -69,20 +84,20 @@ mod tests {
 
     #[test]
     fn yaml_that_is_no_list_of_texts_is_an_error() {
-        for text in [
-            "rules: [drop]",
-            "- a: b",
-            "- [drop]",
-            "- *x",
-            "- \"unclosed",
+        for (text, wanted) in [
+            ("rules: [drop]", "this is an object"),
+            ("tools/call=drop", "this is a text"),
+            ("", "this is null"),
+            ("- a: b", "rule 1 is an object"),
+            ("- drop\n- [drop]", "rule 2 is an array"),
+            ("- *x", "this is no YAML: "),
+            ("- \"unclosed", "this is no YAML: "),
         ] {
             let errors = read(text, Carrier::Stdio).unwrap_err();
-            assert!(
-                errors[0]
-                    .message
-                    .starts_with("a faults file is a YAML list"),
-                "{text}"
-            );
+            let said = &errors[0].message;
+            let wanted = format!("a faults file is a YAML list of rules, but {wanted}");
+            assert!(said.starts_with(&wanted), "{text}: {said}");
+            assert!(!said.contains('\n'), "{said}");
         }
     }
 }

@@ -59,8 +59,35 @@ pub(super) struct Finished {
     pub(super) emits: Vec<Emit>,
     /// The message as it goes out, unless something else goes out instead.
     pub(super) message: Option<Value>,
+    /// How many of the emits are done when the message is out.
+    pub(super) sent_at: usize,
     /// Ids under which we asked the client something.
     pub(super) asked: Vec<Value>,
+}
+
+impl Finished {
+    /// How many bytes go to stdout; those of numbered floods are notifications.
+    pub(super) fn bytes(&self) -> u64 {
+        let of = |emit: &Emit| match emit {
+            Emit::Bytes(bytes) | Emit::Bytewise(bytes) => bytes.len() as u64,
+            Emit::Flood(flood)
+                if flood.outlet == Outlet::Stdout && flood.middle == Middle::Nothing =>
+            {
+                flood.count * (flood.head.len() + flood.tail.len()) as u64
+            }
+            Emit::Flood(_)
+            | Emit::Stderr(_)
+            | Emit::Delay(_)
+            | Emit::CloseStdout
+            | Emit::Spawn(_)
+            | Emit::TakeMemory(_)
+            | Emit::Wake(..)
+            | Emit::Out(_)
+            | Emit::Forget(_)
+            | Emit::End(_) => 0,
+        };
+        self.emits.iter().map(of).sum()
+    }
 }
 
 impl Reply {
@@ -210,6 +237,7 @@ impl Reply {
                 self.style.mark = Mark::None;
             }
             finished.message = Some(self.message);
+            finished.sent_at = finished.emits.len();
         }
         finished.emits.extend(parts(after, &mut self.style));
         finished

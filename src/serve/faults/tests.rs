@@ -104,6 +104,8 @@ fn shown(emits: &[Emit]) -> String {
             Emit::CloseStdout => "<close stdout>".to_owned(),
             Emit::Spawn(arguments) => format!("<spawn {}>", arguments.join(" ")),
             Emit::Wake(length, _) => format!("<wake {length:?}>"),
+            Emit::Out(_) => String::new(),
+            Emit::Forget(ticket) => format!("<forget {ticket}>"),
             Emit::End(Ending::Exit(code)) => format!("<exit {code}>"),
             Emit::End(Ending::Abort) => "<abort>".to_owned(),
             Emit::End(Ending::Segv) => "<segv>".to_owned(),
@@ -128,6 +130,8 @@ fn messages(emits: &[Emit]) -> Vec<Value> {
             | Emit::Spawn(_)
             | Emit::TakeMemory(_)
             | Emit::Wake(..)
+            | Emit::Out(_)
+            | Emit::Forget(_)
             | Emit::End(_) => {}
         }
     }
@@ -160,7 +164,8 @@ fn without_a_rule_every_byte_goes_as_it_came() {
             let sent = rig
                 .engine
                 .outgoing(&frame(&message, Kind::Answer, &request), text.into());
-            assert_eq!(sent, [Emit::Bytes(text.into())], "{rules:?}");
+            let wanted = [Emit::Bytes(text.into()), Emit::Out(1)];
+            assert_eq!(sent, wanted, "{rules:?}");
             assert_eq!(rig.engine.stop(Stop::Eof), Leave::Go(vec![]));
         }
     }
@@ -502,6 +507,34 @@ fn messages_on_a_notification() {
     case("unsolicited-sampling", "sampling/createMessage");
     case("unsolicited-elicitation", "elicitation/create");
     case("unsolicited-roots", "roots/list");
+}
+
+#[test]
+fn an_answer_that_is_held_up_is_not_sent_after_its_cancel() {
+    let cancel = |id: u64| {
+        let params = json!({ "requestId": id });
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+    };
+    let mut rig = Rig::new(&["delay"]);
+    let sent = rig.exchange("tools/call", &hello());
+    let [Emit::Delay(_), Emit::Bytes(_), Emit::Out(1)] = sent[..] else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(rig.hear(&cancel(4)).1, []);
+    assert_eq!(rig.hear(&cancel(3)).1, [Emit::Forget(1)]);
+    assert_eq!(rig.engine.take_events().last(), Some(&Event::Forgotten(1)));
+    assert_eq!(rig.hear(&cancel(3)).1, []);
+    rig.exchange("tools/call", &hello());
+    rig.engine.out(2);
+    assert_eq!(rig.hear(&cancel(3)).1, [], "it is out");
+
+    let mut rig = Rig::new(&["out-of-order"]);
+    let sent = rig.exchange("tools/call", &hello());
+    let [Emit::Wake(_, ticket)] = sent[..] else {
+        panic!("{sent:?}");
+    };
+    rig.hear(&cancel(3));
+    assert_eq!(rig.engine.wake(ticket), []);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::scrub::Scrubber;
 use super::writer::{RecordKind, Writer};
 use crate::serve::Clock;
-use crate::serve::tap::{Frame, Kind};
+use crate::serve::faults::event::Sent;
+use crate::serve::tap::{Frame, Kind, Ticket};
 use crate::words::credential::SecretKeys;
 
 /// The most notifications that a call's end lists.
@@ -52,14 +53,30 @@ struct Open {
     notified: usize,
 }
 
+/// A call whose answer is on its way, and what its end will say of the answer.
+#[derive(Debug)]
+struct Leaving {
+    open: Open,
+    /// The text of the call's id.
+    key: String,
+    /// Whether its end, a cancel, is on paper already.
+    over: bool,
+    error: Value,
+    is_error: bool,
+    blocks: Option<usize>,
+    bytes: u64,
+}
+
 /// The journal of one server.
 pub(crate) struct Journal {
     writer: Writer,
     transport: &'static str,
     /// Calls without their end, by the text of their id.
     open: HashMap<String, Open>,
-    /// Calls whose end is a cancel, in case that an answer was on its way already.
+    /// Calls whose end is a cancel, in case that an answer comes all the same.
     cancelled: HashMap<String, Open>,
+    /// Calls whose answers are not out yet.
+    leaving: HashMap<Ticket, Leaving>,
     protocol: Option<String>,
     client: Value,
 }
@@ -77,6 +94,7 @@ impl Journal {
             transport: header.transport,
             open: HashMap::new(),
             cancelled: HashMap::new(),
+            leaving: HashMap::new(),
             protocol: None,
             client: Value::Null,
         };
@@ -106,7 +124,10 @@ impl Journal {
             (Kind::Notification, Some("notifications/cancelled")) => {
                 let now = self.writer.clock().elapsed();
                 let id = frame.message.pointer("/params/requestId");
-                if let Some(open) = id.and_then(|id| self.open.get_mut(&id.to_string())) {
+                let key = id.map(Value::to_string).unwrap_or_default();
+                let leaving = self.leaving.values_mut().filter(|one| one.key == key);
+                let calls = self.open.get_mut(&key).into_iter();
+                for open in calls.chain(leaving.map(|one| &mut one.open)) {
                     open.cancelled_at.get_or_insert(now);
                 }
             }
@@ -138,51 +159,78 @@ impl Journal {
         }
     }
 
-    /// An answer to the request of this id goes out in so many bytes.
-    pub(crate) fn answered(&mut self, id: &Value, answer: &Value, bytes: u64) -> io::Result<()> {
+    /// An answer is on its way out.
+    pub(crate) fn leaves(&mut self, sent: &Sent) {
+        let answer = &sent.message;
         if let Some(revision) = answer.pointer("/result/protocolVersion") {
             self.protocol = revision.as_str().map(str::to_owned);
         }
-        let key = id.to_string();
-        let open = self.open.remove(&key);
-        let Some(open) = open.or_else(|| self.cancelled.remove(&key)) else {
-            return Ok(());
+        let key = sent.id.to_string();
+        let (open, over) = match (self.open.remove(&key), self.cancelled.remove(&key)) {
+            (Some(open), _) => (open, false),
+            (None, Some(open)) => (open, true),
+            (None, None) => return,
         };
-        let now = self.writer.clock().elapsed();
-        let error = error_of(answer, open.category.as_ref());
         let blocks = answer
             .pointer("/result/content")
             .and_then(Value::as_array)
             .map(Vec::len);
-        let members = json!({
-            "of": open.seq,
-            "ok": error.is_null(),
-            "is_error": answer.pointer("/result/isError") == Some(&Value::Bool(true)),
-            "error": error,
-            "duration_ms": millis(now.saturating_sub(open.since)),
-            "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
-            "blocks": blocks,
-            "bytes_in": open.bytes_in,
-            "bytes_out": bytes,
-        });
-        self.done(&open, members)
+        let leaving = Leaving {
+            key,
+            over,
+            error: error_of(answer, open.category.as_ref()),
+            is_error: answer.pointer("/result/isError") == Some(&Value::Bool(true)),
+            blocks,
+            bytes: sent.bytes,
+            open,
+        };
+        self.leaving.insert(sent.ticket, leaving);
     }
 
-    /// The call of this id was cancelled and no answer is held back for it: that is its end, written now so that a crash
-    /// does not lose it. Should an answer have been on its way, a second end with the same `of` follows.
+    /// The answer of this ticket is out: that is the end of its call.
+    pub(crate) fn out(&mut self, ticket: Ticket) -> io::Result<()> {
+        let Some(leaving) = self.leaving.remove(&ticket) else {
+            return Ok(());
+        };
+        let open = &leaving.open;
+        let now = self.writer.clock().elapsed();
+        let members = json!({
+            "of": open.seq,
+            "ok": leaving.error.is_null(),
+            "is_error": leaving.is_error,
+            "error": leaving.error,
+            "duration_ms": millis(now.saturating_sub(open.since)),
+            "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
+            "blocks": leaving.blocks,
+            "bytes_in": open.bytes_in,
+            "bytes_out": leaving.bytes,
+        });
+        self.done(open, members)
+    }
+
+    /// The call of this id was cancelled before it had an answer: that is its end, written now so that a crash does not
+    /// lose it. Should an answer come all the same, a second end with the same `of` follows.
     pub(crate) fn cancelled(&mut self, id: &Value) -> io::Result<()> {
         let key = id.to_string();
         let over = |open: &mut Open| open.cancelled_at.is_some() && !open.late;
-        if !self.open.get_mut(&key).is_some_and(over) {
-            return Ok(());
+        if self.open.get_mut(&key).is_some_and(over)
+            && let Some(mut open) = self.open.remove(&key)
+        {
+            self.unanswered(&mut open)?;
+            self.cancelled.insert(key, open);
         }
-        let Some(mut open) = self.open.remove(&key) else {
+        Ok(())
+    }
+
+    /// The answer of this ticket was cancelled on its way: that is the end of its call. Should it be out already, a second
+    /// end follows here too.
+    pub(crate) fn forgotten(&mut self, ticket: Ticket) -> io::Result<()> {
+        let Some(mut leaving) = self.leaving.remove(&ticket) else {
             return Ok(());
         };
-        self.unanswered(&open)?;
-        open.notifications = Vec::new();
-        open.notified = 0;
-        self.cancelled.insert(key, open);
+        self.unanswered(&mut leaving.open)?;
+        leaving.over = true;
+        self.leaving.insert(ticket, leaving);
         Ok(())
     }
 
@@ -207,9 +255,14 @@ impl Journal {
 
     /// Closes the calls that have no end, and the journal.
     pub(crate) fn end(&mut self) -> io::Result<()> {
-        let mut left: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
+        let leaving = self.leaving.drain().map(|(_, leaving)| leaving);
+        let mut left: Vec<Open> = leaving
+            .filter(|leaving| !leaving.over)
+            .map(|leaving| leaving.open)
+            .collect();
+        left.extend(self.open.drain().map(|(_, open)| open));
         left.sort_by_key(|open| open.seq);
-        for open in &left {
+        for open in &mut left {
             self.unanswered(open)?;
         }
         let counts = self.writer.counts();
@@ -265,8 +318,8 @@ impl Journal {
         Ok(())
     }
 
-    /// The end of a call without an answer.
-    fn unanswered(&mut self, open: &Open) -> io::Result<()> {
+    /// The end of a call without an answer. Should there be one after all, its end does not say again what this one says.
+    fn unanswered(&mut self, open: &mut Open) -> io::Result<()> {
         let (layer, message) = match open.cancelled_at {
             Some(_) => ("cancelled", "the client cancelled the call"),
             None => ("unfinished", "the server ended before it answered"),
@@ -279,7 +332,10 @@ impl Journal {
             "cancelled_at_ms": open.cancelled_at.map(|at| millis(at.saturating_sub(open.since))),
             "bytes_in": open.bytes_in,
         });
-        self.done(open, members)
+        self.done(open, members)?;
+        open.notifications = Vec::new();
+        open.notified = 0;
+        Ok(())
     }
 
     fn done(&mut self, open: &Open, mut members: Value) -> io::Result<()> {

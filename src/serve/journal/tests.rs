@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Header, Journal};
+use crate::serve::faults::event::Sent;
 use crate::serve::tap::{Frame, Kind};
 use crate::serve::{Clock, ClockMode};
 use crate::words::credential::SecretKeys;
@@ -87,8 +88,18 @@ impl Rig {
         for (name, value) in members.as_object().unwrap() {
             answer[name] = value.clone();
         }
-        let bytes = answer.to_string().len() as u64 + 1;
-        self.journal.answered(&json!(id), &answer, bytes).unwrap();
+        self.leaves(id, &answer);
+        self.journal.out(id).unwrap();
+    }
+
+    /// An answer is on its way, under the number of its request.
+    fn leaves(&mut self, id: u64, answer: &Value) {
+        self.journal.leaves(&Sent {
+            ticket: id,
+            id: json!(id),
+            message: answer.clone(),
+            bytes: answer.to_string().len() as u64 + 1,
+        });
     }
 
     fn notify(&mut self, method: &str, params: &Value) {
@@ -267,6 +278,61 @@ async fn a_call_that_is_late_on_purpose_ends_with_its_answer() {
         (&done["ok"], &done["cancelled_at_ms"]),
         (&json!(true), &json!(0))
     );
+}
+
+#[tokio::test]
+async fn an_answer_ends_its_call_when_it_is_out() {
+    let mut rig = Rig::new();
+    rig.call(1, "echo", &json!({}));
+    rig.leaves(1, &json!({"id": 1, "result": {"content": []}}));
+    assert_eq!(rig.paper.last()["kind"], "call");
+    rig.notify("notifications/message", &json!({"data": "afterwards"}));
+    rig.clock.sleep(Duration::from_millis(5)).await;
+    rig.journal.out(1).unwrap();
+    let done = rig.paper.last();
+    assert_eq!(
+        (&done["ok"], &done["duration_ms"], &done["notifications"]),
+        (&json!(true), &json!(5), &json!([]))
+    );
+    rig.journal.out(1).unwrap();
+    assert_eq!(rig.paper.records().len(), 3);
+}
+
+#[test]
+fn an_answer_that_never_got_out_is_none() {
+    let mut rig = Rig::new();
+    rig.call(1, "slow", &json!({}));
+    rig.call(2, "slow", &json!({}));
+    rig.leaves(
+        2,
+        &json!({"id": 2, "error": {"code": -32603, "message": "cancelled"}}),
+    );
+    rig.journal.end().unwrap();
+    let records = rig.paper.records();
+    for (at, of) in [(3, 2), (4, 3)] {
+        assert_eq!(records[at]["of"], of);
+        assert_eq!(records[at]["error"]["layer"], "unfinished");
+        assert!(records[at].get("bytes_out").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_overtakes_an_answer_that_is_held_up() {
+    let mut rig = Rig::new();
+    rig.call(1, "echo", &json!({}));
+    rig.leaves(1, &json!({"id": 1, "result": {"content": []}}));
+    rig.clock.sleep(Duration::from_millis(5)).await;
+    rig.hear(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    rig.journal.forgotten(1).unwrap();
+    rig.journal.cancelled(&json!(1)).unwrap();
+    let done = rig.paper.last();
+    assert_eq!(
+        (&done["error"]["layer"], &done["cancelled_at_ms"]),
+        (&json!("cancelled"), &json!(5))
+    );
+    rig.journal.end().unwrap();
+    let counts = json!({"header": 1, "call": 1, "done": 1});
+    assert_eq!(rig.paper.last()["counts"], counts);
 }
 
 #[test]

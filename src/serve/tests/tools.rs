@@ -415,6 +415,30 @@ async fn a_client_without_the_capability_is_not_asked() {
 }
 
 #[tokio::test]
+async fn a_client_is_not_asked_what_its_revision_does_not_have() {
+    for (revision, asks) in [
+        ("2024-11-05", false),
+        ("2025-03-26", false),
+        ("2025-06-18", true),
+    ] {
+        let mut client = Client::start(quick());
+        client.initialize(revision).await;
+        let params = json!({"name": "test_elicitation", "arguments": {"message": "m"}});
+        let message = client
+            .ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+            .await;
+        if asks {
+            assert_eq!(message["method"], "elicitation/create", "{revision}");
+        } else {
+            let result = &message["result"];
+            assert_eq!(result["isError"], true, "{message}");
+            let wanted = format!("revision {revision} has no \"elicitation/create\"");
+            assert!(text(result).starts_with(&wanted), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn files_are_there_only_with_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let offer = Offer::new(

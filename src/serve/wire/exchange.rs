@@ -40,6 +40,8 @@ struct Open {
 struct Batch {
     waiting: usize,
     answers: Vec<Vec<u8>>,
+    /// What is told when they are out.
+    outs: Vec<Emit>,
 }
 
 /// Messages that follow an answer.
@@ -69,6 +71,10 @@ pub(super) struct Exchange {
     busy: HashSet<String>,
     /// Answers of the client that are on their way to the handlers that asked.
     arriving: usize,
+    /// Jobs that the writer has not done yet.
+    unwritten: usize,
+    /// Whether the writer was given up on: its reader is slow. It is not waited for until it has caught up.
+    behind: bool,
     /// Requests of ours.
     asked: HashMap<String, Open>,
     /// What follows an answer, by the id it answers.
@@ -85,6 +91,8 @@ impl Exchange {
             open: HashMap::new(),
             busy: HashSet::new(),
             arriving: 0,
+            unwritten: 0,
+            behind: false,
             asked: HashMap::new(),
             after: HashMap::new(),
             batches: HashMap::new(),
@@ -108,7 +116,7 @@ impl Exchange {
             self.next_batch,
             Batch {
                 waiting: requests,
-                answers: Vec::new(),
+                ..Batch::default()
             },
         );
         Some(self.next_batch)
@@ -221,15 +229,27 @@ impl Exchange {
         }
     }
 
-    /// Handlers that neither answer nor wait are not waited for any more.
+    /// The writer got a job.
+    pub(super) fn queued(&mut self) {
+        self.unwritten += 1;
+    }
+
+    /// The writer has done a job, but for what it delayed.
+    pub(super) fn written(&mut self) {
+        self.unwritten = self.unwritten.saturating_sub(1);
+        self.behind &= self.unwritten > 0;
+    }
+
+    /// Handlers that neither answer nor wait, and a writer that cannot write, are not waited for any more.
     pub(super) fn give_up_waiting(&mut self) {
         self.busy.clear();
         self.arriving = 0;
+        self.behind = self.unwritten > 0;
     }
 
-    /// Whether no handler runs.
+    /// Whether no handler runs and all that they said is written.
     pub(super) fn is_settled(&self) -> bool {
-        self.busy.is_empty() && self.arriving == 0
+        self.busy.is_empty() && self.arriving == 0 && (self.unwritten == 0 || self.behind)
     }
 
     /// Whether every request has its answer, or waits for the client.
@@ -277,6 +297,7 @@ impl Exchange {
         for emit in emits {
             match emit {
                 Emit::Bytes(bytes) => batch.answers.push(bytes),
+                told @ Emit::Out(_) => batch.outs.push(told),
                 other @ (Emit::Bytewise(_)
                 | Emit::Stderr(_)
                 | Emit::Delay(_)
@@ -285,6 +306,7 @@ impl Exchange {
                 | Emit::Spawn(_)
                 | Emit::TakeMemory(_)
                 | Emit::Wake(..)
+                | Emit::Forget(_)
                 | Emit::End(_)) => out.push(other),
             }
         }
@@ -298,6 +320,7 @@ impl Exchange {
             line.extend(answers.join(&b','));
             line.extend(b"]\n");
             out.push(Emit::Bytes(line));
+            out.extend(batch.outs);
         }
         out
     }

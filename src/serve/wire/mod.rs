@@ -69,9 +69,9 @@ impl Wire {
         message: &Value,
     ) -> impl Future<Output = io::Result<()>> + Send + use<> {
         let emits = self.exchange().outgoing(message);
-        self.settled.notify_waiters();
         let (done, written) = oneshot::channel();
-        let queued = self.jobs.send(Job::Emit(emits, Some(done)));
+        let queued = self.queue(Job::Emit(emits, Some(done)));
+        self.settled.notify_waiters();
         async move {
             queued.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
             written
@@ -135,7 +135,7 @@ impl Wire {
             return;
         }
         let (done, written) = oneshot::channel();
-        if self.jobs.send(Job::EmitInTurn(emits, done)).is_ok() {
+        if self.queue(Job::EmitInTurn(emits, done)).is_ok() {
             // The writer ended first: then there is nothing left to wait for.
             let _ = written.await;
         }
@@ -144,12 +144,28 @@ impl Wire {
     fn emit(&self, emits: Vec<Emit>) {
         if !emits.is_empty() {
             // A writer that has ended loses nothing that anybody could read.
-            let _ = self.jobs.send(Job::Emit(emits, None));
+            let _ = self.queue(Job::Emit(emits, None));
         }
     }
 
-    /// Waits until each request handed to rmcp is answered or waits for something outside, so
-    /// that answers and journal come in one order however fast the lines arrive.
+    fn queue(&self, job: Job) -> Result<(), mpsc::error::SendError<Job>> {
+        self.exchange().queued();
+        self.jobs.send(job)
+    }
+
+    /// The writer has done a job.
+    fn written(&self) {
+        self.exchange().written();
+        self.settled.notify_waiters();
+    }
+
+    /// What the tap wanted to hear of is out.
+    fn out(&self, ticket: Ticket) {
+        self.exchange().tap.out(ticket);
+    }
+
+    /// Waits until each request handed to rmcp is answered, in writing, or waits for something outside, so that answers
+    /// and journal come in one order however fast the lines arrive.
     async fn settle(&self) {
         let quiet = async {
             loop {
@@ -160,7 +176,8 @@ impl Wire {
                 told.await;
             }
         };
-        // A handler that waits without saying so must not stop the reading for good.
+        // A handler that waits without saying so must not stop the reading for good, and neither must a client that
+        // says all it has to say before it reads.
         if tokio::time::timeout(SETTLE, quiet).await.is_err() {
             self.exchange().give_up_waiting();
         }

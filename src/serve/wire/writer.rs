@@ -1,5 +1,6 @@
 //! Does what emits say, one list after the other; delayed rests are overtaken.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -32,6 +33,8 @@ pub(in crate::serve) struct Writer<W, E> {
     delayed: JoinSet<Later>,
     /// How many of the delayed ones a close waits for.
     awaited: usize,
+    /// Answers that are given up, should they still be among the delayed ones.
+    forgotten: HashSet<Ticket>,
     /// Memory that a fault wants taken.
     taken: Vec<Vec<u8>>,
 }
@@ -73,6 +76,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             wire,
             delayed: JoinSet::new(),
             awaited: 0,
+            forgotten: HashSet::new(),
             taken: Vec::new(),
         }
     }
@@ -88,6 +92,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 job = self.queue.recv() => match job {
                     Some(Job::Emit(emits, done)) => {
                         let step = self.perform(emits, Delays::Overtaken).await;
+                        self.wire.written();
                         if let Some(done) = done {
                             // Who does not wait for it needs no word.
                             let _ = done.send(());
@@ -96,6 +101,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                     }
                     Some(Job::EmitInTurn(emits, done)) => {
                         let step = self.perform(emits, Delays::InTurn).await;
+                        self.wire.written();
                         let _ = done.send(());
                         step
                     }
@@ -131,6 +137,9 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
         let emits = match later {
             Later::Rest(rest) => {
                 self.awaited -= 1;
+                if self.is_forgotten(&rest) {
+                    return Ok(());
+                }
                 rest
             }
             Later::Wake(ticket, awaited) => {
@@ -142,10 +151,21 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     }
 
     async fn perform(&mut self, emits: Vec<Emit>, delays: Delays) -> Result<(), Wrote> {
-        let mut emits = emits.into_iter();
+        let mut emits = emits.into_iter().peekable();
         while let Some(emit) = emits.next() {
             match emit {
-                Emit::Bytes(bytes) => self.write(&bytes).await?,
+                Emit::Bytes(bytes) => {
+                    let told: Vec<Emit> =
+                        std::iter::from_fn(|| emits.next_if(|emit| matches!(emit, Emit::Out(_))))
+                            .collect();
+                    // Who has read it all finds it in the journal, and of what nobody reads nothing is there: the tap
+                    // is told between the last two bytes.
+                    let (most, last) =
+                        bytes.split_at(bytes.len().saturating_sub(usize::from(!told.is_empty())));
+                    self.write(most).await?;
+                    self.tell(&told);
+                    self.write(last).await?;
+                }
                 Emit::Bytewise(bytes) => {
                     for byte in bytes {
                         self.write(&[byte]).await?;
@@ -153,15 +173,15 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 }
                 Emit::Stderr(bytes) => self.write_errors(&bytes).await,
                 Emit::Flood(flood) => self.flood(&flood).await?,
-                Emit::Delay(length) => match delays {
-                    Delays::InTurn => {
+                Emit::Delay(length) => {
+                    // No frame can overtake where no time passes, and none may: which one it is would be chance.
+                    if delays == Delays::InTurn || !self.clock.takes_time() {
                         self.clock.sleep(length).await;
-                    }
-                    Delays::Overtaken => {
+                    } else {
                         self.later(length, emits.collect());
                         return Ok(());
                     }
-                },
+                }
                 Emit::CloseStdout => {
                     if let Some(mut output) = self.output.take() {
                         // What cannot be closed goes with the process.
@@ -176,10 +196,27 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
                 }
                 Emit::TakeMemory(size) => self.taken.push(memory(size)),
                 Emit::Wake(length, ticket) => self.wake(length, ticket),
+                Emit::Out(_) => self.tell(&[emit]),
+                Emit::Forget(ticket) => drop(self.forgotten.insert(ticket)),
                 Emit::End(ending) => return Err(Wrote::Ending(ending)),
             }
         }
         Ok(())
+    }
+
+    /// Tells the tap what is out; nothing is where stdout is closed.
+    fn tell(&self, outs: &[Emit]) {
+        if self.output.is_some() {
+            outs.iter()
+                .filter_map(ticket)
+                .for_each(|it| self.wire.out(it));
+        }
+    }
+
+    /// Whether all answers of a delayed list are given up, if it holds any.
+    fn is_forgotten(&self, rest: &[Emit]) -> bool {
+        let mut answers = rest.iter().filter_map(ticket).peekable();
+        answers.peek().is_some() && answers.all(|ticket| self.forgotten.contains(&ticket))
     }
 
     fn wake(&mut self, length: Duration, ticket: Ticket) {
@@ -221,7 +258,7 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
     }
 
     async fn write(&mut self, bytes: &[u8]) -> Result<(), Wrote> {
-        let Some(output) = &mut self.output else {
+        let Some(output) = self.output.as_mut().filter(|_| !bytes.is_empty()) else {
             return Ok(());
         };
         let written = async {
@@ -229,6 +266,24 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
             output.flush().await
         };
         written.await.map_err(|_| Wrote::Broken)
+    }
+}
+
+/// The ticket of what is told when it is out.
+fn ticket(emit: &Emit) -> Option<Ticket> {
+    match emit {
+        Emit::Out(ticket) => Some(*ticket),
+        Emit::Bytes(_)
+        | Emit::Bytewise(_)
+        | Emit::Stderr(_)
+        | Emit::Delay(_)
+        | Emit::Flood(_)
+        | Emit::CloseStdout
+        | Emit::Spawn(_)
+        | Emit::TakeMemory(_)
+        | Emit::Wake(..)
+        | Emit::Forget(_)
+        | Emit::End(_) => None,
     }
 }
 

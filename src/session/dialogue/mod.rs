@@ -85,8 +85,8 @@ pub(super) struct Dialogue {
     pub(super) revision: Revision,
     /// Which log messages the server may send.
     pub(super) log_levels: LogLevels,
-    /// Whether the server declared `logging`; taken for granted before the handshake.
-    pub(super) logs_declared: bool,
+    /// The capabilities that the server declared; nothing before the handshake.
+    pub(super) declared: Option<Value>,
     /// Whether the server was ever heard, whatever the assertion.
     pub(super) voice: Voice,
     /// What was not answered when the time was over.
@@ -122,7 +122,7 @@ impl Dialogue {
             life: Life::Beginning,
             revision,
             log_levels: LogLevels::default(),
-            logs_declared: true,
+            declared: None,
             voice: Voice::Unheard,
             overdue: None,
             their_ids: HashSet::new(),

@@ -9,7 +9,7 @@ use crate::{
     },
     protocol::{
         message::{self, Id},
-        method::LogLevel,
+        method::{LogLevel, needs_client_capability, needs_server_capability},
         shape::{self, FlawKind},
     },
     session::{client::Refusal, correlation::id_value, record::brief_name},
@@ -26,9 +26,10 @@ impl Dialogue {
         let deviation = match method.as_str() {
             "notifications/progress" => self.progress.check(&params),
             "notifications/message" => self.log_message(&params),
-            "notifications/tools/list_changed" => self.list_changed("tools"),
-            "notifications/prompts/list_changed" => self.list_changed("prompts"),
-            "notifications/resources/list_changed" => self.list_changed("resources"),
+            "notifications/tools/list_changed" => self.list_changed(&method, "tools"),
+            "notifications/prompts/list_changed" => self.list_changed(&method, "prompts"),
+            "notifications/resources/list_changed" => self.list_changed(&method, "resources"),
+            "notifications/resources/updated" => self.undeclared(&method),
             _ => None,
         };
         if method == "notifications/cancelled" {
@@ -71,11 +72,30 @@ impl Dialogue {
         });
     }
 
-    fn list_changed(&mut self, capability: &'static str) -> Option<(FindingCode, String)> {
+    fn list_changed(
+        &mut self,
+        method: &str,
+        capability: &'static str,
+    ) -> Option<(FindingCode, String)> {
         if !self.changed.contains(&capability) {
             self.changed.push(capability);
         }
-        None
+        self.undeclared(method)
+    }
+
+    /// A notification of a feature that the server did not declare. Before the handshake nobody knows what it declares.
+    fn undeclared(&self, method: &str) -> Option<(FindingCode, String)> {
+        let declared = self.declared.as_ref()?;
+        let (capability, member) = needs_server_capability(method)?;
+        let missing = match (declared.get(capability), member) {
+            (None, _) => capability.to_owned(),
+            (Some(given), Some(member)) if given.get(member) != Some(&Value::Bool(true)) => {
+                format!("{capability}.{member}")
+            }
+            (Some(_), _) => return None,
+        };
+        let message = format!("`{method}` comes, and `{missing}` is not declared");
+        Some((FindingCode::CapabilityUndeclared, message))
     }
 
     fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {
@@ -86,11 +106,8 @@ impl Dialogue {
                 "a log message of a level that does not exist".into(),
             ));
         };
-        if !self.logs_declared {
-            return Some((
-                FindingCode::CapabilityUndeclared,
-                "log messages come, and `logging` is not declared".into(),
-            ));
+        if let Some(undeclared) = self.undeclared("notifications/message") {
+            return Some(undeclared);
         }
         let set = self.log_levels.lowest()?;
         (level < set).then(|| {
@@ -145,6 +162,13 @@ impl Dialogue {
             if let Some(message) = reply.undeclared {
                 self.record
                     .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
+            } else if self.life == Life::Open
+                && let Some(capability) = needs_client_capability(&method)
+                && !self.revision.has_client_capability(capability)
+            {
+                let message = format!("`{method}`, which {} does not have", self.revision);
+                self.record
+                    .note(FindingCode::UnknownRequest, message, heard.bytes);
             }
             let record = shape::request(&method, self.revision, &params);
             self.compare(&method, record, &params, heard);

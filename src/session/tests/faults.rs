@@ -16,7 +16,10 @@ use crate::{
         finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
-    suite::model::subject::{ListCall, PromptsCall, Subject},
+    suite::model::{
+        server::{ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply},
+        subject::{ListCall, PromptsCall, Subject},
+    },
 };
 
 /// When a session was over.
@@ -781,6 +784,118 @@ async fn capabilities_that_are_not_true() {
     let (seen, _) = act(&prompts, extra).await;
     assert_eq!(class(&seen), "result");
     assert_eq!(codes(&seen), [F::CapabilityUndeclared]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_the_revision_does_not_have() {
+    async fn case(revision: &'static str, wanted: &[&str]) {
+        let client = ClientBehaviour {
+            elicitation: Some(ElicitationReplies::InOrder(vec![ElicitationReply {
+                action: ElicitationAction::Decline,
+                content: None,
+            }])),
+            ..ClientBehaviour::default()
+        };
+        let asks = line(
+            r#"{"jsonrpc":"2.0","id":"e","method":"elicitation/create","params":{"message":"who?","requestedSchema":{"type":"object","properties":{}}}}"#,
+        );
+        let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+            "initialize" => vec![result(&json!({
+                "protocolVersion": revision,
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "scripted", "version": "1"},
+            }))],
+            "tools/call" => vec![asks.clone(), said("hi")],
+            _ => Vec::new(),
+        });
+        let mut stage = Stage::with(plot, &client);
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        let said = seen.findings.iter().map(|finding| finding.message.as_str());
+        assert_eq!(said.collect::<Vec<_>>(), wanted, "{revision}");
+        assert!(codes(&seen).iter().all(|code| *code == F::UnknownRequest));
+        // The suite said how to answer, and the verdict is its own.
+        let (_, received) = stage.close().await;
+        let answer = received.iter().find(|sent| sent["id"] == "e").unwrap();
+        assert_eq!(answer["result"], json!({"action": "decline"}));
+    }
+    for (revision, wanted) in [
+        (
+            "2024-11-05",
+            "`elicitation/create`, which 2024-11-05 does not have",
+        ),
+        (
+            "2025-03-26",
+            "`elicitation/create`, which 2025-03-26 does not have",
+        ),
+    ] {
+        case(revision, &[wanted]).await;
+    }
+    case("2025-06-18", &[]).await;
+    case("2025-11-25", &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_of_what_was_not_declared() {
+    async fn case(capabilities: Value, method: &str, missing: Option<&str>) {
+        let told = notification(method, &json!({"uri": "a://b", "level": "info", "data": 1}));
+        let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+            "initialize" => vec![hands_with(&capabilities)],
+            "tools/call" => vec![told.clone(), said("hi")],
+            _ => Vec::new(),
+        });
+        let (seen, _) = act(&echo(), plot).await;
+        assert_eq!(class(&seen), "result");
+        let said: Vec<_> = seen
+            .findings
+            .iter()
+            .filter(|finding| finding.code == F::CapabilityUndeclared)
+            .map(|finding| finding.message.as_str())
+            .filter(|message| message.starts_with(&format!("`{method}`")))
+            .collect();
+        let wanted =
+            missing.map(|missing| format!("`{method}` comes, and `{missing}` is not declared"));
+        assert_eq!(said, wanted.as_deref().into_iter().collect::<Vec<_>>());
+    }
+    for (name, changed) in [
+        ("tools", "notifications/tools/list_changed"),
+        ("prompts", "notifications/prompts/list_changed"),
+        ("resources", "notifications/resources/list_changed"),
+    ] {
+        let member = format!("{name}.listChanged");
+        case(json!({}), changed, Some(name)).await;
+        case(json!({name: {}}), changed, Some(&member)).await;
+        case(
+            json!({name: {"listChanged": false}}),
+            changed,
+            Some(&member),
+        )
+        .await;
+        case(json!({name: {"listChanged": true}}), changed, None).await;
+    }
+    let updated = "notifications/resources/updated";
+    case(json!({"tools": {}}), updated, Some("resources")).await;
+    case(
+        json!({"resources": {}}),
+        updated,
+        Some("resources.subscribe"),
+    )
+    .await;
+    case(json!({"resources": {"subscribe": true}}), updated, None).await;
+    case(json!({}), "notifications/message", Some("logging")).await;
+    case(json!({"logging": {}}), "notifications/message", None).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_before_the_handshake_is_over_is_not_held_against_its_answer() {
+    let told = notification("notifications/tools/list_changed", &json!({}));
+    let plot = Box::new(move |asked: &str, _: usize, _: &Value| match asked {
+        "initialize" => vec![told.clone(), hands_with(&json!({"tools": {}}))],
+        "tools/call" => vec![said("hi")],
+        _ => Vec::new(),
+    });
+    let (seen, _) = act(&echo(), plot).await;
+    assert_eq!(codes(&seen), []);
 }
 
 #[tokio::test(start_paused = true)]

@@ -63,8 +63,8 @@ pub(super) fn said(text: &str) -> Act {
 /// A usable answer of the handshake.
 pub(super) fn hands() -> Act {
     hands_with(&json!({
-        "tools": {}, "prompts": {}, "logging": {}, "completions": {},
-        "resources": {"subscribe": true},
+        "tools": {"listChanged": true}, "prompts": {"listChanged": true}, "logging": {}, "completions": {},
+        "resources": {"subscribe": true, "listChanged": true},
     }))
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Moment;
 use crate::serve::faults::reply::Reply;
+use crate::serve::tap::HandOn;
 
 /// The cursors that these faults give out. They come back with them, and nobody behind us knows them.
 pub(in crate::serve::faults) const CURSORS: [&str; 4] = ["cursor-a", "cursor-b", "cursor-same", ""];
@@ -155,4 +156,13 @@ fn set_cursor(reply: &mut Reply, cursor: &str) {
 
 fn tool(name: &str) -> Value {
     json!({"name": name, "description": "one of many", "inputSchema": {"type": "object"}})
+}
+
+/// The request as if it asked for the first page.
+pub(in crate::serve::faults) fn without_cursor(message: &Value) -> HandOn {
+    let mut message = message.clone();
+    if let Some(params) = message.get_mut("params").and_then(Value::as_object_mut) {
+        params.shift_remove("cursor");
+    }
+    HandOn::Instead(message)
 }

@@ -11,6 +11,7 @@ use rmcp::service::ServiceError;
 use serde_json::{Value, json};
 
 use super::{Hints, Spec};
+use crate::protocol::revision::Revision;
 use crate::serve::surface::call::{Call, tool_error};
 use crate::serve::surface::levels::Era;
 use crate::serve::wire::WaitsFor;
@@ -92,6 +93,13 @@ async fn ask(
     method: &str,
     params: Value,
 ) -> Result<Value, ErrorData> {
+    if let Some(agreed) = agreed(call)
+        && !agreed.has_client_capability(capability)
+    {
+        return Ok(tool_error(&format!(
+            "revision {agreed} has no \"{method}\", so the client is not asked"
+        )));
+    }
     if !declares(call, capability) {
         return match call.era {
             Era::Legacy => Ok(tool_error(&format!(
@@ -168,6 +176,11 @@ fn answered(method: &str, answer: &Value) -> Value {
         "content": [{"type": "text", "text": text.unwrap_or_else(|| answer.to_string())}],
         "structuredContent": answer,
     })
+}
+
+/// The revision that both speak.
+fn agreed(call: &Call<'_>) -> Option<Revision> {
+    Revision::from_name(call.context.protocol_version()?.as_str())
 }
 
 fn declares(call: &Call<'_>, capability: &str) -> bool {

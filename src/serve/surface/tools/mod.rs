@@ -12,6 +12,7 @@ mod waiting;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -214,7 +215,12 @@ impl BenchTool {
         let given = Value::Object(arguments.clone());
         let mut problems = validator.iter_errors(&given).map(|error| {
             let at = error.instance_path().to_string();
-            if at.is_empty() {
+            if matches!(error.kind(), ValidationErrorKind::FalseSchema)
+                && let Some(name) = arguments.keys().next()
+            {
+                // A schema without properties: it is known by the argument's value alone.
+                format!("there are none, and \"{name}\" is given")
+            } else if at.is_empty() {
                 error.to_string()
             } else {
                 format!("{error} at {at}")
@@ -267,6 +273,12 @@ mod tests {
         let problem = BenchTool::Slow.check(&arguments(wrong)).unwrap_err();
         assert!(problem.contains("invalid arguments for slow"), "{problem}");
         assert!(problem.contains("/milliseconds"), "{problem}");
+        let extra = serde_json::json!({"extra": 1});
+        let problem = BenchTool::Counter.check(&arguments(extra)).unwrap_err();
+        assert_eq!(
+            problem,
+            "invalid arguments for counter: there are none, and \"extra\" is given"
+        );
         let right = serde_json::json!({"milliseconds": 3});
         assert!(BenchTool::Slow.check(&arguments(right)).is_ok());
     }
