@@ -51,6 +51,8 @@ const GO_OPTION: &str = "fix";
 fn not_here(error: &mut Error, found: &str) {
     let text = format!("`{found}` of the Go tool is not here yet; docs/compat.md tells what is");
     let text = ContextValue::StyledStrs(vec![StyledStr::from(text)]);
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, text);
 }
 
@@ -60,7 +62,6 @@ fn verb(error: &mut Error, root: &Command, words: &[OsString]) {
     };
     if GO_VERBS.contains(&found.as_str()) {
         let found = found.clone();
-        error.remove(ContextKind::SuggestedSubcommand);
         not_here(error, &found);
         return;
     }
@@ -83,8 +84,7 @@ fn option(error: &mut Error, root: &Command, words: &[OsString]) {
         return;
     };
     if found == GO_OPTION && verb.get_name() == "run" {
-        error.remove(ContextKind::SuggestedArg);
-        not_here(error, "--fix");
+        not_here(error, &format!("--{GO_OPTION}"));
         return;
     }
     let own = nearest(&found, options(verb));

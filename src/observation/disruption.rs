@@ -18,6 +18,9 @@ pub(crate) enum Phase {
     Subject,
 }
 
+/// The phases of a server that does not serve yet.
+pub(crate) const BEFORE_SERVING: [Phase; 2] = [Phase::Start, Phase::Handshake];
+
 impl Phase {
     /// The word used in reports.
     pub(crate) fn word(self) -> &'static str {
@@ -63,6 +66,9 @@ pub(crate) enum DisruptionKind {
     /// The run was interrupted.
     Interrupted,
 }
+
+/// How a server ends that, in one of the phases before, never came to serve.
+pub(crate) const NEVER_SERVED: [DisruptionKind; 2] = [DisruptionKind::Start, DisruptionKind::Crash];
 
 impl DisruptionKind {
     /// The stable word used in reports.

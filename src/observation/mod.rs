@@ -33,7 +33,7 @@ pub(crate) struct Observation {
     /// Why the subject could not be observed; absent when it was.
     pub(crate) disruption: Option<Disruption>,
     /// What the handshake said.
-    pub(crate) session: Option<SessionFacts>,
+    pub(crate) session: Option<Arc<SessionFacts>>,
     /// The setup steps, then the steps of a `steps` subject, in the order of their start.
     pub(crate) steps: Vec<StepSeen>,
     /// The subject's answer.
@@ -126,11 +126,14 @@ impl SessionFacts {
         }
     }
 
-    /// Whether the server declared a capability, e.g. `prompts`.
+    /// What the server declared of a capability, e.g. `prompts`.
+    pub(crate) fn declared(&self, capability: &str) -> Option<&Value> {
+        self.initialize.get("capabilities")?.get(capability)
+    }
+
+    /// Whether the server declared a capability.
     pub(crate) fn declares(&self, capability: &str) -> bool {
-        self.initialize
-            .get("capabilities")
-            .is_some_and(|declared| declared.get(capability).is_some())
+        self.declared(capability).is_some()
     }
 }
 

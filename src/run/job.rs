@@ -29,10 +29,7 @@ use super::{
 };
 use crate::{
     isolate::{pace::Until, process::Inherited},
-    observation::{
-        SessionFacts,
-        disruption::{Disruption, DisruptionKind, Phase},
-    },
+    observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::{
         EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
@@ -335,7 +332,7 @@ fn outcome(
         server: observation
             .session
             .as_ref()
-            .and_then(SessionFacts::server)
+            .and_then(|facts| facts.server())
             .or(seen.command_line),
         revision: observation
             .session

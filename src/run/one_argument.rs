@@ -2,7 +2,7 @@
 //! shell takes it apart.
 
 use crate::{
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::disruption::{BEFORE_SERVING, Disruption, NEVER_SERVED},
     suite::model::server::Target,
     words::text,
 };
@@ -12,13 +12,8 @@ const SHOWN: usize = 120;
 
 /// Says so, where nothing explains the end of the server better.
 pub(super) fn explain(disruption: &mut Disruption, target: &Target) {
-    let never_served = matches!(
-        (disruption.kind, disruption.phase),
-        (
-            DisruptionKind::Crash | DisruptionKind::Start,
-            Phase::Start | Phase::Handshake
-        )
-    );
+    let never_served =
+        NEVER_SERVED.contains(&disruption.kind) && BEFORE_SERVING.contains(&disruption.phase);
     if !never_served || disruption.help.is_some() {
         return;
     }

@@ -1,5 +1,7 @@
 //! The beginning of a session: `initialize`, the revision both speak, `notifications/initialized`.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -102,11 +104,12 @@ impl Session {
             record.note(FindingCode::OtherRevision, message, frame.as_bytes());
         }
         self.exchange.dialogue.revision = revision;
-        self.exchange.dialogue.declared = result.get("capabilities").cloned();
-        self.facts = Some(SessionFacts {
+        let facts = Arc::new(SessionFacts {
             revision,
             initialize: result,
         });
+        self.exchange.dialogue.facts = Some(Arc::clone(&facts));
+        self.facts = Some(facts);
         self.exchange.dialogue.life = Life::Open;
         self.exchange
             .notify("notifications/initialized", &Value::Null)

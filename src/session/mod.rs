@@ -30,7 +30,7 @@ mod tests;
 pub(crate) mod trajectory;
 mod wait;
 
-use std::{mem, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -73,7 +73,7 @@ pub(crate) struct Script<'a> {
 pub(crate) struct Session {
     exchange: Exchange,
     /// What the handshake said; `None` before it.
-    facts: Option<SessionFacts>,
+    facts: Option<Arc<SessionFacts>>,
     /// The answer to the handshake, for the subject that is about it.
     handshake: Option<Answer>,
     /// The answer to the level that a subject set before its setup.

@@ -102,18 +102,14 @@ pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Opt
 /// Whether an expectation holds of a call that failed before it did anything, without asking for that.
 fn holds_of_failure(expectation: &Expectation) -> bool {
     let speaks_of_content = |one: &Expectation| {
-        matches!(
-            one,
-            Expectation::Contains(_)
-                | Expectation::ContainsAny(_)
-                | Expectation::InOrder(_)
-                | Expectation::MatchesRegex(_)
-                | Expectation::Equals(_)
-                | Expectation::JsonPath(_)
-                | Expectation::Structured(_)
-                | Expectation::JsonSchema(_)
-                | Expectation::Content(_)
-        )
+        speaks_of_text(one)
+            || matches!(
+                one,
+                Expectation::JsonPath(_)
+                    | Expectation::Structured(_)
+                    | Expectation::JsonSchema(_)
+                    | Expectation::Content(_)
+            )
     };
     if let Expectation::Not(inner) = expectation {
         return inner.iter().all(|(_, one)| speaks_of_content(one));
@@ -124,10 +120,7 @@ fn holds_of_failure(expectation: &Expectation) -> bool {
     if let Expectation::Notifications(wanted) = expectation {
         return wanted.wants_none();
     }
-    matches!(
-        expectation,
-        Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
-    )
+    limits(expectation)
 }
 
 /// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
@@ -143,26 +136,33 @@ pub(super) fn open_steps(steps: &[Step]) -> Option<String> {
 
 /// Whether an expectation holds where nothing comes, without asking for that.
 fn holds_of_silence(expectation: &Expectation) -> bool {
-    let speaks_of_text = |one: &Expectation| {
-        matches!(
-            one,
-            Expectation::Contains(_)
-                | Expectation::ContainsAny(_)
-                | Expectation::InOrder(_)
-                | Expectation::MatchesRegex(_)
-                | Expectation::Equals(_)
-        )
-    };
     if let Expectation::Not(inner) = expectation {
         return inner.iter().all(|(_, one)| speaks_of_text(one));
     }
+    limits(expectation)
+        || matches!(
+            expectation,
+            Expectation::NotError(true) | Expectation::IsError(false)
+        )
+}
+
+/// Whether an expectation says what the text under test is or has.
+fn speaks_of_text(expectation: &Expectation) -> bool {
     matches!(
         expectation,
-        Expectation::NotContains(_)
-            | Expectation::NotError(true)
-            | Expectation::IsError(false)
-            | Expectation::MaxBytes(_)
-            | Expectation::MaxDuration(_)
+        Expectation::Contains(_)
+            | Expectation::ContainsAny(_)
+            | Expectation::InOrder(_)
+            | Expectation::MatchesRegex(_)
+            | Expectation::Equals(_)
+    )
+}
+
+/// Whether an expectation says only how much may come, and what not.
+fn limits(expectation: &Expectation) -> bool {
+    matches!(
+        expectation,
+        Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
     )
 }
 

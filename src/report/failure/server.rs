@@ -2,7 +2,7 @@
 //! the wire, and where the time went.
 
 use crate::{
-    observation::disruption::{DisruptionKind, Phase},
+    observation::disruption::{BEFORE_SERVING, DisruptionKind, NEVER_SERVED, Phase},
     report::{
         failure::{Detail, Frames, Page, Times, Tone, stderr::Shown},
         record::{AttemptRecord, Evidence, FrameRecord, Phases, Record, Sender},
@@ -106,8 +106,8 @@ fn show_stderr(page: &mut Page, evidence: &Evidence, most: usize) {
 
 /// Whether the server ended of its own start, or within the handshake.
 fn never_served(evidence: &Evidence) -> bool {
-    let early = [Phase::Start, Phase::Handshake].map(Phase::word);
-    let ended = [DisruptionKind::Start, DisruptionKind::Crash].map(DisruptionKind::word);
+    let early = BEFORE_SERVING.map(Phase::word);
+    let ended = NEVER_SERVED.map(DisruptionKind::word);
     evidence.disruption.as_ref().is_some_and(|disruption| {
         early.contains(&disruption.phase.as_str()) && ended.contains(&disruption.kind.as_str())
     })

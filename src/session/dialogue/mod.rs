@@ -6,7 +6,10 @@ mod levels;
 mod told;
 mod transcript;
 
-use std::collections::{HashSet, VecDeque};
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -22,6 +25,7 @@ use super::{
 };
 use crate::{
     observation::{
+        SessionFacts,
         disruption::DisruptionKind,
         finding::{Finding, FindingCode},
     },
@@ -85,8 +89,8 @@ pub(super) struct Dialogue {
     pub(super) revision: Revision,
     /// Which log messages the server may send.
     pub(super) log_levels: LogLevels,
-    /// The capabilities that the server declared; nothing before the handshake.
-    pub(super) declared: Option<Value>,
+    /// What the handshake told; nothing before it.
+    pub(super) facts: Option<Arc<SessionFacts>>,
     /// Whether the server was ever heard, whatever the assertion.
     pub(super) voice: Voice,
     /// What was not answered when the time was over.
@@ -122,7 +126,7 @@ impl Dialogue {
             life: Life::Beginning,
             revision,
             log_levels: LogLevels::default(),
-            declared: None,
+            facts: None,
             voice: Voice::Unheard,
             overdue: None,
             their_ids: HashSet::new(),

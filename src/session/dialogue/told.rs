@@ -26,9 +26,9 @@ impl Dialogue {
         let deviation = match method.as_str() {
             "notifications/progress" => self.progress.check(&params),
             "notifications/message" => self.log_message(&params),
-            "notifications/tools/list_changed" => self.list_changed(&method, "tools"),
-            "notifications/prompts/list_changed" => self.list_changed(&method, "prompts"),
-            "notifications/resources/list_changed" => self.list_changed(&method, "resources"),
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.list_changed(&method),
             "notifications/resources/updated" => self.undeclared(&method),
             _ => None,
         };
@@ -72,11 +72,8 @@ impl Dialogue {
         });
     }
 
-    fn list_changed(
-        &mut self,
-        method: &str,
-        capability: &'static str,
-    ) -> Option<(FindingCode, String)> {
+    fn list_changed(&mut self, method: &str) -> Option<(FindingCode, String)> {
+        let (capability, _) = needs_server_capability(method)?;
         if !self.changed.contains(&capability) {
             self.changed.push(capability);
         }
@@ -85,9 +82,9 @@ impl Dialogue {
 
     /// A notification of a feature that the server did not declare. Before the handshake nobody knows what it declares.
     fn undeclared(&self, method: &str) -> Option<(FindingCode, String)> {
-        let declared = self.declared.as_ref()?;
+        let facts = self.facts.as_ref()?;
         let (capability, member) = needs_server_capability(method)?;
-        let missing = match (declared.get(capability), member) {
+        let missing = match (facts.declared(capability), member) {
             (None, _) => capability.to_owned(),
             (Some(given), Some(member)) if given.get(member) != Some(&Value::Bool(true)) => {
                 format!("{capability}.{member}")

@@ -116,19 +116,19 @@ fn meant(root: &Node) -> Meant {
     let Kind::Map(entries) = &root.kind else {
         return Meant::Nothing;
     };
-    let known = ["server", "setup", "client", "trace", "audit_log"];
     let mut meant = Meant::Nothing;
     for entry in entries {
         let key = entry.key.text.as_str();
         if SUBJECTS.contains(&key)
-            || known.contains(&key)
             || OF_ASSERTIONS_ONLY.contains(&key)
             || expects_something(&entry.value)
         {
             meant = meant.max(Meant::Assertion);
         } else if SUBJECTS.iter().any(|subject| is_near(key, subject)) {
             meant = Meant::Misspelt;
-        } else if known[..2].iter().any(|known| is_near(key, known))
+        } else if OF_ASSERTIONS_ONLY[..2]
+            .iter()
+            .any(|known| is_near(key, known))
             || key.to_lowercase().starts_with("assert")
         {
             meant = meant.max(Meant::Assertion);
@@ -145,8 +145,16 @@ fn meant(root: &Node) -> Meant {
     meant
 }
 
-/// Keys that no other tool's files have at their top.
-const OF_ASSERTIONS_ONLY: [&str; 2] = ["expect", "skip_unless_env"];
+/// Keys by which a document is an assertion; the first two also where they are misspelt.
+const OF_ASSERTIONS_ONLY: [&str; 7] = [
+    "server",
+    "setup",
+    "client",
+    "trace",
+    "audit_log",
+    "expect",
+    "skip_unless_env",
+];
 
 /// Whether a value is a subject under a key of another name, or a list with one: a map with `expect`, or with a tool
 /// and its arguments.

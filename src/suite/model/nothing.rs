@@ -74,30 +74,13 @@ fn of_progress(wanted: &ProgressWanted) -> bool {
 impl NotificationsWanted {
     /// Whether nothing is asked for.
     pub(crate) fn asks_nothing(&self) -> bool {
-        let Self {
-            since: _,
-            min_count,
-            max_count,
-            methods,
-            not_methods,
-            in_order,
-            contains_data,
-            not_contains_data,
-            provoked: _,
-        } = self;
-        let lists = [
-            methods,
-            not_methods,
-            in_order,
-            contains_data,
-            not_contains_data,
-        ];
-        min_count.unwrap_or(0) == 0
-            && max_count.is_none()
-            && lists.iter().all(|list| list.is_empty())
+        self.wants_none()
+            && self.max_count.is_none()
+            && self.not_methods.is_empty()
+            && self.not_contains_data.is_empty()
     }
 
-    /// Whether something is asked for, and only that it does not come.
+    /// Whether nothing has to come.
     pub(crate) fn wants_none(&self) -> bool {
         let Self {
             since: _,
