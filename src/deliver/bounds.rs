@@ -8,7 +8,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::file::{self, Owner};
+use super::{
+    Content,
+    file::{self, Owner},
+};
 use crate::words::environment::Environment;
 
 /// The folders that may be written to, and whose files these are.
@@ -43,12 +46,12 @@ impl Bounds {
     }
 
     /// Replaces a file by one that is complete.
-    pub(super) fn replace(&self, path: &Path, text: &str) -> io::Result<()> {
+    pub(super) fn replace(&self, path: &Path, content: Content<'_>) -> io::Result<()> {
         let path = self.base.join(path);
         if self.roots.is_empty() {
-            return file::replace(&path, text, None);
+            return file::replace(&path, content, None);
         }
-        file::replace(&self.resolved(&path)?, text, self.owner)
+        file::replace(&self.resolved(&path)?, content, self.owner)
     }
 
     /// The path with its links followed, if it leads to a place that may be written to.
@@ -169,7 +172,9 @@ mod tests {
     impl Machine {
         fn write(&self, path: &str) -> Result<(), String> {
             let full = path.replace("ROOT", self.folder.path().to_str().unwrap());
-            let written = self.bounds.replace(Path::new(&full), "text");
+            let written = self
+                .bounds
+                .replace(Path::new(&full), &|out| out.write_all(b"text"));
             written.map_err(|error| error.to_string())
         }
 
@@ -261,7 +266,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.xml");
         let bounds = Bounds::of(&Environment::default());
-        bounds.replace(&path, "text").unwrap();
+        bounds
+            .replace(&path, &|out| out.write_all(b"text"))
+            .unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
     }
 }

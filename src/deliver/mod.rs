@@ -68,25 +68,40 @@ impl DeliverError {
     }
 }
 
+/// What is to be written, piece by piece: a long text is never held as a whole.
+pub(crate) type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 /// Writes a text to its place.
 pub(crate) fn write(
     destination: &Destination,
     text: &str,
     stdout: &mut Stdout,
 ) -> Result<(), DeliverError> {
+    write_pieces(destination, &|out| out.write_all(text.as_bytes()), stdout)
+}
+
+/// Writes a content to its place, piece by piece where that can be. Only what is appended to a file, or shown to a pipe
+/// or a device, is held as a whole.
+pub(crate) fn write_pieces(
+    destination: &Destination,
+    content: Content<'_>,
+    stdout: &mut Stdout,
+) -> Result<(), DeliverError> {
     match destination {
-        Destination::Stdout => stdout
-            .write_all(text.as_bytes())
+        Destination::Stdout => content(stdout)
             .and_then(|()| stdout.flush())
             .map_err(|cause| DeliverError::new("write", Path::new("stdout"), cause)),
-        Destination::File(path) => {
-            file::replace(path, text, None).map_err(|cause| DeliverError::new("write", path, cause))
-        }
-        Destination::Within(bounds, path) => bounds
-            .replace(path, text)
+        Destination::File(path) => file::replace(path, content, None)
             .map_err(|cause| DeliverError::new("write", path, cause)),
-        Destination::StepSummary(path) => command_file::add(path, text)
-            .map_err(|cause| DeliverError::new("append to", path, cause)),
+        Destination::Within(bounds, path) => bounds
+            .replace(path, content)
+            .map_err(|cause| DeliverError::new("write", path, cause)),
+        Destination::StepSummary(path) => {
+            let mut bytes = Vec::new();
+            content(&mut bytes)
+                .and_then(|()| command_file::add(path, &String::from_utf8_lossy(&bytes)))
+                .map_err(|cause| DeliverError::new("append to", path, cause))
+        }
     }
 }
 

@@ -316,6 +316,7 @@ mod tests {
         observation::catalog::{Catalog, Listing},
         outcome::{Outcome, Status},
         report::{
+            Format,
             compare::Scope,
             run_json,
             tests::sample::{interrupted, outcome, report, sample},
@@ -345,7 +346,7 @@ mod tests {
             ..Catalog::default()
         };
         run.catalogs.insert("s".to_owned(), catalog);
-        let stored = run_json::parse(&run_json::render(&run)).unwrap();
+        let stored = run_json::parse(&Format::RunJson.render(&run)).unwrap();
         let saved = |run| Baseline::updated(None, run, Scope::Whole).render();
         assert_eq!(saved(&run), saved(&stored));
     }

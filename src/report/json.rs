@@ -1,5 +1,7 @@
 //! The array of `run --json`: the Go tool's fields, which its plugins read, and ours after them.
 
+use std::io::{self, Write};
+
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -12,25 +14,23 @@ use crate::{
     words::workflow::neutral,
 };
 
-/// The run as JSON, with a final line end; `[]` when nothing ran.
-pub(crate) fn render(report: &RunReport) -> String {
+/// Writes the run as JSON, one result after the other, with a final line end; `[]` when nothing ran.
+pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let detail = Detail::usual(report.trials);
-    let mut text = "[".to_owned();
+    out.write_all(b"[")?;
     for (index, record) in report.records.iter().enumerate() {
-        text.push_str(if index == 0 { "\n" } else { ",\n" });
-        // One result at a time: the tree of all of them would be many times the text.
+        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
         for (at, line) in format!("{:#}", result(record, &detail)).lines().enumerate() {
-            text.push_str(if at == 0 { "  " } else { "\n  " });
+            out.write_all(if at == 0 { b"  " } else { b"\n  " })?;
             // A workflow's log would take `##[` for a command, even inside a string.
-            text.push_str(&neutral::json(line.to_owned()));
+            out.write_all(neutral::json(line.to_owned()).as_bytes())?;
         }
     }
-    text.push_str(if report.records.is_empty() {
-        "]\n"
+    out.write_all(if report.records.is_empty() {
+        b"]\n"
     } else {
-        "\n]\n"
-    });
-    text
+        b"\n]\n"
+    })
 }
 
 /// One outcome. `status` has the three words that readers know: an error is a `FAIL` of kind `error`.

@@ -3,11 +3,12 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    io::{self, Write},
     sync::Arc,
     time::Duration,
 };
 
-use chrono::DateTime;
+use chrono::{DateTime, FixedOffset};
 use quick_junit::{
     NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestRerun,
     TestSuite, XmlString,
@@ -33,35 +34,27 @@ const LONGEST_MESSAGE: usize = 300;
 /// Causes of a verdict that are told.
 const MOST_CAUSES: usize = 100;
 
-/// What is written if the serializer refuses: red, never an empty and so green file.
-const REFUSED: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
-<testsuites name=\"mcp-assert\" tests=\"1\" failures=\"0\" errors=\"1\"><testsuite name=\"mcp-assert\" \
-tests=\"1\" failures=\"0\" errors=\"1\"><testcase name=\"report\" classname=\"mcp-assert\"><error \
-message=\"the report could not be serialized\"/></testcase></testsuite></testsuites>
-";
-
-/// The end of a document.
+/// The end of a document, and of a suite in it. A raw `<` can only begin a tag, so they are found for sure.
 const END: &str = "</testsuites>";
+const SUITE_END: &str = "    </testsuite>\n";
 
-/// The run as XML.
-pub(crate) fn render(report: &RunReport) -> String {
-    text(report).unwrap_or_else(|_| REFUSED.to_owned())
-}
+/// What a suite, and a case in it, begins with.
+const SUITE_START: &str = "    <testsuite ";
+const CASE_START: &str = "        <testcase ";
 
-/// The XML, made one suite at a time: the tree of a whole run is several times its text.
-fn text(report: &RunReport) -> Result<String, SerializeError> {
-    let mut suites = String::new();
-    let mut junit = Report::new("mcp-assert");
-    junit.set_time(Duration::from_micros(report.duration_us));
-    // Of what was put together of nothing, nobody knows when it began.
-    let started = i64::try_from(report.started_unix_ms)
-        .ok()
-        .filter(|started| *started > 0)
-        .and_then(DateTime::from_timestamp_millis)
-        .map(|at| at.fixed_offset());
-    if let Some(started) = started {
-        junit.set_timestamp(started);
-    }
+/// Test cases that are made at once: the tree of a whole run is several times its text.
+const CASES_AT_ONCE: usize = 64;
+
+/// Writes the run as XML, some test cases after the other.
+pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let started = started(report);
+    let files = by_file(report);
+    let untold = untold(report);
+    let whole = frame(report, started, untold.as_ref())
+        .to_string()
+        .map_err(refused)?;
+    let (before, after) = whole.split_at(whole.rfind(END).unwrap_or(whole.len()));
+    out.write_all(before.as_bytes())?;
     let assertions = if report.trials > 1 {
         report.assertions()
     } else {
@@ -71,7 +64,7 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
     for one in &assertions {
         reliability.entry(&one.record.file).or_default().push(one);
     }
-    for (file, records) in by_file(report) {
+    for (file, records) in files {
         let mut suite = TestSuite::new(file.as_ref());
         if let Some(started) = started {
             suite.set_timestamp(started);
@@ -80,32 +73,113 @@ fn text(report: &RunReport) -> Result<String, SerializeError> {
         if let Some(own) = reliability.get(file.as_ref()) {
             add_reliability(&mut suite, own);
         }
-        let mut names = HashSet::new();
-        for record in records {
+        write_suite(report, (suite, &records), out)?;
+    }
+    if let Some(suite) = untold {
+        out.write_all(between(suite, SUITE_START, END)?.as_bytes())?;
+    }
+    out.write_all(after.as_bytes())
+}
+
+/// When the run began. Of what was put together of nothing, nobody knows.
+fn started(report: &RunReport) -> Option<DateTime<FixedOffset>> {
+    i64::try_from(report.started_unix_ms)
+        .ok()
+        .filter(|started| *started > 0)
+        .and_then(DateTime::from_timestamp_millis)
+        .map(|at| at.fixed_offset())
+}
+
+/// The document without its suites, which their counts come before.
+fn frame(
+    report: &RunReport,
+    started: Option<DateTime<FixedOffset>>,
+    untold: Option<&TestSuite>,
+) -> Report {
+    let mut junit = Report::new("mcp-assert");
+    junit.set_time(Duration::from_micros(report.duration_us));
+    if let Some(started) = started {
+        junit.set_timestamp(started);
+    }
+    let own = Counts::of(report.records.iter());
+    junit.tests = own.tests + untold.map_or(0, |suite| suite.tests);
+    junit.failures = own.failures + untold.map_or(0, |suite| suite.failures);
+    junit.errors = own.errors + untold.map_or(0, |suite| suite.errors);
+    junit.skipped = own.skipped + untold.map_or(0, |suite| suite.skipped);
+    junit
+}
+
+/// Writes the suite of these records, whose cases are none of it yet.
+fn write_suite(
+    report: &RunReport,
+    (mut suite, records): (TestSuite, &[&Record]),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let counts = Counts::of(records.iter().copied());
+    let mut names = HashSet::new();
+    let mut start = SUITE_START;
+    for some in records.chunks(CASES_AT_ONCE) {
+        for record in some {
             let name = unique(&record.display_name(report.trials), &mut names);
             suite.add_test_case(test_case(report, record, &name));
         }
-        add(suite, &mut junit, &mut suites)?;
+        counts.put_on(&mut suite);
+        out.write_all(between(suite, start, SUITE_END)?.as_bytes())?;
+        suite = TestSuite::new("");
+        start = CASE_START;
     }
-    if let Some(suite) = untold(report) {
-        add(suite, &mut junit, &mut suites)?;
-    }
-    // Around them in place: the text of a long run is not held twice.
-    let whole = junit.to_string()?;
-    let (before, after) = whole.split_at(whole.rfind(END).unwrap_or(whole.len()));
-    suites.insert_str(0, before);
-    suites.push_str(after);
-    Ok(suites)
+    out.write_all(SUITE_END.as_bytes())
 }
 
-/// Adds a suite to the text of the others, and to the counts of the whole.
-fn add(suite: TestSuite, junit: &mut Report, suites: &mut String) -> Result<(), SerializeError> {
-    junit.tests += suite.tests;
-    junit.failures += suite.failures;
-    junit.errors += suite.errors;
-    junit.skipped += suite.skipped;
-    suites.push_str(&alone(suite)?);
-    Ok(())
+/// The part of a document with this suite alone that begins with `start` and ends before `end`.
+fn between(suite: TestSuite, start: &str, end: &str) -> io::Result<String> {
+    let mut document = Report::new("");
+    document.add_test_suite(suite);
+    let mut text = document.to_string().map_err(refused)?;
+    text.truncate(text.rfind(end).unwrap_or(text.len()));
+    Ok(text.split_off(text.find(start).unwrap_or(0)))
+}
+
+/// What the serializer refuses is no report: whoever asked for it is told.
+fn refused(error: SerializeError) -> io::Error {
+    io::Error::other(error)
+}
+
+/// What is counted of records.
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl Counts {
+    fn of<'a>(records: impl Iterator<Item = &'a Record>) -> Self {
+        let mut counts = Self {
+            tests: 0,
+            failures: 0,
+            errors: 0,
+            skipped: 0,
+        };
+        for record in records {
+            counts.tests += 1;
+            match record.status {
+                Status::Pass => {}
+                Status::Fail => counts.failures += 1,
+                Status::Error => counts.errors += 1,
+                Status::Skip => counts.skipped += 1,
+            }
+        }
+        counts
+    }
+
+    /// On a suite that holds only some of them.
+    fn put_on(&self, suite: &mut TestSuite) {
+        suite.tests = self.tests;
+        suite.failures = self.failures;
+        suite.errors = self.errors;
+        suite.skipped = self.skipped;
+    }
 }
 
 /// Why the run is red beside its outcomes: a failure where something got worse that must not, else an error.
@@ -134,16 +208,6 @@ fn untold(report: &RunReport) -> Option<TestSuite> {
     suite.set_time(Duration::ZERO);
     suite.add_test_case(case);
     Some(suite)
-}
-
-/// The element of one suite, as it stands in a document. A raw `<` can only begin a tag, so it is found for sure.
-fn alone(suite: TestSuite) -> Result<String, SerializeError> {
-    let mut document = Report::new("");
-    document.add_test_suite(suite);
-    let text = document.to_string()?;
-    let start = text.find("    <testsuite ").unwrap_or(0);
-    let end = text.rfind(END).unwrap_or(text.len());
-    Ok(text[start..end].to_owned())
 }
 
 /// The records of each file; files in the order of the plan.
@@ -300,7 +364,7 @@ fn duration(record: &Record) -> Duration {
 mod tests {
     use quick_junit::Report;
 
-    use super::render;
+    use super::write;
     use crate::{
         outcome::Status,
         report::{
@@ -310,6 +374,12 @@ mod tests {
         },
         words::text::clean,
     };
+
+    fn render(report: &RunReport) -> String {
+        let mut bytes = Vec::new();
+        write(report, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
 
     fn parsed(report: &RunReport) -> Report {
         Report::deserialize_from_str(&render(report)).unwrap()
@@ -391,6 +461,28 @@ mod tests {
         let never = RunReport::default();
         assert!(!render(&never).contains("timestamp"));
         assert!(render(&sample()).contains("timestamp"));
+    }
+
+    #[test]
+    fn a_long_suite_is_one_suite() {
+        let outcomes = (0..200).map(|number| {
+            let mut outcome = outcome("a.yaml", &number.to_string());
+            outcome.status = [Status::Pass, Status::Fail, Status::Skip, Status::Error][number % 4];
+            outcome
+        });
+        let run = report(outcomes.collect(), 1);
+        let whole = parsed(&run);
+        let [suite] = &whole.test_suites[..] else {
+            panic!("{whole:?}");
+        };
+        let counts = |tests, skipped, errors, failures| (tests, skipped, errors, failures);
+        let wanted = counts(200, 50, 50, 50);
+        let told = counts(suite.tests, suite.skipped, suite.errors, suite.failures);
+        assert_eq!(told, wanted);
+        let told = counts(whole.tests, whole.skipped, whole.errors, whole.failures);
+        assert_eq!(told, wanted);
+        assert_eq!(suite.test_cases.len(), 200);
+        assert_eq!(suite.test_cases[199].name.as_str(), "199");
     }
 
     #[test]

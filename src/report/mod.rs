@@ -3,7 +3,7 @@
 //! terminal shows while the run goes on, in `terminal`.
 
 pub(crate) mod annotations;
-mod badge;
+pub(crate) mod badge;
 pub(crate) mod baseline;
 pub(crate) mod baselines;
 pub(crate) mod cleaner;
@@ -30,6 +30,8 @@ pub(crate) mod surface;
 pub(crate) mod tally;
 pub(crate) mod timings;
 pub(crate) mod verdict;
+
+use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -239,25 +241,39 @@ impl Format {
         }
     }
 
-    /// A text in this format that a workflow's runner can be shown: it obeys nothing of it, and it reads the same. JSON
-    /// is always written so.
-    pub(crate) fn harmless(self, text: String) -> String {
+    /// Writes it so that a workflow's runner can be shown it: it obeys nothing of it, and it reads the same. JSON is
+    /// always written so.
+    pub(crate) fn write_harmless(self, report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         match self {
-            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => text,
-            Self::Junit | Self::Markdown => neutral::lines(&text),
+            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => self.write(report, out),
+            Self::Junit | Self::Markdown => {
+                let mut bytes = Vec::new();
+                self.write(report, &mut bytes)?;
+                out.write_all(neutral::lines(&String::from_utf8_lossy(&bytes)).as_bytes())
+            }
+        }
+    }
+
+    /// Writes the run in this format: one with a part for each outcome piece by piece, one of bounded length at once.
+    /// Errs where `out` does.
+    pub(crate) fn write(self, report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Json => json::write(report, out),
+            Self::RunJson => run_json::write(report, out),
+            Self::Junit => junit::write(report, out),
+            Self::Markdown => out.write_all(markdown::render(report).as_bytes()),
+            Self::Badge => out.write_all(badge::render(report).as_bytes()),
+            Self::Sarif => out.write_all(sarif::render(report).as_bytes()),
         }
     }
 
     /// The run in this format.
+    #[cfg(test)]
     pub(crate) fn render(self, report: &RunReport) -> String {
-        match self {
-            Self::Json => json::render(report),
-            Self::RunJson => run_json::render(report),
-            Self::Junit => junit::render(report),
-            Self::Markdown => markdown::render(report),
-            Self::Badge => badge::render(report),
-            Self::Sarif => sarif::render(report),
-        }
+        let mut bytes = Vec::new();
+        self.write(report, &mut bytes)
+            .expect("memory takes every report");
+        String::from_utf8(bytes).expect("reports are text")
     }
 }
 

@@ -251,8 +251,9 @@ impl Telling<'_> {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
-                let text = format.render(report);
-                if let Err(error) = deliver::write(&destination, &text, screen.stdout()) {
+                let content = |out: &mut dyn Write| format.write(report, out);
+                let written = deliver::write_pieces(&destination, &content, screen.stdout());
+                if let Err(error) = written {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
                     broken.insert(path);
                 }

@@ -96,11 +96,15 @@ impl Reports {
         report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
         for (format, destination) in &self.wanted {
-            let mut text = format.render(&report);
-            if screen.is_in_workflow() && *destination == Destination::Stdout {
-                text = format.harmless(text);
-            }
-            if let Err(error) = deliver::write(destination, &text, screen.stdout()) {
+            let is_obeyed = screen.is_in_workflow() && *destination == Destination::Stdout;
+            let content = |out: &mut dyn Write| {
+                if is_obeyed {
+                    format.write_harmless(&report, out)
+                } else {
+                    format.write(&report, out)
+                }
+            };
+            if let Err(error) = deliver::write_pieces(destination, &content, screen.stdout()) {
                 trouble.get_or_insert(error.to_string());
             }
         }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     deliver::facts::{Facts, Here, Wanted},
     report::{
-        Format,
+        badge,
         baseline::Baseline,
         baselines::{self, Ages},
         compare::Scope,
@@ -151,7 +151,7 @@ impl<'a> Data<'a> {
             return Ok(overtaken);
         }
         let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
-        file.becomes(Format::Badge.render(self.facts.report), changes);
+        file.becomes(badge::render(self.facts.report), changes);
         // Also of a badge that stays: a run between the two is overtaken.
         writers.note(name, self.run());
         list.becomes(writers.render(), changes);

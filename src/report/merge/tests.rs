@@ -4,7 +4,7 @@ use super::{Blob, merge};
 use crate::{
     outcome::Status,
     report::{
-        End, RunReport, Tool,
+        End, Format, RunReport, Tool,
         baseline::Baseline,
         compare::{Class, Scope, compare},
         plan_file::{PlanFile, tests::plan},
@@ -50,7 +50,7 @@ fn run(plan: &PlanFile, shard: usize) -> RunReport {
 
 /// As it comes from its file.
 fn blob(name: &str, run: &RunReport) -> Blob {
-    let text = run_json::render(run);
+    let text = Format::RunJson.render(run);
     Blob {
         name: name.to_owned(),
         sha256: sha256(text.as_bytes()),
@@ -89,7 +89,7 @@ fn all_shards_make_the_whole() {
     let shards: Vec<(u32, u64)> = run.shards.iter().map(|it| (it.shard, it.attempt)).collect();
     assert_eq!(shards, [(1, 1), (2, 1), (3, 1)]);
     assert_eq!((run.plan.shard, run.plan.of), (0, 3));
-    let text = run_json::render(&run);
+    let text = Format::RunJson.render(&run);
     assert_eq!(run_json::parse(&text).unwrap(), run);
 }
 

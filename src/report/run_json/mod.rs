@@ -4,15 +4,24 @@
 mod read;
 mod shrink;
 
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 pub(crate) use self::read::{Unreadable, parse};
 use self::shrink::Room;
 
 use crate::{
     report::{End, EngineRecord, RunReport, record::Record},
-    words::{digest::sha256, workflow::neutral},
+    words::{
+        digest::{hexadecimal, sha256},
+        workflow::neutral,
+    },
 };
 
 /// What stands in `format`.
@@ -95,9 +104,9 @@ struct EndFacts {
     state: End,
 }
 
-/// The run as `run.json`, with a final line end. Texts are cut further and further until it fits.
-pub(crate) fn render(report: &RunReport) -> String {
-    within(report, LONGEST_FILE)
+/// Writes the run as `run.json`, with a final line end. Texts are cut further and further until it fits.
+pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    write_within(report, LONGEST_FILE, out)
 }
 
 /// Leaves no more of the records than the file keeps, so that every report of a run that is stored says the same as one
@@ -107,7 +116,7 @@ pub(crate) fn fit(report: &mut RunReport) {
 }
 
 fn fit_within(report: &mut RunReport, longest: usize) {
-    let (room, _) = fitting(report, longest);
+    let room = fitting(report, longest);
     if room != Room::ALL {
         for record in &mut report.records {
             *record = room.fit(record);
@@ -115,34 +124,82 @@ fn fit_within(report: &mut RunReport, longest: usize) {
     }
 }
 
-fn within(report: &RunReport, longest: usize) -> String {
-    fitting(report, longest).1
+fn write_within(report: &RunReport, longest: usize, out: &mut dyn Write) -> io::Result<()> {
+    let room = fitting(report, longest);
+    let mut digested = Digested {
+        out,
+        digest: Sha256::new(),
+    };
+    write_records(report, room, &mut digested)?;
+    digested.write_all(rest(report).as_bytes())?;
+    let end = EndFacts {
+        sha256: hexadecimal(&digested.digest.finalize()),
+        state: report.end,
+    };
+    out.write_all(ending(&end).as_bytes())
 }
 
-/// The most that fits of each record, and the file with it.
-fn fitting(report: &RunReport, longest: usize) -> (Room, String) {
+/// What is written, and the digest of it.
+struct Digested<'a> {
+    out: &'a mut dyn Write,
+    digest: Sha256,
+}
+
+impl Write for Digested<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.digest.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The most of each record with which the file fits, else the least.
+fn fitting(report: &RunReport, longest: usize) -> Room {
+    let end = EndFacts {
+        sha256: sha256(b""),
+        state: report.end,
+    };
+    let around = LEAD.len() + rest(report).len() + ending(&end).len();
     let mut room = Room::ALL;
     loop {
-        let text = rendered(report, room, longest);
+        let fits = || {
+            let mut length = around;
+            report.records.iter().all(|record| {
+                length += SEPARATOR.len() + length_of(record, room);
+                length <= longest
+            })
+        };
         match room.smaller() {
-            Some(smaller) if text.len() > longest => room = smaller,
-            Some(_) | None => return (room, text),
+            Some(smaller) if !fits() => room = smaller,
+            Some(_) | None => return room,
         }
     }
 }
 
-/// The file with no more of each record than there is room for; given up early when it is too long and can still
-/// shrink.
-fn rendered(report: &RunReport, room: Room, longest: usize) -> String {
-    let mut text = "{\n\"assertions\":[".to_owned();
+/// What the file begins with.
+const LEAD: &str = "{\n\"assertions\":[";
+
+/// What stands before each record; before the first one, which no comma follows, only the line end.
+const SEPARATOR: &str = ",\n";
+
+/// The records with no more of each than there is room for.
+fn write_records(report: &RunReport, room: Room, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(LEAD.as_bytes())?;
     for (index, record) in report.records.iter().enumerate() {
-        text.push_str(if index == 0 { "\n" } else { ",\n" });
-        text.push_str(&line(record, room));
-        if text.len() > longest && room.smaller().is_some() {
-            return text;
-        }
+        let separator = if index == 0 { "\n" } else { SEPARATOR };
+        out.write_all(separator.as_bytes())?;
+        out.write_all(sorted(&*fitted(record, room)).as_bytes())?;
     }
-    text.push_str("\n]");
+    Ok(())
+}
+
+/// What follows the records, without the last member.
+fn rest(report: &RunReport) -> String {
+    let mut text = "\n]".to_owned();
     let format = FormatFacts {
         name: FORMAT.to_owned(),
         version: VERSION,
@@ -176,11 +233,6 @@ fn rendered(report: &RunReport, room: Room, longest: usize) -> String {
         text.extend([",\n\"", name, "\":", &value]);
     }
     text.push(',');
-    let end = EndFacts {
-        sha256: sha256(text.as_bytes()),
-        state: report.end,
-    };
-    text.push_str(&ending(&end));
     text
 }
 
@@ -189,13 +241,19 @@ fn ending(end: &EndFacts) -> String {
     format!("{END_MARK}{}\n}}\n", sorted(end))
 }
 
-/// One assertion on one line.
-fn line(record: &Record, room: Room) -> String {
+/// As much of the record as there is room for.
+fn fitted(record: &Record, room: Room) -> Cow<'_, Record> {
     if room == Room::ALL {
-        sorted(record)
+        Cow::Borrowed(record)
     } else {
-        sorted(&room.fit(record))
+        Cow::Owned(room.fit(record))
     }
+}
+
+/// How long its line is, in bytes. Sorting changes nothing of that.
+fn length_of(record: &Record, room: Room) -> usize {
+    let text = serde_json::to_string(&*fitted(record, room)).unwrap_or_default();
+    neutral::json(text).len()
 }
 
 /// Compact JSON with sorted keys, of which a workflow's log takes nothing for a command. Our own types always have such a form; a reader refuses `null`.

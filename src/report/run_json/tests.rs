@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{LONGEST_FILE, Unreadable, fit_within, parse, render, within};
+use super::{LONGEST_FILE, Unreadable, fit_within, parse, write_within};
 use crate::{
     observation::catalog::Catalog,
     report::{
-        End, Format,
+        End, Format, RunReport,
         baseline::Baseline,
         compare::{Scope, compare},
         surface::{self, Catalogs},
@@ -15,6 +15,16 @@ use crate::{
     },
     words::digest::sha256,
 };
+
+fn render(run: &RunReport) -> String {
+    Format::RunJson.render(run)
+}
+
+fn within(run: &RunReport, longest: usize) -> String {
+    let mut bytes = Vec::new();
+    write_within(run, longest, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
 
 #[test]
 fn a_stored_run_gives_every_report_again() {
