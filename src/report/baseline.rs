@@ -1,18 +1,22 @@
 //! A baseline: what an earlier run said of each assertion. Reads the Go tool's file, which knows only names, and
 //! ours, which keys on identities and is still readable by that tool. Comparing is done in `compare`.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    io::{self, Write},
+};
 
 use serde_json::{Map, Value, json};
 
 use crate::{
     outcome::Status,
     report::{
-        RunReport,
+        RunReport, array,
         compare::Scope,
         surface::{Attendance, Catalogs, joined},
         tally::Reliability,
     },
+    words::workflow::neutral,
 };
 
 /// What stands in `format` of a file of ours.
@@ -122,27 +126,49 @@ impl Baseline {
         Ok(())
     }
 
-    /// The file, sorted by identity.
-    pub(crate) fn render(&self) -> String {
-        format!("{:#}\n", self.to_value())
+    /// Writes the file, sorted by identity, one entry after the other.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let format = Value::from(FORMAT);
+        write!(
+            out,
+            "{{\n  \"format\": {format},\n  \"version\": {VERSION},\n  \"entries\": "
+        )?;
+        array::write(self.entries(), "  ", out)?;
+        if !self.catalogs.is_empty() {
+            let text = format!("{:#}", self.catalogs_shown()).replace('\n', "\n  ");
+            write!(out, ",\n  \"catalogs\": {}", neutral::json(text))?;
+        }
+        out.write_all(b"\n}\n")
     }
 
     /// The same, to be a part of a file.
     pub(crate) fn to_value(&self) -> Value {
-        let mut entries: Vec<Value> = Vec::new();
-        for (id, entry) in &self.by_id {
-            entries.push(shown(Some(id), entry));
-        }
-        for entry in self.by_name.values() {
-            entries.push(shown(None, entry));
-        }
+        let entries: Vec<Value> = self.entries().collect();
         let mut file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
         if !self.catalogs.is_empty() {
-            // Of a run that was stored their keys are sorted already.
-            file["catalogs"] = json!(self.catalogs);
-            file["catalogs"].sort_all_objects();
+            file["catalogs"] = self.catalogs_shown();
         }
         file
+    }
+
+    fn entries(&self) -> impl Iterator<Item = Value> {
+        let by_id = self.by_id.iter().map(|(id, entry)| shown(Some(id), entry));
+        by_id.chain(self.by_name.values().map(|entry| shown(None, entry)))
+    }
+
+    fn catalogs_shown(&self) -> Value {
+        let mut catalogs = json!(self.catalogs);
+        // Of a run that was stored their keys are sorted already.
+        catalogs.sort_all_objects();
+        catalogs
+    }
+
+    /// The file.
+    #[cfg(test)]
+    pub(crate) fn render(&self) -> String {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes).expect("memory takes every file");
+        String::from_utf8(bytes).expect("the file is text")
     }
 
     /// How many assertions it knows.
@@ -218,7 +244,12 @@ impl Baseline {
         let old = old.unwrap_or(&empty);
         let scope = scope.of(report);
         let assertions = report.assertions();
-        let keys: HashSet<String> = assertions.iter().map(|it| it.record.key()).collect();
+        // Only what is known of catalogs is looked up in it.
+        let keys: HashSet<String> = if scope == Scope::Part || old.catalogs.is_empty() {
+            HashSet::new()
+        } else {
+            assertions.iter().map(|it| it.record.key()).collect()
+        };
         // Of a part of the suite, whoever was not asked is still there.
         let is_there = |id: &str| scope == Scope::Part || keys.contains(id);
         let attendance = Attendance::of(report, scope);
@@ -236,19 +267,18 @@ impl Baseline {
                 entries.insert(key.to_owned(), entry.clone());
             }
         }
-        let mut durations: HashMap<String, Vec<u64>> = HashMap::new();
+        let mut durations: HashMap<_, Vec<u64>> = HashMap::new();
         for record in &report.records {
             if record.status != Status::Skip && !record.says_nothing() {
-                let all = durations.entry(record.key()).or_default();
+                let all = durations.entry(record.identity()).or_default();
                 all.push(record.duration_us);
             }
         }
         for assertion in &assertions {
-            let key = assertion.record.key();
             let known = old.find(assertion);
-            let measured = durations.remove(&key).unwrap_or_default();
-            if let Some(entry) = entry(assertion, known, measured) {
-                new.by_id.insert(key, entry);
+            let measured = durations.remove(&assertion.record.identity());
+            if let Some(entry) = entry(assertion, known, measured.unwrap_or_default()) {
+                new.by_id.insert(assertion.record.key(), entry);
             }
         }
         new

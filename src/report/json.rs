@@ -7,30 +7,18 @@ use serde_json::{Map, Value, json};
 use crate::{
     outcome::Status,
     report::{
-        RunReport,
+        RunReport, array,
         failure::{self, Detail},
         record::{Evidence, MismatchRecord, Record},
     },
-    words::workflow::neutral,
 };
 
 /// Writes the run as JSON, one result after the other, with a final line end; `[]` when nothing ran.
 pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let detail = Detail::usual(report.trials);
-    out.write_all(b"[")?;
-    for (index, record) in report.records.iter().enumerate() {
-        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        for (at, line) in format!("{:#}", result(record, &detail)).lines().enumerate() {
-            out.write_all(if at == 0 { b"  " } else { b"\n  " })?;
-            // A workflow's log would take `##[` for a command, even inside a string.
-            out.write_all(neutral::json(line.to_owned()).as_bytes())?;
-        }
-    }
-    out.write_all(if report.records.is_empty() {
-        b"]\n"
-    } else {
-        b"\n]\n"
-    })
+    let results = report.records.iter().map(|record| result(record, &detail));
+    array::write(results, "", out)?;
+    out.write_all(b"\n")
 }
 
 /// One outcome. `status` has the three words that readers know: an error is a `FAIL` of kind `error`.

@@ -3,6 +3,7 @@
 //! terminal shows while the run goes on, in `terminal`.
 
 pub(crate) mod annotations;
+mod array;
 pub(crate) mod badge;
 pub(crate) mod baseline;
 pub(crate) mod baselines;

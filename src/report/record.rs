@@ -320,7 +320,12 @@ impl Record {
         on_target(&self.name, self.target.as_deref())
     }
 
-    /// The identity with the target where there are several: what a baseline keys on.
+    /// Whose outcome it is: the assertion, and the target where there are several.
+    pub(crate) fn identity(&self) -> (&str, Option<&str>) {
+        (&self.id, self.target.as_deref())
+    }
+
+    /// The same as one text: what a baseline keys on.
     pub(crate) fn key(&self) -> String {
         on_target(&self.id, self.target.as_deref())
     }

@@ -112,8 +112,7 @@ impl RunReport {
         let mut places: HashMap<(&str, Option<&str>), usize> = HashMap::new();
         let mut all: Vec<Reliability<'_>> = Vec::new();
         for record in &self.records {
-            let key = (record.id.as_str(), record.target.as_deref());
-            let place = *places.entry(key).or_insert(all.len());
+            let place = *places.entry(record.identity()).or_insert(all.len());
             if place == all.len() {
                 all.push(Reliability {
                     record,

@@ -22,7 +22,7 @@ use crate::{
         failure::{Detail, Frames},
     },
     terminal::closing,
-    words::{exit::ExitCode, text::nearest, workflow::neutral},
+    words::{exit::ExitCode, text::nearest},
 };
 
 /// What is written when the run is over.
@@ -158,11 +158,8 @@ impl Reports {
         };
         let compared = self.baseline.as_ref().map(|(_, baseline)| baseline);
         let known = Baseline::known(compared, old);
-        let mut text = Baseline::updated(known.as_ref(), report, Scope::Whole).render();
-        if screen.is_in_workflow() && *place == Destination::Stdout {
-            text = neutral::json(text);
-        }
-        deliver::write(place, &text, screen.stdout())
+        let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
+        deliver::write_pieces(place, &|out| new.write(out), screen.stdout())
     }
 }
 
