@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, time::Duration};
 
 use proptest::prelude::*;
 use serde_json::{Number, Value, json};
-use serde_json_path::JsonPath;
 
 use crate::{
     check::{
@@ -37,11 +36,7 @@ fn words() -> Vec<String> {
 }
 
 fn path(rule: ValueRule) -> Vec<PathRule> {
-    vec![PathRule {
-        written: "$.a".to_owned(),
-        path: JsonPath::parse("$.a").unwrap(),
-        rule,
-    }]
+    vec![PathRule::at("$.a", rule)]
 }
 
 fn file() -> Vec<FileTexts> {
@@ -511,11 +506,7 @@ proptest! {
 
     #[test]
     fn a_value_is_equal_to_itself_and_to_its_text(value in any_json()) {
-        let rule = vec![PathRule {
-            written: "$".to_owned(),
-            path: JsonPath::parse("$").unwrap(),
-            rule: ValueRule::Equals(value.clone()),
-        }];
+        let rule = vec![PathRule::at("$", ValueRule::Equals(value.clone()))];
         let seen = tool(json!({"content": [{"type": "text", "text": value.to_string()}]}));
         prop_assert_eq!(check(&Expectation::JsonPath(rule), &seen), Verdict::Held);
     }

@@ -1,7 +1,7 @@
 //! `json_path` and `structured`: values at paths of a JSON document. A path that matches several places must
 //! hold at each of them, except that a list given to `equals` may be the list of what was matched;
 //! a path that matches nothing holds only for `exists: false` (and, when it can match several places, for
-//! the empty list).
+//! the empty list, if what it chooses from is there).
 
 mod document;
 mod list;
@@ -28,7 +28,10 @@ use crate::{
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     suite::{
-        model::expectation::{Matcher, PathRule, ValueRule},
+        model::{
+            counted::CountedStep,
+            expectation::{Matcher, PathRule, ValueRule},
+        },
         written::Part,
     },
     words::json_path,
@@ -352,7 +355,8 @@ fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
 fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
     let steps = steps::of_path(&rule.path);
     if steps.is_none() && list::wants_empty(&rule.rule) {
-        return None;
+        let from = rule.chosen_from.as_deref()?;
+        return not_chosen_from(ask, rule, (from, document));
     }
     let hint = match &steps {
         Some(steps) => near::path(steps, document),
@@ -363,6 +367,31 @@ fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
         actual: Some(phrase::laid_out(near::deepest(steps.as_deref(), document))),
         hint: hint.or_else(|| near::null_is_no_absence(&rule.rule)),
         ..ask.miss("nothing is there")
+    })
+}
+
+/// The mismatch when there is nothing that a path could have chosen from: that nothing was chosen proves nothing then.
+fn not_chosen_from(
+    ask: &Ask,
+    rule: &PathRule,
+    (from, document): (&CountedStep, &Value),
+) -> Option<Mismatch> {
+    let nodes = query(&from.written, &from.path, document).ok()?;
+    let written = phrase::quoted(&from.written);
+    let (seen, hint) = match nodes.first().map(|node| node.value) {
+        Some(Value::Array(_) | Value::Object(_) | Value::Null) => return None,
+        Some(other) => (format!("{written} is {}", phrase::kind(other)), None),
+        None => (
+            format!("nothing is at {written}"),
+            near_path(&from.path, document),
+        ),
+    };
+    let steps = steps::of_path(&from.path);
+    Some(Mismatch {
+        path: Some(rule.written.clone()),
+        actual: Some(phrase::laid_out(near::deepest(steps.as_deref(), document))),
+        hint,
+        ..ask.miss(seen)
     })
 }
 

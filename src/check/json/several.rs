@@ -110,7 +110,6 @@ fn elsewhere(reply: &Reply) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use serde_json_path::JsonPath;
 
     use crate::{
         check::sample::{hold, report, says, tool},
@@ -122,11 +121,7 @@ mod tests {
     };
 
     fn path(path: &str, rule: ValueRule) -> Expectation {
-        Expectation::JsonPath(vec![PathRule {
-            written: path.to_owned(),
-            path: JsonPath::parse(path).unwrap(),
-            rule,
-        }])
+        Expectation::JsonPath(vec![PathRule::at(path, rule)])
     }
 
     fn equals(at: &str, wanted: Value) -> Expectation {

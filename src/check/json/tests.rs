@@ -1,7 +1,6 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use serde_json_path::JsonPath;
 
 use crate::{
     check::{
@@ -22,11 +21,7 @@ use crate::{
 };
 
 fn rule(path: &str, rule: ValueRule) -> PathRule {
-    PathRule {
-        written: path.to_owned(),
-        path: JsonPath::parse(path).unwrap(),
-        rule,
-    }
+    PathRule::at(path, rule)
 }
 
 fn equals(path: &str, wanted: &str) -> Expectation {
@@ -137,6 +132,47 @@ fn several_places_are_a_list_or_all_alike() {
     case(matcher("$.items[*].id", positive), false);
     let positive = Matcher::Compare(Comparison::AtLeast, 1.into());
     case(matcher("$.items[*].id", positive), true);
+}
+
+#[test]
+fn nothing_is_chosen_only_from_what_is_there() {
+    let text = r#"{"items": [], "none": null, "members": {}, "total": 3, "deep": {"items": []}}"#;
+    let case = |path: &str, holds: bool| {
+        let verdict = check(&equals(path, "[]"), &says(text));
+        assert_eq!(verdict == Verdict::Held, holds, "{path}");
+    };
+    for path in [
+        "$.items[*].id",
+        "$.items[?@.bad]",
+        "$.none[*]",
+        "$.members.*",
+        "$.deep.items[0:1]",
+        "$..error",
+        "$[?@.error]",
+        "$.deep..error",
+        "$.deep.*.error",
+    ] {
+        case(path, true);
+    }
+    for path in [
+        "$.itmes[*].id",
+        "$.itmes[?@.id == 1]",
+        "$.itmes[0:1]",
+        "$.deep.itmes[*]",
+        "$.itmes..id",
+        "$.total[*]",
+        "$.items[0][*]",
+    ] {
+        case(path, false);
+    }
+    insta::assert_snapshot!(report(&[
+        (equals("$.itmes[*].id", "[]"), says(text)),
+        (equals("$.total[*]", "[]"), says(text)),
+    ]), @"
+    json_path: $.itmes[*].id: expected `[]`, nothing is at `$.itmes`
+      hint: there is `$.items`
+    json_path: $.total[*]: expected `[]`, `$.total` is an integer
+    ");
 }
 
 #[test]

@@ -21,11 +21,10 @@ fn contains(text: &str) -> Expectation {
 }
 
 fn admin() -> Expectation {
-    Expectation::JsonPath(vec![PathRule {
-        written: "$.admin".to_owned(),
-        path: JsonPath::parse("$.admin").unwrap(),
-        rule: ValueRule::Equals(json!(true)),
-    }])
+    Expectation::JsonPath(vec![PathRule::at(
+        "$.admin",
+        ValueRule::Equals(json!(true)),
+    )])
 }
 
 #[test]
@@ -117,11 +116,7 @@ fn what_holds_or_cannot_be_told_is_explained() {
 
 #[test]
 fn what_cannot_speak_of_the_answer_is_no_proof() {
-    let rule = |path: &str| PathRule {
-        written: path.to_owned(),
-        path: JsonPath::parse(path).unwrap(),
-        rule: ValueRule::Equals(json!(1)),
-    };
+    let rule = |path: &str| PathRule::at(path, ValueRule::Equals(json!(1)));
     let null = || {
         let text = json!([{"type": "text", "text": "x"}]);
         sample::tool(json!({"content": text, "structuredContent": null}))
@@ -165,11 +160,7 @@ fn what_cannot_speak_of_the_answer_is_no_proof() {
 }
 
 fn rules(path: &str, rule: ValueRule) -> Vec<PathRule> {
-    vec![PathRule {
-        written: path.to_owned(),
-        path: JsonPath::parse(path).unwrap(),
-        rule,
-    }]
+    vec![PathRule::at(path, rule)]
 }
 
 fn at(path: &str, rule: ValueRule) -> Expectation {

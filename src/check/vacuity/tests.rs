@@ -13,8 +13,9 @@ use crate::{
     },
     suite::model::{
         expectation::{
-            ErrorWanted, Expectation, LoggingWanted, NotificationsWanted, PathPattern, PathRule,
-            ProgressWanted, ResultCount, TextRule, TrajectoryRule, ValueRule,
+            ErrorWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, PathPattern,
+            PathRule, ProgressWanted, ResultCount, StderrWanted, TextRule, TrajectoryRule,
+            ValueRule,
         },
         pattern::Pattern,
     },
@@ -145,13 +146,7 @@ fn what_is_in_every_text_is_known_however_it_is_written() {
 
 #[test]
 fn json_values_that_nothing_looked_at_are_named() {
-    let path = || {
-        Expectation::JsonPath(vec![PathRule {
-            written: "$.id".to_owned(),
-            path: serde_json_path::JsonPath::parse("$.id").unwrap(),
-            rule: ValueRule::Equals(json!(0)),
-        }])
-    };
+    let path = || Expectation::JsonPath(vec![PathRule::at("$.id", ValueRule::Equals(json!(0)))]);
     let case = |text: &str| reasons(&[path()], &well_called(says(text))).join("\n");
     insta::assert_snapshot!(case("{\"id\": 0}\n{\"id\": 1}"), @"`json_path` looked at the first of the 2 JSON values in the text, which proves nothing of the others");
     assert_eq!(case("starting\n{\"id\": 0}\n[1742] done"), "");
@@ -406,6 +401,22 @@ fn a_tool_error_that_nothing_speaks_of_is_named() {
     let quiet = Expectation::Notifications(Box::new(quiet));
     let unasked = Expectation::ServerRequests(Vec::new());
     case(&[quiet, unasked], denied(), &[told]);
+    let unlogged = Expectation::Logging(Box::new(LoggingWanted {
+        not_below: Some(LogLevel::Error),
+        ..LoggingWanted::default()
+    }));
+    let silent = Expectation::Stderr(Box::new(StderrWanted {
+        not_contains: texts(&["panic"]),
+        ..StderrWanted::default()
+    }));
+    let clean = Expectation::Findings(Vec::new());
+    case(&[unlogged, silent, clean], denied(), &[told]);
+    case(&[Expectation::NotEmpty(true)], denied(), &[told]);
+    let heard = Expectation::Stderr(Box::new(StderrWanted {
+        contains: texts(&["denied"]),
+        ..StderrWanted::default()
+    }));
+    case(&[quick(), heard], denied(), &[]);
     case(&[not(Expectation::NotError(true))], denied(), &[]);
     case(&[not(Expectation::IsError(false))], denied(), &[]);
     case(&[unheard(), Expectation::IsError(true)], denied(), &[]);
@@ -438,6 +449,31 @@ fn a_tool_that_a_line_of_the_log_names_may_have_been_called() {
     assert_eq!(doubts(count(Some(1))).len(), 1);
     assert!(doubts(count(None)).is_empty());
     assert!(doubts(TrajectoryRule::Absence(texts(&["edit"]))).is_empty());
+}
+
+#[test]
+fn what_nothing_came_before_was_never_too_late() {
+    let call = |tool: &str| TraceCall {
+        tool: tool.to_owned(),
+        args: Value::Null,
+        outcome: None,
+        at_ms: None,
+        unknowable: Vec::new(),
+    };
+    let told = |calls: &[&str]| {
+        let seen = Observation {
+            trace: Some(calls.iter().map(|tool| call(tool)).collect()),
+            ..Observation::default()
+        };
+        let rule = TrajectoryRule::NeverAfter {
+            tool: "delete".to_owned(),
+            after: "confirm".to_owned(),
+        };
+        reasons(&[Expectation::Trajectory(Box::new(rule))], &seen)
+    };
+    let wanted = "`confirm` was never called, and so nothing could come after it";
+    assert_eq!(told(&["read", "delete"]), [wanted]);
+    assert!(told(&["delete", "confirm"]).is_empty());
 }
 
 #[test]

@@ -84,8 +84,8 @@ pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<Str
     })
 }
 
-/// Why what holds of a tool error as well proves nothing of a call that failed: bounds, and what must not be said or
-/// come.
+/// Why what holds of a tool error as well proves nothing of a call that failed: bounds, what must not be said or
+/// come, and that there is any text.
 pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
     let answer = seen.answer.as_ref()?;
     let tool = answer.tool.as_deref()?;
@@ -120,7 +120,19 @@ fn holds_of_failure(expectation: &Expectation) -> bool {
     if let Expectation::Notifications(wanted) = expectation {
         return wanted.wants_none();
     }
-    limits(expectation)
+    if let Expectation::Logging(wanted) = expectation {
+        return wanted.wants_none();
+    }
+    if let Expectation::Stderr(wanted) = expectation {
+        return wanted.wants_none();
+    }
+    // The error's own text is one, and a protocol is kept in errors too. That files stay what they are may be all that
+    // is wanted of what must be refused.
+    let is_met_by_errors = matches!(
+        expectation,
+        Expectation::NotEmpty(true) | Expectation::Findings(_)
+    );
+    is_met_by_errors || limits(expectation)
 }
 
 /// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Lowering;
+use super::{Lowering, path::compile};
 use crate::suite::{
     Dialect,
     model::{
@@ -42,11 +42,8 @@ impl Lowering<'_> {
             });
             let rule = self.value_rule(node);
             if let (Some((written, path)), Some(rule)) = (path, rule) {
-                rules.push(PathRule {
-                    written,
-                    path,
-                    rule,
-                });
+                let beginning = |text: &str| compile(text).ok();
+                rules.push(PathRule::new(&written, path, rule, beginning));
             }
         }
         Some(rules)

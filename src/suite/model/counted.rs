@@ -66,6 +66,29 @@ impl CountedPath {
     }
 }
 
+/// The place that a path chooses from: where it leads before its first step that can match several places. `None` where
+/// no step can, or the first one does.
+pub(crate) fn chosen_from(
+    written: &str,
+    compile: impl Fn(&str) -> Option<JsonPath>,
+) -> Option<CountedStep> {
+    let mut before = None;
+    let mut end = 0;
+    for (beginning, kind) in beginnings(written.trim()) {
+        let is_descent = beginning[end..].trim_start().starts_with("..");
+        if kind == StepKind::Choice || is_descent {
+            let written: &str = before?;
+            return Some(CountedStep {
+                written: written.to_owned(),
+                path: compile(written)?,
+                kind: StepKind::Named,
+            });
+        }
+        (before, end) = (Some(beginning), beginning.len());
+    }
+    None
+}
+
 /// The beginnings of a path in either form, each up to the end of a step, with what that step does.
 fn beginnings(path: &str) -> Vec<(&str, StepKind)> {
     let is_root = |rest: &str| !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
@@ -138,8 +161,29 @@ fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{any, proptest};
+    use serde_json_path::JsonPath;
 
-    use super::{StepKind, beginnings};
+    use super::{StepKind, beginnings, chosen_from};
+
+    #[test]
+    fn what_is_chosen_from_is_named() {
+        let case = |path: &str, wanted: Option<&str>| {
+            let from = chosen_from(path, |text| {
+                JsonPath::parse(text)
+                    .or_else(|_| JsonPath::parse(&format!("$.{text}")))
+                    .ok()
+            });
+            assert_eq!(from.map(|it| it.written).as_deref(), wanted, "{path}");
+        };
+        case("$.a.b", None);
+        case("$[*].a", None);
+        case("$..a", None);
+        case("$.a[*].b", Some("$.a"));
+        case("a.b[?@.c == 1]", Some("a.b"));
+        case("$.a[0]['x y'][0,1]", Some("$.a[0]['x y']"));
+        case("$.a..b", Some("$.a"));
+        case("$.a.*", Some("$.a"));
+    }
 
     #[test]
     fn a_path_is_taken_apart_into_its_steps() {

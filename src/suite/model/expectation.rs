@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::{Number, Value};
 
-use super::pattern::Pattern;
+use super::{
+    counted::{self, CountedPath, CountedStep},
+    pattern::Pattern,
+};
 pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
     observation::finding::FindingCode,
@@ -203,8 +206,35 @@ pub(crate) struct PathRule {
     pub(crate) written: String,
     /// The path, compiled.
     pub(crate) path: serde_json_path::JsonPath,
+    /// What it chooses from, if it can match several places.
+    pub(crate) chosen_from: Option<Box<CountedStep>>,
     /// What must be there.
     pub(crate) rule: ValueRule,
+}
+
+impl PathRule {
+    /// A rule for a path that was compiled; the beginning of it is compiled in the same way.
+    pub(crate) fn new(
+        written: &str,
+        path: serde_json_path::JsonPath,
+        rule: ValueRule,
+        compile: impl Fn(&str) -> Option<serde_json_path::JsonPath>,
+    ) -> Self {
+        Self {
+            written: written.to_owned(),
+            path,
+            chosen_from: counted::chosen_from(written, compile).map(Box::new),
+            rule,
+        }
+    }
+
+    /// The same of a path in the form of RFC 9535.
+    #[cfg(test)]
+    pub(crate) fn at(written: &str, rule: ValueRule) -> Self {
+        let compile = |text: &str| serde_json_path::JsonPath::parse(text).ok();
+        let path = compile(written).expect("tests have valid paths");
+        Self::new(written, path, rule, compile)
+    }
 }
 
 /// What a JSON value must be.
@@ -306,7 +336,7 @@ pub(crate) struct ResultCount {
     /// The bound.
     pub(crate) bound: u64,
     /// Where the array is; `None`: the root or a well-known member.
-    pub(crate) path: Option<super::counted::CountedPath>,
+    pub(crate) path: Option<CountedPath>,
 }
 
 /// A file and texts about it.

@@ -99,25 +99,35 @@ impl NotificationsWanted {
 }
 
 fn of_logging(wanted: &LoggingWanted) -> bool {
-    let LoggingWanted {
-        min_messages,
-        max_messages,
-        contains_level,
-        contains_data,
-        not_below,
-    } = wanted;
-    min_messages.unwrap_or(0) == 0
-        && max_messages.is_none()
-        && contains_level.is_empty()
-        && contains_data.is_empty()
-        && not_below.is_none()
+    wanted.wants_none() && wanted.max_messages.is_none() && wanted.not_below.is_none()
+}
+
+impl LoggingWanted {
+    /// Whether nothing has to come.
+    pub(crate) fn wants_none(&self) -> bool {
+        let Self {
+            min_messages,
+            max_messages: _,
+            contains_level,
+            contains_data,
+            not_below: _,
+        } = self;
+        min_messages.unwrap_or(0) == 0 && contains_level.is_empty() && contains_data.is_empty()
+    }
+}
+
+impl StderrWanted {
+    /// Whether nothing has to come.
+    pub(crate) fn wants_none(&self) -> bool {
+        let Self {
+            contains,
+            not_contains: _,
+            matches,
+        } = self;
+        contains.is_empty() && matches.is_empty()
+    }
 }
 
 fn of_stderr(wanted: &StderrWanted) -> bool {
-    let StderrWanted {
-        contains,
-        not_contains,
-        matches,
-    } = wanted;
-    contains.is_empty() && not_contains.is_empty() && matches.is_empty()
+    wanted.wants_none() && wanted.not_contains.is_empty()
 }
