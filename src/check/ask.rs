@@ -36,6 +36,26 @@ impl Ask {
     }
 }
 
+/// Mismatches of one rule that are told at most.
+const MOST: usize = 10;
+
+/// The first of the places where a rule does not hold; the last of these says how many more there are.
+pub(super) fn first_of(mut all: impl Iterator<Item = Mismatch>) -> Vec<Mismatch> {
+    let mut told: Vec<Mismatch> = all.by_ref().take(MOST).collect();
+    let more = all.count();
+    if let Some(last) = told.last_mut().filter(|_| more > 0) {
+        let sentence = match more {
+            1 => "it does not hold at 1 more place".to_owned(),
+            more => format!("it does not hold at {more} more places"),
+        };
+        last.hint = Some(match last.hint.take() {
+            None => sentence,
+            Some(hint) => format!("{hint}; {sentence}"),
+        });
+    }
+    told
+}
+
 /// Says of the number that came, where that is what is wrong, that there may have been more.
 pub(super) fn count_amid_flood(mismatches: &mut [Mismatch], key: &'static str) {
     for mismatch in mismatches.iter_mut().filter(|it| it.key == key) {

@@ -154,7 +154,7 @@ finding_codes! {
     EmptyCursor = "empty-cursor", Warning;
     /// A tool, prompt or resource listed twice.
     DuplicateName = "duplicate-name", Error;
-    /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - . /`.
+    /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - .`.
     BadName = "bad-name", Warning;
     /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema.
     BadToolSchema = "bad-tool-schema", Error;

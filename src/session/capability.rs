@@ -64,12 +64,9 @@ impl Session {
 
     /// A method was served: was its capability declared?
     pub(super) fn served(&mut self, method: Method, frame: &str) {
-        let (Some(facts), Some(capability)) = (&self.facts, method.capability()) else {
+        let Some(capability) = self.undeclared(method) else {
             return;
         };
-        if !facts.revision.has_server_capability(capability) || facts.declares(capability) {
-            return;
-        }
         let message = format!(
             "`{}` is served, and `{capability}` is not declared",
             method.name()

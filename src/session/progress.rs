@@ -35,10 +35,10 @@ impl Progress {
         }
     }
 
-    /// What is wrong with the parameters of a progress notification.
+    /// What is wrong with the parameters of a progress notification, but for their shape: one without a token is about
+    /// no request.
     pub(super) fn check(&mut self, params: &Value) -> Option<(FindingCode, String)> {
-        let token = params.get("progressToken").and_then(Id::from_value);
-        let Some(track) = token.as_ref().and_then(|token| self.tracks.get_mut(token)) else {
+        let Some(track) = self.tracks.get_mut(&token(params)?) else {
             let message = "progress for a token that no request of ours carries";
             return Some((FindingCode::ForeignProgressToken, message.into()));
         };
@@ -53,6 +53,11 @@ impl Progress {
             (FindingCode::ProgressNotGrowing, message.into())
         })
     }
+}
+
+/// The token of a progress notification, if it has one.
+pub(super) fn token(params: &Value) -> Option<Id> {
+    params.get("progressToken").and_then(Id::from_value)
 }
 
 #[cfg(test)]
@@ -82,7 +87,8 @@ mod tests {
             json!({"progressToken": "1", "progress": 9}),
             Some(FindingCode::ForeignProgressToken),
         );
-        case(json!({}), Some(FindingCode::ForeignProgressToken));
+        // Of what shape it is not, another says.
+        case(json!({}), None);
         progress.answered(&Id::Number("1".into()));
         assert_eq!(
             progress

@@ -24,7 +24,10 @@ pub(super) use self::{
 };
 pub(super) use crate::words::json_text::document;
 use crate::{
-    check::{ask::Ask, go, phrase, view},
+    check::{
+        ask::{Ask, first_of},
+        go, phrase, view,
+    },
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     suite::{
@@ -257,24 +260,21 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
     } else {
         Matched::One
     };
-    let mismatches: Vec<Mismatch> = nodes
-        .iter()
-        .flat_map(|node| {
-            let path = match matched {
-                Matched::One => &rule.written,
-                Matched::List(_) => &node.place,
-            };
-            let found = wrong(&rule.rule, node.value, matched, ask).into_iter();
-            found.map(move |mismatch| Mismatch {
-                path: Some(match mismatch.path {
-                    Some(inner) => format!("{path}{inner}"),
-                    None => path.clone(),
-                }),
-                ..mismatch
-            })
+    let mismatches = nodes.iter().flat_map(|node| {
+        let path = match matched {
+            Matched::One => &rule.written,
+            Matched::List(_) => &node.place,
+        };
+        let found = wrong(&rule.rule, node.value, matched, ask).into_iter();
+        found.map(move |mismatch| Mismatch {
+            path: Some(match mismatch.path {
+                Some(inner) => format!("{path}{inner}"),
+                None => path.clone(),
+            }),
+            ..mismatch
         })
-        .take(MOST)
-        .collect();
+    });
+    let mismatches = first_of(mismatches);
     let of_list = if mismatches.is_empty() {
         Vec::new()
     } else {
@@ -286,9 +286,6 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
         of_list
     }
 }
-
-/// Mismatches of one path that are reported at most.
-const MOST: usize = 10;
 
 /// What a rule says of a place where nothing is; `None` when it speaks of what should be there.
 fn of_nothing(rule: &ValueRule) -> Option<bool> {

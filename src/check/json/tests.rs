@@ -135,6 +135,26 @@ fn several_places_are_a_list_or_all_alike() {
 }
 
 #[test]
+fn of_very_many_places_the_first_are_told_and_the_others_counted() {
+    let case = |places: usize, wanted: Option<&str>| {
+        let items: Vec<usize> = (0..places).collect();
+        let seen = says(&json!({ "items": items }).to_string());
+        let Verdict::Missed(told) = check(
+            &matcher("$.items[*]", Matcher::Type(JsonType::String)),
+            &seen,
+        ) else {
+            panic!("no item is a text");
+        };
+        assert_eq!(told.len(), 10);
+        let hints: Vec<&str> = told.iter().filter_map(|one| one.hint.as_deref()).collect();
+        assert_eq!(hints, wanted.into_iter().collect::<Vec<_>>());
+    };
+    case(10, None);
+    case(11, Some("it does not hold at 1 more place"));
+    case(35, Some("it does not hold at 25 more places"));
+}
+
+#[test]
 fn nothing_is_chosen_only_from_what_is_there() {
     let text = r#"{"items": [], "none": null, "members": {}, "total": 3, "deep": {"items": []}}"#;
     let case = |path: &str, holds: bool| {

@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use crate::{
     check::{
-        ask::Ask,
+        ask::{Ask, first_of},
         json::{self, Others},
         phrase, view,
     },
@@ -33,9 +33,6 @@ const WELL_KNOWN: [&str; 10] = [
     // What lists of templates have; the Go tool cannot count those.
     "resourceTemplates",
 ];
-
-/// Places whose number is wrong that are told at most.
-const MOST: usize = 10;
 
 /// Which bound is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +94,7 @@ fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Vec<
             count.items
         ))
     };
-    let missed = counts.iter().filter(outside).take(MOST);
-    missed.map(mismatch).collect()
+    first_of(counts.iter().filter(outside).map(mismatch))
 }
 
 /// The mismatch of `min_results` or `max_results`, asked otherwise, with an answer that has nothing to count.

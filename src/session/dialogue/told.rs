@@ -12,7 +12,7 @@ use crate::{
         method::{LogLevel, needs_client_capability, needs_server_capability},
         shape::{self, FlawKind},
     },
-    session::{client::Refusal, correlation::id_value, record::brief_name},
+    session::{client::Refusal, correlation::id_value, progress::token, record::brief_name},
     words::text,
 };
 
@@ -36,7 +36,8 @@ impl Dialogue {
             self.cancelled(&params);
         }
         let is_foreign = matches!(deviation, Some((FindingCode::ForeignProgressToken, _)));
-        let provoked = method == "notifications/progress" && !is_foreign;
+        let provoked =
+            method == "notifications/progress" && !is_foreign && token(&params).is_some();
         match deviation {
             Some((code, message)) => self.record.note(code, message, heard.bytes),
             None if self.record.is_flooded() => {}
@@ -96,8 +97,9 @@ impl Dialogue {
     }
 
     fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {
-        let written = params.get("level").and_then(Value::as_str);
-        let Some(level) = written.and_then(LogLevel::from_name) else {
+        // One that has none, or none that is a text, is not of the shape that messages have.
+        let written = params.get("level").and_then(Value::as_str)?;
+        let Some(level) = LogLevel::from_name(written) else {
             return Some((
                 FindingCode::LogLevelUnknown,
                 "a log message of a level that does not exist".into(),

@@ -265,6 +265,35 @@ async fn a_subscription_waits_for_its_update_and_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn subscriptions_that_are_served_are_declared() {
+    let case = async |capabilities: Value, wanted: Option<&str>| {
+        let mut rest = helpful();
+        let plot: Plot = Box::new(move |method, count, params| match method {
+            "initialize" => vec![hands_with(&capabilities)],
+            _ => rest(method, count, params),
+        });
+        let subject = Subject::Resources(Box::new(ResourcesCall {
+            subscribe: Some(text("test://a")),
+            action: None,
+            unsubscribe: None,
+            within: None,
+        }));
+        let seen = Stage::new(plot).perform(&subject).await;
+        let said: Vec<&str> = seen.findings.iter().map(|it| it.message.as_str()).collect();
+        let about = "`resources/subscribe` is served";
+        let found = said.iter().find(|message| message.starts_with(about));
+        assert_eq!(found.is_some(), wanted.is_some(), "{said:?}");
+        assert!(
+            wanted.is_none_or(|name| found.is_some_and(|message| message.contains(name))),
+            "{said:?}"
+        );
+    };
+    case(json!({"resources": {"subscribe": true}}), None).await;
+    case(json!({"resources": {}}), Some("`resources.subscribe`")).await;
+    case(json!({}), Some("`resources`")).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn log_messages_are_waited_for() {
     let case = async |wait, messages: usize, longest: u64| {
         let subject = Subject::Logging {
@@ -650,6 +679,22 @@ async fn a_list_that_changes_without_a_word_is_noticed() {
     case(other_order, false, silently).await;
     case("[]", false, silently).await;
     case("[]", true, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_did_not_declare_it_need_not_tell_that_a_list_changes() {
+    let plot = |method: &str, count: usize, _: &Value| match method {
+        "initialize" => vec![hands_with(&json!({"tools": {}}))],
+        "tools/list" => {
+            let tool = json!({"name": "a", "inputSchema": {"type": "object"}});
+            let tools = if count == 0 { vec![tool] } else { Vec::new() };
+            vec![result(&json!({ "tools": tools }))]
+        }
+        _ => Vec::new(),
+    };
+    let mut stage = Stage::new(Box::new(plot));
+    let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+    assert_eq!(codes(&seen), []);
 }
 
 #[tokio::test(start_paused = true)]

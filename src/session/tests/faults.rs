@@ -941,6 +941,28 @@ async fn notifications_with_flaws() {
         &[F::LogLevelUnknown],
     )
     .await;
+    for (method, params) in [
+        ("notifications/message", json!([1])),
+        ("notifications/message", json!({"data": "x"})),
+        ("notifications/message", json!({"level": 5, "data": "x"})),
+        ("notifications/progress", json!([1])),
+        ("notifications/progress", json!({"progress": 1})),
+    ] {
+        let (seen, _) = act(
+            &echo(),
+            on_call(vec![notification(method, &params), said("hi")]),
+        )
+        .await;
+        assert!(
+            codes(&seen).contains(&F::Schema),
+            "{method} {params}: {:?}",
+            codes(&seen)
+        );
+        assert!(
+            !codes(&seen).contains(&F::ForeignProgressToken)
+                && !codes(&seen).contains(&F::LogLevelUnknown)
+        );
+    }
     let mut storm: Vec<Act> = (0..1_000)
         .map(|_| notification("notifications/tools/list_changed", &json!({})))
         .collect();

@@ -43,7 +43,8 @@ shape! {
         /// `gt`, `ge`, `lt`, `le`, `matches`, `contains`, `length`, `one_of`, `equals`, `not`. A map with any other
         /// key is compared as it is. Equality is exact, by type and value; filters compare numbers by value too. Of a text that is not JSON as a whole, the first JSON value on lines of its own is
         /// looked at, and a finding tells when more of them stand there. `{exists: false}`, `not` and paths that match
-        /// several places fail then: they would pass over the others. Where such a path matches nothing, only `[]` and
+        /// several places fail then: they would pass over the others. What such a path is given must hold at each place that
+        /// it matches; a list may also be the list of what it matched, in order. Where it matches nothing, only `[]` and
         /// `{exists: false}` hold, `[]` if what the path chooses from is there.
         json_path = "json_path": Table<Anything>;
         /// The same for `structuredContent`.
