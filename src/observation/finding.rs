@@ -73,6 +73,8 @@ finding_codes! {
     LineTooLong = "line-too-long", Error;
     /// A line that was meant as a JSON-RPC message, and is no JSON.
     NotJson = "not-json", Error;
+    /// An object with two members of one name; the last one was read, and others may read the first, or refuse it.
+    DuplicateMember = "duplicate-member", Warning;
     /// JSON nested deeper than can be read.
     TooDeep = "too-deep", Error;
     /// Valid JSON that is no JSON-RPC message.

@@ -1,11 +1,14 @@
 //! One received line: JSON, or what else it is. Repairs what can be read all the same (a byte-order mark, bytes
 //! that are not UTF-8, lone surrogates) and says so. Knows nothing of requests and answers.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
+use super::record::brief_name;
 use crate::{
     observation::finding::FindingCode,
-    protocol::frame::MOST_VALUES,
+    protocol::{frame::MOST_VALUES, members},
     words::{json_text::without_lone_surrogates, text::CUT},
 };
 
@@ -40,24 +43,24 @@ pub(super) struct Reading {
 }
 
 /// A deviation that was mended to read a line.
-pub(super) type Mended = (FindingCode, &'static str);
+pub(super) type Mended = (FindingCode, Cow<'static, str>);
 
 const ORDER_MARK: Mended = (
     FindingCode::ByteOrderMark,
-    "a byte-order mark before a frame",
+    Cow::Borrowed("a byte-order mark before a frame"),
 );
 const NOT_UTF8: Mended = (
     FindingCode::NotUtf8,
-    "bytes that are not UTF-8 were read as U+FFFD",
+    Cow::Borrowed("bytes that are not UTF-8 were read as U+FFFD"),
 );
 const LONE_SURROGATE: Mended = (
     FindingCode::LoneSurrogate,
-    "an escape of half a character was read as U+FFFD",
+    Cow::Borrowed("an escape of half a character was read as U+FFFD"),
 );
 
 const DEEP_SCHEMA: Mended = (
     FindingCode::TooDeep,
-    "a list is nested deeper than 100 levels; what lies deeper was left out",
+    Cow::Borrowed("a list is nested deeper than 100 levels; what lies deeper was left out"),
 );
 
 /// Levels of a list of tools that are kept when it is nested too deeply to be read whole.
@@ -75,8 +78,8 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     }
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Reading {
+            mended: named_twice(bytes, &value).into_iter().collect(),
             line: Line::Json(value),
-            mended: Vec::new(),
         };
     }
     let mut mended = Vec::new();
@@ -96,7 +99,7 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
         return Reading { line, mended };
     }
     let text = String::from_utf8_lossy(bytes);
-    if let std::borrow::Cow::Owned(_) = text {
+    if let Cow::Owned(_) = text {
         mended.push(NOT_UTF8);
     }
     let text = match without_lone_surrogates(&text) {
@@ -107,7 +110,10 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
         None => text.into_owned(),
     };
     let line = match serde_json::from_str(&text) {
-        Ok(value) => Line::Json(value),
+        Ok(value) => {
+            mended.extend(named_twice(text.as_bytes(), &value));
+            Line::Json(value)
+        }
         Err(error) => unreadable(&text, &error),
     };
     let line = match without_deep_schemas(&line, &text) {
@@ -122,6 +128,16 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
         mended.retain(|(code, _)| *code == FindingCode::ByteOrderMark);
     }
     Reading { line, mended }
+}
+
+/// What is said of two members of one name.
+fn named_twice(text: &[u8], value: &Value) -> Option<Mended> {
+    let name = members::named_twice(text, value)?;
+    let message = format!(
+        "an object has two members `{}`, and the last one was read",
+        brief_name(&name)
+    );
+    Some((FindingCode::DuplicateMember, message.into()))
 }
 
 /// Whether a JSON text holds more values than so many. Each takes two bytes at least, so that few texts are looked at.
@@ -281,6 +297,11 @@ mod tests {
             assert_eq!(codes, mended, "{shown}");
         };
         case(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "json", &[]);
+        case(
+            br#"{"jsonrpc":"2.0","id":1,"result":{"isError":true,"isError":false}}"#,
+            "json",
+            &[FindingCode::DuplicateMember],
+        );
         case(b"", "blank", &[]);
         case(b"  \t\r", "blank", &[]);
         case(
