@@ -339,6 +339,10 @@ fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
         [] => ask.miss("nothing is there"),
         [first, ..] => Mismatch {
             actual: Some(phrase::laid_out(first.value)),
+            hint: first
+                .value
+                .is_null()
+                .then(|| "a `null` is there all the same; `null` itself wants it".to_owned()),
             ..ask.miss(phrase::found(first.value))
         },
     };

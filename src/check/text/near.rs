@@ -208,6 +208,15 @@ pub(in crate::check) fn of_pattern(pattern: &Pattern, text: &str) -> Option<Near
     if text.len() > LARGE {
         return None;
     }
+    if let Some(found) = pattern.between_slashes().and_then(|inner| inner.find(text)) {
+        return Some(Near {
+            at: found.start(),
+            hint: format!(
+                "the slashes are looked for too: without them it finds {}",
+                phrase::quoted(found.as_str())
+            ),
+        });
+    }
     [
         ('i', "it would match in another case: with `(?i)` it finds"),
         ('m', "it would match a single line: with `(?m)` it finds"),

@@ -465,6 +465,8 @@ fn a_pattern_that_is_not_found_is_explained() {
         pattern("^b$", "a\nb\nc"),
         pattern("a.c", "a\nc"),
         pattern("a", ""),
+        pattern("/a.c/", "xabcx"),
+        pattern("/usr/", "abc"),
     ]), @r#"
     matches_regex: expected the text to match `^[0-9]+$`, nothing in the text does
     matches_regex: expected the text to match `^Done`, nothing in the text does
@@ -474,6 +476,9 @@ fn a_pattern_that_is_not_found_is_explained() {
     matches_regex: expected the text to match `a.c`, nothing in the text does
       hint: it would match across lines: with `(?s)` it finds `a\nc`
     matches_regex: expected the text to match `a`, the text is empty
+    matches_regex: expected the text to match `/a.c/`, nothing in the text does
+      hint: the slashes are looked for too: without them it finds `abc`
+    matches_regex: expected the text to match `/usr/`, nothing in the text does
     "#);
 }
 

@@ -40,6 +40,12 @@ impl Pattern {
     pub(crate) fn with_flag(&self, flag: char) -> Option<Regex> {
         Regex::new(&format!("(?{flag}){}", self.compiled())).ok()
     }
+
+    /// What stands between slashes where the pattern is written with them; `None` where it is not.
+    pub(crate) fn between_slashes(&self) -> Option<Regex> {
+        let inner = self.compiled().strip_prefix('/')?.strip_suffix('/')?;
+        Regex::new(inner).ok().filter(|_| !inner.is_empty())
+    }
 }
 
 /// The same text that became the same expression.
