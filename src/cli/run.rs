@@ -30,7 +30,7 @@ pub(crate) struct RunArgs {
     /// A suite: a folder or a YAML file; may be given several times
     #[arg(long = "suite", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) suites: Vec<PathBuf>,
-    /// Likewise
+    /// A suite, as with `--suite`
     #[arg(value_name = "SUITE", value_hint = ValueHint::AnyPath)]
     pub(crate) more_suites: Vec<PathBuf>,
     /// A folder that is copied fresh for each assertion that mentions `{{fixture}}` or a file

@@ -18,7 +18,7 @@ pub(crate) struct ValidateArgs {
     /// A suite: a folder or a YAML file; may be given several times
     #[arg(long = "suite", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) suites: Vec<PathBuf>,
-    /// Likewise
+    /// A suite, as with `--suite`; without any, `evals`
     #[arg(value_name = "SUITE", value_hint = ValueHint::AnyPath)]
     pub(crate) more_suites: Vec<PathBuf>,
     /// Whose rules apply.
