@@ -26,6 +26,7 @@ mod resources;
 mod schema;
 mod sent;
 mod server;
+mod slipped;
 mod step;
 mod subject;
 mod trajectory;

@@ -198,6 +198,15 @@ pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     )
 }
 
+/// A key among the arguments of a call that belongs beside them.
+pub(crate) fn sent_as_argument(origin: Origin, key: &str, beside: &str) -> Diagnostic {
+    let problem = no_effect(origin, key, "it is sent as one of the arguments");
+    helped(
+        problem,
+        format!("write it beside `{beside}`, if it is not meant as an argument"),
+    )
+}
+
 /// A key that wants something and is not looked at here.
 pub(crate) fn not_looked_at(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     let problem = Diagnostic {

@@ -72,6 +72,7 @@ const BROKEN: &[&str] = &[
     "setup: [{tool: a}]\ntrace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a], min: 3}, {type: count, tool: a, count: 1, max: 2}]\n",
     "S\nsetup: [{tool: a}]\nraw: {handshake: false, send: [a], expect: {not_empty: true}}\n",
     "S\nassert: {tool: x, expect: [{contains: a}]}\n",
+    "S\nsetup: [{tool: a, args: {capture: {id: $.id}}}]\nassert: {tool: x, args: {a: 1, expect: {contains: a}}}\n",
     "S\nassert: {tool: x, args: {'{{fixture}}': 1, '{{{{a}} {{ b }}': [{'b {{nope}}': 2}]}, expect: {json_path: {'$.l.length()': 3, 'a.value()': 1, b.main(): 2}}}\n",
     "S\nassert: {tool: x, expect: {exit: claen, findings: non, content: x, server_requests: 5, min_results: x, max_results: [1], snapshot: [a]}}\n",
     "S\nassert: {tool: x, expect: {exit: [1], findings: {a: 1}, content: [x], server_requests: [x], min_results: {count: x}}}\n",

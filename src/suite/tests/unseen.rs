@@ -76,6 +76,58 @@ fn a_setup_that_is_not_run_is_told() {
 }
 
 #[test]
+fn expectations_among_arguments_are_told() {
+    let case = |document: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\n{document}\n");
+        assert_eq!(told(&Sample::one(&text)), wanted, "{document}");
+    };
+    let expect = "expect: {contains: a}";
+    let slip = "no-effect expect";
+    case(&format!("assert: {{tool: t, args: {{{expect}}}}}"), &[slip]);
+    case(
+        &format!(
+            "setup: [{{tool: t, args: {{capture: {{id: $.id}}, {expect}}}}}]\nassert_tools: {{}}"
+        ),
+        &["no-effect capture", slip],
+    );
+    case(
+        &format!("steps: [{{prompt: {{name: p, arguments: {{{expect}}}}}}}]"),
+        &[slip],
+    );
+    case(
+        &format!("assert_prompts: {{get: {{name: p, arguments: {{{expect}}}}}}}"),
+        &[slip],
+    );
+    for (key, asked) in [
+        ("assert_sampling", "maxTokens"),
+        ("assert_elicitation", "message"),
+    ] {
+        case(
+            &format!("{key}: {{tool: t, args: {{{expect}, expect_request: {{{asked}: 1}}}}}}"),
+            &[slip, "no-effect expect_request"],
+        );
+    }
+    case(
+        "assert_logging: {tool: t, args: {expect: {min_messages: 1}}}",
+        &[slip],
+    );
+    case(
+        "assert_notifications: {tool: t, args: {expect: {methods: a}}}",
+        &[slip],
+    );
+    for data in [
+        "assert: {tool: t, args: {expect: {status: 200}}}",
+        "assert: {tool: t, args: {expect: contains}}",
+        "assert: {tool: t, args: {expect: {contains: a}}, expect: {contains: b}}",
+        "assert: {tool: t, args: {capture: {id: $.id}}}",
+        "steps: [{tool: t, args: {capture: {width: 10}}}]",
+        "steps: [{tool: t, args: {a: {expect: {contains: a}}}}]",
+    ] {
+        case(data, &[]);
+    }
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {
