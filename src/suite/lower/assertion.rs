@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Fate, FixtureFrom, Lowering, ServerFrom, Surroundings, step::Part};
+use super::{
+    Compiled, Fate, FixtureFrom, Lowering, ServerFrom, StartedIn, Surroundings, step::Part,
+};
 use crate::suite::{
     Dialect,
     model::{
@@ -307,6 +309,9 @@ impl Lowering<'_> {
             let server = raw.server.take();
             self.own_server(server, place)
         };
+        if let Target::Container { .. } = server.target {
+            self.runs_in = StartedIn::Containers;
+        }
         let mut client = self.client(protocol, capabilities, raw.client.take());
         self.check_setup(&raw, chosen);
         let before = self.reading.problems.count();

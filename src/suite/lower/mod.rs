@@ -132,8 +132,20 @@ pub(crate) enum FixtureFrom {
     /// The settings: where they name none, `{{fixture}}` has no value.
     #[default]
     Settings,
-    /// The command line gives one, or may still do so.
+    /// The command line may still give one.
     Elsewhere,
+    /// There is one: the settings name it, or the command line.
+    Given,
+}
+
+impl FixtureFrom {
+    /// Whether `{{fixture}}` may have a value.
+    fn may_be_there(self) -> bool {
+        match self {
+            Self::Settings => false,
+            Self::Elsewhere | Self::Given => true,
+        }
+    }
 }
 
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
@@ -225,6 +237,8 @@ pub(crate) struct Lowering<'a> {
     port: bool,
     /// Where the value of `{{fixture}}` may come from at this place.
     fixture_from: FixtureFrom,
+    /// Where the server of the document is started.
+    runs_in: StartedIn,
     /// Whether the fixture is needed.
     uses_fixture: bool,
     /// What every failure should mention.
@@ -250,6 +264,7 @@ impl<'a> Lowering<'a> {
             fate: Fate::Runs,
             port: false,
             fixture_from: around.fixture_from,
+            runs_in: around.started_in,
             uses_fixture: false,
             warnings: Vec::new(),
             fillings: Vec::new(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Fate, FixtureFrom, Lowering};
+use super::{Fate, Lowering};
 use crate::{
     suite::{
         Dialect, problems,
@@ -237,7 +237,7 @@ impl Lowering<'_> {
         match name.strip_prefix("env.") {
             Some(variable) => self.around.environment.variable(variable).is_some(),
             None => match name {
-                "fixture" => self.fixture_from == FixtureFrom::Elsewhere,
+                "fixture" => self.fixture_from.may_be_there(),
                 "port" if self.port => true,
                 _ => self.captured.contains(name),
             },

@@ -114,6 +114,35 @@ pub(crate) fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnosti
     )
 }
 
+/// A path that reads like a pattern where it is the name of one file.
+pub(crate) fn no_pattern(origin: Origin, path: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_PATTERN,
+        origin,
+        format!("`{path}` is no pattern here: it is the name of one file"),
+    );
+    helped(
+        problem,
+        "name each file; patterns are taken by `only_changed`",
+    )
+}
+
+/// A path that is not of the fixture where only those below it have a meaning, or are probably meant.
+pub(crate) fn outside_fixture(origin: Origin, path: &str, what: &str) -> Diagnostic {
+    let problem = warning(
+        code::OUTSIDE_FIXTURE,
+        origin,
+        format!("`{path}` leads out of the fixture: {what}"),
+    );
+    helped(
+        problem,
+        format!(
+            "paths of the fixture are relative to it: `{}`",
+            path.trim_start_matches("../").trim_start_matches('/')
+        ),
+    )
+}
+
 /// No url.
 pub(crate) fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnostic {
     let shown = text::name(found);

@@ -77,6 +77,12 @@ impl Sample {
         self
     }
 
+    /// A fixture is given on the command line.
+    fn with_fixture(mut self) -> Self {
+        self.fixture_from = FixtureFrom::Given;
+        self
+    }
+
     /// The command line wants containers.
     fn in_containers(mut self) -> Self {
         self.started_in = StartedIn::Containers;

@@ -53,6 +53,7 @@ const BROKEN: &[&str] = &[
     "S\nassert: {tool: x, expect: {json_schema: {type: strin}}}\n---\nname: b\nS\nassert: {tool: x, expect: {json_schema: missing.json}}\n---\nname: c\nS\nassert: {tool: x, expect: {json_schema: {requird: [a]}}}\n",
     "trace: [{tool: a}]\ntrajectory: [{type: count, tool: a, min: 3, max: 1}]\n",
     "S\nassert: {tool: x, expect: {only_changed: ['a[']}}\n",
+    "S\nassert: {tool: x, expect: {file_not_exists: ['*.tmp'], only_changed: [/srv/data/a.txt]}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'$.a': {type: text}, '$.b': {gt: high}}}}\n",
     "S\nassert: {tool: x, expect: {json_path: {'$.a': {gte: 5}, '$.b': {not: {exist: true}}, '$.c': {get: 5}, '$.d': {equals: {gte: 5}}}}}\n",
     "S\nassert: {tool: x, expect: {content: [{type: text, text: {contains: a}}, {resource: {uri: {regex: b}}, _meta: {type: c}}]}}\n",

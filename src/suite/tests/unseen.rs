@@ -128,6 +128,56 @@ fn expectations_among_arguments_are_told() {
 }
 
 #[test]
+fn a_path_that_reads_like_a_pattern_is_told() {
+    let case = |expect: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\nassert: {{tool: t, expect: {{{expect}}}}}\n");
+        assert_eq!(told(&Sample::one(&text).with_fixture()), wanted, "{expect}");
+    };
+    case("file_not_exists: ['*.tmp', a.tmp]", &["no-pattern '*.tmp'"]);
+    case("file_exists: a?.txt", &["no-pattern a?.txt"]);
+    case("file_not_exists: '[ab].txt'", &["no-pattern '[ab].txt'"]);
+    case("file_unchanged: '*.txt'", &["no-pattern '*.txt'"]);
+    case("file_exists: 'app/[id]/page.tsx'", &[]);
+    case("file_not_exists: 'a[1'", &[]);
+    case("file_contains: {'*.md': x}", &["no-pattern '*.md'"]);
+    case("file_not_contains: {'*.md': x}", &["no-pattern '*.md'"]);
+    case("file_equals: {'*.md': x}", &["no-pattern '*.md'"]);
+    case(
+        "file_not_exists: '{{fixture}}/*.tmp'",
+        &["no-pattern '{{fixture}}/*.tmp'"],
+    );
+    case(
+        "not: {file_exists: '{{fixture}}/*.tmp'}",
+        &["no-pattern '{{fixture}}/*.tmp'"],
+    );
+    case("only_changed: ['*.tmp', '{{fixture}}/a?']", &[]);
+}
+
+#[test]
+fn a_path_that_is_probably_meant_inside_of_the_fixture_is_told() {
+    let document = |expect: &str, server: &str| {
+        format!("server: {{{server}}}\nassert: {{tool: t, expect: {{{expect}}}}}\n")
+    };
+    let case = |expect: &str, wanted: &[&str]| {
+        let text = document(expect, "command: s");
+        assert_eq!(told(&Sample::one(&text).with_fixture()), wanted, "{expect}");
+    };
+    let outside = "outside-fixture /a.tmp";
+    case("file_not_exists: [/a.tmp]", &[outside]);
+    case("file_not_exists: '{{fixture}}/a.tmp'", &[]);
+    case("file_exists: /etc/hostname", &[]);
+    case("only_changed: [a, /a.tmp]", &[outside]);
+    case("only_changed: [../a.tmp]", &["outside-fixture ../a.tmp"]);
+    case("only_changed: '{{fixture}}/a.tmp'", &[]);
+    case("only_changed: [/a.tmp, '{{fixture}}/a']", &[outside]);
+    let absent = document("file_not_exists: [/a.tmp]", "command: s");
+    assert_eq!(told(&Sample::one(&absent)), [""; 0], "none may be given");
+    assert_eq!(told(&Sample::one(&absent).without_fixture()), [""; 0]);
+    let inside = document("file_not_exists: [/a.tmp]", "docker: image, command: s");
+    assert_eq!(told(&Sample::one(&inside).with_fixture()), [""; 0]);
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {
