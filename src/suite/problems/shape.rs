@@ -239,6 +239,16 @@ pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&st
     helped(problem, choices(found, known))
 }
 
+/// A method that is nearly one of the protocol. A server may have it all the same.
+pub(crate) fn misspelt_method(origin: Origin, found: &str, near: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNKNOWN_WORD,
+        origin,
+        format!("`{found}` is no method of the protocol"),
+    );
+    helped(problem, format!("did you mean `{near}`?"))
+}
+
 /// A report without a path.
 pub(crate) fn no_report(origin: Origin, found: &str) -> Diagnostic {
     let problem = wrong_type(origin, &format!("`{found}`"), "`FORMAT=PATH`");

@@ -63,6 +63,7 @@ const BROKEN: &[&str] = &[
     "server: {command: s, env: {TOKEN: $MISSING_TOKEN, A: '${1x}'}}\nassert: {tool: x}\n",
     "S\nassert_logging: {set_level: warn, tool: x}\n",
     "S\nassert: {tool: x, expect: {findings: [stdout-nois]}}\n",
+    "S\nassert_notifications: {tool: x, expect: {not_methods: tools/list_changed}}\n",
     "trace: [{tool: a}]\ntrajectory: [{type: ordr, tools: [a]}, {type: order}]\n",
     "trace: [{tool: a}]\ntrajectory: [{type: presence, tools: []}]\n",
     "S\nsetup: [{tool: a, read: b}, {}, {wait: 1}]\nassert: {tool: x}\n",

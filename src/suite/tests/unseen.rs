@@ -178,6 +178,45 @@ fn a_path_that_is_probably_meant_inside_of_the_fixture_is_told() {
 }
 
 #[test]
+fn a_method_that_never_comes_is_told() {
+    let case = |document: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\n{document}\n");
+        assert_eq!(told(&Sample::one(&text)), wanted, "{document}");
+    };
+    for key in ["methods", "not_methods", "in_order"] {
+        let wanted = ["unknown-word tools/list_changed"];
+        let expect = format!("{{{key}: [tools/list_changed, acme/own]}}");
+        case(
+            &format!("assert_notifications: {{tool: t, expect: {expect}}}"),
+            &wanted,
+        );
+        case(
+            &format!("assert: {{tool: t, expect: {{not: {{notifications: {expect}}}}}}}"),
+            &wanted,
+        );
+    }
+    let wanted = ["unknown-word sampling/createMesage"];
+    let entry = "{method: sampling/createMesage, count: 0}";
+    case(
+        &format!(
+            "assert: {{tool: t, expect: {{server_requests: [{entry}, {{method: acme/own}}]}}}}"
+        ),
+        &wanted,
+    );
+    case(
+        &format!("assert_sampling: {{tool: t, expect_request: {entry}}}"),
+        &wanted,
+    );
+    case(
+        "assert: {tool: t, expect: {notifications: {not_methods: [tools/list_changed], contains_data: '{{env.HOME}}'}}}",
+        &[
+            "unknown-word tools/list_changed",
+            "unset-variable! {{env.HOME}}",
+        ],
+    );
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {
