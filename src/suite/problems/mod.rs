@@ -3,13 +3,14 @@
 
 pub(crate) mod code;
 mod files;
+mod home;
 mod shape;
 mod values;
 mod yaml;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub(crate) use self::{files::*, shape::*, values::*, yaml::*};
+pub(crate) use self::{files::*, home::meant, shape::*, values::*, yaml::*};
 use crate::{
     suite::yaml::{At, MERGE, Source},
     words::{

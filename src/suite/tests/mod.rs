@@ -10,6 +10,7 @@ mod places;
 mod problem_texts;
 mod schema;
 mod skipping;
+mod suggestions;
 mod unseen;
 mod wrong_types;
 
