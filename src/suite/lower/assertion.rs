@@ -301,6 +301,9 @@ impl Lowering<'_> {
             Some(_) => Fate::Skipped,
             None => Fate::Runs,
         };
+        for steps in [&raw.steps, &raw.setup].into_iter().flatten() {
+            self.announce(&steps.value, StepOrder::OneByOne);
+        }
         let is_trajectory = matches!(chosen, Some(("trajectory", _)));
         let (server, (protocol, capabilities)) = if is_trajectory {
             let server = raw.server.take();

@@ -75,7 +75,7 @@ impl Lowering<'_> {
         let mut known = vec!["auto", "stateless"];
         known.extend(Revision::ALL.map(Revision::name));
         self.problem(field.at, |origin| {
-            problems::unknown_word(origin, &written, "protocol revision", &known)
+            problems::unknown_revision(origin, &written, &known)
         });
         RevisionWanted::Auto
     }

@@ -34,7 +34,7 @@ mod waiting;
 mod web;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
     sync::Arc,
 };
@@ -43,7 +43,7 @@ use serde_json_path::JsonPath;
 
 pub(in crate::suite) use self::{step::ACTIONS, trajectory::KINDS};
 
-use self::filling::Filling;
+use self::{filling::Filling, names::Coming};
 use crate::{
     suite::{
         Dialect,
@@ -231,6 +231,8 @@ pub(crate) struct Lowering<'a> {
     compiled: &'a mut Compiled,
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
+    /// The names that captures of the document define, of which some come later.
+    coming: BTreeMap<String, Coming>,
     /// Whether it will run.
     fate: Fate,
     /// Whether `{{port}}` has a value.
@@ -261,6 +263,7 @@ impl<'a> Lowering<'a> {
             around,
             compiled,
             captured: BTreeSet::new(),
+            coming: BTreeMap::new(),
             fate: Fate::Runs,
             port: false,
             fixture_from: around.fixture_from,

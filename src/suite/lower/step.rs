@@ -62,6 +62,7 @@ impl Lowering<'_> {
         order: StepOrder,
         list: Vec<Placed<RawStep>>,
     ) -> Vec<Step> {
+        self.announce(&list, order);
         let mut steps = Vec::with_capacity(list.len());
         let mut defined: Vec<(String, At)> = Vec::new();
         for Placed { value, at } in list {

@@ -6,11 +6,12 @@ mod files;
 mod home;
 mod shape;
 mod values;
+mod variables;
 mod yaml;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub(crate) use self::{files::*, home::meant, shape::*, values::*, yaml::*};
+pub(crate) use self::{files::*, home::meant, shape::*, values::*, variables::*, yaml::*};
 use crate::{
     suite::yaml::{At, MERGE, Source},
     words::{

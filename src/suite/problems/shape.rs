@@ -222,6 +222,19 @@ pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&st
     helped(problem, choices(found, known))
 }
 
+/// A revision that does not exist. Of dates the nearest text is any of them.
+pub(crate) fn unknown_revision(origin: Origin, found: &str, known: &[&str]) -> Diagnostic {
+    if found.starts_with(|sign: char| sign.is_ascii_digit()) {
+        let problem = error(
+            code::UNKNOWN_WORD,
+            origin,
+            format!("`{found}` is no protocol revision"),
+        );
+        return helped(problem, format!("one of {}", listed(known)));
+    }
+    unknown_word(origin, found, "protocol revision", known)
+}
+
 /// A method that is nearly one of the protocol. A server may have it all the same.
 pub(crate) fn misspelt_method(origin: Origin, found: &str, near: &str) -> Diagnostic {
     let problem = warning(

@@ -117,6 +117,46 @@ fn a_word_of_another_tool_is_told_ours() {
 }
 
 #[test]
+fn a_value_that_comes_too_late_is_told_its_place() {
+    let case = |document: &str, wanted: &str| {
+        let shown = Sample::one(document).shown();
+        assert_eq!(shown.matches("error[").count(), 1, "{document}: {shown}");
+        assert!(shown.contains(wanted), "{document}: {shown}");
+    };
+    let server = "server: {command: s}\n";
+    let (early, capture) = (
+        "{tool: a, args: {id: '{{id}}'}}",
+        "{tool: b, capture: {id: $.id}}",
+    );
+    let later = "captured later, at a.yaml:";
+    case(
+        &format!("{server}steps:\n- {early}\n- {capture}\n"),
+        &format!("{later}4"),
+    );
+    case(
+        &format!("{server}setup: [{early}]\nsteps:\n- {capture}\n"),
+        &format!("{later}4"),
+    );
+    case(
+        &format!(
+            "{server}setup:\n- {{tool: a, args: {{id: '{{{{id}}}}'}}, capture: {{id: $.id}}}}\nassert_tools: {{}}\n"
+        ),
+        &format!("{later}3"),
+    );
+    case(
+        &format!(
+            "server: {{command: s, args: ['{{{{id}}}}']}}\nsetup: [{capture}]\nassert_tools: {{}}\n"
+        ),
+        &format!("{later}2"),
+    );
+    let parallel = "captured at a.yaml:5, by a step that runs at the same time";
+    case(
+        &format!("{server}parallel: true\nsteps:\n- {early}\n- {capture}\n"),
+        parallel,
+    );
+}
+
+#[test]
 fn no_suggestion_wants_the_opposite() {
     let expect = |key: &str| {
         help(&format!(
