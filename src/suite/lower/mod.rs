@@ -4,6 +4,7 @@
 mod answer;
 mod asked;
 pub(crate) mod assertion;
+mod beside;
 mod client;
 mod completion;
 mod control;

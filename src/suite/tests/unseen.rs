@@ -217,6 +217,51 @@ fn a_method_that_never_comes_is_told() {
 }
 
 #[test]
+fn a_trajectory_starts_no_server() {
+    let trace = "trace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a]}]\n";
+    let text = format!("server: {{command: s}}\nclient: {{protocol: auto}}\n{trace}");
+    let wanted = ["no-effect server", "no-effect client"];
+    assert_eq!(told(&Sample::one(&text)), wanted);
+    let settings = "defaults: {server: {command: s}, client: {protocol: auto}}\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", trace)]);
+    assert_eq!(told(&sample), [""; 0]);
+}
+
+#[test]
+fn a_revision_that_another_one_takes_the_place_of_is_told() {
+    let case = |server: &str, client: &str, wanted: &[&str]| {
+        let text = format!(
+            "server: {{command: s, protocol: {server}}}\nclient: {{protocol: {client}}}\nassert_tools: {{}}\n"
+        );
+        assert_eq!(told(&Sample::one(&text)), wanted, "{server}, {client}");
+    };
+    case("2025-06-18", "2024-11-05", &["no-effect protocol"]);
+    case("2025-06-18", "2025-06-18", &[]);
+    case("auto", "Auto", &[]);
+    let settings = "defaults: {server: {command: s, protocol: '2025-06-18'}}\n";
+    let own = "client: {protocol: '2024-11-05'}\nassert_tools: {}\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", own)]);
+    assert_eq!(told(&sample), [""; 0]);
+}
+
+#[test]
+fn keys_of_a_document_without_a_value_are_told() {
+    let case = |key: &str, wanted: &[&str]| {
+        let settings = "defaults: {server: {command: s}}\n";
+        let text = format!("{key}\nassert_tools: {{}}\n");
+        let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", &text)]);
+        assert_eq!(told(&sample), wanted, "{key}");
+    };
+    case("skip_unless_env: ''", &["empty-value skip_unless_env"]);
+    case("skip_unless_env: []", &["empty-value skip_unless_env"]);
+    case("skip_unless_env:", &["empty-value skip_unless_env"]);
+    case("skip_unless_env: HOME", &[]);
+    case("server:", &["empty-value server"]);
+    case("client:", &["empty-value client"]);
+    case("server: {env: {X: }}", &[]);
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {
