@@ -42,11 +42,7 @@ impl Lowering<'_> {
             not_contains_data,
         } = raw;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
-        for field in [&methods, &not_methods, &in_order].into_iter().flatten() {
-            for text in &field.value.0 {
-                self.check_method(Sent::Notification, text);
-            }
-        }
+        self.check_methods([&methods, &not_methods, &in_order]);
         let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
         let none = || NotificationsWanted {
             since: Since::TheBeginning,
@@ -113,11 +109,7 @@ impl Lowering<'_> {
             not_contains_data,
         } = field.value;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
-        for field in [&methods, &not_methods, &in_order].into_iter().flatten() {
-            for text in &field.value.0 {
-                self.check_method(Sent::Notification, text);
-            }
-        }
+        self.check_methods([&methods, &not_methods, &in_order]);
         let texts = |field: Option<Field<Texts>>| {
             field.map(|field| field.value.strings()).unwrap_or_default()
         };
@@ -221,6 +213,17 @@ impl Lowering<'_> {
         self.problem(text.at, |origin| {
             problems::unknown_word(origin, &text.text, "log level", &known)
         });
+    }
+
+    /// Tells slips among the methods of notifications.
+    fn check_methods(&mut self, methods: [&Option<Field<Texts>>; 3]) {
+        for text in methods
+            .into_iter()
+            .flatten()
+            .flat_map(|field| &field.value.0)
+        {
+            self.check_method(Sent::Notification, text);
+        }
     }
 
     /// Tells a method that is nearly one of the protocol: it never comes, which is all that a negative expectation
