@@ -209,6 +209,31 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
+/// What servers tell a client, in any revision.
+pub(crate) const NOTIFICATIONS_OF_SERVERS: [&str; 9] = [
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/message",
+    "notifications/resources/updated",
+    "notifications/resources/list_changed",
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/elicitation/complete",
+    "notifications/tasks/status",
+];
+
+/// What servers ask of a client, in any revision.
+pub(crate) const REQUESTS_OF_SERVERS: [&str; 8] = [
+    "ping",
+    "sampling/createMessage",
+    "elicitation/create",
+    "roots/list",
+    "tasks/get",
+    "tasks/result",
+    "tasks/list",
+    "tasks/cancel",
+];
+
 /// The client capability that a request of the server needs; `None` for methods no revision has.
 pub(crate) fn needs_client_capability(method: &str) -> Option<&'static str> {
     match method {
@@ -297,7 +322,7 @@ impl LogLevel {
 mod tests {
     use serde_json::json;
 
-    use super::Method;
+    use super::{Method, NOTIFICATIONS_OF_SERVERS, REQUESTS_OF_SERVERS, is_asked_by_servers};
 
     #[test]
     fn results_are_usable_or_say_why_not() {
@@ -333,6 +358,16 @@ mod tests {
             json!({"protocolVersion": "2025-06-18", "serverInfo": {}}),
             Some("`capabilities` is missing"),
         );
+    }
+
+    #[test]
+    fn what_servers_ask_is_known() {
+        for method in REQUESTS_OF_SERVERS {
+            assert!(is_asked_by_servers(method), "{method}");
+        }
+        for method in NOTIFICATIONS_OF_SERVERS {
+            assert!(!is_asked_by_servers(method), "{method}");
+        }
     }
 
     #[test]

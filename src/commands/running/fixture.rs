@@ -20,9 +20,8 @@ use crate::{
 pub(super) fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
     match chosen {
         Chosen::ToDivide => FixtureFrom::Elsewhere,
-        Chosen::ByOptions | Chosen::ByPlan(_) if args.fixture.is_some() || args.list => {
-            FixtureFrom::Elsewhere
-        }
+        Chosen::ByOptions | Chosen::ByPlan(_) if args.fixture.is_some() => FixtureFrom::Given,
+        Chosen::ByOptions | Chosen::ByPlan(_) if args.list => FixtureFrom::Elsewhere,
         Chosen::ByOptions | Chosen::ByPlan(_) => FixtureFrom::Settings,
     }
 }
@@ -75,7 +74,7 @@ pub(super) fn check_none_is_named(
 ) -> Result<(), Refusal> {
     match (fixture_from, dialect) {
         (FixtureFrom::Settings, Dialect::Native) => {}
-        (FixtureFrom::Elsewhere, _) | (_, Dialect::Compat) => return Ok(()),
+        (FixtureFrom::Elsewhere | FixtureFrom::Given, _) | (_, Dialect::Compat) => return Ok(()),
     }
     let Some(job) = plan.jobs.iter().find(|job| names_fixture(job)) else {
         return Ok(());

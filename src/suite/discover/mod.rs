@@ -106,12 +106,12 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     // One fixture holds for all suites of a run.
     let fixtures = match options.fixture_from {
         FixtureFrom::Settings => other_fixtures(&chosen, &roots),
-        FixtureFrom::Elsewhere => Vec::new(),
+        FixtureFrom::Elsewhere | FixtureFrom::Given => Vec::new(),
     };
     let passed_over = passed_over(&chosen, &roots);
     let options = LoadOptions {
         fixture_from: match chosen.fixture {
-            Some(_) => FixtureFrom::Elsewhere,
+            Some(_) => FixtureFrom::Given,
             None => options.fixture_from,
         },
         ..*options

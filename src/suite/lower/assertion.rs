@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Compiled, Fate, FixtureFrom, Lowering, ServerFrom, Surroundings, step::Part};
+use super::{
+    Compiled, Fate, FixtureFrom, Lowering, ServerFrom, StartedIn, Surroundings, step::Part,
+};
 use crate::suite::{
     Dialect,
     model::{
@@ -23,7 +25,7 @@ use crate::suite::{
         value::{Deferred, Placed, Text},
     },
     settings::add_defaults,
-    yaml::{At, Entry, Kind, MERGE, Node, Source},
+    yaml::{At, Entry, Kind, MERGE, Node},
 };
 
 /// What a document turned out to be.
@@ -226,6 +228,7 @@ impl Lowering<'_> {
         }
         let http = root.get("http").cloned();
         let at = first_line(root.at, &self.reading.problems);
+        self.check_empty_server(&root);
         if let Some(defaults) = self.around.defaults {
             add_defaults(&mut root, defaults);
         }
@@ -299,6 +302,10 @@ impl Lowering<'_> {
             Some(_) => Fate::Skipped,
             None => Fate::Runs,
         };
+        for steps in [&raw.steps, &raw.setup].into_iter().flatten() {
+            self.announce(&steps.value, StepOrder::OneByOne);
+        }
+        self.check_beside(&raw, chosen);
         let is_trajectory = matches!(chosen, Some(("trajectory", _)));
         let (server, (protocol, capabilities)) = if is_trajectory {
             let server = raw.server.take();
@@ -307,8 +314,10 @@ impl Lowering<'_> {
             let server = raw.server.take();
             self.own_server(server, place)
         };
+        if let Target::Container { .. } = server.target {
+            self.runs_in = StartedIn::Containers;
+        }
         let mut client = self.client(protocol, capabilities, raw.client.take());
-        self.check_setup(&raw, chosen);
         let before = self.reading.problems.count();
         let setup = match raw.setup.take() {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
@@ -345,25 +354,6 @@ impl Lowering<'_> {
                 subject_origin: self.reading.problems.origin(at),
             },
         })
-    }
-
-    /// Tells a setup that is not run; one of the settings is for the assertions that can run it.
-    fn check_setup(&mut self, raw: &RawAssertion, chosen: Option<(&'static str, At)>) {
-        let Some(setup) = &raw.setup else { return };
-        let handshake = raw
-            .raw
-            .as_ref()
-            .and_then(|raw| raw.value.handshake.as_ref());
-        let reason = match chosen {
-            Some(("trajectory", _)) => "a `trajectory` starts no server",
-            Some(("raw", _)) if handshake.is_some_and(|made| !made.value) => {
-                "without the handshake nothing is called before"
-            }
-            Some(_) | None => return,
-        };
-        if !setup.value.is_empty() && setup.key.source == Source::Suite {
-            self.not_looked_at("setup", setup.key, reason);
-        }
     }
 
     /// The server of the document. Where another one may take its place, what it would lack is no matter yet.

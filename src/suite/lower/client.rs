@@ -21,7 +21,7 @@ use crate::{
             value::{Integer, Text},
         },
         template::ValueTemplate,
-        yaml::{Entry, Key, Kind, Node},
+        yaml::{Entry, Key, Kind, Node, Source},
     },
     words::text::nearest,
 };
@@ -45,6 +45,7 @@ impl Lowering<'_> {
             protocol,
             client_capabilities,
         } = *own.map(|own| own.value).unwrap_or_default();
+        self.check_revisions(server_protocol.as_ref(), protocol.as_ref());
         let mut behaviour = ClientBehaviour {
             revision: self.revision(protocol.or(server_protocol)),
             ..ClientBehaviour::default()
@@ -56,6 +57,22 @@ impl Lowering<'_> {
             self.capabilities(capabilities.value, &mut behaviour);
         }
         behaviour
+    }
+
+    /// Tells the revision of a `server` that one of `client` in the same document takes the place of.
+    fn check_revisions(&mut self, server: Option<&Field<Text>>, client: Option<&Field<Text>>) {
+        let (Some(server), Some(client)) = (server, client) else {
+            return;
+        };
+        let (passed_over, asked) = (&server.value.text, &client.value.text);
+        let is_one_document =
+            server.key.source == Source::Suite && client.key.source == Source::Suite;
+        if is_one_document && !passed_over.eq_ignore_ascii_case(asked) {
+            self.problem(server.key, |origin| {
+                let reason = "`client` asks for another revision";
+                problems::no_effect(origin, "protocol", reason)
+            });
+        }
     }
 
     /// The revision to ask for.
@@ -75,7 +92,7 @@ impl Lowering<'_> {
         let mut known = vec!["auto", "stateless"];
         known.extend(Revision::ALL.map(Revision::name));
         self.problem(field.at, |origin| {
-            problems::unknown_word(origin, &written, "protocol revision", &known)
+            problems::unknown_revision(origin, &written, &known)
         });
         RevisionWanted::Auto
     }

@@ -26,7 +26,15 @@ impl Lowering<'_> {
         skip: Option<Field<FlagOr<Text>>>,
         unless_env: Option<Field<Texts>>,
     ) -> Control {
-        let names = unless_env.map(|names| self.variable_names(names.value));
+        let names = unless_env.map(|field| {
+            let names = self.variable_names(field.value);
+            if names.is_empty() {
+                self.problem(field.key, |origin| {
+                    problems::empty_value(origin, "skip_unless_env")
+                });
+            }
+            names
+        });
         Control {
             skip: skip.and_then(|skip| match skip.value {
                 FlagOr::Flag(false) => None,

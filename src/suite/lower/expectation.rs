@@ -14,7 +14,10 @@ use crate::{
         model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
         problems::{
             self, Problems,
-            code::{BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER, WRONG_TYPE},
+            code::{
+                BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER, NO_PATTERN, OUTSIDE_FIXTURE,
+                WRONG_TYPE,
+            },
         },
         raw::{
             Readable, Reading,
@@ -51,7 +54,14 @@ impl From<NotFilled> for Unusable {
 }
 
 /// Problems that are there whatever is filled in.
-const CERTAIN: [&str; 4] = [BAD_SCHEMA, CONFLICTING_KEYS, MISSING_KEY, NO_MATCHER];
+const CERTAIN: [&str; 6] = [
+    BAD_SCHEMA,
+    CONFLICTING_KEYS,
+    MISSING_KEY,
+    NO_MATCHER,
+    NO_PATTERN,
+    OUTSIDE_FIXTURE,
+];
 
 /// The expectation as it is checked: ready since load, or made now that its names have values.
 pub(crate) fn resolve<'a>(

@@ -103,6 +103,10 @@ impl Lowering<'_> {
 
     /// One matcher and its operand.
     fn matcher(&mut self, entry: Entry, whole: &str) -> Option<Matcher> {
+        // What is no value here was told as that.
+        if entry.value.is_null() && self.reading.problems.is_broken(entry.value.at) {
+            return None;
+        }
         let word = entry.key.text;
         let at = entry.key.at.until(entry.value.at);
         let node = entry.value;

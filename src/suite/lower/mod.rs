@@ -4,6 +4,7 @@
 mod answer;
 mod asked;
 pub(crate) mod assertion;
+mod beside;
 mod client;
 mod completion;
 mod control;
@@ -26,6 +27,7 @@ mod resources;
 mod schema;
 mod sent;
 mod server;
+mod slipped;
 mod step;
 mod subject;
 mod trajectory;
@@ -33,7 +35,7 @@ mod waiting;
 mod web;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
     sync::Arc,
 };
@@ -42,7 +44,7 @@ use serde_json_path::JsonPath;
 
 pub(in crate::suite) use self::{step::ACTIONS, trajectory::KINDS};
 
-use self::filling::Filling;
+use self::{filling::Filling, names::Coming};
 use crate::{
     suite::{
         Dialect,
@@ -131,8 +133,20 @@ pub(crate) enum FixtureFrom {
     /// The settings: where they name none, `{{fixture}}` has no value.
     #[default]
     Settings,
-    /// The command line gives one, or may still do so.
+    /// The command line may still give one.
     Elsewhere,
+    /// There is one: the settings name it, or the command line.
+    Given,
+}
+
+impl FixtureFrom {
+    /// Whether `{{fixture}}` may have a value.
+    fn may_be_there(self) -> bool {
+        match self {
+            Self::Settings => false,
+            Self::Elsewhere | Self::Given => true,
+        }
+    }
 }
 
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
@@ -218,12 +232,16 @@ pub(crate) struct Lowering<'a> {
     compiled: &'a mut Compiled,
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
+    /// The names that captures of the document define, of which some come later.
+    coming: BTreeMap<String, Coming>,
     /// Whether it will run.
     fate: Fate,
     /// Whether `{{port}}` has a value.
     port: bool,
     /// Where the value of `{{fixture}}` may come from at this place.
     fixture_from: FixtureFrom,
+    /// Where the server of the document is started.
+    runs_in: StartedIn,
     /// Whether the fixture is needed.
     uses_fixture: bool,
     /// What every failure should mention.
@@ -246,9 +264,11 @@ impl<'a> Lowering<'a> {
             around,
             compiled,
             captured: BTreeSet::new(),
+            coming: BTreeMap::new(),
             fate: Fate::Runs,
             port: false,
             fixture_from: around.fixture_from,
+            runs_in: around.started_in,
             uses_fixture: false,
             warnings: Vec::new(),
             fillings: Vec::new(),

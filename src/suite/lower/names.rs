@@ -2,16 +2,31 @@
 
 use serde_json::Value;
 
-use super::{Fate, FixtureFrom, Lowering};
+use super::{Fate, Lowering};
 use crate::{
     suite::{
-        Dialect, problems,
-        raw::{Field, value::Text},
+        Dialect,
+        model::subject::StepOrder,
+        problems,
+        raw::{
+            Field,
+            step::RawStep,
+            value::{Placed, Text},
+        },
         template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
         yaml::{At, Key, Kind, Node},
     },
     words::environment::is_variable_name,
 };
+
+/// A capture of the document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Coming {
+    /// Its name there.
+    at: At,
+    /// When it has a value, for those that stand before it or with it.
+    order: StepOrder,
+}
 
 /// Names that are never captures.
 const RESERVED: [&str; 2] = ["fixture", "port"];
@@ -191,6 +206,16 @@ impl Lowering<'_> {
             }
             return;
         }
+        if let Some(coming) = self.coming.get(name) {
+            let origin = self.reading.problems.origin(coming.at);
+            let order = coming.order;
+            let position = origin.file.position(origin.span.start);
+            let captured = format!("{}:{}", origin.file.path, position.line);
+            self.problem(place, |origin| {
+                problems::captured_too_late(origin, name, order, &captured)
+            });
+            return;
+        }
         let known = self.known_names();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         self.problem(place, |origin| {
@@ -237,7 +262,7 @@ impl Lowering<'_> {
         match name.strip_prefix("env.") {
             Some(variable) => self.around.environment.variable(variable).is_some(),
             None => match name {
-                "fixture" => self.fixture_from == FixtureFrom::Elsewhere,
+                "fixture" => self.fixture_from.may_be_there(),
                 "port" if self.port => true,
                 _ => self.captured.contains(name),
             },
@@ -267,6 +292,15 @@ impl Lowering<'_> {
                 part.span.end = part.span.start + written.len();
                 part
             }
+        }
+    }
+
+    /// Notes the captures of steps before any of them is lowered, for those that speak of them too early.
+    pub(super) fn announce(&mut self, steps: &[Placed<RawStep>], order: StepOrder) {
+        let captures = steps.iter().filter_map(|step| step.value.capture.as_ref());
+        for (key, _) in captures.flat_map(|capture| &capture.value.0) {
+            let coming = Coming { at: key.at, order };
+            self.coming.insert(key.text.clone(), coming);
         }
     }
 

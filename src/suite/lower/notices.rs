@@ -8,9 +8,12 @@ use crate::{
     observation::finding::FindingCode,
     suite::{
         Dialect,
-        model::expectation::{
-            ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
-            Provoked, ServerRequestWanted, Since, StderrWanted, Wanted,
+        model::{
+            expectation::{
+                ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted,
+                ProgressWanted, Provoked, ServerRequestWanted, Since, StderrWanted, Wanted,
+            },
+            methods::{Sent, misspelt},
         },
         problems,
         raw::{
@@ -39,6 +42,7 @@ impl Lowering<'_> {
             not_contains_data,
         } = raw;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
+        self.check_methods([&methods, &not_methods, &in_order]);
         let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
         let none = || NotificationsWanted {
             since: Since::TheBeginning,
@@ -105,6 +109,7 @@ impl Lowering<'_> {
             not_contains_data,
         } = field.value;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
+        self.check_methods([&methods, &not_methods, &in_order]);
         let texts = |field: Option<Field<Texts>>| {
             field.map(|field| field.value.strings()).unwrap_or_default()
         };
@@ -210,6 +215,27 @@ impl Lowering<'_> {
         });
     }
 
+    /// Tells slips among the methods of notifications.
+    fn check_methods(&mut self, methods: [&Option<Field<Texts>>; 3]) {
+        for text in methods
+            .into_iter()
+            .flatten()
+            .flat_map(|field| &field.value.0)
+        {
+            self.check_method(Sent::Notification, text);
+        }
+    }
+
+    /// Tells a method that is nearly one of the protocol: it never comes, which is all that a negative expectation
+    /// wants.
+    fn check_method(&mut self, sent: Sent, text: &Text) {
+        if let Some(near) = misspelt(sent, &text.text) {
+            self.problem(text.at, |origin| {
+                problems::misspelt_method(origin, &text.text, near)
+            });
+        }
+    }
+
     /// `server_requests`, `expect_request`; the method may be left out where there is only one.
     pub(super) fn server_requests(
         &mut self,
@@ -225,7 +251,10 @@ impl Lowering<'_> {
             } = value;
             let place = first_line(at, &self.reading.problems);
             let method = match (method, usual) {
-                (Some(method), _) => Some(method.value.text),
+                (Some(method), _) => {
+                    self.check_method(Sent::Request, &method.value);
+                    Some(method.value.text)
+                }
                 (None, Some(usual)) => Some(usual.to_owned()),
                 (None, None) => self.required(None::<String>, "method", "`server_requests`", place),
             };

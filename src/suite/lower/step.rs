@@ -62,6 +62,7 @@ impl Lowering<'_> {
         order: StepOrder,
         list: Vec<Placed<RawStep>>,
     ) -> Vec<Step> {
+        self.announce(&list, order);
         let mut steps = Vec::with_capacity(list.len());
         let mut defined: Vec<(String, At)> = Vec::new();
         for Placed { value, at } in list {
@@ -87,6 +88,7 @@ impl Lowering<'_> {
 
     /// One step.
     fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<Step> {
+        self.check_args_of_step(&raw);
         let waits = raw.wait.is_some();
         let action = match self.dialect() {
             Dialect::Compat if does_nothing(&raw) => self.nameless_step(&mut raw, at),

@@ -5,6 +5,7 @@ pub(crate) mod container;
 pub(crate) mod counted;
 pub(crate) mod expectation;
 mod fixture;
+pub(crate) mod methods;
 pub(crate) mod misspelt;
 mod nothing;
 pub(crate) mod pattern;

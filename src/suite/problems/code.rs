@@ -76,6 +76,10 @@ codes! {
     BAD_HEADER = "bad-header";
     /// A text that is no glob pattern.
     BAD_GLOB = "bad-glob";
+    /// A path that reads like a pattern, and is the name of one file.
+    NO_PATTERN = "no-pattern";
+    /// A path outside of the fixture where one inside is probably meant.
+    OUTSIDE_FIXTURE = "outside-fixture";
     /// A matcher whose operand it cannot take.
     BAD_MATCHER = "bad-matcher";
     /// A map that reads like matchers, and is compared as it is.

@@ -3,13 +3,15 @@
 
 pub(crate) mod code;
 mod files;
+mod home;
 mod shape;
 mod values;
+mod variables;
 mod yaml;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub(crate) use self::{files::*, shape::*, values::*, yaml::*};
+pub(crate) use self::{files::*, home::meant, shape::*, values::*, variables::*, yaml::*};
 use crate::{
     suite::yaml::{At, MERGE, Source},
     words::{

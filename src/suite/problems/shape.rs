@@ -2,49 +2,32 @@
 
 use serde_json::Number;
 
-use super::{choices, code, error, helped, labelled, listed, warning};
-use crate::{
-    suite::raw::{expect::RawExpect, settings::RawSettings},
-    words::{
-        diagnostic::{Diagnostic, Severity},
-        source::Origin,
-        text,
-    },
+use super::{choices, code, error, helped, home, labelled, listed, warning};
+use crate::words::{
+    diagnostic::{Diagnostic, Severity},
+    source::Origin,
+    text,
 };
 
-/// A key that does not exist there.
-pub(crate) fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]) -> Diagnostic {
+/// A key that does not exist there; `beside` are the keys of the map.
+pub(crate) fn unknown_key(
+    origin: Origin,
+    key: &str,
+    (owner, known): (&str, &[&str]),
+    beside: &[String],
+) -> Diagnostic {
     let problem = error(code::UNKNOWN_KEY, origin, format!("unknown key `{key}`"));
     let problem = labelled(problem, format!("not a key of {owner}"));
-    match text::nearest(key, known.iter().copied()) {
-        Some(near) => helped(problem, format!("did you mean `{near}`?")),
-        None => match home(key, known) {
-            Some(home) => helped(problem, format!("`{key}` belongs under `{home}`")),
-            None if is_of_assertion(known) && RawSettings::KEYS.contains(&key) => helped(
-                problem,
-                format!("`{key}` holds for a whole suite: it is a key of its `mcp-assert.yaml`"),
-            ),
-            None => helped(problem, format!("{owner} takes {}", listed(known))),
-        },
+    if let Some(ours) = home::word_of_others(key, known) {
+        return helped(problem, format!("did you mean `{ours}`?"));
     }
-}
-
-/// The key of this map under which another one has its place.
-fn home(key: &str, known: &[&str]) -> Option<&'static str> {
-    let homes = [
-        ("assert", &["tool", "expect"][..]),
-        ("server", &["command", "builtin", "url"]),
-        ("expect", RawExpect::KEYS),
-    ];
-    let mut homes = homes.into_iter();
-    homes
-        .find(|(home, keys)| known.contains(home) && keys.contains(&key))
-        .map(|(home, _)| home)
-}
-
-/// Whether these are the keys of an assertion.
-fn is_of_assertion(known: &[&str]) -> bool {
-    known.contains(&"assert_tools")
+    if let Some(told) = home::home(key, owner, known, beside) {
+        return helped(problem, told);
+    }
+    match home::nearest(key, known) {
+        Some(near) => helped(problem, format!("did you mean `{near}`?")),
+        None => helped(problem, format!("{owner} takes {}", listed(known))),
+    }
 }
 
 /// A value of another type.
@@ -198,6 +181,15 @@ pub(crate) fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     )
 }
 
+/// A key among the arguments of a call that belongs beside them.
+pub(crate) fn sent_as_argument(origin: Origin, key: &str, beside: &str) -> Diagnostic {
+    let problem = no_effect(origin, key, "it is sent as one of the arguments");
+    helped(
+        problem,
+        format!("write it beside `{beside}`, if it is not meant as an argument"),
+    )
+}
+
 /// A key that wants something and is not looked at here.
 pub(crate) fn not_looked_at(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     let problem = Diagnostic {
@@ -228,6 +220,29 @@ pub(crate) fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&st
         format!("`{found}` is no {what}"),
     );
     helped(problem, choices(found, known))
+}
+
+/// A revision that does not exist. Of dates the nearest text is any of them.
+pub(crate) fn unknown_revision(origin: Origin, found: &str, known: &[&str]) -> Diagnostic {
+    if found.starts_with(|sign: char| sign.is_ascii_digit()) {
+        let problem = error(
+            code::UNKNOWN_WORD,
+            origin,
+            format!("`{found}` is no protocol revision"),
+        );
+        return helped(problem, format!("one of {}", listed(known)));
+    }
+    unknown_word(origin, found, "protocol revision", known)
+}
+
+/// A method that is nearly one of the protocol. A server may have it all the same.
+pub(crate) fn misspelt_method(origin: Origin, found: &str, near: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNKNOWN_WORD,
+        origin,
+        format!("`{found}` is no method of the protocol"),
+    );
+    helped(problem, format!("did you mean `{near}`?"))
 }
 
 /// A report without a path.

@@ -1,9 +1,7 @@
-//! Problems inside of values: durations, patterns, paths, schemas, variables.
+//! Problems inside of values: durations, patterns, paths, schemas.
 
-use super::{code, error, helped, listed, warning};
-use crate::words::{
-    diagnostic::Diagnostic, environment::is_variable_name, source::Origin, text, web::UrlFault,
-};
+use super::{code, error, helped, warning};
+use crate::words::{diagnostic::Diagnostic, source::Origin, text, web::UrlFault};
 
 /// No duration.
 pub(crate) fn bad_duration(origin: Origin, found: &str, reason: &str) -> Diagnostic {
@@ -51,10 +49,40 @@ pub(crate) fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
         origin,
         format!("`{path}` is no path: {reason}"),
     );
+    let problem = if has_single_equals(path) {
+        helped(problem, "in a filter write `==` where values are compared")
+    } else {
+        problem
+    };
     helped(
         problem,
         "write a JSONPath such as `$.items[0].name`, or short `items[0].name`; a key with other characters as `$['a key']`",
     )
+}
+
+/// Whether a single `=` stands in a filter, outside of quotes.
+fn has_single_equals(path: &str) -> bool {
+    let Some((_, filter)) = path.split_once("[?") else {
+        return false;
+    };
+    let (mut quote, mut before) = (None, ' ');
+    let mut signs = filter.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let is_quote = matches!(sign, '\'' | '"') && before != '\\';
+        match quote {
+            Some(open) if is_quote && open == sign => quote = None,
+            None if is_quote => quote = Some(sign),
+            None if sign == '='
+                && !matches!(before, '=' | '!' | '<' | '>')
+                && !matches!(signs.peek(), Some('=' | '~')) =>
+            {
+                return true;
+            }
+            Some(_) | None => {}
+        }
+        before = sign;
+    }
+    false
 }
 
 /// A capture that would always take the same.
@@ -111,6 +139,35 @@ pub(crate) fn bad_glob(origin: Origin, pattern: &str, reason: &str) -> Diagnosti
         code::BAD_GLOB,
         origin,
         format!("`{pattern}` is no path pattern: {reason}"),
+    )
+}
+
+/// A path that reads like a pattern where it is the name of one file.
+pub(crate) fn no_pattern(origin: Origin, path: &str) -> Diagnostic {
+    let problem = warning(
+        code::NO_PATTERN,
+        origin,
+        format!("`{path}` is no pattern here: it is the name of one file"),
+    );
+    helped(
+        problem,
+        "name each file; patterns are taken by `only_changed`",
+    )
+}
+
+/// A path that is not of the fixture where only those below it have a meaning, or are probably meant.
+pub(crate) fn outside_fixture(origin: Origin, path: &str, what: &str) -> Diagnostic {
+    let problem = warning(
+        code::OUTSIDE_FIXTURE,
+        origin,
+        format!("`{path}` leads out of the fixture: {what}"),
+    );
+    helped(
+        problem,
+        format!(
+            "paths of the fixture are relative to it: `{}`",
+            path.trim_start_matches("../").trim_start_matches('/')
+        ),
     )
 }
 
@@ -219,102 +276,6 @@ pub(crate) fn no_matcher_here(origin: Origin, word: &str) -> Diagnostic {
     )
 }
 
-/// A name in braces that nothing defines.
-pub(crate) fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        format!("nothing defines `{{{{{name}}}}}`"),
-    );
-    let problem = match text::nearest(name, known.iter().copied()) {
-        Some(near) => helped(problem, format!("did you mean `{{{{{near}}}}}`?")),
-        None => helped(problem, format!("known here: {}", listed(known))),
-    };
-    helped(problem, "for the braces themselves write `{{{{`")
-}
-
-/// A name in braces where only variables of the environment have a value yet.
-pub(crate) fn too_early(origin: Origin, written: &str) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        format!("`{written}` has no value here"),
-    );
-    let problem = helped(
-        problem,
-        "this is needed before anything runs: only `{{env.NAME}}` is filled in",
-    );
-    helped(problem, "for the braces themselves write `{{{{`")
-}
-
-/// A name in braces that is a variable of the environment without a value.
-pub(crate) fn no_such_env(origin: Origin, variable: &str) -> Diagnostic {
-    let problem = error(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the environment variable `{variable}` is not set"),
-    );
-    helped(
-        problem,
-        format!("set it, or add `skip_unless_env: {variable}` to skip the assertion without it"),
-    )
-}
-
-/// A name in braces that is a variable of the environment whose value is no text.
-pub(crate) fn unreadable_env(origin: Origin, variable: &str) -> Diagnostic {
-    let problem = error(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the value of the environment variable `{variable}` is no UTF-8"),
-    );
-    helped(problem, "set it to a text")
-}
-
-/// The same where an empty text stands in.
-pub(crate) fn unreadable_text(origin: Origin, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!(
-            "the value of the environment variable `{name}` is no UTF-8; an empty text stands in"
-        ),
-    );
-    helped(problem, "set it to a text")
-}
-
-/// `{{fixture}}` where there is none.
-pub(crate) fn no_fixture(origin: Origin) -> Diagnostic {
-    let problem = error(
-        code::UNKNOWN_VARIABLE,
-        origin,
-        "`{{fixture}}` has no value: there is no fixture".into(),
-    );
-    helped(
-        problem,
-        "give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml",
-    )
-}
-
-/// Braces with blanks in them.
-pub(crate) fn no_variable(origin: Origin, written: &str, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_VARIABLE,
-        origin,
-        format!("`{written}` stays as it is"),
-    );
-    helped(problem, format!("write `{{{{{name}}}}}` for its value"))
-}
-
-/// Braces in a key of a value that is sent.
-pub(crate) fn marker_in_key(origin: Origin, written: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_VARIABLE,
-        origin,
-        format!("`{written}` stays as it is"),
-    );
-    helped(problem, "in keys nothing is filled in, only in values")
-}
-
 /// A function in the place of a key.
 pub(crate) fn function_in_path(origin: Origin, path: &str, function: &str) -> Diagnostic {
     let problem = error(
@@ -337,90 +298,6 @@ pub(crate) fn function_in_path(origin: Origin, path: &str, function: &str) -> Di
     )
 }
 
-/// A variable of the environment without a value.
-pub(crate) fn unset_variable(origin: Origin, name: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("the environment variable `{name}` is not set; an empty text stands in"),
-    );
-    helped(
-        problem,
-        format!("set it, give a default with `${{{name}:-…}}`, or write `$$` for a dollar sign"),
-    )
-}
-
-/// A line of an `env_file` that is a name alone, which the caller has no value for. What looks like a name may be a
-/// line of a secret, and is not shown.
-pub(crate) fn unset_line_of_variables(origin: Origin, place: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNSET_VARIABLE,
-        origin,
-        format!("`{place}`: the environment variable it names is not set, and is left out"),
-    );
-    helped(
-        problem,
-        "set it, or write `NAME=value`; a value ends with its line",
-    )
-}
-
-/// `${` without a name or without an end.
-pub(crate) fn bad_variable(origin: Origin, written: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_VARIABLE,
-        origin,
-        format!("`{written}` is no environment variable"),
-    );
-    helped(
-        problem,
-        "write `$NAME`, `${NAME}` or `${NAME:-default}`, and `$$` for a dollar sign",
-    )
-}
-
-/// What no environment variable is called.
-pub(crate) fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_VARIABLE,
-        origin,
-        format!("`{found}` is no name of an environment variable"),
-    );
-    let bare = found.trim_start_matches(['$', '{']).trim_end_matches('}');
-    let bare = bare.split(['=', ':']).next().unwrap_or_default().trim();
-    if !is_variable_name(bare) {
-        helped(problem, "write its name alone, such as `HOME`")
-    } else {
-        helped(problem, format!("write its name alone: `{bare}`"))
-    }
-}
-
-/// A line of an `env_file` that names no environment variable; `place` is the file and the line. Nothing of the line
-/// is shown that may be a secret.
-pub(crate) fn bad_line_of_variables(origin: Origin, place: &str, found: &str) -> Diagnostic {
-    let bad = |message: String| error(code::BAD_VARIABLE, origin, message);
-    match found.split_once(char::is_whitespace) {
-        Some(("export", name)) => {
-            let name = name.trim_start();
-            let problem = bad(format!(
-                "`{place}`: `export` is no part of a variable's name"
-            ));
-            helped(
-                problem,
-                format!("leave it out, no shell reads the file: `{name}=…`"),
-            )
-        }
-        Some(_) => helped(
-            bad(format!(
-                "`{place}`: the name of its variable has a space in it"
-            )),
-            "each line is `NAME=value` or a name alone",
-        ),
-        None => helped(
-            bad(format!("`{place}`: it has no name in front of the `=`")),
-            "each line is `NAME=value` or a name alone",
-        ),
-    }
-}
-
 /// Two assertions with one name.
 pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
     let problem = warning(
@@ -432,4 +309,22 @@ pub(crate) fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnos
         problem,
         "give each assertion its own name, so that reports and baselines can tell them apart",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_single_equals;
+
+    #[test]
+    fn a_single_equals_sign_in_a_filter_is_seen() {
+        let case = |path: &str, wanted: bool| assert_eq!(has_single_equals(path), wanted, "{path}");
+        case("$.items[?(@.id=1)]", true);
+        case("$.items[?@.a == 1 && @.b = 2]", true);
+        case("items[?@.a = 'x == y']", true);
+        case("$.items[?(@.id == 1)]", false);
+        case("$[?@.a <= 1 || @.a >= 2 || @.a != 3]", false);
+        case("$[?@.a == 'x = y' && @.b == \"it's = \"]", false);
+        case("$[?@.a =~ /x/]", false);
+        case("$.a=b[0", false);
+    }
 }

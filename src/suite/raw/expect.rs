@@ -68,7 +68,7 @@ shape! {
         /// The member `net_delta` of the answer is this number. Fails when the text holds several JSON values.
         net_delta = "net_delta": Number;
         /// Files that hold these texts after the call; those of a step, before the next one begins. Paths are relative to the fixture when there is one,
-        /// else to the caller's directory.
+        /// else to the caller's directory. An absolute path that does not begin with `{{fixture}}` is read where it is.
         file_contains = "file_contains": Table<Texts>;
         /// Files that exist and hold none of these texts.
         file_not_contains = "file_not_contains": Table<Texts>;

@@ -99,11 +99,12 @@ macro_rules! shape {
                 reading: &mut $crate::suite::raw::Reading,
             ) -> Option<Self> {
                 let entries = reading.shape(node, $owner, Self::KEYS)?;
+                let beside = $crate::suite::raw::read::beside_unknown(&entries, Self::KEYS);
                 let mut out = Self::default();
                 for entry in entries {
                     match entry.key.text.as_str() {
                         $($key => out.$field = reading.field(entry),)+
-                        _ => reading.unknown_key(&entry.key, $owner, Self::KEYS),
+                        _ => reading.unknown_key_beside(&entry.key, ($owner, Self::KEYS), &beside),
                     }
                 }
                 Some(out)

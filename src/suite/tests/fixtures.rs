@@ -16,7 +16,14 @@ fn without_a_fixture_its_name_is_a_problem() {
       = help: give a fixture with --fixture DIR or `fixture:` in mcp-assert.yaml
     ");
     let case = |text: &str| {
-        let text = format!("server: {{command: s}}\n{text}");
+        // A trajectory starts no server.
+        let is_trajectory = text.contains("trajectory");
+        let server = if is_trajectory {
+            ""
+        } else {
+            "server: {command: s}\n"
+        };
+        let text = format!("{server}{text}");
         let shown = Sample::one(&text).without_fixture().shown();
         assert_eq!(shown.matches("there is no fixture").count(), 1, "{shown}");
         assert_eq!(Sample::one(&text).shown(), "", "{text}");

@@ -201,6 +201,7 @@ fn an_entry_that_cannot_be_read_hides_nothing_of_the_others() {
     tells_codes(
         "trace: [{outcome: so}]\ntrajectory: [5, {type: args_contain}]",
         &[
+            "no-effect",
             "missing-key",
             "unknown-word",
             "wrong-type",

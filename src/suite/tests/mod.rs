@@ -10,6 +10,7 @@ mod places;
 mod problem_texts;
 mod schema;
 mod skipping;
+mod suggestions;
 mod unseen;
 mod wrong_types;
 
@@ -74,6 +75,12 @@ impl Sample {
     /// No fixture is given on the command line.
     fn without_fixture(mut self) -> Self {
         self.fixture_from = FixtureFrom::Settings;
+        self
+    }
+
+    /// A fixture is given on the command line.
+    fn with_fixture(mut self) -> Self {
+        self.fixture_from = FixtureFrom::Given;
         self
     }
 

@@ -76,6 +76,192 @@ fn a_setup_that_is_not_run_is_told() {
 }
 
 #[test]
+fn expectations_among_arguments_are_told() {
+    let case = |document: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\n{document}\n");
+        assert_eq!(told(&Sample::one(&text)), wanted, "{document}");
+    };
+    let expect = "expect: {contains: a}";
+    let slip = "no-effect expect";
+    case(&format!("assert: {{tool: t, args: {{{expect}}}}}"), &[slip]);
+    case(
+        &format!(
+            "setup: [{{tool: t, args: {{capture: {{id: $.id}}, {expect}}}}}]\nassert_tools: {{}}"
+        ),
+        &["no-effect capture", slip],
+    );
+    case(
+        &format!("steps: [{{prompt: {{name: p, arguments: {{{expect}}}}}}}]"),
+        &[slip],
+    );
+    case(
+        &format!("assert_prompts: {{get: {{name: p, arguments: {{{expect}}}}}}}"),
+        &[slip],
+    );
+    for (key, asked) in [
+        ("assert_sampling", "maxTokens"),
+        ("assert_elicitation", "message"),
+    ] {
+        case(
+            &format!("{key}: {{tool: t, args: {{{expect}, expect_request: {{{asked}: 1}}}}}}"),
+            &[slip, "no-effect expect_request"],
+        );
+    }
+    case(
+        "assert_logging: {tool: t, args: {expect: {min_messages: 1}}}",
+        &[slip],
+    );
+    case(
+        "assert_notifications: {tool: t, args: {expect: {methods: a}}}",
+        &[slip],
+    );
+    for data in [
+        "assert: {tool: t, args: {expect: {status: 200}}}",
+        "assert: {tool: t, args: {expect: contains}}",
+        "assert: {tool: t, args: {expect: {contains: a}}, expect: {contains: b}}",
+        "assert: {tool: t, args: {capture: {id: $.id}}}",
+        "steps: [{tool: t, args: {capture: {width: 10}}}]",
+        "steps: [{tool: t, args: {a: {expect: {contains: a}}}}]",
+    ] {
+        case(data, &[]);
+    }
+}
+
+#[test]
+fn a_path_that_reads_like_a_pattern_is_told() {
+    let case = |expect: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\nassert: {{tool: t, expect: {{{expect}}}}}\n");
+        assert_eq!(told(&Sample::one(&text).with_fixture()), wanted, "{expect}");
+    };
+    case("file_not_exists: ['*.tmp', a.tmp]", &["no-pattern '*.tmp'"]);
+    case("file_exists: a?.txt", &["no-pattern a?.txt"]);
+    case("file_not_exists: '[ab].txt'", &["no-pattern '[ab].txt'"]);
+    case("file_unchanged: '*.txt'", &["no-pattern '*.txt'"]);
+    case("file_exists: 'app/[id]/page.tsx'", &[]);
+    case("file_not_exists: 'a[1'", &[]);
+    case("file_contains: {'*.md': x}", &["no-pattern '*.md'"]);
+    case("file_not_contains: {'*.md': x}", &["no-pattern '*.md'"]);
+    case("file_equals: {'*.md': x}", &["no-pattern '*.md'"]);
+    case(
+        "file_not_exists: '{{fixture}}/*.tmp'",
+        &["no-pattern '{{fixture}}/*.tmp'"],
+    );
+    case(
+        "not: {file_exists: '{{fixture}}/*.tmp'}",
+        &["no-pattern '{{fixture}}/*.tmp'"],
+    );
+    case("only_changed: ['*.tmp', '{{fixture}}/a?']", &[]);
+}
+
+#[test]
+fn a_path_that_is_probably_meant_inside_of_the_fixture_is_told() {
+    let document = |expect: &str, server: &str| {
+        format!("server: {{{server}}}\nassert: {{tool: t, expect: {{{expect}}}}}\n")
+    };
+    let case = |expect: &str, wanted: &[&str]| {
+        let text = document(expect, "command: s");
+        assert_eq!(told(&Sample::one(&text).with_fixture()), wanted, "{expect}");
+    };
+    let outside = "outside-fixture /a.tmp";
+    case("file_not_exists: [/a.tmp]", &[outside]);
+    case("file_not_exists: '{{fixture}}/a.tmp'", &[]);
+    case("file_exists: /etc/hostname", &[]);
+    case("only_changed: [a, /a.tmp]", &[outside]);
+    case("only_changed: [../a.tmp]", &["outside-fixture ../a.tmp"]);
+    case("only_changed: '{{fixture}}/a.tmp'", &[]);
+    case("only_changed: [/a.tmp, '{{fixture}}/a']", &[outside]);
+    let absent = document("file_not_exists: [/a.tmp]", "command: s");
+    assert_eq!(told(&Sample::one(&absent)), [""; 0], "none may be given");
+    assert_eq!(told(&Sample::one(&absent).without_fixture()), [""; 0]);
+    let inside = document("file_not_exists: [/a.tmp]", "docker: image, command: s");
+    assert_eq!(told(&Sample::one(&inside).with_fixture()), [""; 0]);
+}
+
+#[test]
+fn a_method_that_never_comes_is_told() {
+    let case = |document: &str, wanted: &[&str]| {
+        let text = format!("server: {{command: s}}\n{document}\n");
+        assert_eq!(told(&Sample::one(&text)), wanted, "{document}");
+    };
+    for key in ["methods", "not_methods", "in_order"] {
+        let wanted = ["unknown-word tools/list_changed"];
+        let expect = format!("{{{key}: [tools/list_changed, acme/own]}}");
+        case(
+            &format!("assert_notifications: {{tool: t, expect: {expect}}}"),
+            &wanted,
+        );
+        case(
+            &format!("assert: {{tool: t, expect: {{not: {{notifications: {expect}}}}}}}"),
+            &wanted,
+        );
+    }
+    let wanted = ["unknown-word sampling/createMesage"];
+    let entry = "{method: sampling/createMesage, count: 0}";
+    case(
+        &format!(
+            "assert: {{tool: t, expect: {{server_requests: [{entry}, {{method: acme/own}}]}}}}"
+        ),
+        &wanted,
+    );
+    case(
+        &format!("assert_sampling: {{tool: t, expect_request: {entry}}}"),
+        &wanted,
+    );
+    case(
+        "assert: {tool: t, expect: {notifications: {not_methods: [tools/list_changed], contains_data: '{{env.HOME}}'}}}",
+        &[
+            "unknown-word tools/list_changed",
+            "unset-variable! {{env.HOME}}",
+        ],
+    );
+}
+
+#[test]
+fn a_trajectory_starts_no_server() {
+    let trace = "trace: [{tool: a}]\ntrajectory: [{type: presence, tools: [a]}]\n";
+    let text = format!("server: {{command: s}}\nclient: {{protocol: auto}}\n{trace}");
+    let wanted = ["no-effect server", "no-effect client"];
+    assert_eq!(told(&Sample::one(&text)), wanted);
+    let settings = "defaults: {server: {command: s}, client: {protocol: auto}}\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", trace)]);
+    assert_eq!(told(&sample), [""; 0]);
+}
+
+#[test]
+fn a_revision_that_another_one_takes_the_place_of_is_told() {
+    let case = |server: &str, client: &str, wanted: &[&str]| {
+        let text = format!(
+            "server: {{command: s, protocol: {server}}}\nclient: {{protocol: {client}}}\nassert_tools: {{}}\n"
+        );
+        assert_eq!(told(&Sample::one(&text)), wanted, "{server}, {client}");
+    };
+    case("2025-06-18", "2024-11-05", &["no-effect protocol"]);
+    case("2025-06-18", "2025-06-18", &[]);
+    case("auto", "Auto", &[]);
+    let settings = "defaults: {server: {command: s, protocol: '2025-06-18'}}\n";
+    let own = "client: {protocol: '2024-11-05'}\nassert_tools: {}\n";
+    let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", own)]);
+    assert_eq!(told(&sample), [""; 0]);
+}
+
+#[test]
+fn keys_of_a_document_without_a_value_are_told() {
+    let case = |key: &str, wanted: &[&str]| {
+        let settings = "defaults: {server: {command: s}}\n";
+        let text = format!("{key}\nassert_tools: {{}}\n");
+        let sample = Sample::new(&[("mcp-assert.yaml", settings), ("a.yaml", &text)]);
+        assert_eq!(told(&sample), wanted, "{key}");
+    };
+    case("skip_unless_env: ''", &["empty-value skip_unless_env"]);
+    case("skip_unless_env: []", &["empty-value skip_unless_env"]);
+    case("skip_unless_env:", &["empty-value skip_unless_env"]);
+    case("skip_unless_env: HOME", &[]);
+    case("server:", &["empty-value server"]);
+    case("client:", &["empty-value client"]);
+    case("server: {env: {X: }}", &[]);
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {

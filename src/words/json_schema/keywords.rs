@@ -135,6 +135,10 @@ fn near(key: &str) -> Option<&'static str> {
         return None;
     }
     let lower = key.to_lowercase();
+    // A word too far from what is meant by it for the distance to tell.
+    if lower == "property" {
+        return Some("properties");
+    }
     let distance = |keyword: &str| damerau_levenshtein(&lower, &keyword.to_lowercase());
     let nearest = KEYWORDS.into_iter().min_by_key(|keyword| distance(keyword));
     nearest.filter(|keyword| distance(keyword) <= if keyword.len() < 7 { 1 } else { 2 })
@@ -158,6 +162,15 @@ mod tests {
             json!({"properties": {"requird": {"minimun": 1}}, "items": [{"Type": "string"}]}),
             &[("minimun", "minimum"), ("Type", "type")],
         );
+        case(
+            json!({"property": {}, "require": [], "additionalproperties": false}),
+            &[
+                ("property", "properties"),
+                ("require", "required"),
+                ("additionalproperties", "additionalProperties"),
+            ],
+        );
+        case(json!({"properties": {"property": {}}}), &[]);
         case(
             json!({"anyOf": [{"not": {"maxlength": 3}}], "x-required": 1, "note": "", "example": 1}),
             &[("maxlength", "maxLength")],

@@ -106,6 +106,31 @@ assert: {{tool: echo, expect: {{file_exists: ['{{{{fixture}}}}/../data/kept.txt'
 }
 
 #[test]
+fn an_absolute_path_beside_the_copy_is_read_where_it_is() {
+    let project = Project::new()
+        .file("data/kept.txt", "original")
+        .file("beside.txt", "beside the fixture");
+    let beside = project.path().join("beside.txt").display().to_string();
+    let suite = format!(
+        "
+name: is read
+server: {{builtin: conformance}}
+assert: {{tool: echo, expect: {{file_contains: {{{beside}: beside}}}}}}
+---
+name: is probably meant inside
+server: {{builtin: conformance}}
+assert: {{tool: echo, expect: {{file_not_exists: [/kept.txt]}}}}
+"
+    );
+    let project = project.file("evals/a.yaml", &suite);
+    let seen = run_in(&project, &["--fixture", "data"]);
+    assert_eq!(seen.statuses(), ["PASS", "PASS"], "{}", seen.details());
+    let ran = project.run(&["run", "evals", "--fixture", "data"]);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(told.contains("warning[outside-fixture]"), "{told}");
+}
+
+#[test]
 fn what_is_inserted_is_never_expanded() {
     embedded(
         r"
