@@ -67,7 +67,8 @@ finding_codes! {
     LspFraming = "lsp-framing", Error;
     /// A frame holds bytes that are not UTF-8; they were read as U+FFFD.
     NotUtf8 = "not-utf8", Error;
-    /// The stream ended in the middle of a line; the unfinished line was read as a frame.
+    /// The stream ended in the middle of a line. An unfinished line that is a frame was read as one, unless it came after
+    /// stdin was closed.
     NoFinalNewline = "no-final-newline", Error;
     /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
     LineTooLong = "line-too-long", Error;

@@ -107,6 +107,8 @@ pub(super) struct Dialogue {
     pub(super) broken: Option<Break>,
     /// What had come of a message when the time was over.
     pub(super) begun: Option<String>,
+    /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
+    pub(super) cut_off: Option<Vec<u8>>,
     /// How many notifications of ours could still be answered, as they should not be.
     notified: usize,
     /// The capabilities that `list_changed` notifications came for since their list was fetched.
@@ -135,6 +137,7 @@ impl Dialogue {
             suspect: None,
             broken: None,
             begun: None,
+            cut_off: None,
             notified: 0,
             changed: Vec::new(),
             transcript: None,
@@ -251,6 +254,13 @@ impl Dialogue {
                 let message = "the last line is no JSON-RPC message, and has no newline at its end";
                 self.record.note(FindingCode::StdoutNoise, message, bytes);
             }
+        }
+    }
+
+    /// The last line of a stream, begun after our close and without its newline.
+    pub(super) fn hear_last(&mut self, bytes: Vec<u8>) {
+        if !bytes.iter().all(u8::is_ascii_whitespace) {
+            self.cut_off = Some(bytes);
         }
     }
 
