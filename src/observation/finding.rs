@@ -157,7 +157,8 @@ finding_codes! {
     DuplicateName = "duplicate-name", Error;
     /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - . /`.
     BadName = "bad-name", Warning;
-    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema.
+    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema: with a `$ref` to
+    /// nothing or a pattern that is none, too.
     BadToolSchema = "bad-tool-schema", Error;
     /// A schema that refers to another host; it was not fetched.
     RemoteReference = "remote-reference", Warning;
