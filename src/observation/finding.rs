@@ -87,6 +87,9 @@ finding_codes! {
     /// An answer to a request nobody made.
     UnknownId = "unknown-id", Error;
     /// An answer whose id is null, missing, or neither a number nor text; a request or notification with such an id.
+    /// Such an answer ends the wait for the only request that is open 1 s later. An error or an empty result without an
+    /// id may as well be what a server says to a notification of ours; as long as there is one that it can be for, the
+    /// wait goes on.
     NullId = "null-id", Error;
     /// An answer whose id has another JSON type than the request's; a request of the server whose id is a fraction.
     IdType = "id-type", Error;
@@ -133,7 +136,8 @@ finding_codes! {
     CapabilityUndeclared = "capability-undeclared", Warning;
     /// A request of the server before `notifications/initialized`.
     RequestBeforeInitialized = "request-before-initialized", Error;
-    /// An answer to a notification.
+    /// An answer to a notification: one without an id that came while no request waited, or before the one that did was
+    /// answered. Where that is not answered, it is `null-id`.
     AnswerToNotification = "answer-to-notification", Error;
     /// A progress notification with a token that no request of ours carries.
     ForeignProgressToken = "foreign-progress-token", Error;

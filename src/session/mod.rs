@@ -162,6 +162,7 @@ impl Session {
         self.exchange.dialogue.transcript = None;
         self.exchange.dialogue.broken = None;
         self.exchange.dialogue.suspect = None;
+        self.exchange.dialogue.doubts.clear();
         self.hand_out()
     }
 

@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use super::{Break, Dialogue, Heard, Transcript};
 use crate::{
-    observation::{disruption::DisruptionKind, finding::FindingCode},
+    observation::{
+        disruption::DisruptionKind,
+        finding::{Finding, FindingCode},
+    },
     protocol::{
         message::{Id, Response, is_integer},
         method::Method,
@@ -12,12 +15,36 @@ use crate::{
     session::{
         correlation::{Fit, Open, Settled},
         late::Waited,
-        record::{brief, brief_name, shown},
+        record::{Record, brief, brief_name, shown},
     },
 };
 
 const NAMELESS: &str = "an answer without an id";
 const TO_NOTIFICATION: &str = "an answer to a notification";
+
+/// An answer without an id, of which nobody knows whose it is.
+#[derive(Debug)]
+pub(in crate::session) struct Doubt {
+    /// The requests that waited when it came, and still do.
+    waiting: Vec<Id>,
+    /// What the finding says.
+    noted: String,
+    /// What it says of an answer to a notification.
+    to_notification: String,
+}
+
+impl Doubt {
+    /// It was for a notification.
+    fn acquit(self, record: &mut Record) {
+        let is_noted = |finding: &&mut Finding| {
+            finding.code == FindingCode::NullId && finding.message == self.noted
+        };
+        if let Some(finding) = record.findings.iter_mut().find(is_noted) {
+            finding.code = FindingCode::AnswerToNotification;
+            finding.message = self.to_notification;
+        }
+    }
+}
 
 impl Dialogue {
     pub(super) fn response(&mut self, response: Response, heard: Heard<'_>) {
@@ -85,15 +112,13 @@ impl Dialogue {
 
     /// An answer that nobody waits for.
     fn stray(&mut self, response: &Response, heard: Heard<'_>) {
-        if self.answers_notification(response) {
+        if self.may_answer_notification(response) {
             self.notified -= 1;
-            let message = match &response.error {
-                Some(error) => format!("{TO_NOTIFICATION}: {}", brief(error)),
-                None => TO_NOTIFICATION.to_owned(),
-            };
-            self.record
-                .note(FindingCode::AnswerToNotification, message, heard.bytes);
-            return;
+            return self.doubt(response, heard);
+        }
+        if response.id.is_none() && self.notified == 0 {
+            // As many have come as there were notifications: this one is for a request.
+            self.acquit_all();
         }
         let (code, message) = self.stray_finding(response);
         if let Some(transcript) = &mut self.transcript {
@@ -114,9 +139,9 @@ impl Dialogue {
         }
     }
 
-    /// Whether this is what a server says to a notification of ours that it should have said nothing to. It carries no
-    /// id, since there was none. What is the result that a request waits for is taken for that request's.
-    fn answers_notification(&self, response: &Response) -> bool {
+    /// Whether this may be what a server says to a notification of ours that it should have said nothing to. It carries
+    /// no id, since there was none. What is the result that a request waits for is taken for that request's.
+    fn may_answer_notification(&self, response: &Response) -> bool {
         let nameless = response.id.is_none() && response.odd_id.is_none();
         let is_due = |open: &Open| {
             let method = Method::from_name(&open.method);
@@ -128,6 +153,59 @@ impl Dialogue {
             && nameless
             && self.transcript.is_none()
             && !self.requests.open().iter().any(is_due)
+    }
+
+    /// An answer without an id is one to a notification, or to a request whose id the server left out. Nobody can tell
+    /// while a request waits, and who takes the one for the other fails a tool that is merely slow: so it ends no wait,
+    /// and what it was shows when the request is answered.
+    fn doubt(&mut self, response: &Response, heard: Heard<'_>) {
+        let named = |what: &str| match &response.error {
+            Some(error) => format!("{what}: {}", brief(error)),
+            None => what.to_owned(),
+        };
+        let to_notification = named(TO_NOTIFICATION);
+        let whose = match self.requests.open() {
+            [] => {
+                let code = FindingCode::AnswerToNotification;
+                return self.record.note(code, to_notification, heard.bytes);
+            }
+            [only] => format!("`{}`", brief_name(&only.method)),
+            [_, ..] => "a request that waits".to_owned(),
+        };
+        let noted = format!(
+            "{}; it is meant for {whose}, or for a notification, which is not answered",
+            named(NAMELESS)
+        );
+        self.record
+            .note(FindingCode::NullId, noted.as_str(), heard.bytes);
+        let open = self.requests.open().iter();
+        self.doubts.push(Doubt {
+            waiting: open.map(|open| open.id.clone()).collect(),
+            noted,
+            to_notification,
+        });
+    }
+
+    /// A request is answered: what came without an id while it waited was not for it.
+    fn answered(&mut self, at: usize) {
+        let Some(open) = self.requests.open().get(at) else {
+            return;
+        };
+        self.progress.answered(&open.id);
+        for doubt in &mut self.doubts {
+            doubt.waiting.retain(|id| *id != open.id);
+        }
+        let is_clear = |doubt: &mut Doubt| doubt.waiting.is_empty();
+        for doubt in self.doubts.extract_if(.., is_clear) {
+            doubt.acquit(&mut self.record);
+        }
+    }
+
+    /// Every answer without an id that was in doubt was for a notification.
+    fn acquit_all(&mut self) {
+        for doubt in self.doubts.drain(..) {
+            doubt.acquit(&mut self.record);
+        }
     }
 
     fn stray_finding(&self, response: &Response) -> (FindingCode, String) {
@@ -175,9 +253,7 @@ impl Dialogue {
         if let Some(transcript) = &mut self.transcript {
             transcript.answers.push(response.clone());
         }
-        if let Some(open) = self.requests.open().get(at) {
-            self.progress.answered(&open.id);
-        }
+        self.answered(at);
         self.level_answered(at, &response);
         let notifications = self.record.notifications.len();
         let server_requests = self.record.server_requests.len();

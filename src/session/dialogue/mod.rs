@@ -13,8 +13,8 @@ use std::{
 
 use serde_json::Value;
 
-use self::levels::LogLevels;
 pub(in crate::session) use self::transcript::Transcript;
+use self::{answers::Doubt, levels::LogLevels};
 use super::{
     client::Client,
     correlation::Correlation,
@@ -103,6 +103,8 @@ pub(super) struct Dialogue {
     pub(super) unanswered: Option<usize>,
     /// An answer that fits no request came while exactly one was open.
     pub(super) suspect: Option<Break>,
+    /// Answers without an id that may be those of a request.
+    pub(super) doubts: Vec<Doubt>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
     /// What had come of a message when the time was over.
@@ -135,6 +137,7 @@ impl Dialogue {
             outbox: VecDeque::new(),
             unanswered: None,
             suspect: None,
+            doubts: Vec::new(),
             broken: None,
             begun: None,
             cut_off: None,

@@ -666,6 +666,52 @@ async fn an_answer_to_a_notification_leaves_a_slow_tool_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_without_an_id_may_be_meant_for_either() {
+    let no = r#"{"code":-32000,"message":"no"}"#;
+    let told = |what: &str| {
+        format!(
+            "an answer without an id{what}; it is meant for `tools/call`, or for a notification, which is not answered"
+        )
+    };
+    for (stray, what) in [
+        (
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#.to_owned(),
+            String::new(),
+        ),
+        (
+            format!(r#"{{"jsonrpc":"2.0","error":{no}}}"#),
+            format!(": {no}"),
+        ),
+    ] {
+        // Nobody answered `notifications/initialized`, so that a slow tool may be behind it.
+        let (seen, end) = act(&echo(), on_call(vec![line(&stray)])).await;
+        assert_eq!(
+            (class(&seen).as_str(), end),
+            ("timeout (subject)", End::Deadline)
+        );
+        assert_eq!(codes(&seen), [F::NullId]);
+        assert_eq!(seen.findings[0].message, told(&what));
+        let help = seen.disruption.unwrap().help.unwrap();
+        assert_eq!(help, format!("the likely cause: {}", told(&what)));
+        let late = vec![line(&stray), seconds(2), said("hi")];
+        let (seen, _) = act(&echo(), on_call(late)).await;
+        assert_eq!(class(&seen), "result");
+        assert_eq!(codes(&seen), [F::AnswerToNotification]);
+        assert_eq!(
+            seen.findings[0].message,
+            format!("an answer to a notification{what}")
+        );
+        // Before the handshake is over there was no notification.
+        let (seen, end) = act(&echo(), first(vec![line(&stray)])).await;
+        assert_eq!(
+            (class(&seen).as_str(), end),
+            ("violation (handshake)", End::AfterGrace)
+        );
+        assert_eq!(codes(&seen), [F::NullId]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_id_that_is_none_is_said_to_be_what_it_is() {
     let cases = [
         ("[2]", "an array"),
