@@ -22,6 +22,33 @@ use crate::{
 const NAMELESS: &str = "an answer without an id";
 const TO_NOTIFICATION: &str = "an answer to a notification";
 
+/// The member of an answer in a frame that is none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HalfAnswer {
+    /// `result` or `error`.
+    member: &'static str,
+    /// Whether it says nothing.
+    is_null: bool,
+}
+
+impl HalfAnswer {
+    /// That of a frame; one that says something comes first.
+    pub(super) fn of(frame: &Value) -> Option<Self> {
+        let of = |member: &'static str| {
+            let body = frame.get(member)?;
+            let is_null = body.is_null();
+            Some(Self { member, is_null })
+        };
+        let (result, error) = (of("result"), of("error"));
+        let speaks = |half: &Self| !half.is_null;
+        result
+            .filter(speaks)
+            .or(error.filter(speaks))
+            .or(result)
+            .or(error)
+    }
+}
+
 /// An answer without an id, of which nobody knows whose it is.
 #[derive(Debug)]
 pub(in crate::session) struct Doubt {
@@ -98,16 +125,33 @@ impl Dialogue {
         }
     }
 
-    /// A request of the server with the body of an answer: whoever reads it takes it for a request.
-    pub(super) fn half_answer(&mut self, id: &Id, method: &str, body: &str) {
-        let method = brief_name(method);
-        self.requests.spoil(id, |open| {
-            format!(
-                "a frame with the id of `{}` and a `{body}` has `method` too, `{method}`, which makes it a request of \
-                 the server and no answer",
-                open.method
-            )
-        });
+    /// A request of the server with the body of an answer: whoever reads it takes it for a request. With the id of one
+    /// of ours it is what was to be its answer, unless the body is null, as some libraries write what is absent.
+    pub(super) fn half_answer(
+        &mut self,
+        id: &Id,
+        method: &str,
+        body: HalfAnswer,
+        heard: Heard<'_>,
+    ) {
+        let (Fit::Open(at) | Fit::Retyped(at)) = self.requests.fit(id) else {
+            return;
+        };
+        let Some(open) = self.requests.open().get(at) else {
+            return;
+        };
+        let told = format!(
+            "a frame with the id of `{}` and a `{}` has `method` too, `{}`, which makes it a request of the server and \
+             no answer",
+            open.method,
+            body.member,
+            brief_name(method)
+        );
+        if body.is_null && open.method != method {
+            self.requests.spoil(id, |_| told);
+        } else {
+            self.break_off(DisruptionKind::Violation, told, heard.bytes);
+        }
     }
 
     /// An answer that nobody waits for.

@@ -14,7 +14,10 @@ use std::{
 use serde_json::Value;
 
 pub(in crate::session) use self::transcript::Transcript;
-use self::{answers::Doubt, levels::LogLevels};
+use self::{
+    answers::{Doubt, HalfAnswer},
+    levels::LogLevels,
+};
 use super::{
     client::Client,
     correlation::Correlation,
@@ -320,9 +323,7 @@ impl Dialogue {
                 "`jsonrpc` is missing".to_owned(),
             )),
         };
-        let body = ["result", "error"]
-            .into_iter()
-            .find(|member| value.get(*member).is_some());
+        let body = HalfAnswer::of(&value);
         let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
@@ -331,7 +332,7 @@ impl Dialogue {
         match message {
             Message::Request { id, method, params } => {
                 if let (Some(body), Some(id)) = (body, &id) {
-                    self.half_answer(id, &method, body);
+                    self.half_answer(id, &method, body, heard);
                 }
                 self.misnamed(odd_id, &method, heard);
                 self.request(id.as_ref(), method, params, heard);

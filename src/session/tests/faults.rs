@@ -472,7 +472,7 @@ async fn what_was_said_of_the_request_that_waits_is_the_likely_cause() {
     )
     .await;
     case(
-        vec![line(r#"{"jsonrpc":"2.0","id":@id,"method":"x","result":{"content":[]}}"#)],
+        vec![line(r#"{"jsonrpc":"2.0","id":@id,"method":"x","result":null}"#)],
         "the likely cause: a frame with the id of `tools/call` and a `result` has `method` too, `x`, which makes it a \
          request of the server and no answer",
     )
@@ -482,6 +482,39 @@ async fn what_was_said_of_the_request_that_waits_is_the_likely_cause() {
         "the likely cause: `x`, which no client serves",
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_a_request_too_is_told_at_once() {
+    let case = async |members: &str, told: &str| {
+        let frame = format!(r#"{{"jsonrpc":"2.0","id":@id,{members}}}"#);
+        let (seen, end) = act(&echo(), on_call(vec![line(&frame)])).await;
+        assert_eq!(class(&seen), "violation (subject)", "{members}");
+        assert_eq!(end, End::AtOnce, "{members}");
+        let wanted = format!(
+            "no usable answer to `tools/call` of `echo`: a frame with the id of `tools/call` and a {told}, which makes \
+             it a request of the server and no answer"
+        );
+        assert_eq!(seen.disruption.unwrap().message, wanted);
+    };
+    case(
+        r#""method":"tools/call","result":{"content":[]}"#,
+        "`result` has `method` too, `tools/call`",
+    )
+    .await;
+    case(
+        r#""method":"x","result":null,"error":{"code":1,"message":"no"}"#,
+        "`error` has `method` too, `x`",
+    )
+    .await;
+    case(
+        r#""method":"tools/call","error":null"#,
+        "`error` has `method` too, `tools/call`",
+    )
+    .await;
+    // Some libraries write what is absent as null, and both sides count their ids from 1.
+    let own = line(r#"{"jsonrpc":"2.0","id":@id,"method":"ping","result":null,"error":null}"#);
+    call("nulls", vec![own, said("hi")], "result", &[], End::AtOnce).await;
 }
 
 #[tokio::test(start_paused = true)]
