@@ -127,8 +127,8 @@ finding_codes! {
     TypedClientRejects = "typed-client-rejects", Warning;
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
-    /// A request of the server that the agreed revision does not have. Other clients of that revision refuse it; here it
-    /// is answered as the suite says.
+    /// A request of the server that the agreed revision does not have, or no revision. Other clients of that revision
+    /// refuse it; here it is answered as the suite says, and refused where the suite cannot say.
     UnknownRequest = "unknown-request", Error;
     /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;

@@ -397,7 +397,7 @@ fn what_is_no_line_of_json_is_called_what_it_is() {
                 violation,
                 &["sends back what it is sent"],
             )
-            .with(&["request-before-initialized", "capability-not-declared"]),
+            .with(&["request-before-initialized", "unknown-request"]),
             red(
                 "it lays messages out over several lines",
                 sh(r#"printf '{\n  "jsonrpc": "2.0",\n  "id": 1\n}\n'; cat >/dev/null"#),

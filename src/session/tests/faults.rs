@@ -991,6 +991,20 @@ async fn requests_nobody_declared() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn requests_that_no_revision_has() {
+    // What only clients ask for is none that a server may.
+    for method in ["foo/bar", "tools/list", "roots/lst"] {
+        let mut stage = Stage::new(on_call(vec![request("\"s\"", method), said("hi")]));
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        assert_eq!(codes(&seen), [F::UnknownRequest], "{method}");
+        let (_, received) = stage.close().await;
+        let refusal = received.iter().find(|sent| sent["id"] == "s").unwrap();
+        assert_eq!(refusal["error"]["code"], -32601, "{received:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn notifications_with_flaws() {
     let progress = |token: Value, value: f64| {
         notification(
