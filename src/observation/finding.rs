@@ -97,7 +97,8 @@ finding_codes! {
     ReusedId = "reused-id", Error;
     /// A second answer to a request that was already answered.
     DuplicateAnswer = "duplicate-answer", Error;
-    /// An answer to a request that was cancelled.
+    /// An answer to a request that was cancelled. Where `raw` frames cancel it, only behind the answer to a request sent
+    /// after that: until then the server may not have read it, and answers may cross with it.
     AnswerAfterCancel = "answer-after-cancel", Warning;
     /// An answer with both `result` and `error`.
     ResultAndError = "result-and-error", Error;

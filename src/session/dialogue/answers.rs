@@ -20,6 +20,7 @@ use crate::{
 };
 
 const NAMELESS: &str = "an answer without an id";
+const CANCELLED: &str = "an answer to a request that was cancelled";
 const TO_NOTIFICATION: &str = "an answer to a notification";
 
 /// The member of an answer in a frame that is none.
@@ -94,9 +95,8 @@ impl Dialogue {
             }
             Fit::Cancelled => {
                 self.answered_late(&response, heard, Waited::UntilCancelled);
-                let message = "an answer to a request that was cancelled";
                 self.record
-                    .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
+                    .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
             }
             // It does not know that it is late.
             Fit::GivenUp => self.answered_late(&response, heard, Waited::UntilGivenUp),
@@ -231,10 +231,14 @@ impl Dialogue {
     }
 
     /// A request is answered: what came without an id while it waited was not for it.
-    fn answered(&mut self, at: usize) {
+    fn answered(&mut self, at: usize, heard: Heard<'_>) {
         let Some(open) = self.requests.open().get(at) else {
             return;
         };
+        if open.is_known_cancelled() {
+            self.record
+                .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
+        }
         self.progress.answered(&open.id);
         for doubt in &mut self.doubts {
             doubt.waiting.retain(|id| *id != open.id);
@@ -297,7 +301,7 @@ impl Dialogue {
         if let Some(transcript) = &mut self.transcript {
             transcript.answers.push(response.clone());
         }
-        self.answered(at);
+        self.answered(at, heard);
         self.level_answered(at, &response);
         let notifications = self.record.notifications.len();
         let server_requests = self.record.server_requests.len();
