@@ -108,7 +108,8 @@ finding_codes! {
     ErrorCode = "error-code", Error;
     /// An error whose message is missing or no text.
     ErrorMessage = "error-message", Error;
-    /// A result or message that violates the schema of the agreed revision.
+    /// A result or message that violates the schema of the agreed revision. Of the fields of an elicitation's form only
+    /// what they are is looked at: texts, numbers, flags, and since 2025-11-25 choices of several texts.
     Schema = "schema", Error;
     /// A content block of a type that the revision does not have.
     UnknownContentType = "unknown-content-type", Error;
