@@ -67,7 +67,8 @@ finding_codes! {
     LspFraming = "lsp-framing", Error;
     /// A frame holds bytes that are not UTF-8; they were read as U+FFFD.
     NotUtf8 = "not-utf8", Error;
-    /// The stream ended in the middle of a line; the unfinished line was read as a frame.
+    /// The stream ended in the middle of a line. An unfinished line that is a frame was read as one, unless it came after
+    /// stdin was closed.
     NoFinalNewline = "no-final-newline", Error;
     /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
     LineTooLong = "line-too-long", Error;
@@ -88,6 +89,9 @@ finding_codes! {
     /// An answer to a request nobody made.
     UnknownId = "unknown-id", Error;
     /// An answer whose id is null, missing, or neither a number nor text; a request or notification with such an id.
+    /// Such an answer ends the wait for the only request that is open 1 s later. An error or an empty result without an
+    /// id may as well be what a server says to a notification of ours; as long as there is one that it can be for, the
+    /// wait goes on.
     NullId = "null-id", Error;
     /// An answer whose id has another JSON type than the request's; a request of the server whose id is a fraction.
     IdType = "id-type", Error;
@@ -95,7 +99,8 @@ finding_codes! {
     ReusedId = "reused-id", Error;
     /// A second answer to a request that was already answered.
     DuplicateAnswer = "duplicate-answer", Error;
-    /// An answer to a request that was cancelled.
+    /// An answer to a request that was cancelled. Where `raw` frames cancel it, only behind the answer to a request sent
+    /// after that: until then the server may not have read it, and answers may cross with it.
     AnswerAfterCancel = "answer-after-cancel", Warning;
     /// An answer with both `result` and `error`.
     ResultAndError = "result-and-error", Error;
@@ -105,7 +110,8 @@ finding_codes! {
     ErrorCode = "error-code", Error;
     /// An error whose message is missing or no text.
     ErrorMessage = "error-message", Error;
-    /// A result or message that violates the schema of the agreed revision.
+    /// A result or message that violates the schema of the agreed revision. Of the fields of an elicitation's form only
+    /// what they are is looked at: texts, numbers, flags, and since 2025-11-25 choices of several texts.
     Schema = "schema", Error;
     /// A content block of a type that the revision does not have.
     UnknownContentType = "unknown-content-type", Error;
@@ -125,8 +131,8 @@ finding_codes! {
     TypedClientRejects = "typed-client-rejects", Warning;
     /// The server used a client capability that was not declared.
     CapabilityNotDeclared = "capability-not-declared", Error;
-    /// A request of the server that the agreed revision does not have. Other clients of that revision refuse it; here it
-    /// is answered as the suite says.
+    /// A request of the server that the agreed revision does not have, or no revision. Other clients of that revision
+    /// refuse it; here it is answered as the suite says, and refused where the suite cannot say.
     UnknownRequest = "unknown-request", Error;
     /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
     CapabilityNotServed = "capability-not-served", Error;
@@ -134,7 +140,8 @@ finding_codes! {
     CapabilityUndeclared = "capability-undeclared", Warning;
     /// A request of the server before `notifications/initialized`.
     RequestBeforeInitialized = "request-before-initialized", Error;
-    /// An answer to a notification.
+    /// An answer to a notification: one without an id that came while no request waited, or before the one that did was
+    /// answered. Where that is not answered, it is `null-id`.
     AnswerToNotification = "answer-to-notification", Error;
     /// A progress notification with a token that no request of ours carries.
     ForeignProgressToken = "foreign-progress-token", Error;
@@ -158,7 +165,8 @@ finding_codes! {
     DuplicateName = "duplicate-name", Error;
     /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - .`.
     BadName = "bad-name", Warning;
-    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema.
+    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema: with a `$ref` to
+    /// nothing or a pattern that is none, too.
     BadToolSchema = "bad-tool-schema", Error;
     /// A schema that refers to another host; it was not fetched.
     RemoteReference = "remote-reference", Warning;

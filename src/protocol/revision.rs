@@ -83,6 +83,11 @@ impl Revision {
         self >= Self::V2025_11_25
     }
 
+    /// Whether a field of a form may be a choice of several texts.
+    pub(crate) fn has_choices_of_several(self) -> bool {
+        self >= Self::V2025_11_25
+    }
+
     /// Whether a sampling request may give the model tools, where the client declared `sampling.tools`.
     pub(crate) fn has_sampling_tools(self) -> bool {
         self >= Self::V2025_11_25

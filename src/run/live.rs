@@ -109,6 +109,11 @@ impl Live {
             Some(_) | None => Waits::ForNothing,
         };
         if let Some(remainder) = remainder {
+            let remainder = match exit.ending {
+                Ending::ByItself | Ending::StdinClosed => remainder.of_free_end(),
+                // Who is made to end may be in the middle of a line.
+                Ending::Terminated | Ending::Killed => remainder,
+            };
             remainder.add_to(seen);
         }
         self.place.close(shared).await;

@@ -24,6 +24,32 @@ pub(super) struct Open {
     pub(super) sent_us: u64,
     /// What the server said of it that will bring no answer, for people.
     pub(super) spoiled: Option<String>,
+    /// How many requests of the session were opened before it.
+    number: u64,
+    cancel: Option<Cancel>,
+}
+
+/// A cancellation that leaves its request open.
+#[derive(Debug)]
+struct Cancel {
+    /// How many requests had been opened by then.
+    opened: u64,
+    /// Whether the server answered one that was sent later: it reads in order.
+    is_read: bool,
+}
+
+impl Open {
+    /// Whether the server had certainly read that this is cancelled.
+    pub(super) fn is_known_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.is_read)
+    }
+
+    /// A request was answered that was opened after so many.
+    fn outrun_by(&mut self, number: u64) {
+        if let Some(cancel) = &mut self.cancel {
+            cancel.is_read |= number >= cancel.opened;
+        }
+    }
 }
 
 /// An answer that found its request.
@@ -76,6 +102,8 @@ pub(super) struct Correlation {
     past: HashMap<Id, Past>,
     settled: HashMap<Id, Settled>,
     last_number: u64,
+    /// How many requests were opened.
+    opened: u64,
 }
 
 impl Correlation {
@@ -94,7 +122,21 @@ impl Correlation {
             method: method.to_owned(),
             sent_us,
             spoiled: None,
+            number: self.opened,
+            cancel: None,
         });
+        self.opened += 1;
+    }
+
+    /// An open request is cancelled, and its answer is waited for all the same.
+    pub(super) fn cancel(&mut self, id: &Id) {
+        let opened = self.opened;
+        if let Some(open) = self.open.iter_mut().find(|open| open.id == *id) {
+            open.cancel.get_or_insert(Cancel {
+                opened,
+                is_read: false,
+            });
+        }
     }
 
     /// The requests that wait.
@@ -141,6 +183,9 @@ impl Correlation {
     /// Closes the open request at this place with its answer.
     pub(super) fn settle(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
         let open = self.open.remove(at);
+        for other in &mut self.open {
+            other.outrun_by(open.number);
+        }
         let settled = make(&open);
         self.past.insert(open.id.clone(), Past::Answered);
         self.settled.insert(open.id, settled);

@@ -9,7 +9,10 @@ use super::record::{Record, brief};
 use crate::{
     observation::finding::FindingCode,
     protocol::{method::Method, revision::Revision},
-    words::text,
+    words::{
+        json_schema::{self, NotCompiled},
+        text,
+    },
 };
 
 /// The longest name of a tool that the specification advises.
@@ -108,7 +111,7 @@ fn flaw(schema: &Value) -> Option<String> {
         }
         None => return Some("does not say `type: object`".to_owned()),
     }
-    if let Some(error) = meta_error(schema) {
+    if let Some(error) = meta_error(schema).or_else(|| not_compiled(schema)) {
         return Some(format!(
             "is no valid JSON Schema: {}",
             text::head(&error, 200)
@@ -118,8 +121,27 @@ fn flaw(schema: &Value) -> Option<String> {
     endless.then(|| "requires itself within itself: no finite value satisfies it".to_owned())
 }
 
+/// What only who compiles a schema finds: references to nothing, patterns that are none. What is said elsewhere, and
+/// what is not compiled for its size, may be as good as any.
+fn not_compiled(schema: &Value) -> Option<String> {
+    if json_schema::is_plain(schema) {
+        return None;
+    }
+    match json_schema::compile(schema) {
+        Err(NotCompiled::Invalid(invalid)) if !invalid.is_elsewhere => Some(invalid.message),
+        Ok(_)
+        | Err(NotCompiled::Invalid(_) | NotCompiled::TooDeep | NotCompiled::PatternsTooLarge) => {
+            None
+        }
+    }
+}
+
 /// What the schema of schemas says, in the draft that the schema names.
 fn meta_error(schema: &Value) -> Option<String> {
+    // Those too are calculated with.
+    if !json_schema::is_calculable(schema) {
+        return Some("it holds a number of absurd size".to_owned());
+    }
     let draft = schema.get("$schema").and_then(Value::as_str);
     let draft = draft.unwrap_or_default();
     let valid = if draft.contains("draft-07") {
@@ -262,10 +284,20 @@ mod tests {
             json!({"type": "object", "properties": {"a": {"type": 12}}}),
             bad,
         );
+        let with = |a: Value| json!({"type": "object", "properties": {"a": a}});
+        case(with(json!({"pattern": "("})), bad);
+        case(with(json!({"pattern": "^(?=.*a)[\\w-]+$"})), &[]);
+        case(with(json!({"patternProperties": {"[": {}}})), bad);
+        case(with(json!({"$ref": "#/$defs/none"})), bad);
+        case(with(json!({"$ref": "#none"})), bad);
         case(
-            json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
+            with(json!({"$ref": "#/properties/a/$defs/b", "$defs": {"b": {}}})),
             &[],
         );
+        // What is not fetched may be as good as any.
+        case(with(json!({"$ref": "other.json"})), &[]);
+        let huge = serde_json::from_str(r#"{"multipleOf": 1e999999999}"#).unwrap();
+        case(with(huge), bad);
         let next = json!({"next": {"$ref": "#"}});
         case(json!({"type": "object", "properties": next}), &[]);
         case(

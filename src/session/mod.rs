@@ -45,7 +45,7 @@ use crate::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
         answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
-        finding::{Finding, FindingCode},
+        finding::{self, Finding, FindingCode},
     },
     protocol::{frame::Frame, revision::Revision},
     suite::{
@@ -104,6 +104,8 @@ pub(crate) struct Remainder {
     unanswered: usize,
     /// What to know of an answer that came after the deadline.
     late: Option<String>,
+    /// The beginning of a line that came after the server's input was closed, and has no end.
+    cut_off: Option<String>,
 }
 
 impl Session {
@@ -160,6 +162,7 @@ impl Session {
         self.exchange.dialogue.transcript = None;
         self.exchange.dialogue.broken = None;
         self.exchange.dialogue.suspect = None;
+        self.exchange.dialogue.doubts.clear();
         self.hand_out()
     }
 
@@ -206,9 +209,11 @@ impl Session {
     /// Closes the server's input and takes what it still says, until its stream ends or the time is over.
     pub(crate) async fn close(mut self: Box<Self>, deadline: Instant) -> Remainder {
         let unanswered = self.exchange.finish(deadline).await;
+        let cut_off = self.exchange.dialogue.cut_off.take();
         Remainder {
             unanswered,
             late: self.late(),
+            cut_off: cut_off.as_deref().map(record::shown),
             ..self.remainder()
         }
     }
@@ -221,6 +226,7 @@ impl Session {
             server_requests: record.server_requests,
             findings: record.findings,
             late: None,
+            cut_off: None,
             wire: self.exchange.link().log().take().into_frames(),
             unanswered: 0,
         }
@@ -276,6 +282,16 @@ impl Remainder {
     /// Whether the server may wait for an answer that it cannot get any more, which is not its fault.
     pub(crate) fn leaves_unanswered(&self) -> bool {
         self.unanswered > 0
+    }
+
+    /// The same of a server that ended without being made to: a line that has no end is its own doing.
+    pub(crate) fn of_free_end(mut self) -> Self {
+        if let Some(frame) = self.cut_off.take() {
+            let message = "the stream ended in the middle of a line, after stdin was closed";
+            let code = FindingCode::NoFinalNewline;
+            finding::note(&mut self.findings, code, message, Some(frame));
+        }
+        self
     }
 
     /// The same, with the findings saying during what they were made: it may have caused them.

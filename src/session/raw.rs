@@ -117,7 +117,15 @@ impl Owed {
                 let form = Form::of(value);
                 self.requests.push(Asked { id, form });
             }
-            // A notification.
+            (None, Some("notifications/cancelled")) => {
+                let named = value
+                    .get("params")
+                    .and_then(|params| params.get("requestId"));
+                if let Some(id) = named.and_then(Id::from_value) {
+                    session.exchange.dialogue.requests.cancel(&id);
+                }
+            }
+            // Another notification.
             (None, Some(_)) => {}
             (Some(_) | None, _) => self.nameless += 1,
         }

@@ -321,6 +321,12 @@ fn a_server_that_does_not_answer_is_waited_for_until_the_deadline_or_until_it_ca
                 &["as soon as stdin was closed", "flush stdout"],
             ),
             red(
+                "it stops in the middle of its answer and ends with its input",
+                sh(r#"printf '{"jsonrpc":"2.0","id":1,'; cat >/dev/null"#),
+                timeout,
+                &["a message had begun and not ended"],
+            ),
+            red(
                 "it complains without end",
                 sh("yes 'no connection' >&2"),
                 timeout,
@@ -391,7 +397,7 @@ fn what_is_no_line_of_json_is_called_what_it_is() {
                 violation,
                 &["sends back what it is sent"],
             )
-            .with(&["request-before-initialized", "capability-not-declared"]),
+            .with(&["request-before-initialized", "unknown-request"]),
             red(
                 "it lays messages out over several lines",
                 sh(r#"printf '{\n  "jsonrpc": "2.0",\n  "id": 1\n}\n'; cat >/dev/null"#),
@@ -454,6 +460,24 @@ fn a_server_that_answers_has_answered_however_it_behaves_besides() {
                 "a child that outlives it",
                 OUTLIVED,
                 &["capability-undeclared", "exited-early", "orphans"],
+            ),
+            green(
+                "it ends in the middle of a message after its input ended",
+                &all("", r#"cat >/dev/null; printf '{"jsonrpc":"2.0","meth'"#),
+                &["capability-undeclared", "no-final-newline"],
+            ),
+            green(
+                "it says goodbye without a newline",
+                &all("", "cat >/dev/null; printf bye"),
+                &["capability-undeclared", "no-final-newline"],
+            ),
+            green(
+                "it is made to end in the middle of a message",
+                &all(
+                    "",
+                    "trap 'printf {half; exit' TERM; cat >/dev/null; while :; do sleep 1; done",
+                ),
+                &["capability-undeclared", "ignores-stdin-end"],
             ),
             green(
                 "it does not end with its input",

@@ -13,16 +13,13 @@ use crate::{
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::SchemaRule,
     words::{
-        json_schema::{self, NotCompiled, Schema},
-        number, text,
+        json_schema::{self, MOST_DIGITS, NotCompiled, Schema, is_calculable},
+        text,
     },
 };
 
 /// Violations of one document that are listed.
 const MOST: usize = 10;
-
-/// Numbers with more digits, or an exponent beyond this, are too large to be calculated with.
-const MOST_DIGITS: u16 = 4_096;
 
 /// `json_schema`
 pub(super) fn ask_schema(rule: &SchemaRule) -> Ask {
@@ -133,23 +130,6 @@ fn place(pointer: &str) -> String {
             }
         })
         .collect()
-}
-
-/// Whether every number of a document is of ordinary size: a validator that writes numbers out in full would
-/// need gigabytes for `1e999999999`, and hours for a million digits.
-fn is_calculable(document: &Value) -> bool {
-    let mut open = vec![document];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Number(number) if !number::is_of_ordinary_size(number, MOST_DIGITS) => {
-                return false;
-            }
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => open.extend(members.values()),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-    true
 }
 
 /// `output_schema`
@@ -273,17 +253,12 @@ pub(super) enum NoValidator {
 
 /// Compiles a schema that a server declares.
 fn compile(schema: &Value) -> Result<Schema, NoValidator> {
-    if !is_calculable(schema) {
-        return Err(NoValidator::Invalid(
-            "it holds a number of absurd size".to_owned(),
-        ));
-    }
     json_schema::compile(schema).map_err(|error| match error {
         NotCompiled::TooDeep => NoValidator::TooDeep,
         NotCompiled::PatternsTooLarge => NoValidator::PatternsTooLarge,
         NotCompiled::Invalid(error) => {
             let reason = text::head(&error.message, 200);
-            if error.is_reference {
+            if error.is_elsewhere {
                 let resource = reason.split(" is not present").next();
                 NoValidator::Remote(resource.unwrap_or_default().to_owned())
             } else {

@@ -90,6 +90,8 @@ fn the_declared_schema_is_checked() {
     ]);
     let other = json!({"name": "echoes"});
     let remote = json!({"$ref": "https://example.com/schema.json"});
+    let dangling = json!({"$ref": "#/$defs/none"});
+    let unnamed = json!({"$ref": "#none"});
     insta::assert_snapshot!(report(&[
         (wanted(), declaring(structured(&json!({"n": "x"})), echo(&number))),
         (wanted(), declaring(says(r#"{"n": 1}"#), echo(&number))),
@@ -98,6 +100,8 @@ fn the_declared_schema_is_checked() {
         (wanted(), declaring(structured(&json!({})), json!({"name": "echo"}))),
         (wanted(), declaring(structured(&json!({})), echo(&json!({"type": 5})))),
         (wanted(), declaring(structured(&json!({})), echo(&remote))),
+        (wanted(), declaring(structured(&json!({})), echo(&dangling))),
+        (wanted(), declaring(structured(&json!({})), echo(&unnamed))),
         (wanted(), structured(&json!({"n": 1}))),
     ]), @r#"
     output_schema: structuredContent.n: expected structured content that satisfies the tool's `outputSchema`, "x" is not of type "number"
@@ -110,6 +114,8 @@ fn the_declared_schema_is_checked() {
     output_schema: expected structured content that satisfies the tool's `outputSchema`, the tool `echo` declares none
     output_schema: expected structured content that satisfies the tool's `outputSchema`, the declared schema is not valid: 5 is not valid under any of the schemas listed in the 'anyOf' keyword
     unknowable: the declared schema refers to a document that is not fetched: Resource 'https://example.com/schema.json'
+    output_schema: expected structured content that satisfies the tool's `outputSchema`, the declared schema is not valid: nothing stands at `#/$defs/none`, which it refers to
+    output_schema: expected structured content that satisfies the tool's `outputSchema`, the declared schema is not valid: it refers to `#none`, and no part of it has that name
     unknowable: the server's tools could not be listed
     "#);
 }

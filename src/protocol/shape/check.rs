@@ -8,6 +8,12 @@ use crate::protocol::{method::kind_of, revision::Revision};
 /// Flaws of one value that are told.
 const MOST_FLAWS: usize = 20;
 
+/// The type of a field that holds several texts.
+const MANY: &str = "array";
+
+/// The types of the fields of a form; the last one is not in every revision.
+const FIELD_TYPES: [&str; 5] = ["boolean", "integer", "number", "string", MANY];
+
 /// A place where a value is not what its revision says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
@@ -78,6 +84,8 @@ impl Checking {
             }
             Shape::OneOrMany(one, _) => return self.shape(*one, value),
             Shape::List(item) => return self.list(*item, value),
+            Shape::AtMost(most, item) => return self.at_most(most, *item, value),
+            Shape::Field => return self.field(value),
             Shape::Map(item) => return self.map(*item, value),
             Shape::Text => (value.is_string(), "text"),
             Shape::Flag => (value.is_boolean(), "boolean"),
@@ -120,6 +128,55 @@ impl Checking {
             if self.flaws.len() >= MOST_FLAWS {
                 return;
             }
+        }
+    }
+
+    fn at_most(&mut self, most: usize, shape: Shape, value: &Value) {
+        let count = value.as_array().map_or(0, Vec::len);
+        if count > most {
+            self.flaw(
+                FlawKind::Schema,
+                &format!("has {count} items, more than {most}"),
+            );
+        }
+        self.list(shape, value);
+    }
+
+    /// A field of a form is flat, so that every client can show it. Other keywords of it are left alone.
+    fn field(&mut self, value: &Value) {
+        let Some(members) = value.as_object() else {
+            return self.wrong(value, "object");
+        };
+        let choices = &FIELD_TYPES[..];
+        let types = if self.revision.has_choices_of_several() {
+            choices
+        } else {
+            &choices[..choices.len() - 1]
+        };
+        let Some(kind) = members.get("type") else {
+            return self.at("type", |checking| {
+                checking.flaw(FlawKind::Schema, "is missing");
+            });
+        };
+        self.at("type", |checking| checking.words(types, kind));
+        if kind == MANY && types.contains(&MANY) {
+            self.at("items", |checking| checking.choice(members.get("items")));
+        }
+    }
+
+    /// What can be chosen of, in a choice of several.
+    fn choice(&mut self, items: Option<&Value>) {
+        let Some(items) = items else {
+            return self.flaw(FlawKind::Schema, "is missing");
+        };
+        let is_choice = ["enum", "anyOf"]
+            .iter()
+            .any(|key| items.get(key).is_some_and(Value::is_array));
+        if !is_choice {
+            self.flaw(
+                FlawKind::Schema,
+                "has neither of enum, anyOf: a list in a form is a choice of texts",
+            );
         }
     }
 
@@ -273,6 +330,68 @@ mod tests {
             json!({"tools": [], "nextCursor": 3}),
             Some("`nextCursor` is a number, no text"),
         );
+    }
+
+    #[test]
+    fn a_form_is_flat() {
+        let case = |revision, field: Value, wanted: Option<&str>| {
+            let params = json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {"a": field}}});
+            let record = shape::request("elicitation/create", revision, &params).unwrap();
+            let flaws = check(record, revision, &params);
+            let seen = flaws.first().map(|flaw| flaw.message.as_str());
+            let wanted = wanted.map(|wanted| format!("`requestedSchema.properties.a{wanted}"));
+            assert_eq!(seen, wanted.as_deref(), "{field}");
+        };
+        let (old, new) = (Revision::V2025_06_18, Revision::V2025_11_25);
+        for revision in [old, new] {
+            for kind in ["boolean", "integer", "number", "string"] {
+                case(revision, json!({"type": kind, "vendor": {}}), None);
+            }
+            let one = json!({"type": "string", "enum": ["x"], "enumNames": ["X"]});
+            case(revision, one, None);
+            let missing = Some(".type` is missing");
+            case(revision, json!({"enum": ["x"]}), missing);
+            case(revision, json!({"anyOf": [{"type": "string"}]}), missing);
+            case(
+                revision,
+                json!({"type": ["string", "null"]}),
+                Some(".type` is an array, no text"),
+            );
+            case(revision, json!("string"), Some("` is a text, no object"));
+        }
+        let flat = ".type` is none of boolean, integer, number, string";
+        let nested = json!({"type": "object", "properties": {"b": {"type": "string"}}});
+        case(old, nested.clone(), Some(flat));
+        case(new, nested.clone(), Some(&format!("{flat}, array")));
+        let several = |items: Value| json!({"type": "array", "items": items});
+        let texts = several(json!({"type": "string", "enum": ["x"]}));
+        case(old, texts.clone(), Some(flat));
+        case(new, texts, None);
+        case(
+            new,
+            several(json!({"anyOf": [{"const": "x", "title": "X"}]})),
+            None,
+        );
+        let no_choice =
+            Some(".items` has neither of enum, anyOf: a list in a form is a choice of texts");
+        case(new, several(nested), no_choice);
+        case(new, several(json!({"type": "string"})), no_choice);
+        case(new, json!({"type": "array"}), Some(".items` is missing"));
+    }
+
+    #[test]
+    fn a_completion_has_a_hundred_values_at_most() {
+        for (count, wanted) in [
+            (100, None),
+            (
+                101,
+                Some("`completion.values` has 101 items, more than 100"),
+            ),
+        ] {
+            let value = json!({"completion": {"values": vec!["x"; count]}});
+            let flaws = flaws(Method::CompletionComplete, Revision::V2024_11_05, &value);
+            assert_eq!(flaws.first().map(|(_, told)| told.as_str()), wanted);
+        }
     }
 
     #[test]

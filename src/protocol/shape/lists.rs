@@ -162,11 +162,14 @@ pub(super) static COMPLETE_RESULT: Record = Record {
     ],
 };
 
+/// As many values as a completion proposes at a time: what the schema says in words alone.
+const MOST_VALUES: usize = 100;
+
 static COMPLETION: Record = Record {
     name: "",
     members: &[
         optional("hasMore", Shape::Flag),
         optional("total", Shape::Integer),
-        required("values", Shape::List(&Shape::Text)),
+        required("values", Shape::AtMost(MOST_VALUES, &Shape::Text)),
     ],
 };

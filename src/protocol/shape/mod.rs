@@ -45,6 +45,10 @@ pub(crate) enum Shape {
     Words(&'static [&'static str]),
     /// An array of these.
     List(&'static Self),
+    /// The same of so many at most.
+    AtMost(usize, &'static Self),
+    /// A field of a form: the schema of a text, a number or a flag, or where a revision has it of a choice of several.
+    Field,
     /// An object whose values are these.
     Map(&'static Self),
     /// An object with known members.

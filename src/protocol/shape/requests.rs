@@ -134,12 +134,11 @@ pub(super) static ELICIT_FORM: Record = Record {
     ],
 };
 
-/// What the fields of a form may be is not looked into.
 static REQUESTED_SCHEMA: Record = Record {
     name: "",
     members: &[
         optional("$schema", Shape::Text).since(V2025_11_25),
-        required("properties", Shape::Map(&Shape::Object)),
+        required("properties", Shape::Map(&Shape::Field)),
         optional("required", Shape::List(&Shape::Text)),
         required("type", Shape::Const("object")),
     ],

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Member, Method, Record, Revision, Shape, notifications, requests, result};
 use crate::protocol::revision::Lifecycle;
 
-/// What our table leaves open on purpose.
+/// What our table says in words of its own.
 const LOOSE: [&str; 1] = ["PrimitiveSchemaDefinition"];
 
 fn folder() -> PathBuf {
@@ -158,10 +158,10 @@ fn shape_form(shape: Shape, revision: Revision) -> String {
         Shape::Integer => "integer".into(),
         Shape::IntegerOrNull => "integer/null".into(),
         Shape::Token => "integer/string".into(),
-        Shape::Object => "object".into(),
+        Shape::Object | Shape::Field => "object".into(),
         Shape::Const(text) => format!("{text:?}"),
         Shape::Words(words) => words_form(words.to_vec()),
-        Shape::List(item) => format!("[{}]", shape_form(*item, revision)),
+        Shape::List(item) | Shape::AtMost(_, item) => format!("[{}]", shape_form(*item, revision)),
         Shape::Map(item) => format!("map({})", shape_form(*item, revision)),
         Shape::Record(record) => record_form(record, revision),
         Shape::Kinds(kinds) => union(

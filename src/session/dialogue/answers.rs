@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use super::{Break, Dialogue, Heard, Transcript};
 use crate::{
-    observation::{disruption::DisruptionKind, finding::FindingCode},
+    observation::{
+        disruption::DisruptionKind,
+        finding::{Finding, FindingCode},
+    },
     protocol::{
         message::{Id, Response, is_integer},
         method::Method,
@@ -12,12 +15,64 @@ use crate::{
     session::{
         correlation::{Fit, Open, Settled},
         late::Waited,
-        record::{brief, brief_name, shown},
+        record::{Record, brief, brief_name, shown},
     },
 };
 
 const NAMELESS: &str = "an answer without an id";
+const CANCELLED: &str = "an answer to a request that was cancelled";
 const TO_NOTIFICATION: &str = "an answer to a notification";
+
+/// The member of an answer in a frame that is none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HalfAnswer {
+    /// `result` or `error`.
+    member: &'static str,
+    /// Whether it says nothing.
+    is_null: bool,
+}
+
+impl HalfAnswer {
+    /// That of a frame; one that says something comes first.
+    pub(super) fn of(frame: &Value) -> Option<Self> {
+        let of = |member: &'static str| {
+            let body = frame.get(member)?;
+            let is_null = body.is_null();
+            Some(Self { member, is_null })
+        };
+        let (result, error) = (of("result"), of("error"));
+        let speaks = |half: &Self| !half.is_null;
+        result
+            .filter(speaks)
+            .or(error.filter(speaks))
+            .or(result)
+            .or(error)
+    }
+}
+
+/// An answer without an id, of which nobody knows whose it is.
+#[derive(Debug)]
+pub(in crate::session) struct Doubt {
+    /// The requests that waited when it came, and still do.
+    waiting: Vec<Id>,
+    /// What the finding says.
+    noted: String,
+    /// What it says of an answer to a notification.
+    to_notification: String,
+}
+
+impl Doubt {
+    /// It was for a notification.
+    fn acquit(self, record: &mut Record) {
+        let is_noted = |finding: &&mut Finding| {
+            finding.code == FindingCode::NullId && finding.message == self.noted
+        };
+        if let Some(finding) = record.findings.iter_mut().find(is_noted) {
+            finding.code = FindingCode::AnswerToNotification;
+            finding.message = self.to_notification;
+        }
+    }
+}
 
 impl Dialogue {
     pub(super) fn response(&mut self, response: Response, heard: Heard<'_>) {
@@ -40,9 +95,8 @@ impl Dialogue {
             }
             Fit::Cancelled => {
                 self.answered_late(&response, heard, Waited::UntilCancelled);
-                let message = "an answer to a request that was cancelled";
                 self.record
-                    .note(FindingCode::AnswerAfterCancel, message, heard.bytes);
+                    .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
             }
             // It does not know that it is late.
             Fit::GivenUp => self.answered_late(&response, heard, Waited::UntilGivenUp),
@@ -71,29 +125,44 @@ impl Dialogue {
         }
     }
 
-    /// A request of the server with the body of an answer: whoever reads it takes it for a request.
-    pub(super) fn half_answer(&mut self, id: &Id, method: &str, body: &str) {
-        let method = brief_name(method);
-        self.requests.spoil(id, |open| {
-            format!(
-                "a frame with the id of `{}` and a `{body}` has `method` too, `{method}`, which makes it a request of \
-                 the server and no answer",
-                open.method
-            )
-        });
+    /// A request of the server with the body of an answer: whoever reads it takes it for a request. With the id of one
+    /// of ours it is what was to be its answer, unless the body is null, as some libraries write what is absent.
+    pub(super) fn half_answer(
+        &mut self,
+        id: &Id,
+        method: &str,
+        body: HalfAnswer,
+        heard: Heard<'_>,
+    ) {
+        let (Fit::Open(at) | Fit::Retyped(at)) = self.requests.fit(id) else {
+            return;
+        };
+        let Some(open) = self.requests.open().get(at) else {
+            return;
+        };
+        let told = format!(
+            "a frame with the id of `{}` and a `{}` has `method` too, `{}`, which makes it a request of the server and \
+             no answer",
+            open.method,
+            body.member,
+            brief_name(method)
+        );
+        if body.is_null && open.method != method {
+            self.requests.spoil(id, |_| told);
+        } else {
+            self.break_off(DisruptionKind::Violation, told, heard.bytes);
+        }
     }
 
     /// An answer that nobody waits for.
     fn stray(&mut self, response: &Response, heard: Heard<'_>) {
-        if self.answers_notification(response) {
+        if self.may_answer_notification(response) {
             self.notified -= 1;
-            let message = match &response.error {
-                Some(error) => format!("{TO_NOTIFICATION}: {}", brief(error)),
-                None => TO_NOTIFICATION.to_owned(),
-            };
-            self.record
-                .note(FindingCode::AnswerToNotification, message, heard.bytes);
-            return;
+            return self.doubt(response, heard);
+        }
+        if response.id.is_none() && self.notified == 0 {
+            // As many have come as there were notifications: this one is for a request.
+            self.acquit_all();
         }
         let (code, message) = self.stray_finding(response);
         if let Some(transcript) = &mut self.transcript {
@@ -114,9 +183,9 @@ impl Dialogue {
         }
     }
 
-    /// Whether this is what a server says to a notification of ours that it should have said nothing to. It carries no
-    /// id, since there was none. What is the result that a request waits for is taken for that request's.
-    fn answers_notification(&self, response: &Response) -> bool {
+    /// Whether this may be what a server says to a notification of ours that it should have said nothing to. It carries
+    /// no id, since there was none. What is the result that a request waits for is taken for that request's.
+    fn may_answer_notification(&self, response: &Response) -> bool {
         let nameless = response.id.is_none() && response.odd_id.is_none();
         let is_due = |open: &Open| {
             let method = Method::from_name(&open.method);
@@ -128,6 +197,63 @@ impl Dialogue {
             && nameless
             && self.transcript.is_none()
             && !self.requests.open().iter().any(is_due)
+    }
+
+    /// An answer without an id is one to a notification, or to a request whose id the server left out. Nobody can tell
+    /// while a request waits, and who takes the one for the other fails a tool that is merely slow: so it ends no wait,
+    /// and what it was shows when the request is answered.
+    fn doubt(&mut self, response: &Response, heard: Heard<'_>) {
+        let named = |what: &str| match &response.error {
+            Some(error) => format!("{what}: {}", brief(error)),
+            None => what.to_owned(),
+        };
+        let to_notification = named(TO_NOTIFICATION);
+        let whose = match self.requests.open() {
+            [] => {
+                let code = FindingCode::AnswerToNotification;
+                return self.record.note(code, to_notification, heard.bytes);
+            }
+            [only] => format!("`{}`", brief_name(&only.method)),
+            [_, ..] => "a request that waits".to_owned(),
+        };
+        let noted = format!(
+            "{}; it is meant for {whose}, or for a notification, which is not answered",
+            named(NAMELESS)
+        );
+        self.record
+            .note(FindingCode::NullId, noted.as_str(), heard.bytes);
+        let open = self.requests.open().iter();
+        self.doubts.push(Doubt {
+            waiting: open.map(|open| open.id.clone()).collect(),
+            noted,
+            to_notification,
+        });
+    }
+
+    /// A request is answered: what came without an id while it waited was not for it.
+    fn answered(&mut self, at: usize, heard: Heard<'_>) {
+        let Some(open) = self.requests.open().get(at) else {
+            return;
+        };
+        if open.is_known_cancelled() {
+            self.record
+                .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
+        }
+        self.progress.answered(&open.id);
+        for doubt in &mut self.doubts {
+            doubt.waiting.retain(|id| *id != open.id);
+        }
+        let is_clear = |doubt: &mut Doubt| doubt.waiting.is_empty();
+        for doubt in self.doubts.extract_if(.., is_clear) {
+            doubt.acquit(&mut self.record);
+        }
+    }
+
+    /// Every answer without an id that was in doubt was for a notification.
+    fn acquit_all(&mut self) {
+        for doubt in self.doubts.drain(..) {
+            doubt.acquit(&mut self.record);
+        }
     }
 
     fn stray_finding(&self, response: &Response) -> (FindingCode, String) {
@@ -175,9 +301,7 @@ impl Dialogue {
         if let Some(transcript) = &mut self.transcript {
             transcript.answers.push(response.clone());
         }
-        if let Some(open) = self.requests.open().get(at) {
-            self.progress.answered(&open.id);
-        }
+        self.answered(at, heard);
         self.level_answered(at, &response);
         let notifications = self.record.notifications.len();
         let server_requests = self.record.server_requests.len();

@@ -13,8 +13,11 @@ use std::{
 
 use serde_json::Value;
 
-use self::levels::LogLevels;
 pub(in crate::session) use self::transcript::Transcript;
+use self::{
+    answers::{Doubt, HalfAnswer},
+    levels::LogLevels,
+};
 use super::{
     client::Client,
     correlation::Correlation,
@@ -103,10 +106,14 @@ pub(super) struct Dialogue {
     pub(super) unanswered: Option<usize>,
     /// An answer that fits no request came while exactly one was open.
     pub(super) suspect: Option<Break>,
+    /// Answers without an id that may be those of a request.
+    pub(super) doubts: Vec<Doubt>,
     /// No answer can be used any more.
     pub(super) broken: Option<Break>,
     /// What had come of a message when the time was over.
     pub(super) begun: Option<String>,
+    /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
+    pub(super) cut_off: Option<Vec<u8>>,
     /// How many notifications of ours could still be answered, as they should not be.
     notified: usize,
     /// The capabilities that `list_changed` notifications came for since their list was fetched.
@@ -133,8 +140,10 @@ impl Dialogue {
             outbox: VecDeque::new(),
             unanswered: None,
             suspect: None,
+            doubts: Vec::new(),
             broken: None,
             begun: None,
+            cut_off: None,
             notified: 0,
             changed: Vec::new(),
             transcript: None,
@@ -254,6 +263,13 @@ impl Dialogue {
         }
     }
 
+    /// The last line of a stream, begun after our close and without its newline.
+    pub(super) fn hear_last(&mut self, bytes: Vec<u8>) {
+        if !bytes.iter().all(u8::is_ascii_whitespace) {
+            self.cut_off = Some(bytes);
+        }
+    }
+
     /// A request goes out.
     pub(super) fn asked(&mut self, id: Id, method: &str, sent_us: u64) {
         self.requests.opened(id, method, sent_us);
@@ -307,9 +323,7 @@ impl Dialogue {
                 "`jsonrpc` is missing".to_owned(),
             )),
         };
-        let body = ["result", "error"]
-            .into_iter()
-            .find(|member| value.get(*member).is_some());
+        let body = HalfAnswer::of(&value);
         let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
         let message = Message::from_value(value);
         if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
@@ -318,7 +332,7 @@ impl Dialogue {
         match message {
             Message::Request { id, method, params } => {
                 if let (Some(body), Some(id)) = (body, &id) {
-                    self.half_answer(id, &method, body);
+                    self.half_answer(id, &method, body, heard);
                 }
                 self.misnamed(odd_id, &method, heard);
                 self.request(id.as_ref(), method, params, heard);

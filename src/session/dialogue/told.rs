@@ -9,7 +9,7 @@ use crate::{
     },
     protocol::{
         message::{self, Id},
-        method::{LogLevel, needs_client_capability, needs_server_capability},
+        method::{LogLevel, is_asked_by_servers, needs_client_capability, needs_server_capability},
         shape::{self, FlawKind},
     },
     session::{client::Refusal, correlation::id_value, progress::token, record::brief_name},
@@ -159,8 +159,12 @@ impl Dialogue {
             self.identified(id, &method, heard);
             let reply = self.client.reply(&method, &params, self.revision);
             if let Some(message) = reply.undeclared {
-                self.record
-                    .note(FindingCode::CapabilityNotDeclared, message, heard.bytes);
+                let code = if is_asked_by_servers(&method) {
+                    FindingCode::CapabilityNotDeclared
+                } else {
+                    FindingCode::UnknownRequest
+                };
+                self.record.note(code, message, heard.bytes);
             } else if self.life == Life::Open
                 && let Some(capability) = needs_client_capability(&method)
                 && !self.revision.has_client_capability(capability)

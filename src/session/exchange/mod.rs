@@ -285,14 +285,20 @@ impl Exchange {
         self.dialogue.outbox = VecDeque::new();
         self.dialogue.unanswered = Some(0);
         self.closed_at_us = Some(self.link.clock().at_us());
+        let is_amid_line = !self.link.unfinished().is_empty();
         self.link.close();
         while !self.closed && Instant::now() < deadline {
             match timeout_at(deadline, self.link.receive()).await {
-                // Who is told to end may end in the middle of a line.
+                // The rest of a line that had begun is cut off by our close.
                 Ok(Received::Line {
+                    bytes,
                     end: LineEnd::Missing,
                     ..
-                }) => {}
+                }) => {
+                    if !is_amid_line {
+                        self.dialogue.hear_last(bytes);
+                    }
+                }
                 Ok(received) => self.take(received),
                 Err(_) => break,
             }

@@ -472,7 +472,7 @@ async fn what_was_said_of_the_request_that_waits_is_the_likely_cause() {
     )
     .await;
     case(
-        vec![line(r#"{"jsonrpc":"2.0","id":@id,"method":"x","result":{"content":[]}}"#)],
+        vec![line(r#"{"jsonrpc":"2.0","id":@id,"method":"x","result":null}"#)],
         "the likely cause: a frame with the id of `tools/call` and a `result` has `method` too, `x`, which makes it a \
          request of the server and no answer",
     )
@@ -482,6 +482,39 @@ async fn what_was_said_of_the_request_that_waits_is_the_likely_cause() {
         "the likely cause: `x`, which no client serves",
     )
     .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_a_request_too_is_told_at_once() {
+    let case = async |members: &str, told: &str| {
+        let frame = format!(r#"{{"jsonrpc":"2.0","id":@id,{members}}}"#);
+        let (seen, end) = act(&echo(), on_call(vec![line(&frame)])).await;
+        assert_eq!(class(&seen), "violation (subject)", "{members}");
+        assert_eq!(end, End::AtOnce, "{members}");
+        let wanted = format!(
+            "no usable answer to `tools/call` of `echo`: a frame with the id of `tools/call` and a {told}, which makes \
+             it a request of the server and no answer"
+        );
+        assert_eq!(seen.disruption.unwrap().message, wanted);
+    };
+    case(
+        r#""method":"tools/call","result":{"content":[]}"#,
+        "`result` has `method` too, `tools/call`",
+    )
+    .await;
+    case(
+        r#""method":"x","result":null,"error":{"code":1,"message":"no"}"#,
+        "`error` has `method` too, `x`",
+    )
+    .await;
+    case(
+        r#""method":"tools/call","error":null"#,
+        "`error` has `method` too, `tools/call`",
+    )
+    .await;
+    // Some libraries write what is absent as null, and both sides count their ids from 1.
+    let own = line(r#"{"jsonrpc":"2.0","id":@id,"method":"ping","result":null,"error":null}"#);
+    call("nulls", vec![own, said("hi")], "result", &[], End::AtOnce).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -662,6 +695,52 @@ async fn an_answer_to_a_notification_leaves_a_slow_tool_its_time() {
         let (seen, _) = act(&echo(), twice).await;
         assert_eq!(class(&seen), "violation (subject)");
         assert_eq!(codes(&seen), [F::AnswerToNotification, F::NullId]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_without_an_id_may_be_meant_for_either() {
+    let no = r#"{"code":-32000,"message":"no"}"#;
+    let told = |what: &str| {
+        format!(
+            "an answer without an id{what}; it is meant for `tools/call`, or for a notification, which is not answered"
+        )
+    };
+    for (stray, what) in [
+        (
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#.to_owned(),
+            String::new(),
+        ),
+        (
+            format!(r#"{{"jsonrpc":"2.0","error":{no}}}"#),
+            format!(": {no}"),
+        ),
+    ] {
+        // Nobody answered `notifications/initialized`, so that a slow tool may be behind it.
+        let (seen, end) = act(&echo(), on_call(vec![line(&stray)])).await;
+        assert_eq!(
+            (class(&seen).as_str(), end),
+            ("timeout (subject)", End::Deadline)
+        );
+        assert_eq!(codes(&seen), [F::NullId]);
+        assert_eq!(seen.findings[0].message, told(&what));
+        let help = seen.disruption.unwrap().help.unwrap();
+        assert_eq!(help, format!("the likely cause: {}", told(&what)));
+        let late = vec![line(&stray), seconds(2), said("hi")];
+        let (seen, _) = act(&echo(), on_call(late)).await;
+        assert_eq!(class(&seen), "result");
+        assert_eq!(codes(&seen), [F::AnswerToNotification]);
+        assert_eq!(
+            seen.findings[0].message,
+            format!("an answer to a notification{what}")
+        );
+        // Before the handshake is over there was no notification.
+        let (seen, end) = act(&echo(), first(vec![line(&stray)])).await;
+        assert_eq!(
+            (class(&seen).as_str(), end),
+            ("violation (handshake)", End::AfterGrace)
+        );
+        assert_eq!(codes(&seen), [F::NullId]);
     }
 }
 
@@ -905,6 +984,20 @@ async fn requests_nobody_declared() {
         let seen = stage.perform(&echo()).await;
         assert_eq!(class(&seen), "result");
         assert!(codes(&seen).contains(&F::CapabilityNotDeclared), "{method}");
+        let (_, received) = stage.close().await;
+        let refusal = received.iter().find(|sent| sent["id"] == "s").unwrap();
+        assert_eq!(refusal["error"]["code"], -32601, "{received:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_no_revision_has() {
+    // What only clients ask for is none that a server may.
+    for method in ["foo/bar", "tools/list", "roots/lst"] {
+        let mut stage = Stage::new(on_call(vec![request("\"s\"", method), said("hi")]));
+        let seen = stage.perform(&echo()).await;
+        assert_eq!(class(&seen), "result");
+        assert_eq!(codes(&seen), [F::UnknownRequest], "{method}");
         let (_, received) = stage.close().await;
         let refusal = received.iter().find(|sent| sent["id"] == "s").unwrap();
         assert_eq!(refusal["error"]["code"], -32601, "{received:?}");

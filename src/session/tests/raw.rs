@@ -52,6 +52,31 @@ async fn sent(
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_after_a_cancel_that_was_read_is_told() {
+    let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":6,"method":"ping"}"#;
+    let case = async |frames: [&str; 3], order: [&'static str; 2], wanted: &[FindingCode]| {
+        let mut read = 0;
+        let answers = move |message: &Value| {
+            read += usize::from(!message.is_null());
+            let ids = order.iter().filter(|_| read == 3);
+            ids.map(|id| refusal(id, -1)).collect()
+        };
+        let (kinds, _, findings) = sent(&frames.join("\n"), answers).await;
+        assert_eq!(kinds.len(), 2);
+        assert_eq!(findings, wanted, "{frames:?}, {order:?}");
+    };
+    let after = &[FindingCode::AnswerAfterCancel];
+    case([call, cancel, ping], ["6", "5"], after).await;
+    // It may have been on its way, as may one that had been asked for before.
+    case([call, cancel, ping], ["5", "6"], &[]).await;
+    case([call, ping, cancel], ["6", "5"], &[]).await;
+    let other = cancel.replace('5', "7");
+    case([call, &other, ping], ["6", "5"], &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_text_is_as_many_frames_as_it_has_lines() {
     let named = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "nope"});
     let both = format!("{}\n{}\n", named(5), named(6));

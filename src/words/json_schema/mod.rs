@@ -9,10 +9,13 @@ mod layout;
 mod patterns;
 mod plain;
 mod references;
+mod size;
 
 use std::sync::Arc;
 
-use jsonschema::{Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{
+    ReferencingError, Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind,
+};
 use serde_json::Value;
 
 use self::{ecma::Written, layout::Layout};
@@ -20,8 +23,9 @@ pub(crate) use self::{
     ecma::{DATA, NAMED_SCHEMAS},
     files::{Base, Unusable, compile_beside},
     keywords::misspelt,
-    plain::is_plainly_satisfied,
+    plain::{is_plain, is_plainly_satisfied},
     references::References,
+    size::{MOST_DIGITS, is_calculable},
 };
 
 /// Reads a document that a schema refers to.
@@ -55,8 +59,8 @@ pub(crate) struct Invalid {
     place: String,
     /// The part that is wrong.
     about: Value,
-    /// Whether a document that it refers to cannot be had.
-    pub(crate) is_reference: bool,
+    /// Whether that is a document elsewhere, which cannot be had: nobody knows what it would say.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl Invalid {
@@ -65,13 +69,31 @@ impl Invalid {
             message: written.told_of_schema(error),
             place: error.instance_path().to_string(),
             about: written.restored(error.instance()),
-            is_reference: matches!(error.kind(), ValidationErrorKind::Referencing(_)),
+            is_elsewhere: matches!(
+                error.kind(),
+                ValidationErrorKind::Referencing(
+                    ReferencingError::Unretrievable { .. }
+                        | ReferencingError::UnknownSpecification { .. }
+                )
+            ),
+        }
+    }
+
+    fn of_numbers() -> Self {
+        Self {
+            message: "it holds a number of absurd size".to_owned(),
+            place: String::new(),
+            about: Value::Null,
+            is_elsewhere: false,
         }
     }
 }
 
 /// A schema that stands alone, in its own draft, or 2020-12 when it names none.
 pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
+    if !is_calculable(schema) {
+        return Err(NotCompiled::Invalid(Box::new(Invalid::of_numbers())));
+    }
     if !patterns::are_bearable(schema) {
         return Err(NotCompiled::PatternsTooLarge);
     }

@@ -14,6 +14,37 @@ const DRAFTS: [&str; 3] = [
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
+/// The longest number that is plain wherever it stands.
+const PLAIN_DIGITS: usize = 9;
+
+/// Whether a schema that the schema of schemas has nothing against is certainly one: it refers to nothing, names no
+/// part of itself, and has neither patterns nor numbers that may be too large for their place. `false` says nothing.
+pub(crate) fn is_plain(schema: &Value) -> bool {
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    let plain = match name.as_str() {
+                        "pattern" | "patternProperties" => false,
+                        "$schema" => member.as_str().is_some_and(|it| DRAFTS.contains(&it)),
+                        "$defs" | "$comment" => true,
+                        name => !name.starts_with('$'),
+                    };
+                    if !plain {
+                        return false;
+                    }
+                    open.push(member);
+                }
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Number(number) if number.as_str().len() > PLAIN_DIGITS => return false,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    true
+}
+
 /// Whether a document certainly satisfies a schema, or the schema is none: in either case there is no violation to
 /// tell. `false` says nothing.
 pub(crate) fn is_plainly_satisfied(schema: &Value, document: &Value) -> bool {

@@ -8,7 +8,7 @@ mod pattern;
 
 use std::collections::HashMap;
 
-use jsonschema::{ValidationError, error::ValidationErrorKind};
+use jsonschema::{ReferencingError, ValidationError, error::ValidationErrorKind};
 use serde_json::{Map, Value};
 
 pub(super) use self::{
@@ -110,6 +110,9 @@ impl Written {
 
     /// What an error about the schema itself says, with its patterns as they were written.
     pub(super) fn told_of_schema(&self, error: &ValidationError<'_>) -> String {
+        if let ValidationErrorKind::Referencing(error) = error.kind() {
+            return told_of_reference(error);
+        }
         let part = error.instance();
         let (given, written) = (part.to_string(), self.restored(part).to_string());
         self.told(error).replace(&given, &written)
@@ -128,5 +131,16 @@ impl Written {
         } else {
             message
         }
+    }
+}
+
+/// What is wrong with a reference.
+fn told_of_reference(error: &ReferencingError) -> String {
+    if let ReferencingError::PointerToNowhere { pointer } = error {
+        format!("nothing stands at `#{pointer}`, which it refers to")
+    } else if let ReferencingError::NoSuchAnchor { anchor } = error {
+        format!("it refers to `#{anchor}`, and no part of it has that name")
+    } else {
+        error.to_string()
     }
 }
