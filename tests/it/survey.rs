@@ -11,7 +11,7 @@ const SERVER: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' 
 while read -r ask; do
   id=${ask#*\"id\":}; id=${id%%[,\}]*}
   case $ask in
-    *'"initialize"'*) hi '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}';;
+    *'"initialize"'*) hi '{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"sh","version":"1"}}';;
     *'"tools/call"'*) hi '{"content":[{"type":"text","text":"hi"}]}'; AFTER_CALL;;
     *'"tools/list"'*) echo >>asked; AT_LIST;;
   esac
@@ -191,6 +191,10 @@ fn a_second_look_at_a_list_shows_in_no_verdict() {
         said.contains("fetched once more after the assertion"),
         "{said}"
     );
+    // Who did not declare it need not tell.
+    let undeclared = other.replace(r#"{"listChanged":true}"#, "{}");
+    let seen = &outcomes(&undeclared, suite, &["--strict-protocol"])[0];
+    assert_eq!(seen["status"], "PASS", "{seen:#}");
     // What it does by itself is told all the same.
     let ends = once(":").replace(">listed;", ">listed; ends=1;");
     let ends = ends.replace("esac", "esac; [ -z \"$ends\" ] || exit 4");

@@ -351,7 +351,10 @@ impl ServerHandler for Bench {
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
         if method == CALL {
-            let params = params.unwrap_or_default();
+            let params = params.unwrap_or_else(|| json!({}));
+            if !params.is_object() {
+                return Err(invalid_params(&method, "they have to be an object"));
+            }
             let params = serde_json::from_value(params)
                 .map_err(|error| invalid_params(&method, &error.to_string()))?;
             return self.call(params, &context).await.map(CustomResult::new);

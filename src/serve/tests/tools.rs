@@ -134,6 +134,8 @@ async fn wrong_calls_are_told_apart() {
     ] {
         let error = client.refused("tools/call", params.clone()).await;
         assert_eq!(error["code"], -32602, "{params}");
+        let told = error["message"].as_str().unwrap();
+        assert!(!told.contains("struct"), "{told}");
     }
     let result = client.call("slow", json!({"milliseconds": "soon"})).await;
     assert_eq!(result["isError"], true);

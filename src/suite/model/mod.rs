@@ -11,6 +11,7 @@ mod nothing;
 pub(crate) mod pattern;
 pub(crate) mod server;
 pub(crate) mod subject;
+mod value_rule;
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
