@@ -364,6 +364,7 @@ impl<'a> Work<'a> {
         ImageError::Prepare {
             image: self.base.name.clone(),
             line,
+            network: self.prepare.network.clone(),
             end,
             output,
         }
