@@ -161,6 +161,11 @@ pub(crate) enum PrepareEnd {
 }
 
 impl ImageError {
+    /// Whether the engine is gone or silent: that says nothing of the image.
+    pub(crate) fn is_by_engine(&self) -> bool {
+        matches!(self, Self::Silent { .. } | Self::Gone(_))
+    }
+
     /// What to do about it.
     pub(crate) fn help(&self) -> Option<String> {
         Some(match self {
