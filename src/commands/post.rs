@@ -156,6 +156,7 @@ mod tests {
                 others: Vec::new(),
                 failures: owned(failures),
                 left: Vec::new(),
+                was_silent: false,
             })
         };
         case(Tidied::NoLabel, "used no containers");

@@ -16,7 +16,7 @@ pub(crate) mod workflow_log;
 
 use std::{
     fs,
-    io::{self, Read, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -59,7 +59,8 @@ pub(crate) struct DeliverError {
 }
 
 impl DeliverError {
-    fn new(action: &'static str, path: &Path, cause: io::Error) -> Self {
+    /// What was tried with a place failed.
+    pub(crate) fn new(action: &'static str, path: &Path, cause: io::Error) -> Self {
         Self {
             action,
             path: path.display().to_string(),
@@ -105,37 +106,6 @@ pub(crate) fn write_pieces(
     }
 }
 
-/// The most that is read of a file, in bytes: whatever its name leads to, reading it ends.
-const LARGEST_READ: u64 = 1 << 30;
-
-/// The text of a file; `None` when there is none of that name.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, DeliverError> {
-    match bounded(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(DeliverError::new("read", path, cause)),
-    }
-}
-
-/// What stands where a text will be written; `None` too where nothing can stand: whoever reads from a pipe or a device
-/// takes what somebody else wrote, or waits for it for ever.
-pub(crate) fn read_replaced(path: &Path) -> Result<Option<String>, DeliverError> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Ok(None);
-    }
-    read(path)
-}
-
-fn bounded(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let mut file = fs::File::open(path)?.take(LARGEST_READ + 1);
-    file.read_to_string(&mut text)?;
-    if text.len() as u64 > LARGEST_READ {
-        return Err(io::Error::other("it is larger than 1 GiB"));
-    }
-    Ok(text)
-}
-
 /// The bytes of a file; none of one that is not there.
 pub(crate) fn size(path: &Path) -> usize {
     let bytes = fs::metadata(path).map_or(0, |file| file.len());
@@ -146,7 +116,7 @@ pub(crate) fn size(path: &Path) -> usize {
 mod tests {
     use std::fs;
 
-    use super::{Destination, read, stdout::Stdout, write};
+    use super::{Destination, stdout::Stdout, write};
 
     fn deliver(destination: &Destination, text: &str) -> Result<(), String> {
         write(destination, text, &mut Stdout::closed()).map_err(|error| error.to_string())
@@ -162,8 +132,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "second");
         let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
-        assert_eq!(read(&path).unwrap().as_deref(), Some("second"));
-        assert_eq!(read(&folder.path().join("none")).unwrap(), None);
     }
 
     #[cfg(unix)]

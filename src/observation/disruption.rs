@@ -104,6 +104,18 @@ pub(crate) struct Disruption {
     pub(crate) frame: Option<String>,
     /// What to try next.
     pub(crate) help: Option<String>,
+    /// Whose doing it is.
+    pub(crate) culprit: Culprit,
+}
+
+/// Whose doing it is that something could not be observed, as far as that decides how the run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Culprit {
+    /// The server's, the suite's, or nobody's that is known.
+    #[default]
+    Anybody,
+    /// The container engine's, which is gone or silent: nothing is said of the server.
+    Engine,
 }
 
 impl Disruption {
@@ -116,7 +128,14 @@ impl Disruption {
             step: None,
             frame: None,
             help: None,
+            culprit: Culprit::Anybody,
         }
+    }
+
+    /// The same, by the container engine's doing.
+    pub(crate) fn by_engine(mut self) -> Self {
+        self.culprit = Culprit::Engine;
+        self
     }
 
     /// The same, showing the frame at fault.

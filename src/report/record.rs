@@ -200,6 +200,9 @@ pub(crate) struct DisruptionRecord {
     pub(crate) frame: Option<String>,
     /// What to try next.
     pub(crate) help: Option<String>,
+    /// Whether the container engine was gone or silent, which says nothing of the server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) by_engine: bool,
 }
 
 /// An expectation that did not hold.

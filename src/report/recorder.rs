@@ -8,6 +8,7 @@ use crate::{
         Timings,
         catalog::{Catalog, Listing},
         container::ContainerSeen,
+        disruption::Culprit,
         finding::FindingSeverity,
     },
     outcome::{CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event},
@@ -308,6 +309,7 @@ impl Recorder {
                 step: it.step,
                 frame: it.frame.as_ref().map(|frame| self.cleaner.text(frame)),
                 help: it.help.as_ref().map(|help| self.cleaner.line(help)),
+                by_engine: it.culprit == Culprit::Engine,
             }),
             mismatches: self.mismatches(&outcome.failures, &outcome.case.origin.file),
             notes: outcome

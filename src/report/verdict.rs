@@ -174,7 +174,9 @@ impl RunReport {
         };
         match cause.verdict {
             Verdict::Fail => cause.text.starts_with(&passed_of(self.tally())),
-            Verdict::Error => cause.text.starts_with(NOTHING_STARTED),
+            Verdict::Error => {
+                cause.text.starts_with(NOTHING_STARTED) || cause.text == WITHOUT_ENGINE
+            }
             Verdict::Invalid => {
                 invalid(self).as_ref() == Some(cause) && self.records.iter().any(unreadable)
             }
@@ -186,6 +188,10 @@ impl RunReport {
 /// The cause when no assertion came as far as a server.
 const NOTHING_STARTED: &str = "no server could be started";
 
+/// That the container engine was of no use to any assertion.
+pub(crate) const WITHOUT_ENGINE: &str =
+    "nothing could be observed: the container engine was gone or silent each time";
+
 /// Judges a run that has been compared. `known` are causes that the report does not show: of the merge, of sinks.
 pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> Judgement {
     let mut causes = known;
@@ -194,10 +200,12 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     let tally = report.tally();
     if nothing_started(report, tally) {
         let why = placeless(report).map_or_else(String::new, |why| format!(": {why}"));
-        causes.push(Cause::new(
-            Verdict::Error,
-            &(NOTHING_STARTED.to_owned() + &why),
-        ));
+        let text = if report.is_without_engine() {
+            WITHOUT_ENGINE.to_owned()
+        } else {
+            NOTHING_STARTED.to_owned() + &why
+        };
+        causes.push(Cause::new(Verdict::Error, &text));
     }
     if tally.executed() == 0 && demands.empty == Gate::Closed {
         causes.push(Cause::new(Verdict::Empty, "nothing was executed"));
@@ -295,19 +303,26 @@ fn nothing_started(report: &RunReport, tally: Tally) -> bool {
         "invalid" => usable && matches!(disruption.phase.as_str(), "place" | "start"),
         _ => false,
     };
-    tally.errors > 0
-        && tally.errors == tally.executed()
-        && report
-            .records
-            .iter()
-            .filter(|record| record.status == Status::Error)
-            .all(|record| {
-                record
-                    .evidence
-                    .as_ref()
-                    .and_then(|evidence| evidence.disruption.as_ref())
-                    .is_some_and(unstarted)
-            })
+    is_each(report, tally, |it| it.by_engine || unstarted(it))
+}
+
+impl RunReport {
+    /// Whether nothing could be observed because the container engine was gone or silent each time: then there was no
+    /// run, as without an engine.
+    pub(crate) fn is_without_engine(&self) -> bool {
+        is_each(self, self.tally(), |disruption| disruption.by_engine)
+    }
+}
+
+/// Whether all that was executed ended in such a disruption.
+fn is_each(report: &RunReport, tally: Tally, is_such: impl Fn(&DisruptionRecord) -> bool) -> bool {
+    let errors = report.records.iter();
+    let mut errors = errors.filter(|record| record.status == Status::Error);
+    let disruption = |record: &'_ Record| {
+        let evidence = record.evidence.as_ref();
+        evidence.is_some_and(|it| it.disruption.as_ref().is_some_and(&is_such))
+    };
+    tally.errors > 0 && tally.errors == tally.executed() && errors.all(disruption)
 }
 
 /// Why no server has a place, where that is the same for all and a matter of what was asked for.
@@ -326,8 +341,9 @@ fn placeless(report: &RunReport) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cause, Demands, Gate, Verdict, judge, reaches};
+    use super::{Cause, Demands, Gate, Verdict, WITHOUT_ENGINE, judge, reaches};
     use crate::{
+        observation::disruption::{Disruption, DisruptionKind, Phase},
         outcome::Status,
         report::{
             End, Problem, ProblemSeverity, RunReport,
@@ -432,6 +448,28 @@ mod tests {
         case(Status::Pass, &[Breaking], Verdict::Fail);
         case(Status::Error, &[], Verdict::Fail);
         case(Status::Pass, &[], Verdict::Pass);
+    }
+
+    #[test]
+    fn a_run_whose_engine_was_of_no_use_is_none() {
+        let ended = |by_engine: &[bool]| {
+            let mut outcomes = Vec::new();
+            for (index, by_engine) in by_engine.iter().enumerate() {
+                let mut outcome = outcome("a.yaml", &index.to_string());
+                outcome.status = Status::Error;
+                let gone = Disruption::new(DisruptionKind::Transport, Phase::Subject, "gone");
+                outcome.disruption = Some(if *by_engine { gone.by_engine() } else { gone });
+                outcomes.push(outcome);
+            }
+            let run = report(outcomes, 1);
+            (run.is_without_engine(), judge(&run, STRICT, Vec::new()))
+        };
+        let (without, judged) = ended(&[true, true]);
+        assert_eq!((without, judged.verdict), (true, Verdict::Error));
+        assert_eq!(judged.causes[0].text, WITHOUT_ENGINE);
+        let (without, judged) = ended(&[true, false]);
+        assert_eq!((without, judged.verdict), (false, Verdict::Fail));
+        assert!(!run(&[Status::Pass]).is_without_engine());
     }
 
     #[test]

@@ -171,7 +171,8 @@ pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mu
     if crashed && status == ExitStatus::Unknown {
         let message = "the container engine is gone, and the server with it";
         *disruption = Disruption::new(DisruptionKind::Transport, disruption.phase, message)
-            .with_help("start it again, and look into its log");
+            .with_help("start it again, and look into its log")
+            .by_engine();
         return;
     }
     if crashed && status == ExitStatus::Removed {
@@ -243,6 +244,11 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
     };
     let message = format!("the server could not be started: {failure}");
     let disruption = Disruption::new(kind, Phase::Start, message);
+    let disruption = if failure.is_by_engine() {
+        disruption.by_engine()
+    } else {
+        disruption
+    };
     match failure.help() {
         Some(help) => disruption.with_help(help),
         None => disruption,

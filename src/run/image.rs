@@ -61,6 +61,11 @@ pub(super) async fn of(
         )),
         Err(error) => {
             let disruption = place(error.to_string());
+            let disruption = if error.is_by_engine() {
+                disruption.by_engine()
+            } else {
+                disruption
+            };
             Err(match error.help() {
                 Some(help) => disruption.with_help(help),
                 None => disruption,

@@ -1,5 +1,7 @@
 //! `mcp-assert ci`: the verdict with its exit code, what counts when several things are wrong, and what is written.
 
+use std::io::Write;
+
 use crate::{
     harness::{BINARY, Project, Ran},
     running::{Ended, Running},
@@ -101,6 +103,62 @@ fn a_baseline_file_is_compared_with_before_it_is_written() {
     strict.push("--fail-on-regression");
     expect(&ci(&project, &strict), 1, "fail");
     expect(&ci(&project, &["--baseline", "none.json"]), 2, "invalid");
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_into_is_no_baseline_and_no_payload() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let fifo = project.path().join("fifo");
+    let mode = rustix::fs::Mode::RWXU;
+    rustix::fs::mkfifoat(rustix::fs::CWD, fifo, mode).unwrap();
+    let ran = ci(&project, &["--baseline", "fifo"]);
+    expect(&ran, 2, "invalid");
+    let said = "cannot read `fifo`: it is no regular file";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    let ran = project.run(&["run", "evals", "--baseline", "fifo"]);
+    assert!(ran.code == 2 && ran.stderr.contains(said), "{}", ran.stderr);
+    let mut command = project.command(&["ci", "--isolation", "process"]);
+    command.env("GITHUB_EVENT_PATH", "fifo");
+    let ran = project.finish(command);
+    expect(&ran, 0, "pass");
+    let said = "payload `fifo` is not used: it is no regular file";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+}
+
+#[test]
+fn a_signal_ends_waiting_for_a_baseline_from_a_pipe() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    let words = "ci --isolation process --baseline /dev/stdin";
+    let mut command = project.command(&words.split(' ').collect::<Vec<_>>());
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    command.stdin(reader.try_clone().unwrap());
+    let running = Running::of(&project, command);
+    writer.write_all(b"{").unwrap();
+    let begun = std::time::Instant::now();
+    while rustix::io::ioctl_fionread(&reader).unwrap() > 0 {
+        assert!(begun.elapsed().as_secs() < 60, "it is never read");
+        std::thread::yield_now();
+    }
+    running.signal("-TERM");
+    let ended = running.end();
+    drop(writer);
+    assert_eq!(ended.code, Some(130), "{}\n{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn a_baseline_may_come_through_a_pipe() {
+    let project = Project::with_suite(&suite(&[("a", "hello")]));
+    expect(&ci(&project, &["--save-baseline", "b.json"]), 0, "pass");
+    for verb in [&["run", "evals"][..], &["ci", "--isolation", "process"]] {
+        let mut command = project.command(&[verb, &["--baseline", "/dev/stdin"]].concat());
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        command.stdin(reader);
+        let text = project.read("b.json");
+        let writing = std::thread::spawn(move || writer.write_all(text.as_bytes()).unwrap());
+        let ran = project.finish(command);
+        writing.join().unwrap();
+        assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    }
 }
 
 #[test]

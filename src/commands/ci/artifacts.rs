@@ -2,12 +2,13 @@
 //! followed, sizes and numbers are bounded, and what is wrong is named.
 
 use std::{
-    fs::{self, File},
-    io::{ErrorKind, Read},
+    fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use crate::{
+    commands::running::input,
     report::{
         RunReport,
         merge::Blob,
@@ -162,15 +163,7 @@ fn bounded(path: &Path, longest: usize) -> Result<String, String> {
     if !found.is_file() {
         return Err("it is a link or no file".to_owned());
     }
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    file.take(longest as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    if bytes.len() > longest {
-        return Err(format!("it is longer than {longest} bytes"));
-    }
-    String::from_utf8(bytes).map_err(|_| "it is no UTF-8".to_owned())
+    input::regular_text(path, longest as u64).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     cli::ci::Store,
-    commands::running::Refusal,
+    commands::running::{Interrupts, Refusal, input},
     deliver::{self, DeliverError, Destination, clash, stdout::Stdout},
     report::{RunReport, baseline::Baseline, compare::Scope},
 };
@@ -13,15 +13,14 @@ use crate::{
 pub(super) fn read(
     store: &Store,
     written_too: &Store,
-    base: &Path,
+    (base, interrupts): (&Path, &Interrupts),
 ) -> Result<Option<(String, Baseline)>, Refusal> {
     let path = match store {
         Store::Auto | Store::Off => return Ok(None),
         Store::Path(path) => path,
     };
     let shown = path.display().to_string();
-    let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
-    let Some(text) = text else {
+    let Some(text) = input::baseline(path, interrupts)? else {
         if is_same(store, written_too, base) {
             return Ok(None);
         }
@@ -48,8 +47,11 @@ fn is_same(one: &Store, other: &Store, base: &Path) -> bool {
 }
 
 /// How long assertions took, by their identity, in microseconds.
-pub(super) fn durations(store: &Store) -> Result<BTreeMap<String, u64>, Refusal> {
-    let known = read(store, &Store::Off, Path::new(""))?;
+pub(super) fn durations(
+    store: &Store,
+    interrupts: &Interrupts,
+) -> Result<BTreeMap<String, u64>, Refusal> {
+    let known = read(store, &Store::Off, (Path::new(""), interrupts))?;
     Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
 }
 
@@ -61,7 +63,7 @@ pub(super) fn save(
     stdout: &mut Stdout,
 ) -> Result<(), DeliverError> {
     // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
-    let old = deliver::read_replaced(path)?.and_then(|text| Baseline::parse(&text).ok());
+    let old = input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok());
     let known = Baseline::known(compared, old);
     let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
     deliver::write_pieces(place, &|out| new.write(out), stdout)

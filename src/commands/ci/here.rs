@@ -2,8 +2,7 @@
 //! workspace. All of it may be absent or wrong; then it is not told.
 
 use std::{
-    fs::{self, File},
-    io::Read,
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -11,6 +10,13 @@ use std::{
 use serde_json::Value;
 
 use crate::{
+    commands::{
+        Context,
+        running::{
+            Interrupts,
+            input::{self, regular_text},
+        },
+    },
     deliver::{bounds::below, facts::Here},
     report::source::Source,
     words::{environment::Environment, text::clean},
@@ -26,8 +32,16 @@ const LONGEST_REFS: u64 = 64 * 1024 * 1024;
 const MOST_LINKS: usize = 5;
 
 /// Reads the surroundings. What could not be used of them is said in the notes.
-pub(super) fn read(environment: &Arc<Environment>, notes: &mut Vec<String>) -> Here {
-    let event = event(environment).unwrap_or_else(|problem| {
+pub(super) fn read(context: &Context, notes: &mut Vec<String>) -> Here {
+    read_by(&context.environment, &context.interrupts, notes)
+}
+
+fn read_by(
+    environment: &Arc<Environment>,
+    interrupts: &Interrupts,
+    notes: &mut Vec<String>,
+) -> Here {
+    let event = event(environment, interrupts).unwrap_or_else(|problem| {
         notes.push(problem);
         Value::Null
     });
@@ -39,11 +53,11 @@ pub(super) fn read(environment: &Arc<Environment>, notes: &mut Vec<String>) -> H
 }
 
 /// The event's payload, null where there is none.
-fn event(environment: &Environment) -> Result<Value, String> {
+fn event(environment: &Environment, interrupts: &Interrupts) -> Result<Value, String> {
     let Some(path) = set(environment, "GITHUB_EVENT_PATH") else {
         return Ok(Value::Null);
     };
-    let text = bounded(Path::new(path), LONGEST_EVENT)
+    let text = input::text(Path::new(path), LONGEST_EVENT, interrupts)
         .map_err(|problem| format!("the event's payload `{path}` is not used: {problem}"))?;
     let event: Value = serde_json::from_str(&text)
         .map_err(|error| format!("the event's payload `{path}` is no JSON: {error}"))?;
@@ -113,17 +127,17 @@ fn head_of(git: &Path) -> Option<String> {
     let folder = match fs::metadata(git).ok()? {
         found if found.is_dir() => git.to_owned(),
         _ => {
-            let text = bounded(git, 4096).ok()?;
+            let text = regular_text(git, 4096).ok()?;
             let named = text.trim().strip_prefix("gitdir:")?.trim().to_owned();
             git.parent()?.join(named)
         }
     };
     // A second worktree keeps its own HEAD, and its branches where the first one has them.
-    let shared = match bounded(&folder.join("commondir"), 4096) {
+    let shared = match regular_text(&folder.join("commondir"), 4096) {
         Ok(named) => folder.join(named.trim()),
         Err(_) => folder.clone(),
     };
-    let mut text = bounded(&folder.join("HEAD"), 4096).ok()?;
+    let mut text = regular_text(&folder.join("HEAD"), 4096).ok()?;
     for _ in 0..MOST_LINKS {
         let Some(name) = text.trim().strip_prefix("ref:") else {
             return revision(text.trim());
@@ -134,7 +148,7 @@ fn head_of(git: &Path) -> Option<String> {
         }
         text = [&folder, &shared]
             .iter()
-            .find_map(|place| bounded(&place.join(&name), 4096).ok())
+            .find_map(|place| regular_text(&place.join(&name), 4096).ok())
             .or_else(|| packed(&shared, &name))?;
     }
     None
@@ -142,7 +156,7 @@ fn head_of(git: &Path) -> Option<String> {
 
 /// The revision of a ref that git has packed away.
 fn packed(folder: &Path, name: &str) -> Option<String> {
-    let text = bounded(&folder.join("packed-refs"), LONGEST_REFS).ok()?;
+    let text = regular_text(&folder.join("packed-refs"), LONGEST_REFS).ok()?;
     text.lines().find_map(|line| {
         let (revision, found) = line.split_once(' ')?;
         (found == name).then(|| revision.to_owned())
@@ -155,26 +169,12 @@ fn revision(text: &str) -> Option<String> {
     (digits && matches!(text.len(), 40 | 64)).then(|| text.to_lowercase())
 }
 
-/// The text of a file that is no longer than this.
-fn bounded(path: &Path, longest: u64) -> Result<String, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    let mut limited = file.take(longest + 1);
-    limited
-        .read_to_string(&mut text)
-        .map_err(|error| error.to_string())?;
-    if text.len() as u64 > longest {
-        return Err(format!("it is longer than {longest} bytes"));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-    use super::{read, workspace_head};
-    use crate::words::environment::Environment;
+    use super::{read_by, workspace_head};
+    use crate::{commands::running::Interrupts, words::environment::Environment};
 
     const FIRST: &str = "1111111111111111111111111111111111111111";
     const SECOND: &str = "2222222222222222222222222222222222222222";
@@ -212,7 +212,7 @@ mod tests {
             ("GITHUB_RUN_ATTEMPT", ""),
         ]));
         let mut notes = Vec::new();
-        let here = read(&environment, &mut notes);
+        let here = read_by(&environment, &Interrupts::default(), &mut notes);
         assert_eq!(here.source.sha.as_deref(), Some(FIRST));
         assert_eq!(here.source.head_sha.as_deref(), Some(SECOND));
         assert_eq!(here.source.pull_request, Some(7));
@@ -236,7 +236,7 @@ mod tests {
                 directory: directory.to_owned(),
                 ..environment(&[("GITHUB_WORKSPACE", workspace.to_str().unwrap())])
             });
-            let source = read(&environment, &mut Vec::new()).source;
+            let source = read_by(&environment, &Interrupts::default(), &mut Vec::new()).source;
             assert_eq!(source.folder.as_deref(), wanted, "{workspace:?}");
         };
         case(&link, &real.join("sub"), Some("sub"));
@@ -258,7 +258,11 @@ mod tests {
                 path.to_str().unwrap(),
             )]));
             let mut notes = Vec::new();
-            assert!(read(&environment, &mut notes).event.is_null());
+            assert!(
+                read_by(&environment, &Interrupts::default(), &mut notes)
+                    .event
+                    .is_null()
+            );
             assert!(notes.concat().contains(wanted), "{notes:?}");
         };
         case(None, "is not used");

@@ -29,7 +29,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let secrets = masks::own(&context.environment);
     masks::mask(&secrets, &screen);
     let mut notes = Vec::new();
-    let here = here::read(&context.environment, &mut notes);
+    let here = here::read(context, &mut notes);
     for note in &notes {
         screen.note(note);
     }

@@ -72,7 +72,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     // What is noted stands in the report, which is shown.
-    let here = here::read(&context.environment, &mut notes);
+    let here = here::read(context, &mut notes);
     let (mut wishes, mut update_baseline) = match &args.shard {
         None => (
             options::wishes(&args.sinks, &args.judging, &context.environment),
@@ -147,7 +147,7 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     context.say(said);
-    let here = here::read(&context.environment, &mut made.report.notes);
+    let here = here::read(context, &mut made.report.notes);
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
     let telling = Telling {

@@ -31,7 +31,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let typed = options::plan_args(args);
     let mut screen = Screen::new(context, &typed, &[]);
     let mut notes = Vec::new();
-    let here = here::read(&context.environment, &mut notes);
+    let here = here::read(context, &mut notes);
     let planned = refuse_untrusted(&here, args.dangerously_run_untrusted_head)
         .and_then(|()| running::prepare(&typed, &Chosen::ToDivide, context))
         .and_then(|prepared| {
@@ -70,7 +70,9 @@ fn durations(
 ) -> Result<BTreeMap<String, u64>, Refusal> {
     match &args.baseline {
         Store::Auto => Ok(remote::durations(here, &args.badge_branch, suite, screen)),
-        Store::Off | Store::Path(_) => baseline::durations(&args.baseline),
+        Store::Off | Store::Path(_) => {
+            baseline::durations(&args.baseline, &screen.context().interrupts)
+        }
     }
 }
 

@@ -198,7 +198,8 @@ impl Telling<'_> {
             Store::Off => Ok(Known::default()),
             Store::Path(_) => {
                 let base = &self.here.environment.directory;
-                let read = baseline::read(self.baseline, self.update_baseline, base);
+                let interrupts = &screen.context().interrupts;
+                let read = baseline::read(self.baseline, self.update_baseline, (base, interrupts));
                 let read = read.map_err(|refusal| cause_of(&refusal))?;
                 let known = read.map(|(against, known)| {
                     report.compare_with(&known, &against, scope);

@@ -55,7 +55,7 @@ const OUTPUTS: [(&str, &str); 20] = [
     ),
     (
         "comment",
-        "What became of the comment: created, updated, unchanged, denied, off",
+        "What became of the comment: created, updated, unchanged, denied, failed, off",
     ),
     ("shards", "With mode plan: how many shards there are"),
     (

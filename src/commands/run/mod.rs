@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::run::RunArgs,
     deliver::standard,
-    report::{End, RunReport, recorder::Passes},
+    report::{End, RunReport, recorder::Passes, verdict::WITHOUT_ENGINE},
     words::{exit::ExitCode, text::count},
 };
 
@@ -73,11 +73,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         }
     };
     report.reds = flaky(&report, args).into_iter().collect();
-    if !screen.is_for_people() {
-        for red in &report.reds {
-            screen.note(red);
-        }
-    }
+    note_reds(&report, &screen);
     let (report, regressions) = reports.deliver(report, &mut screen)?;
     Ok(exit_code(
         &report,
@@ -94,7 +90,7 @@ struct Reds {
     regressions: Regressions,
 }
 
-/// Of several causes the first of this order counts: interrupted, invalid, red.
+/// Of several causes the first of this order counts: interrupted, invalid, without an engine, red.
 fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
     let red = report.records.iter().any(|record| record.status.is_red());
     match report.end {
@@ -102,12 +98,26 @@ fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
         // Of results that were told in part nobody is to read that they are good.
         End::Finished if standard::has_given_up() => ExitCode::Interrupted,
         End::Finished if reds.invalid => ExitCode::Invalid,
+        End::Finished if report.is_without_engine() => ExitCode::CouldNotRun,
         End::Finished
             if red || !report.reds.is_empty() || reds.regressions == Regressions::Found =>
         {
             ExitCode::Failed
         }
         End::Finished => ExitCode::Passed,
+    }
+}
+
+/// Says what no line of an assertion says: that there was no engine, and what is red beside the assertions where the
+/// closing report does not tell it.
+fn note_reds(report: &RunReport, screen: &Screen) {
+    if report.is_without_engine() {
+        screen.note(WITHOUT_ENGINE);
+    }
+    if !screen.is_for_people() {
+        for red in &report.reds {
+            screen.note(red);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     cli::run::RunArgs,
-    commands::running::{Prepared, Refusal, Screen},
+    commands::running::{Interrupts, Prepared, Refusal, Screen, input},
     deliver::{
         self, DeliverError, Destination,
         clash::{self, Named},
@@ -50,6 +50,7 @@ impl Reports {
             .or(prepared.settings.baseline.as_ref());
         refuse_clash(&wanted, (baseline, args.save_baseline.as_ref()), prepared)?;
         let base = &prepared.environment.directory;
+        let interrupts = &screen.context().interrupts;
         let wanted = wanted
             .into_iter()
             .map(|asked| (asked.format, asked.destination))
@@ -57,7 +58,7 @@ impl Reports {
         Ok(Self {
             wanted,
             baseline: baseline
-                .map(|path| read_baseline(path, args, base))
+                .map(|path| read_baseline(path, args, (base, interrupts)))
                 .transpose()?
                 .flatten(),
             save_baseline: args.save_baseline.as_ref().map(|path| {
@@ -153,7 +154,7 @@ impl Reports {
             Destination::Stdout => None,
             // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
             Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
-                deliver::read_replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
+                input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
             }
         };
         let compared = self.baseline.as_ref().map(|(_, baseline)| baseline);
@@ -298,11 +299,10 @@ fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
 fn read_baseline(
     path: &Path,
     args: &RunArgs,
-    base: &Path,
+    (base, interrupts): (&Path, &Interrupts),
 ) -> Result<Option<(String, Baseline)>, Refusal> {
     let shown = path.display().to_string();
-    let text = deliver::read(path).map_err(|error| Refusal::invalid(error.to_string()))?;
-    let Some(text) = text else {
+    let Some(text) = input::baseline(path, interrupts)? else {
         let file = |path: &Path| clash::file(&base.join(path));
         let saved = args.save_baseline.as_deref();
         if saved.is_some_and(|saved| saved == path || file(saved) == file(path)) {

@@ -34,14 +34,18 @@ pub(super) async fn containers(
     let environment = &context.environment;
     let engine = connect(&wanted, environment).await?;
     // What cannot be removed now is tried again by the next run.
-    reap::reap(&engine, Whose::Abandoned).await;
+    let swept = reap::reap(&engine, Whose::Abandoned).await;
     let rebuild = if args.rebuild {
         Rebuild::Yes
     } else {
         Rebuild::No
     };
     let images = Images::new(Arc::clone(environment), rebuild, name);
-    Ok(Containers::new(engine, images))
+    let containers = Containers::new(engine, images);
+    if swept.was_silent {
+        containers.mistrust();
+    }
+    Ok(containers)
 }
 
 /// What the report says about the engine.

@@ -3,6 +3,7 @@
 
 pub(super) mod engine;
 mod fixture;
+pub(super) mod input;
 mod open_files;
 mod options;
 mod refusal;

@@ -31,7 +31,7 @@ pub(crate) enum Commented {
     Unchanged,
     /// GitHub did not let us.
     Denied,
-    /// Something else went wrong, which is told in the log.
+    /// Something else went wrong, which is told in the log; whether it took effect may be open.
     Failed,
     /// There was nothing to say, or nowhere to say it.
     Off,
@@ -45,7 +45,8 @@ impl Commented {
             Self::Updated => "updated",
             Self::Unchanged => "unchanged",
             Self::Denied => "denied",
-            Self::Failed | Self::Off => "off",
+            Self::Failed => "failed",
+            Self::Off => "off",
         }
     }
 }

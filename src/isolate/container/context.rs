@@ -3,14 +3,14 @@
 
 use std::{
     fmt::Write as _,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::words::environment::Environment;
+use crate::{isolate::regular, words::environment::Environment};
 
 /// The context that stands for no context.
 const NO_CONTEXT: &str = "default";
@@ -122,10 +122,11 @@ fn named(name: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    if fs::metadata(path)?.len() > LONGEST_FILE {
+    let file = regular::open(path)?;
+    if file.metadata()?.len() > LONGEST_FILE {
         return Err(io::Error::other("it is too long"));
     }
-    fs::read_to_string(path)
+    io::read_to_string(file)
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -1,7 +1,7 @@
 //! The credentials for a registry, from Docker's own configuration: written down in it, or kept by a program it
 //! names. They go to the engine with the request and nowhere else.
 
-use std::{collections::BTreeMap, fmt, io, path::Path, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, fmt, fs, io, path::Path, process::Stdio, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bollard::auth::DockerCredentials;
@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::context;
-use crate::words::environment::Environment;
+use crate::{isolate::regular, words::environment::Environment};
 
 /// The registry of names without one, as the configuration calls it.
 const HUB: &str = "https://index.docker.io/v1/";
@@ -137,15 +137,22 @@ fn bare(name: &str) -> &str {
 }
 
 fn read(path: &Path) -> Result<Config, String> {
-    let text = match std::fs::metadata(path) {
-        Ok(facts) if facts.len() > LONGEST_CONFIG => return Err("it is too long".to_owned()),
-        Ok(_) => std::fs::read_to_string(path).map_err(|error| error.to_string())?,
+    let file = match regular::open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => return Err(error.to_string()),
     };
+    let text = whole(file).map_err(|error| error.to_string())?;
     // The text of the parser's complaint could hold a piece of a secret.
     serde_json::from_str(&text)
         .map_err(|error| format!("line {} is no valid configuration", error.line()))
+}
+
+fn whole(file: fs::File) -> io::Result<String> {
+    if file.metadata()?.len() > LONGEST_CONFIG {
+        return Err(io::Error::other("it is too long"));
+    }
+    io::read_to_string(file)
 }
 
 /// Credentials that stand in the configuration.

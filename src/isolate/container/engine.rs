@@ -18,7 +18,7 @@ use super::{
     discover::{self, Candidate, Tls},
     failure::{Attempt, Unreachable, unreachable},
 };
-use crate::words::environment::Environment;
+use crate::{isolate::regular, words::environment::Environment};
 
 /// How long an engine may take to say that it is there.
 const GREETING: Duration = Duration::from_secs(5);
@@ -222,7 +222,7 @@ fn check_socket(path: &Path) -> Result<(), Unreachable> {
 fn secured(address: &str, folder: &Path) -> Result<Docker, Unreachable> {
     let paths: Vec<PathBuf> = CERTIFICATES.iter().map(|name| folder.join(name)).collect();
     for path in &paths {
-        if let Err(error) = fs::File::open(path) {
+        if let Err(error) = regular::open(path) {
             let path = path.display();
             return Err(Unreachable::Tls(format!(
                 "`{path}` cannot be read: {error}"

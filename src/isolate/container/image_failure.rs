@@ -117,6 +117,8 @@ pub(crate) enum ImageError {
         image: String,
         /// The line.
         line: String,
+        /// The network it ran in, where the suite names one.
+        network: Option<String>,
         /// How it ended.
         end: PrepareEnd,
         /// The last lines of the output.
@@ -159,6 +161,11 @@ pub(crate) enum PrepareEnd {
 }
 
 impl ImageError {
+    /// Whether the engine is gone or silent: that says nothing of the image.
+    pub(crate) fn is_by_engine(&self) -> bool {
+        matches!(self, Self::Silent { .. } | Self::Gone(_))
+    }
+
     /// What to do about it.
     pub(crate) fn help(&self) -> Option<String> {
         Some(match self {
@@ -201,7 +208,7 @@ impl ImageError {
                  shows all of the output"
                     .to_owned()
             }
-            Self::Prepare { end, .. } => return end.help(),
+            Self::Prepare { network, end, .. } => return end.help(network.as_deref()),
             Self::Own(_) => "name an image with --docker or `docker: {image: …}`, or run the \
                              embedded server with `--isolation process`"
                 .to_owned(),
@@ -211,18 +218,31 @@ impl ImageError {
 }
 
 impl PrepareEnd {
-    fn help(&self) -> Option<String> {
+    fn help(&self, network: Option<&str>) -> Option<String> {
         Some(match self {
-            Self::Exit(127) => "the image lacks that program: take another image, or install it in a line before"
-                .to_owned(),
-            Self::Exit(_) => "the lines run as the image's user with the network on; variables of ours come with \
-                              `prepare: {env: [NAME]}`, files with `prepare: {copy: {host: container}}`"
-                .to_owned(),
+            Self::Exit(127) => {
+                "the image lacks that program: take another image, or install it in a line before"
+                    .to_owned()
+            }
+            Self::Exit(_) => format!(
+                "the lines run as the image's user {}; variables of ours come with `prepare: {{env: [NAME]}}`, files with \
+                 `prepare: {{copy: {{host: container}}}}`",
+                connected(network)
+            ),
             Self::Early => "leave `exit` and `exec` out".to_owned(),
             Self::Timeout(_) => "give it more with `prepare: {timeout: 20m}`".to_owned(),
             Self::Lost(_) => return None,
             Self::NoShell => "build the image with `build:` instead".to_owned(),
         })
+    }
+}
+
+/// How lines reach others, as a part of a sentence.
+fn connected(network: Option<&str>) -> String {
+    match network {
+        None => "with the network on".to_owned(),
+        Some("none") => "without a network (`network: none`)".to_owned(),
+        Some(name) => format!("in the network `{name}`"),
     }
 }
 
@@ -349,7 +369,25 @@ fn classify(image: &str, reason: &str, registry: &str, credentials: &str) -> Ima
 
 #[cfg(test)]
 mod tests {
-    use super::{ImageError, classify};
+    use super::{ImageError, PrepareEnd, classify};
+
+    #[test]
+    fn the_help_of_a_line_that_failed_names_its_network() {
+        let case = |network: Option<&str>, wanted: &str| {
+            let error = ImageError::Prepare {
+                image: "a".into(),
+                line: "b".into(),
+                network: network.map(str::to_owned),
+                end: PrepareEnd::Exit(1),
+                output: String::new(),
+            };
+            let help = error.help().unwrap();
+            assert!(help.contains(wanted), "{help}");
+        };
+        case(None, "user with the network on;");
+        case(Some("none"), "user without a network (`network: none`);");
+        case(Some("net"), "user in the network `net`;");
+    }
 
     #[test]
     fn words_of_engines_and_registries_are_told_apart() {

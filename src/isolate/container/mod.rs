@@ -20,6 +20,7 @@ pub(crate) mod image_failure;
 pub(crate) mod labels;
 mod own;
 mod owned;
+mod patience;
 mod prepare;
 mod program;
 mod pull;
@@ -39,7 +40,10 @@ mod workshop;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -56,6 +60,7 @@ use self::{
     image::{Images, Progress, ReadyImage},
     image_failure::ImageError,
     labels::RunName,
+    patience::Patience,
     upload::{Ids, Uploads},
     warm::FirstStart,
 };
@@ -95,6 +100,8 @@ pub(crate) struct Containers {
     hurried: CancellationToken,
     /// Cancelled when the engine did not answer in time: then nothing else is waited for.
     silent: CancellationToken,
+    /// Whether the engine once left something without an answer: then it is waited for less at the end.
+    mistrusted: AtomicBool,
     /// The names of containers that may be there.
     unremoved: Mutex<BTreeMap<String, Made>>,
     /// Removals that nobody waits for but [`Containers::close`].
@@ -114,6 +121,7 @@ impl Containers {
             removals: Semaphore::new(REMOVALS),
             hurried: CancellationToken::new(),
             silent: CancellationToken::new(),
+            mistrusted: AtomicBool::new(false),
             unremoved: Mutex::default(),
             abandoned: Mutex::default(),
         })
@@ -137,7 +145,16 @@ impl Containers {
         interrupt: &CancellationToken,
     ) -> Result<Arc<ReadyImage>, ImageError> {
         let image = self.images.ready(&self.engine, wanted, progress, interrupt);
-        image.await
+        let image = image.await;
+        if matches!(image, Err(ImageError::Silent { .. })) {
+            self.mistrust();
+        }
+        image
+    }
+
+    /// The engine left something without an answer.
+    pub(crate) fn mistrust(&self) {
+        self.mistrusted.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Self::image`] would answer at once, with an image.
@@ -175,7 +192,8 @@ impl Containers {
             std::mem::take(&mut *abandoned)
         };
         while waiting.join_next().await.is_some() {}
-        if self.silent.is_cancelled() {
+        let mistrusted = self.mistrusted.load(Ordering::Relaxed);
+        if mistrusted {
             let answered = timeout(RECOVERY, self.engine.docker.ping()).await;
             if !matches!(answered, Ok(Ok(_))) {
                 return self.known();
@@ -192,7 +210,17 @@ impl Containers {
             all: names(None),
             unanswered: names(Some(Made::Asked)),
         };
-        Box::pin(reap::of_run(&self.engine, &self.run, unremoved)).await
+        let patience = if mistrusted {
+            Patience::short()
+        } else {
+            Patience::usual()
+        };
+        Box::pin(reap::of_run(
+            (&self.engine, &patience),
+            &self.run,
+            unremoved,
+        ))
+        .await
     }
 
     /// The engine has said whether it made this one.
@@ -216,7 +244,10 @@ impl Containers {
         };
         tokio::select! {
             _ = answer => true,
-            () = patience => false,
+            () = patience => {
+                self.mistrust();
+                false
+            }
         }
     }
 
@@ -257,6 +288,7 @@ impl Containers {
             Ok(Err(_)) => Removed::No,
             Err(_) => {
                 self.silent.cancel();
+                self.mistrust();
                 Removed::No
             }
         };

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     suite::model::container::{ImageSource, Prepare},
-    words::redact::Secrets,
+    words::{environment::Environment, redact::Secrets},
 };
 
 /// The name of the images, their tag is the digest of what they are made from.
@@ -70,7 +70,8 @@ pub(super) async fn prepared(
     let copied = prepare.copy.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&copied)).await;
     let sealed = packed.map_err(|error| ImageError::Own(error.to_string()))??;
-    let digest = digest(&base, prepare, wanted, &sealed.digest);
+    let environment = &maker.environment;
+    let digest = digest(&base, prepare, wanted, (&sealed.digest, environment));
     let name = format!("{REPOSITORY}:{digest}");
     let work = Work {
         maker,
@@ -96,8 +97,14 @@ fn of_base(made: ReadyImage, base: &ReadyImage) -> ReadyImage {
     }
 }
 
-/// Everything that decides what comes out. Values of variables are left out: they are secrets, and are not kept.
-fn digest(base: &ReadyImage, prepare: &Prepare, wanted: &ImageSource, copied: &str) -> String {
+/// Everything that decides what comes out. Values of variables are left out: they are secrets, and are not kept. Whether
+/// there is one counts: lines do other things without a token than with it.
+fn digest(
+    base: &ReadyImage,
+    prepare: &Prepare,
+    wanted: &ImageSource,
+    (copied, environment): (&str, &Environment),
+) -> String {
     let Prepare {
         run,
         copy: _,
@@ -105,6 +112,8 @@ fn digest(base: &ReadyImage, prepare: &Prepare, wanted: &ImageSource, copied: &s
         network,
         timeout: _,
     } = prepare;
+    let is_set = |name: &String| environment.variable(name).is_some();
+    let env: Vec<(&String, bool)> = env.iter().map(|name| (name, is_set(name))).collect();
     let what = serde_json::json!([FORMAT, base.id, wanted.platform, run, env, network, copied]);
     hex(&Sha256::digest(what.to_string().as_bytes()))
 }
@@ -355,6 +364,7 @@ impl<'a> Work<'a> {
         ImageError::Prepare {
             image: self.base.name.clone(),
             line,
+            network: self.prepare.network.clone(),
             end,
             output,
         }

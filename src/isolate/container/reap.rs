@@ -16,18 +16,16 @@ use bollard::{
     },
 };
 use futures_util::{StreamExt, stream};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::{
     engine::Engine,
     failure::chain,
     labels::{self, BUILT, PREPARED, RunName},
+    patience::Patience,
     scaffold,
 };
 use crate::isolate::owner::Life;
-
-/// How long the engine may take to list or to remove.
-const ANSWER: Duration = Duration::from_secs(20);
 
 /// Things that are removed at once.
 const AT_ONCE: usize = 8;
@@ -63,6 +61,8 @@ pub(crate) struct Reaped {
     pub(crate) failures: Vec<String>,
     /// Those of them that are known.
     pub(crate) left: Vec<String>,
+    /// Whether the engine left a request without an answer.
+    pub(crate) was_silent: bool,
 }
 
 /// The kinds of things that runs leave.
@@ -117,8 +117,12 @@ pub(super) fn containers_called(names: impl IntoIterator<Item = String>) -> Vec<
 
 /// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it
 /// has: then it is taken to have all that is `unremoved`.
-pub(super) async fn of_run(engine: &Engine, run: &RunName, unremoved: Unremoved) -> Vec<String> {
-    let mut reaped = reap(engine, Whose::Run(run.text())).await;
+pub(super) async fn of_run(
+    (engine, patience): (&Engine, &Patience),
+    run: &RunName,
+    unremoved: Unremoved,
+) -> Vec<String> {
+    let mut reaped = with_patience((engine, patience), Whose::Run(run.text())).await;
     let may_be_there = if reaped.failures.len() > reaped.left.len() {
         unremoved.all
     } else {
@@ -136,23 +140,31 @@ pub(super) async fn of_run(engine: &Engine, run: &RunName, unremoved: Unremoved)
 
 /// Removes everything of ours: containers with their volumes first, because they hold on to the rest.
 pub(crate) async fn reap(engine: &Engine, whose: Whose<'_>) -> Reaped {
+    with_patience((engine, &Patience::usual()), whose).await
+}
+
+async fn with_patience(asked: Asked<'_>, whose: Whose<'_>) -> Reaped {
     let mut reaped = Reaped::default();
-    let found = containers(engine, whose).await;
-    reaped.take(engine, [found]).await;
+    let found = containers(asked, whose).await;
+    reaped.take(asked, [found]).await;
     let found = tokio::join!(
-        volumes(engine, whose),
-        networks(engine, whose),
-        images(engine, whose)
+        volumes(asked, whose),
+        networks(asked, whose),
+        images(asked, whose)
     );
-    reaped.take(engine, found.into()).await;
+    reaped.take(asked, found.into()).await;
+    reaped.was_silent = asked.1.has_run_out();
     reaped
 }
+
+/// The engine, and how long it is waited for.
+type Asked<'a> = (&'a Engine, &'a Patience);
 
 impl Reaped {
     /// Removes what was found.
     async fn take<const LISTS: usize>(
         &mut self,
-        engine: &Engine,
+        (engine, patience): Asked<'_>,
         found: [Result<Vec<Leftover>, String>; LISTS],
     ) {
         let mut all = Vec::new();
@@ -165,8 +177,8 @@ impl Reaped {
         }
         let mut removing = stream::iter(all)
             .map(|leftover| async move {
-                let removed = Box::pin(remove(engine, &leftover)).await;
-                (leftover, removed)
+                let removed = patience.answer(Box::pin(remove(engine, &leftover))).await;
+                (leftover, removed.flatten())
             })
             .buffer_unordered(AT_ONCE);
         while let Some((leftover, removed)) = removing.next().await {
@@ -192,16 +204,12 @@ impl Reaped {
 }
 
 /// Waits for a list of the engine's.
-async fn listed<T>(asked: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
-    match timeout(ANSWER, Box::pin(asked)).await {
-        Ok(Ok(found)) => Ok(found),
-        Ok(Err(error)) => Err(chain(&error)),
-        Err(_) => Err(silent()),
-    }
-}
-
-fn silent() -> String {
-    format!("the engine did not answer within {} s", ANSWER.as_secs())
+async fn listed<T>(
+    patience: &Patience,
+    asked: impl Future<Output = Result<T, Error>>,
+) -> Result<T, String> {
+    let found = patience.answer(Box::pin(asked)).await?;
+    found.map_err(|error| chain(&error))
 }
 
 /// What the engine looks for.
@@ -221,13 +229,16 @@ fn is_wanted(whose: Whose<'_>, labels: &HashMap<String, String>) -> bool {
     }
 }
 
-async fn containers(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+async fn containers(
+    (engine, patience): Asked<'_>,
+    whose: Whose<'_>,
+) -> Result<Vec<Leftover>, String> {
     let filters = filters(whose);
     let options = ListContainersOptionsBuilder::default()
         .all(true)
         .filters(&filters)
         .build();
-    let found = listed(engine.docker.list_containers(Some(options))).await?;
+    let found = listed(patience, engine.docker.list_containers(Some(options))).await?;
     let wanted = found.into_iter().filter_map(|container| {
         let id = container.id?;
         let name = container.names.unwrap_or_default().into_iter().next();
@@ -241,12 +252,12 @@ async fn containers(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, 
     Ok(wanted.collect())
 }
 
-async fn volumes(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+async fn volumes((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
     let filters = filters(whose);
     let options = ListVolumesOptionsBuilder::default()
         .filters(&filters)
         .build();
-    let found = listed(engine.docker.list_volumes(Some(options))).await?;
+    let found = listed(patience, engine.docker.list_volumes(Some(options))).await?;
     let found = found.volumes.unwrap_or_default().into_iter();
     let wanted = found.filter(|volume| is_wanted(whose, &volume.labels));
     Ok(wanted
@@ -258,12 +269,15 @@ async fn volumes(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, Str
         .collect())
 }
 
-async fn networks(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+async fn networks(
+    (engine, patience): Asked<'_>,
+    whose: Whose<'_>,
+) -> Result<Vec<Leftover>, String> {
     let filters = filters(whose);
     let options = ListNetworksOptionsBuilder::default()
         .filters(&filters)
         .build();
-    let found = listed(engine.docker.list_networks(Some(options))).await?;
+    let found = listed(patience, engine.docker.list_networks(Some(options))).await?;
     let wanted = found.into_iter().filter_map(|network| {
         let id = network.id?;
         is_wanted(whose, &network.labels.unwrap_or_default()).then(|| Leftover {
@@ -277,12 +291,12 @@ async fn networks(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, St
 
 /// What unfinished builds made, what built images a run held on to, and built and prepared images that lost their name to
 /// a newer one. Those that have a name are kept: they are what later runs find again.
-async fn images(engine: &Engine, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+async fn images((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
     let list = |filters: HashMap<String, Vec<String>>| {
         let options = ListImagesOptionsBuilder::default()
             .filters(&filters)
             .build();
-        listed(engine.docker.list_images(Some(options)))
+        listed(patience, engine.docker.list_images(Some(options)))
     };
     let one = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
     let building = list(HashMap::from([one("reference", scaffold::REPOSITORY)]));
@@ -365,15 +379,12 @@ async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
 
 /// Waits for the engine to remove something.
 async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), String> {
-    match timeout(ANSWER, Box::pin(asked)).await {
-        Ok(
-            Ok(())
-            | Err(Error::DockerResponseServerError {
-                status_code: 404, ..
-            }),
-        ) => Ok(()),
-        Ok(Err(error)) => Err(chain(&error)),
-        Err(_) => Err(silent()),
+    match asked.await {
+        Ok(())
+        | Err(Error::DockerResponseServerError {
+            status_code: 404, ..
+        }) => Ok(()),
+        Err(error) => Err(chain(&error)),
     }
 }
 
@@ -401,16 +412,15 @@ async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {
         let asked = engine
             .docker
             .remove_volume(name, None::<RemoveVolumeOptions>);
-        match timeout(ANSWER, asked).await {
+        match asked.await {
             // Another run may be removing the container that has it.
-            Ok(Err(Error::DockerResponseServerError {
+            Err(Error::DockerResponseServerError {
                 status_code: 409, ..
-            })) if tries < TRIES => {
+            }) if tries < TRIES => {
                 tries += 1;
                 sleep(PAUSE).await;
             }
-            Ok(answer) => return settled(async { answer }).await,
-            Err(_) => return Err(silent()),
+            answer => return settled(async { answer }).await,
         }
     }
 }

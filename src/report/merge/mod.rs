@@ -103,16 +103,31 @@ impl Origin {
         }
     }
 
-    /// For people.
-    fn shown(&self) -> String {
-        let run = self.run.map_or("a run without a number".to_owned(), |run| {
-            format!("run {run}")
-        });
-        let repository = self.repository.as_deref().unwrap_or("no repository");
-        match &self.sha {
-            Some(sha) => format!("{run} of {repository} at {sha}"),
-            None => format!("{run} of {repository}"),
-        }
+    /// What differs in another one, as it is here and there. What says most comes first.
+    fn difference(&self, other: &Self) -> String {
+        let number = |run: Option<u64>| run.map_or(String::new(), |run| run.to_string());
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let all = [
+            ("run", number(self.run), number(other.run)),
+            (
+                "repository",
+                text(&self.repository),
+                text(&other.repository),
+            ),
+            ("revision", text(&self.sha), text(&other.sha)),
+            ("server", text(&self.server), text(&other.server)),
+        ];
+        let named = |value: String| match value.as_str() {
+            "" => "none".to_owned(),
+            value => format!("`{value}`"),
+        };
+        let differing = all.into_iter().filter(|(_, here, there)| here != there);
+        let told: Vec<String> = differing
+            .map(|(what, here, there)| {
+                format!("its {what} is {}, not {}", named(here), named(there))
+            })
+            .collect();
+        told.join("; ")
     }
 }
 
@@ -134,6 +149,11 @@ fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<u
     if facts.digest.as_deref() != Some(plan.digest.as_str()) {
         return invalid(format!("`{name}` is of another plan"));
     }
+    if facts.shard == 0 {
+        return incomplete(format!(
+            "`{name}` is the result of a merge, and of no shard: it belongs outside of the shards' results"
+        ));
+    }
     if blob.run.tool != plan.tool {
         return invalid(format!("`{name}` is by another executable than the plan"));
     }
@@ -149,9 +169,8 @@ fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<u
     let origin = Origin::of(&blob.run.source);
     if let Some(reference) = reference.filter(|reference| **reference != origin) {
         return invalid(format!(
-            "`{name}` is of {}, others are of {}",
-            origin.shown(),
-            reference.shown()
+            "`{name}` is not of the same run as the others: {}",
+            origin.difference(reference)
         ));
     }
     let shard = facts.shard as usize;

@@ -178,6 +178,7 @@ fn not_run(id: &str, place: &PlannedPlace, (trial, shard): (u32, usize)) -> Reco
                 step: None,
                 frame: None,
                 help: None,
+                by_engine: false,
             }),
             stderr_whole: true,
             ..Evidence::default()

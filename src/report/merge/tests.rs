@@ -220,7 +220,11 @@ fn results_of_another_plan_tool_or_size_are_refused() {
         "other suites than the plan",
     );
     case(&|run| run.plan.of = 4, incomplete, "is shard 2 of 4");
-    case(&|run| run.plan.shard = 0, incomplete, "is shard 0 of 3");
+    case(
+        &|run| run.plan.shard = 0,
+        incomplete,
+        "is the result of a merge, and of no shard",
+    );
     case(&|run| run.plan.shard = 9, incomplete, "is shard 9 of 3");
     case(&|run| run.plan.shard = 1, incomplete, "other assertions");
     case(
@@ -311,11 +315,17 @@ fn results_of_another_run_or_revision_are_no_part_of_the_whole() {
     from(4, "bbbb", &mut stale);
     stale.source.attempt = Some(9);
     with_a_stale_one.push(blob("stale.json", &stale));
-    let text = "`stale.json` is of run 4 of o/r at bbbb, others are of run 5 of o/r at aaaa";
+    let text = "`stale.json` is not of the same run as the others: its run is `4`, not `5`; its revision is `bbbb`, not `aaaa`";
     assert_eq!(
         causes(with_a_stale_one),
         [(Verdict::Invalid, text.to_owned())]
     );
+    let elsewhere = causes(blobs(|shard, it| {
+        ours(shard, it);
+        it.source.server = (shard != 2).then(|| "https://github.com".to_owned());
+    }));
+    let text = "not of the same run as the others: its server is none, not `https://github.com`";
+    assert!(elsewhere[0].1.ends_with(text), "{elsewhere:?}");
     let moved = causes(blobs(|shard, it| {
         from(5, if shard == 3 { "cccc" } else { "aaaa" }, it);
     }));

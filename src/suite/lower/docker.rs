@@ -276,7 +276,9 @@ impl Lowering<'_> {
         Some(Prepare {
             run,
             copy,
-            env: env.map(|env| env.value.strings()).unwrap_or_default(),
+            env: env
+                .map(|env| self.prepare_env(env.value))
+                .unwrap_or_default(),
             network: self.filled("network", network),
             timeout: self.duration(timeout),
         })

@@ -17,6 +17,7 @@ use crate::{
     words::{
         diagnostic::{Diagnostic, Severity},
         environment::is_variable_name,
+        source::Origin,
     },
 };
 
@@ -223,7 +224,7 @@ impl Lowering<'_> {
     /// A variable with its default. One that is passed over because another is set may be unset.
     fn env_variable(&mut self, name: &str, default: Option<&str>, at: At, when: Use) -> EnvPart {
         if default.is_none() && when == Use::Taken {
-            self.check_set(name, at);
+            self.check_set(name, at, problems::unset_variable);
         }
         let value = self.around.environment.variable(name);
         let when = match value {
@@ -237,8 +238,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Tells a variable that is not set.
-    fn check_set(&mut self, name: &str, at: At) {
+    /// Tells a variable that is not set, in these words.
+    pub(super) fn check_set(
+        &mut self,
+        name: &str,
+        at: At,
+        unset: impl FnOnce(Origin, &str) -> Diagnostic,
+    ) {
         if self.fate == Fate::Skipped || self.around.environment.variable(name).is_some() {
             return;
         }
@@ -246,7 +252,7 @@ impl Lowering<'_> {
         self.unset(if self.around.environment.is_unreadable(name) {
             problems::unreadable_text(origin, name)
         } else {
-            problems::unset_variable(origin, name)
+            unset(origin, name)
         });
     }
 

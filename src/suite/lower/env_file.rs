@@ -1,9 +1,16 @@
-//! `env_file`: the variables of a container that stand in a file beside the suite.
+//! The variables of a container that are the caller's own: those that an `env_file` beside the suite names, and those
+//! that the lines of `prepare` see.
 
 use std::path::Path;
 
 use super::Lowering;
-use crate::suite::{problems, raw::value::Text};
+use crate::{
+    suite::{
+        problems,
+        raw::value::{Text, Texts},
+    },
+    words::environment::is_variable_name,
+};
 
 impl Lowering<'_> {
     /// The variables of a file with a `NAME=value` on each line. A name alone takes the caller's value, and
@@ -45,5 +52,15 @@ impl Lowering<'_> {
             }
         }
         variables
+    }
+
+    /// The names of the variables that are there while the lines of `prepare` run.
+    pub(super) fn prepare_env(&mut self, names: Texts) -> Vec<String> {
+        for Text { text: name, at } in &names.0 {
+            if is_variable_name(name) {
+                self.check_set(name, *at, problems::unset_in_preparation);
+            }
+        }
+        self.variable_names(names)
     }
 }

@@ -141,6 +141,18 @@ pub(crate) fn unset_variable(origin: Origin, name: &str) -> Diagnostic {
     )
 }
 
+/// A variable that the lines of `prepare` are to see, without a value.
+pub(crate) fn unset_in_preparation(origin: Origin, name: &str) -> Diagnostic {
+    let problem = warning(
+        code::UNSET_VARIABLE,
+        origin,
+        format!(
+            "the environment variable `{name}` is not set, and the image is prepared without it"
+        ),
+    );
+    helped(problem, format!("set it, or take `{name}` out of the list"))
+}
+
 /// A line of an `env_file` that is a name alone, which the caller has no value for. What looks like a name may be a
 /// line of a secret, and is not shown.
 pub(crate) fn unset_line_of_variables(origin: Origin, place: &str) -> Diagnostic {

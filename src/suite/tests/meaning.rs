@@ -434,6 +434,27 @@ fn a_name_alone_in_an_env_file_that_has_no_value_is_told_and_left_out() {
 }
 
 #[test]
+fn a_variable_that_the_lines_of_prepare_lack_is_told() {
+    let text = "server: {command: s, docker: {image: i, prepare: {run: [x], env: [A, TOKEN]}}}\nassert: {tool: x}\n";
+    let sample = || Sample::one(text).with_variable("A", "");
+    insta::assert_snapshot!(sample().shown(), @r"
+    warning[unset-variable]: the environment variable `TOKEN` is not set, and the image is prepared without it
+     --> a.yaml:1:70
+      |
+    1 | server: {command: s, docker: {image: i, prepare: {run: [x], env: [A, TOKEN]}}}
+      |                                                                      ^^^^^
+      |
+      = help: set it, or take `TOKEN` out of the list
+    ");
+    let strict = sample().strict_env().shown();
+    assert!(strict.starts_with("error[unset-variable]: "), "{strict}");
+    let skipped = format!("skip: true\n{text}");
+    assert_eq!(Sample::one(&skipped).shown(), "");
+    let both = sample().with_variable("TOKEN", "t").strict_env();
+    assert_eq!(both.shown(), "");
+}
+
+#[test]
 fn a_server_in_a_container_inherits_nothing() {
     let case = |inherit: &str, wanted: bool| {
         let server = format!("{{command: s, docker: i, inherit_env: {inherit}}}");

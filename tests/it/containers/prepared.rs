@@ -136,6 +136,37 @@ fn a_first_start_leaves_its_caches_and_nothing_else() {
 }
 
 #[test]
+fn an_image_prepared_without_a_variable_is_not_taken_for_one_prepared_with_it() {
+    if !ready() {
+        return;
+    }
+    let word = format!("licence-{}", std::process::id());
+    let docker = serde_json::json!({
+        "image": IMAGE, "user": "root", "warm": false,
+        "prepare": {"run": [format!("echo ${{LICENCE:-none}} > /{word}")], "env": ["LICENCE"]},
+    });
+    let server =
+        serde_json::json!({"command": "python3", "args": ["-c", SERVER], "docker": docker});
+    let read = format!("tool: read, args: {{path: /{word}}}, expect: {{contains: full}}");
+    let project = suite(&[(server, &read)]);
+    let without = project.run(&["run", "evals"]);
+    let with = |value: &str| {
+        let mut command = project.command(&["run", "evals"]);
+        command.env("LICENCE", value);
+        project.finish(command)
+    };
+    let (first, second) = (with("full"), with("other"));
+    forget_prepared(&format!("/{word}"));
+    assert_eq!(without.code, 1, "{}{}", without.stdout, without.stderr);
+    let told = "the environment variable `LICENCE` is not set, and the image is prepared without";
+    assert!(without.stderr.contains(told), "{}", without.stderr);
+    assert_eq!(first.code, 0, "{}{}", first.stdout, first.stderr);
+    // Its value does not count.
+    assert_eq!(second.code, 0, "{}{}", second.stdout, second.stderr);
+    assert!(!second.stderr.contains("preparing"), "{}", second.stderr);
+}
+
+#[test]
 fn one_first_start_is_for_all_groups_of_a_run() {
     if !ready() {
         return;

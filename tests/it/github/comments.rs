@@ -380,7 +380,7 @@ fn pages_are_looked_through_up_to_the_tenth() {
         let ran = step.run(&red, &[]);
         assert_eq!(
             (ran.code, step.output(&red, "comment").as_str()),
-            (1, "off")
+            (1, "failed")
         );
         let why = "brought up to date: there are 1,000 comments or more";
         assert!(ran.stdout.contains(why), "{}", ran.stdout);
@@ -497,7 +497,7 @@ fn trouble_is_asked_again_where_that_is_harmless() {
     let status = |status| Fault::Status(status, Vec::new());
     // The comments are read twice besides: before, and after.
     case(("GET", comments), 2, status(502), "created", 4);
-    case(("GET", comments), 9, Fault::CutBefore, "off", 3);
+    case(("GET", comments), 9, Fault::CutBefore, "failed", 3);
     case(("POST", comments), 1, status(500), "created", 2);
     case(("POST", "/graphql"), 1, status(502), "created", 2);
 }

@@ -148,7 +148,7 @@ fn a_proxy_that_refuses_or_cannot_be_used_is_named_and_leaves_the_verdict() {
         &twin,
         &[("HTTPS_PROXY", &way), ("GITHUB_API_URL", &secured)],
     );
-    assert_eq!(comment, "off", "{said}");
+    assert_eq!(comment, "failed", "{said}");
     assert!(
         said.contains(&format!("(through the proxy {})", proxy.address)),
         "{said}"

@@ -141,6 +141,11 @@ pub(super) struct About<'a> {
 }
 
 impl ContainerFailure {
+    /// Whether the engine is gone or silent: that says nothing of the server.
+    pub(crate) fn is_by_engine(&self) -> bool {
+        matches!(self, Self::Slow { .. } | Self::Gone(_))
+    }
+
     /// What to do about it.
     pub(crate) fn help(&self) -> Option<String> {
         Some(match self {
