@@ -48,12 +48,17 @@ pub(super) fn first_of(mut all: impl Iterator<Item = Mismatch>) -> Vec<Mismatch>
             1 => "it does not hold at 1 more place".to_owned(),
             more => format!("it does not hold at {more} more places"),
         };
-        last.hint = Some(match last.hint.take() {
-            None => sentence,
-            Some(hint) => format!("{hint}; {sentence}"),
-        });
+        add_hint(last, sentence);
     }
     told
+}
+
+/// Says this of a mismatch too.
+pub(super) fn add_hint(mismatch: &mut Mismatch, sentence: String) {
+    mismatch.hint = Some(match mismatch.hint.take() {
+        None => sentence,
+        Some(hint) => format!("{hint}; {sentence}"),
+    });
 }
 
 /// Says of the number that came, where that is what is wrong, that there may have been more.

@@ -25,7 +25,7 @@ pub(super) use self::{
 pub(super) use crate::words::json_text::document;
 use crate::{
     check::{
-        ask::{Ask, first_of},
+        ask::{Ask, add_hint, first_of},
         go, phrase, view,
     },
     observation::{Observation, answer::Reply},
@@ -274,7 +274,20 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
             ..mismatch
         })
     });
-    let mismatches = first_of(mismatches);
+    let mut mismatches = first_of(mismatches);
+    if let (Matched::List(nodes), Some(first)) = (matched, mismatches.first_mut()) {
+        let holds = |node: &&Node<'_>| satisfies(&rule.rule, node.value, matched);
+        match nodes.iter().filter(holds).count() {
+            0 => {}
+            holding => add_hint(
+                first,
+                format!(
+                    "it holds at {holding} of the {} places, and has to at each",
+                    nodes.len()
+                ),
+            ),
+        }
+    }
     let of_list = if mismatches.is_empty() {
         Vec::new()
     } else {
