@@ -39,13 +39,17 @@ impl Ask {
 /// Mismatches of one rule that are told at most.
 const MOST: usize = 10;
 
+/// So many more are counted at most: each is worked out for that.
+pub(super) const COUNTED: usize = 1_000;
+
 /// The first of the places where a rule does not hold; the last of these says how many more there are.
 pub(super) fn first_of(mut all: impl Iterator<Item = Mismatch>) -> Vec<Mismatch> {
     let mut told: Vec<Mismatch> = all.by_ref().take(MOST).collect();
-    let more = all.count();
+    let more = all.take(COUNTED).count();
     if let Some(last) = told.last_mut().filter(|_| more > 0) {
         let sentence = match more {
             1 => "it does not hold at 1 more place".to_owned(),
+            COUNTED => format!("it does not hold at {more} more places at least"),
             more => format!("it does not hold at {more} more places"),
         };
         add_hint(last, sentence);

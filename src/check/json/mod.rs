@@ -25,7 +25,7 @@ pub(super) use self::{
 pub(super) use crate::words::json_text::document;
 use crate::{
     check::{
-        ask::{Ask, add_hint, first_of},
+        ask::{Ask, COUNTED, add_hint, first_of},
         go, phrase, view,
     },
     observation::{Observation, answer::Reply},
@@ -275,7 +275,9 @@ fn unlike(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Vec<Mismatch> {
         })
     });
     let mut mismatches = first_of(mismatches);
-    if let (Matched::List(nodes), Some(first)) = (matched, mismatches.first_mut()) {
+    if let (Matched::List(nodes), Some(first)) = (matched, mismatches.first_mut())
+        && nodes.len() <= COUNTED
+    {
         let holds = |node: &&Node<'_>| satisfies(&rule.rule, node.value, matched);
         match nodes.iter().filter(holds).count() {
             0 => {}

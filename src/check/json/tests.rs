@@ -152,6 +152,7 @@ fn of_very_many_places_the_first_are_told_and_the_others_counted() {
     case(10, None);
     case(11, Some("it does not hold at 1 more place"));
     case(35, Some("it does not hold at 25 more places"));
+    case(5_000, Some("it does not hold at 1000 more places at least"));
 }
 
 #[test]
