@@ -79,7 +79,7 @@ mod tests {
             "notifications/tools/list_changed",
             "notifications/tools/reloaded",
             "notifications/process",
-            "notifications/claude/channel",
+            "notifications/vendor/channel",
             "sampling/createMessage",
             "log",
         ] {
