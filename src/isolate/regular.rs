@@ -28,6 +28,15 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
 
+/// The same of a file that is no longer than so many bytes.
+pub(super) fn short_text(path: &Path, longest: u64) -> io::Result<String> {
+    let file = open(path)?;
+    if file.metadata()?.len() > longest {
+        return Err(io::Error::other("it is too long"));
+    }
+    io::read_to_string(file)
+}
+
 fn regular(found: &fs::Metadata) -> io::Result<()> {
     if found.is_file() {
         Ok(())

@@ -135,6 +135,12 @@ impl SessionFacts {
     pub(crate) fn declares(&self, capability: &str) -> bool {
         self.declared(capability).is_some()
     }
+
+    /// Whether the server declared a part of a capability, e.g. `listChanged` of `tools`.
+    pub(crate) fn declares_part(&self, capability: &str, part: &str) -> bool {
+        let declared = self.declared(capability).and_then(|given| given.get(part));
+        declared == Some(&Value::Bool(true))
+    }
 }
 
 /// Whether a step belongs to `setup` or to the subject `steps`.

@@ -364,11 +364,10 @@ fn duration(record: &Record) -> Duration {
 mod tests {
     use quick_junit::Report;
 
-    use super::write;
     use crate::{
         outcome::Status,
         report::{
-            RunReport,
+            Format, RunReport,
             tests::sample::{UGLY, outcome, report, sample},
             verdict::{Cause, Judgement, Verdict},
         },
@@ -376,9 +375,7 @@ mod tests {
     };
 
     fn render(report: &RunReport) -> String {
-        let mut bytes = Vec::new();
-        write(report, &mut bytes).unwrap();
-        String::from_utf8(bytes).unwrap()
+        Format::Junit.render(report)
     }
 
     fn parsed(report: &RunReport) -> Report {

@@ -198,7 +198,7 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     causes.extend(interrupted(report));
     causes.extend(invalid(report));
     let tally = report.tally();
-    if nothing_started(report, tally) {
+    if nothing_started(report) {
         let why = placeless(report).map_or_else(String::new, |why| format!(": {why}"));
         let text = if report.is_without_engine() {
             WITHOUT_ENGINE.to_owned()
@@ -293,7 +293,7 @@ fn reaches(tally: Tally, threshold: u32) -> bool {
 }
 
 /// Whether everything that was to run ended before a server was there.
-fn nothing_started(report: &RunReport, tally: Tally) -> bool {
+fn nothing_started(report: &RunReport) -> bool {
     let usable = invalid(report).is_none();
     // An image that cannot be had or prepared is no place for a server; one that ran had its place.
     let unstarted = |disruption: &DisruptionRecord| match disruption.kind.as_str() {
@@ -303,26 +303,33 @@ fn nothing_started(report: &RunReport, tally: Tally) -> bool {
         "invalid" => usable && matches!(disruption.phase.as_str(), "place" | "start"),
         _ => false,
     };
-    is_each(report, tally, |it| it.by_engine || unstarted(it))
+    is_each(report, |it| it.by_engine || unstarted(it))
 }
 
 impl RunReport {
     /// Whether nothing could be observed because the container engine was gone or silent each time: then there was no
     /// run, as without an engine.
     pub(crate) fn is_without_engine(&self) -> bool {
-        is_each(self, self.tally(), |disruption| disruption.by_engine)
+        is_each(self, |disruption| disruption.by_engine)
     }
 }
 
 /// Whether all that was executed ended in such a disruption.
-fn is_each(report: &RunReport, tally: Tally, is_such: impl Fn(&DisruptionRecord) -> bool) -> bool {
+fn is_each(report: &RunReport, is_such: impl Fn(&DisruptionRecord) -> bool) -> bool {
     let errors = report.records.iter();
-    let mut errors = errors.filter(|record| record.status == Status::Error);
+    let mut errors = errors
+        .filter(|record| record.status == Status::Error)
+        .peekable();
     let disruption = |record: &'_ Record| {
         let evidence = record.evidence.as_ref();
         evidence.is_some_and(|it| it.disruption.as_ref().is_some_and(&is_such))
     };
-    tally.errors > 0 && tally.errors == tally.executed() && errors.all(disruption)
+    // Most runs have no such error, and need not be counted.
+    if errors.peek().is_none() || !errors.all(disruption) {
+        return false;
+    }
+    let tally = report.tally();
+    tally.errors > 0 && tally.errors == tally.executed()
 }
 
 /// Why no server has a place, where that is the same for all and a matter of what was asked for.

@@ -91,10 +91,8 @@ fn promise(facts: &SessionFacts, method: Method) -> Option<String> {
 fn owes(facts: &SessionFacts, method: Method) -> Option<&'static str> {
     match method {
         Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
-            let subscribe = facts
-                .initialize
-                .pointer("/capabilities/resources/subscribe");
-            (subscribe? == true).then_some("resources.subscribe")
+            let subscribes = facts.declares_part("resources", "subscribe");
+            subscribes.then_some("resources.subscribe")
         }
         // No capability tells whether there are templates: many servers have resources and none.
         Method::ResourceTemplatesList => None,

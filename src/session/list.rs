@@ -179,14 +179,12 @@ impl Session {
             let revision = self.exchange.dialogue.revision;
             lint::items(&mut self.exchange.dialogue.record, method, items, revision);
         }
-        let owes_word = self.facts.as_ref().zip(method.capability());
-        let owes_word = owes_word.and_then(|(facts, capability)| {
-            let member = facts.declared(capability)?.get("listChanged")?;
-            member.as_bool()
-        });
+        let of = self.facts.as_ref().zip(method.capability());
+        let owes_word =
+            of.is_some_and(|(facts, capability)| facts.declares_part(capability, "listChanged"));
         let record = self.notes();
         // Only who declared that says when a list changes.
-        if let (Some(change), false, Some(true)) = (change, told, owes_word) {
+        if let (Some(change), false, true) = (change, told, owes_word) {
             let message = format!(
                 "the list of `{}` {change} without a `list_changed` notification",
                 method.name()

@@ -122,11 +122,7 @@ fn named(name: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    let file = regular::open(path)?;
-    if file.metadata()?.len() > LONGEST_FILE {
-        return Err(io::Error::other("it is too long"));
-    }
-    io::read_to_string(file)
+    regular::short_text(path, LONGEST_FILE)
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -1,7 +1,7 @@
 //! The credentials for a registry, from Docker's own configuration: written down in it, or kept by a program it
 //! names. They go to the engine with the request and nowhere else.
 
-use std::{collections::BTreeMap, fmt, fs, io, path::Path, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, fmt, io, path::Path, process::Stdio, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bollard::auth::DockerCredentials;
@@ -137,22 +137,14 @@ fn bare(name: &str) -> &str {
 }
 
 fn read(path: &Path) -> Result<Config, String> {
-    let file = match regular::open(path) {
-        Ok(file) => file,
+    let text = match regular::short_text(path, LONGEST_CONFIG) {
+        Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
         Err(error) => return Err(error.to_string()),
     };
-    let text = whole(file).map_err(|error| error.to_string())?;
     // The text of the parser's complaint could hold a piece of a secret.
     serde_json::from_str(&text)
         .map_err(|error| format!("line {} is no valid configuration", error.line()))
-}
-
-fn whole(file: fs::File) -> io::Result<String> {
-    if file.metadata()?.len() > LONGEST_CONFIG {
-        return Err(io::Error::other("it is too long"));
-    }
-    io::read_to_string(file)
 }
 
 /// Credentials that stand in the configuration.

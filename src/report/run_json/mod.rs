@@ -116,7 +116,7 @@ pub(crate) fn fit(report: &mut RunReport) {
 }
 
 fn fit_within(report: &mut RunReport, longest: usize) {
-    let room = fitting(report, longest);
+    let room = fitting(report, &rest(report), longest);
     if room != Room::ALL {
         for record in &mut report.records {
             *record = room.fit(record);
@@ -125,13 +125,14 @@ fn fit_within(report: &mut RunReport, longest: usize) {
 }
 
 fn write_within(report: &RunReport, longest: usize, out: &mut dyn Write) -> io::Result<()> {
-    let room = fitting(report, longest);
+    let rest = rest(report);
+    let room = fitting(report, &rest, longest);
     let mut digested = Digested {
         out,
         digest: Sha256::new(),
     };
     write_records(report, room, &mut digested)?;
-    digested.write_all(rest(report).as_bytes())?;
+    digested.write_all(rest.as_bytes())?;
     let end = EndFacts {
         sha256: hexadecimal(&digested.digest.finalize()),
         state: report.end,
@@ -157,13 +158,13 @@ impl Write for Digested<'_> {
     }
 }
 
-/// The most of each record with which the file fits, else the least.
-fn fitting(report: &RunReport, longest: usize) -> Room {
+/// The most of each record with which the file fits, else the least; `rest` is what follows the records.
+fn fitting(report: &RunReport, rest: &str, longest: usize) -> Room {
     let end = EndFacts {
         sha256: sha256(b""),
         state: report.end,
     };
-    let around = LEAD.len() + rest(report).len() + ending(&end).len();
+    let around = LEAD.len() + rest.len() + ending(&end).len();
     let mut room = Room::ALL;
     loop {
         let fits = || {

@@ -85,12 +85,12 @@ impl Dialogue {
     fn undeclared(&self, method: &str) -> Option<(FindingCode, String)> {
         let facts = self.facts.as_ref()?;
         let (capability, member) = needs_server_capability(method)?;
-        let missing = match (facts.declared(capability), member) {
-            (None, _) => capability.to_owned(),
-            (Some(given), Some(member)) if given.get(member) != Some(&Value::Bool(true)) => {
+        let missing = match member {
+            _ if !facts.declares(capability) => capability.to_owned(),
+            Some(member) if !facts.declares_part(capability, member) => {
                 format!("{capability}.{member}")
             }
-            (Some(_), _) => return None,
+            Some(_) | None => return None,
         };
         let message = format!("`{method}` comes, and `{missing}` is not declared");
         Some((FindingCode::CapabilityUndeclared, message))
