@@ -1,5 +1,6 @@
 //! Suites and options to jobs: filters, skips, trials, targets, shards. Decides what runs; runs nothing.
 
+mod digest;
 pub(crate) mod division;
 pub(crate) mod filter;
 pub(crate) mod job;
@@ -472,9 +473,8 @@ fn terms(
     let control = assertion.control.as_deref();
     let timeout = control.and_then(|control| control.timeout);
     let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
-    let timeout = Duration::try_from_secs_f64(seconds)
-        .unwrap_or(LONGEST_TIMEOUT)
-        .min(LONGEST_TIMEOUT);
+    let timeout = Duration::try_from_secs_f64(seconds);
+    let timeout = timeout.map_or(LONGEST_TIMEOUT, |it| it.min(LONGEST_TIMEOUT));
     let lane = control
         .and_then(|control| control.serial.as_ref())
         .map(|name| format!("serial {name}"))

@@ -95,10 +95,24 @@ pub(crate) struct RunReport {
     pub(crate) unmasked: Unmasked,
     /// What changed in that against the baseline, when both are known.
     pub(crate) surface: Option<Surface>,
+    /// The machine it ran on; none for a run that was merged, whose shards had one each.
+    pub(crate) machine: Option<Machine>,
     /// The container engine, when one was needed.
     pub(crate) engine: Option<EngineRecord>,
     /// How the run ended.
     pub(crate) end: End,
+}
+
+/// The machine that a run was on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Machine {
+    /// The operating system, e.g. `linux`.
+    pub(crate) os: String,
+    /// The architecture, e.g. `x86_64`.
+    pub(crate) arch: String,
+    /// Cores that the program may use.
+    pub(crate) cores: usize,
 }
 
 /// The engine that made a run's containers.

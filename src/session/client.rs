@@ -115,8 +115,17 @@ impl Client {
             "roots/list" => self.behaviour.roots.is_some(),
             "sampling/createMessage" => self.behaviour.sampling.is_some(),
             "elicitation/create" => self.behaviour.elicitation.is_some(),
+            "tasks/get" | "tasks/result" => self.behaviour.tasks.is_some(),
+            "tasks/list" => self.declares_of_tasks("list"),
+            "tasks/cancel" => self.declares_of_tasks("cancel"),
             _ => false,
         }
+    }
+
+    /// Whether the declared `tasks` have this member.
+    fn declares_of_tasks(&self, member: &str) -> bool {
+        let tasks = self.behaviour.tasks.as_ref();
+        tasks.is_some_and(|tasks| tasks.get(member).is_some_and(|it| !it.is_null()))
     }
 
     /// Answers a request of the server, in the revision that both speak.
@@ -140,6 +149,14 @@ impl Client {
             "roots/list" => self.roots(),
             "sampling/createMessage" => self.sample(),
             "elicitation/create" => self.elicit(params),
+            // Every request is answered at once, so that there are no tasks (2025-11-25, tasks, error handling).
+            "tasks/list" if self.serves(method) => Some(Ok(json!({"tasks": []}))),
+            "tasks/get" | "tasks/result" | "tasks/cancel" if self.serves(method) => {
+                Some(Err(Refusal {
+                    code: INVALID_PARAMS,
+                    message: "this client has no such task".to_owned(),
+                }))
+            }
             _ => None,
         };
         match body {
@@ -356,6 +373,22 @@ mod tests {
         ] {
             assert_eq!(case(&mut client, method), Some(-32601));
         }
+    }
+
+    #[test]
+    fn a_client_that_declares_tasks_has_none_to_tell_of() {
+        let mut client = Client::new(&ClientBehaviour {
+            tasks: Some(json!({"list": {}})),
+            ..ClientBehaviour::default()
+        });
+        let mut case = |method: &str| {
+            let reply = client.reply(method, &json!({"taskId": "1"}), Revision::V2025_11_25);
+            (reply.body.map_err(|it| it.code), reply.undeclared.is_none())
+        };
+        assert_eq!(case("tasks/list"), (Ok(json!({"tasks": []})), true));
+        assert_eq!(case("tasks/get"), (Err(-32602), true));
+        assert_eq!(case("tasks/result"), (Err(-32602), true));
+        assert_eq!(case("tasks/cancel"), (Err(-32601), false));
     }
 
     #[test]

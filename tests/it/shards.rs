@@ -166,6 +166,26 @@ fn a_stored_run_is_told_again_with_the_same_bytes() {
 }
 
 #[test]
+fn a_whole_run_names_its_plan_and_its_machine() {
+    let project = project("hello");
+    let stored = |options: &[&str]| -> serde_json::Value {
+        let mut args = vec!["run", "evals", "--report-json", "run.json"];
+        args.extend(options);
+        assert_eq!(project.run(&args).code, 0);
+        serde_json::from_str(&project.read("run.json")).unwrap()
+    };
+    let (first, again) = (stored(&[]), stored(&["--jobs", "1"]));
+    let less = stored(&["--shard", "1/2"]);
+    assert_eq!(first["plan"]["digest"].as_str().unwrap().len(), 64);
+    assert_eq!(first["plan"]["digest"], again["plan"]["digest"]);
+    assert_ne!(first["plan"]["digest"], less["plan"]["digest"]);
+    let machine = &first["run"]["machine"];
+    assert_eq!(machine["os"], std::env::consts::OS);
+    assert_eq!(machine["arch"], std::env::consts::ARCH);
+    assert!(machine["cores"].as_u64().unwrap() >= 1, "{machine}");
+}
+
+#[test]
 fn plans_are_the_same_bytes_whatever_the_order_of_files() {
     let project = project("hello");
     plan(&project);

@@ -34,8 +34,9 @@ use crate::{
     outcome::event::{Event, News},
     plan::Plan,
     report::{
-        End, RunReport, Tool,
+        End, Machine, RunReport, Tool,
         recorder::{Keep, Passes, Recorder},
+        run_json::PlanFacts,
     },
     run::{self, Narration, RunEnd, RunOptions},
     terminal::live::Live,
@@ -218,7 +219,11 @@ fn tell_left(left: &[String], screen: &Screen) {
 /// What folds the events into the report.
 fn recorder(prepared: &Prepared, args: &RunArgs, passes: Passes) -> Recorder {
     let keep = if args.trace { Keep::All } else { Keep::Red };
-    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
+    let mut recorder = Recorder::new(
+        blank_report(args, prepared, passes),
+        prepared.secrets(),
+        keep,
+    );
     if passes == Passes::Counted {
         recorder = recorder.counting_passes();
     }
@@ -285,8 +290,22 @@ pub(super) fn now_unix_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
+fn blank_report(args: &RunArgs, prepared: &Prepared, passes: Passes) -> RunReport {
+    let digest = match passes {
+        Passes::Kept => Some(prepared.plan.digest()),
+        // Nothing is made of the report that would name it.
+        Passes::Counted => None,
+    };
     RunReport {
+        plan: PlanFacts {
+            digest,
+            ..PlanFacts::default()
+        },
+        machine: Some(Machine {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            cores: prepared.cores(),
+        }),
         tool: Tool {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sha256: None,

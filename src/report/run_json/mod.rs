@@ -17,7 +17,7 @@ pub(crate) use self::read::{Unreadable, parse};
 use self::shrink::Room;
 
 use crate::{
-    report::{End, EngineRecord, RunReport, record::Record},
+    report::{End, EngineRecord, Machine, RunReport, record::Record},
     words::{
         digest::{hexadecimal, sha256},
         workflow::neutral,
@@ -40,7 +40,8 @@ const END_MARK: &str = "\n\"end\":";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanFacts {
-    /// The digest of the plan, when there is one.
+    /// The digest of the plan: of the file that a divided run shares, else of the jobs that were to run. Absent in what an
+    /// older version wrote of a run that was not divided.
     pub(crate) digest: Option<String>,
     /// The digest of the suites that were divided; absent when a shard ended before it read them, and in what an older
     /// version wrote.
@@ -86,6 +87,9 @@ struct RunFacts {
     engine: Option<EngineRecord>,
     jobs: usize,
     left_out: usize,
+    /// Absent in a merged run, and in what an older version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<Machine>,
     planned: usize,
     trials: u32,
 }
@@ -209,6 +213,7 @@ fn rest(report: &RunReport) -> String {
         engine: report.engine.clone(),
         jobs: report.jobs,
         left_out: report.left_out,
+        machine: report.machine.clone(),
         planned: report.planned,
         trials: report.trials,
     };

@@ -121,6 +121,7 @@ fn report(file: File) -> RunReport {
         jobs: file.run.jobs,
         trials: file.run.trials,
         planned: file.run.planned,
+        machine: file.run.machine,
         engine: file.run.engine,
         left_out: file.run.left_out,
         passes_not_kept: 0,
