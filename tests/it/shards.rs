@@ -168,7 +168,7 @@ fn a_stored_run_is_told_again_with_the_same_bytes() {
 #[test]
 fn a_whole_run_names_its_plan_and_its_machine() {
     let project = project("hello");
-    let stored = |options: &[&str]| -> serde_json::Value {
+    let stored = |options: &[&str]| -> Value {
         let mut args = vec!["run", "evals", "--report-json", "run.json"];
         args.extend(options);
         assert_eq!(project.run(&args).code, 0);
