@@ -36,6 +36,7 @@ mod steps;
 mod unstarted;
 pub(crate) mod upload;
 pub(crate) mod warm;
+mod work;
 mod workshop;
 
 use std::{

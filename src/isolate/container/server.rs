@@ -29,6 +29,7 @@ use super::{
     sockets::sockets,
     steps::{self, State, Steps},
     unstarted::{self, OwnAbout},
+    work::Work,
 };
 use crate::{
     isolate::{fixture::Fixture, process::Patience, tail::Tail},
@@ -43,6 +44,9 @@ use crate::{
 
 /// How long the engine may take for what follows a container's end.
 const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// How often a container that is to end is looked at.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// How long a container may take to end after SIGKILL.
 const VANISHING: Duration = Duration::from_secs(2);
@@ -296,7 +300,7 @@ impl ServerContainer {
         if self.lived == Some(false) {
             return (Ending::ByItself, Heard::Yes);
         }
-        if timeout(patience.closed, self.exited()).await.is_ok() {
+        if self.ends_unasked(patience).await {
             return (Ending::StdinClosed, Heard::Yes);
         }
         match self.signal("SIGTERM").await {
@@ -315,6 +319,41 @@ impl ServerContainer {
             Heard::No => (Ending::Killed, Heard::No),
             Heard::Over => (Ending::Terminated, Heard::Over),
         }
+    }
+
+    /// Whether it ends without a signal, in the time it has for it: longer where it is at work.
+    async fn ends_unasked(&self, patience: Patience) -> bool {
+        if patience.at_work.is_zero() {
+            return timeout(patience.closed, self.exited()).await.is_ok();
+        }
+        let quiet = patience.closed.saturating_sub(LOOK);
+        if timeout(quiet, self.exited()).await.is_ok() {
+            return true;
+        }
+        let over = Instant::now() + LOOK + patience.at_work;
+        let mut before = self.work_done().await;
+        loop {
+            if timeout(LOOK, self.exited()).await.is_ok() {
+                return true;
+            }
+            let now = self.work_done().await;
+            let works = before.zip(now);
+            let goes_on = works.is_some_and(|(before, now)| now.goes_on_since(before));
+            if !goes_on || Instant::now() >= over {
+                // Who ended while the engine was asked is at work no more.
+                return self.status().is_some();
+            }
+            before = now;
+        }
+    }
+
+    /// What it worked so far, where the engine says so.
+    async fn work_done(&self) -> Option<Work> {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return None;
+        }
+        Work::of(&crew.engine.docker, &self.owned.id).await
     }
 
     /// Sends a signal.

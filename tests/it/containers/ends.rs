@@ -92,6 +92,29 @@ assert: {{tool: echo, args: {{text: hi}}}}
 }
 
 #[test]
+fn a_server_that_is_at_work_to_end_is_not_hurried_and_one_that_rests_is() {
+    if !ready() {
+        return;
+    }
+    let server = |after: &str| {
+        let env = serde_json::json!({"SERVER": super::SERVER, "AFTER": after});
+        format!(
+            "server: {{command: sh, args: [-c, 'python3 -c \"$SERVER\"; exec python3 -c \"$AFTER\"'], env: {env}}}\n\
+             assert: {{tool: echo, args: {{text: hi}}, expect: {{findings: none, exit: clean}}}}\n"
+        )
+    };
+    let works = "import time\nwhile time.process_time() < 3: pass";
+    let rests = "import time\ntime.sleep(20)";
+    let project = project(&format!("{}---\n{}", server(works), server(rests)));
+    let (ran, seen) = run(&project, &["--timeout", "60s", "--jobs", "1"]);
+    let records = seen["assertions"].as_array().unwrap();
+    assert_eq!(records[0]["status"], "pass", "{}", ran.stdout);
+    assert_eq!(records[1]["status"], "fail", "{}", ran.stdout);
+    let findings = records[1]["findings"].to_string();
+    assert!(findings.contains("ignores-stdin-end"), "{findings}");
+}
+
+#[test]
 fn a_code_that_a_signal_leaves_too_is_taken_for_both() {
     if !ready() {
         return;
