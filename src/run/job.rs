@@ -19,7 +19,8 @@ use super::{
     ahead::{self, Slot, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
-    judge::{Judgement, judge},
+    judge::Judgement,
+    judging::judged,
     live::Live,
     parked::Parked,
     reuse,
@@ -192,10 +193,10 @@ pub(super) async fn carry_out(
         let disruption = Disruption::new(DisruptionKind::Place, Phase::Place, defect);
         return Some(Box::new(not_observed(job, disruption)));
     };
-    let work = &RunJob {
+    let work = &Arc::new(RunJob {
         planned: planned.clone(),
         body,
-    };
+    });
     let teller = Teller {
         job: Some(index),
         shared,
@@ -224,12 +225,14 @@ pub(super) async fn carry_out(
             // Whoever got the slot now would talk before it is known whether this one is red.
             AfterFailure::GoOn | AfterFailure::Stop => closing.await,
         };
-        let judgement = judge(
-            work,
-            &seen.bindings,
-            &seen.observation,
-            shared.options.rules,
-        );
+        let Some((seen, judgement)) = judged(work, seen, shared).await else {
+            let interrupted = Disruption::new(
+                DisruptionKind::Interrupted,
+                Phase::Subject,
+                "interrupted while what it answered was looked at",
+            );
+            return Some(Box::new(not_observed(job, interrupted)));
+        };
         if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
             let kept = shared.options.wire;
             let ending = Ending { earlier, kept };

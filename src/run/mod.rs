@@ -9,6 +9,7 @@ mod image;
 mod inside;
 mod job;
 mod judge;
+mod judging;
 pub(crate) mod launch;
 mod live;
 mod lookout;

@@ -318,6 +318,29 @@ assert: {tool: test_simple_text}
 }
 
 #[test]
+fn an_interrupt_while_an_answer_is_looked_at_does_not_wait_for_that() {
+    // Fifty million places are come by.
+    let items = vec!["[1]"; 5_000].join(",");
+    let suite = format!(
+        "name: much to look at\n\
+         server: {{command: sh, args: [-c, '{BINARY:?} serve; echo over >ended']}}\n\
+         assert:\n  tool: echo\n  args: {{text: [{items}]}}\n  \
+         expect: {{json_path: {{'$.injected.text[?count($..*) == 1]': []}}}}\n"
+    );
+    let project = Project::with_suite(&suite);
+    let mut running = Running::start(&project, &["run", "evals", "--report-json", "run.json"]);
+    running.until_file(&project.path().join("ended"));
+    let begun = Instant::now();
+    running.signal("-INT");
+    let ended = running.end();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let report: Value = serde_json::from_str(&project.read("run.json")).unwrap();
+    assert_eq!(report["end"]["state"], "interrupted");
+    assert_eq!(report["assertions"][0]["status"], "error", "{report}");
+}
+
+#[test]
 fn a_second_interrupt_ends_at_once() {
     let project = project();
     let running = stuck(&project);

@@ -1,6 +1,9 @@
 //! Where a path leads when the filters in it compare numbers by their value. The library compares them as floats,
 //! of which one stands for many integers of twenty digits. Where that would make different numbers alike, it looks
-//! at a document in which every number is exchanged for a float of its own, in the same order.
+//! at a document in which every number is exchanged for a float of its own, in the same order. How much work a path
+//! is, is `effort`'s.
+
+mod effort;
 
 use std::cmp::Ordering;
 
@@ -12,17 +15,26 @@ use super::number;
 
 /// Why it cannot be told where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("compares numbers of so many digits that they cannot be told apart there")]
-pub(crate) struct TooLong;
+pub(crate) enum Untold {
+    /// Numbers in its filters.
+    #[error("compares numbers of so many digits that they cannot be told apart there")]
+    TooLong,
+    /// The work.
+    #[error("takes more steps for this document than are made here")]
+    TooMuch,
+}
 
 /// The places that a path leads to, each as the caller writes it, with what is there. The path is given as it was
 /// written, with all digits of its numbers, and compiled. An error when its filters compare numbers that cannot be told
-/// apart.
+/// apart, or when it would take too long or too much memory.
 pub(crate) fn query<'a, P>(
     (written, path): (&str, &JsonPath),
     document: &'a Value,
     place: impl Fn(&NormalizedPath<'_>) -> P,
-) -> Result<Vec<(P, &'a Value)>, TooLong> {
+) -> Result<Vec<(P, &'a Value)>, Untold> {
+    if effort::is_too_much(written, document) {
+        return Err(Untold::TooMuch);
+    }
     let exchanged = if written.contains('?') {
         exchanged(written, document)?
     } else {
@@ -38,7 +50,7 @@ pub(crate) fn query<'a, P>(
 
 /// The document with other numbers; `None` when floats tell its own ones apart. The numbers in the path keep their
 /// floats, as the library knows them.
-fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, TooLong> {
+fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, Untold> {
     let literals = literals(written);
     let mut all = numbers(document);
     all.extend(&literals);
@@ -58,7 +70,7 @@ fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, TooLong> 
     } else {
         others(&all, &literals)
     };
-    let given = given.ok_or(TooLong)?;
+    let given = given.ok_or(Untold::TooLong)?;
     let mut copy = document.clone();
     let mut open = vec![&mut copy];
     while let Some(value) = open.pop() {
@@ -182,13 +194,13 @@ mod tests {
     use serde_json::{Value, json};
     use serde_json_path::{JsonPath, NormalizedPath};
 
-    use super::{TooLong, literals, query};
+    use super::{Untold, literals, query};
 
     fn pointer(place: &NormalizedPath<'_>) -> String {
         place.to_json_pointer()
     }
 
-    fn places(path: &str, document: &str) -> Result<String, TooLong> {
+    fn places(path: &str, document: &str) -> Result<String, Untold> {
         let document: Value = serde_json::from_str(document).unwrap();
         let compiled = JsonPath::parse(path).unwrap();
         let places = query((path, &compiled), &document, pointer)?;
@@ -222,7 +234,7 @@ mod tests {
     fn what_cannot_be_told_apart_is_said() {
         let case = |path: &str| {
             let ids = r#"[{"id":1234567890123456789,"n":"x"},{"id":1234567890123456790}]"#;
-            assert_eq!(places(path, ids), Err(TooLong), "{path}");
+            assert_eq!(places(path, ids), Err(Untold::TooLong), "{path}");
         };
         case("$[?@.id > 1234567890123456700 && @.id < 1234567890123456799]");
         case("$[?length(@.n) < @.id]");
