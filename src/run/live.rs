@@ -96,14 +96,16 @@ impl Live {
             self.status().await;
         }
         self.process.ask();
-        let deadline = Instant::now() + Patience::default().altogether();
+        let patience = patience_after(seen);
+        let deadline = Instant::now() + patience.altogether();
         let closing = async {
             tokio::select! {
                 remainder = Box::pin(self.session.close(deadline)) => Some(remainder),
                 () = hurried(shared) => None,
             }
         };
-        let (remainder, (exit, pace)) = tokio::join!(closing, end_of(&mut self.process, shared));
+        let ending = end_of(&mut self.process, patience, shared);
+        let (remainder, (exit, pace)) = tokio::join!(closing, ending);
         let waits = match &remainder {
             Some(remainder) if remainder.leaves_unanswered() => Waits::ForAnAnswer,
             Some(_) | None => Waits::ForNothing,
@@ -162,11 +164,36 @@ fn container_of(process: &Running, used_by: &Users) -> Option<Box<ContainerSeen>
     }))
 }
 
+/// How long a server may take to end. One that hung, flooded or broke the protocol may be at work without end: how it
+/// ends decides nothing any more, and it takes processors from the others.
+fn patience_after(seen: &Observation) -> Patience {
+    let usual = Patience::default();
+    match seen.disruption.as_ref().map(|disruption| disruption.kind) {
+        Some(DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport) => {
+            Patience {
+                at_work: Duration::ZERO,
+                ..usual
+            }
+        }
+        Some(
+            DisruptionKind::Invalid
+            | DisruptionKind::Place
+            | DisruptionKind::Start
+            | DisruptionKind::Crash
+            | DisruptionKind::ProtocolError
+            | DisruptionKind::Step
+            | DisruptionKind::Unsupported
+            | DisruptionKind::Interrupted,
+        )
+        | None => usual,
+    }
+}
+
 /// Ends a process, in a hurry from the moment the run is interrupted.
-async fn end_of(process: &mut Running, shared: &Shared) -> (Exit, Pace) {
+async fn end_of(process: &mut Running, patience: Patience, shared: &Shared) -> (Exit, Pace) {
     if !shared.options.interrupt.is_cancelled() {
         tokio::select! {
-            exit = Box::pin(process.end(Patience::default())) => return (exit, Pace::Usual),
+            exit = Box::pin(process.end(patience)) => return (exit, Pace::Usual),
             () = shared.options.interrupt.cancelled() => {}
         }
     }

@@ -245,3 +245,15 @@ assert: {tool: any}
     assert!(!ran.stdout.contains("SIGKILL"), "{}", ran.stdout);
     assert_eq!(project.read("told"), "ended\n");
 }
+
+#[test]
+fn who_hung_at_work_is_not_left_at_work_for_long() {
+    let project = Project::with_suite(
+        "name: computes for seconds\n\
+         server: {command: python3, args: [-c, \"import time\\nwhile time.process_time() < 6: pass\"]}\n\
+         assert: {tool: any}\n",
+    );
+    let ran = project.run(&["run", "evals", "--timeout", "300ms"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains("SIGTERM, sent by us"), "{}", ran.stdout);
+}
