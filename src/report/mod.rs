@@ -169,6 +169,18 @@ impl RunReport {
     }
 }
 
+/// Notes, and causes of a verdict, that are kept: a file from elsewhere may have a million.
+pub(crate) const MOST_LINES: usize = 1_000;
+
+/// Leaves as many notes as are kept; the last one says how many more there were.
+pub(crate) fn notes_at_most(notes: &mut Vec<String>) {
+    if notes.len() > MOST_LINES {
+        let left_out = notes.len() - (MOST_LINES - 1);
+        notes.truncate(MOST_LINES - 1);
+        notes.push(format!("and {}", text::count(left_out, "more note")));
+    }
+}
+
 /// The program that made the outcomes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,6 +18,7 @@ use crate::{
         End, Format, RunReport,
         compare::Scope,
         failure::{Detail, Frames},
+        notes_at_most,
         verdict::{Cause, Demands, Gate, Judgement, Verdict, judge},
     },
     terminal::closing,
@@ -245,6 +246,7 @@ impl Telling<'_> {
         let mut broken: BTreeSet<&Path> = BTreeSet::new();
         loop {
             report.judgement = Some(judge(report, self.demands, causes.clone()));
+            notes_at_most(&mut report.notes);
             report.fit_to(self.wishes.files.iter().map(|(format, _)| *format));
             let known = broken.len();
             for (format, path) in &self.wishes.files {

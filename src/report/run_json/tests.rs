@@ -12,6 +12,7 @@ use crate::{
         compare::{Scope, compare},
         surface::{self, Catalogs},
         tests::sample::{UGLY, failure_with, report, sample},
+        verdict::{Cause, Judgement, Verdict},
     },
     words::digest::sha256,
 };
@@ -53,6 +54,28 @@ fn a_stored_run_gives_every_report_again() {
             format.word()
         );
     }
+}
+
+#[test]
+fn of_notes_and_causes_no_more_are_read_than_anybody_reads() {
+    let mut run = sample();
+    let cause = |number| Cause::new(Verdict::Fail, &format!("cause {number}"));
+    let stored = |run: &mut RunReport, number: usize| {
+        run.notes = (0..number).map(|it| format!("note {it}")).collect();
+        run.judgement = Some(Judgement {
+            verdict: Verdict::Fail,
+            causes: (0..number).map(cause).collect(),
+            threshold: 10_000,
+        });
+        parse(&render(run)).unwrap()
+    };
+    assert_eq!(stored(&mut run, 1_000), run);
+    let read = stored(&mut run, 20_000);
+    let causes = read.judgement.unwrap().causes;
+    assert_eq!((read.notes.len(), causes.len()), (1_000, 1_000));
+    assert_eq!(read.notes[999], "and 19001 more notes");
+    let more = Cause::new(Verdict::Fail, "and 19001 more causes");
+    assert_eq!((&causes[998], &causes[999]), (&cause(998), &more));
 }
 
 #[test]
