@@ -254,7 +254,9 @@ impl Telling<'_> {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
-                let content = |out: &mut dyn Write| format.write(report, out);
+                let interrupts = screen.context().interrupts.clone();
+                let content =
+                    |out: &mut dyn Write| format.write(report, &mut interrupts.patient(out));
                 let written = deliver::write_pieces(&destination, &content, screen.stdout());
                 if let Err(error) = written {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
