@@ -84,6 +84,50 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
 }
 
 #[test]
+fn of_several_pull_requests_with_one_head_the_one_that_github_names_is_told() {
+    let case = |named: &[(u64, u64)], wanted: Option<u64>| {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(5, FORK), pull(8, FORK)];
+        let step = telling(&twin, &hash("head"), FORK).event("workflow_run", |event| {
+            set(event, "/repository/id", json!(7));
+            let named = named.iter().map(|(number, repository)| {
+                let base = json!({"ref": "main", "repo": {"id": repository}});
+                json!({"number": number, "base": base})
+            });
+            let named = named.collect::<Vec<_>>();
+            set(event, "/workflow_run/pull_requests", json!(named));
+        });
+        let arguments = ["ci", "merge", "--blobs", "run.json"];
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        let made = |number: u64| {
+            let path = format!("/issues/{number}/comments");
+            twin.world().count("POST", &path)
+        };
+        let expected = |number| usize::from(wanted == Some(number));
+        assert_eq!((made(5), made(8)), (expected(5), expected(8)), "{named:?}");
+        let code = if wanted.is_some() { 0 } else { 3 };
+        assert_eq!(ran.code, code, "{}", ran.stdout);
+        let said = "#5, #8 propose the same revision, and the event does not tell which";
+        let lines = ran.stdout.lines().filter(|line| line.contains(said));
+        assert_eq!(
+            lines.count(),
+            usize::from(wanted.is_none()),
+            "{}",
+            ran.stdout
+        );
+    };
+    case(&[(8, 7)], Some(8));
+    case(&[(5, 7)], Some(5));
+    // Another repository's number says nothing, nor does one that is not proposed here.
+    case(&[(5, 9), (8, 7), (6, 7)], Some(8));
+    case(&[], None);
+    case(&[(5, 7), (8, 7)], None);
+    case(&[(6, 7)], None);
+    case(&[(5, 9)], None);
+}
+
+#[test]
 fn the_verdict_is_the_one_that_the_run_had() {
     let skipped = suite(1).replace("server:", "skip: true\nserver:");
     for (yaml, asked, code, headline) in [
