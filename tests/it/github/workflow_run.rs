@@ -128,6 +128,40 @@ fn of_several_pull_requests_with_one_head_the_one_that_github_names_is_told() {
 }
 
 #[test]
+fn a_link_in_the_place_of_a_report_leads_nowhere() {
+    let case = |to: &str, blobs: &str| {
+        let twin = Twin::start();
+        twin.world().pulls = vec![pull(8, FORK)];
+        let project = Project::new()
+            .file("secrets/hidden-name.json", "{}")
+            .file("run.json", report(&twin).read("run.json"));
+        std::fs::create_dir(project.path().join("reports")).unwrap();
+        let link = project.path().join(blobs);
+        std::os::unix::fs::symlink(project.path().join(to), link).unwrap();
+        for slash in ["", "/"] {
+            let step = telling(&twin, &hash("head"), FORK);
+            let arguments = ["ci", "merge", "--blobs", &format!("{blobs}{slash}")];
+            let mut command = step.dressed(&project, &arguments);
+            command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+            let ran = step.finish(&project, command);
+            assert_eq!(ran.code, 3, "{}", ran.stdout);
+            assert_eq!(step.output(&project, "verdict"), "incomplete");
+            let body = twin.world().comments[0].body.clone();
+            for text in [ran.stdout, project.read("summary"), body] {
+                assert!(!text.contains("hidden"), "{text}");
+                assert!(
+                    text.contains("link or no file") || text.contains("link&#32;or"),
+                    "{text}"
+                );
+            }
+        }
+    };
+    case("secrets", "reports/run.json");
+    case("run.json", "reports/run.json");
+    case("secrets", "blobs");
+}
+
+#[test]
 fn the_verdict_is_the_one_that_the_run_had() {
     let skipped = suite(1).replace("server:", "skip: true\nserver:");
     for (yaml, asked, code, headline) in [
