@@ -64,13 +64,14 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     } else {
         places.reads_plan(&args.plan);
     }
-    if let Err(clash) = places.check() {
+    let misuse = places.check().err().map(|clash| cause_of(&clash));
+    if misuse.is_some() {
         wishes.files.clear();
         update_baseline = &Store::Off;
-        merged.causes.push(cause_of(&clash));
     }
     let telling = Telling {
         here: &here,
+        misuse,
         wishes,
         demands,
         baseline: &args.judging.baseline,

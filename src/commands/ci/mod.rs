@@ -107,6 +107,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     made.report.notes.append(&mut notes);
     let mut telling = Telling {
         here: &here,
+        misuse: None,
         wishes,
         demands: options::demands(&args.judging),
         baseline: &args.judging.baseline,
@@ -152,6 +153,7 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
     let cause = Cause::new(Verdict::Invalid, problem);
     let telling = Telling {
         here: &here,
+        misuse: None,
         wishes: options::wishes_of_refused(marked),
         demands: options::NO_DEMANDS,
         baseline: &Store::Off,

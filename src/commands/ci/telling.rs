@@ -30,6 +30,8 @@ use crate::{
 pub(super) struct Telling<'a> {
     /// Where this process runs.
     pub(super) here: &'a Here,
+    /// Why what this process itself was asked for cannot be done, whatever the run is worth.
+    pub(super) misuse: Option<Cause>,
     /// What is asked of the sinks.
     pub(super) wishes: Wishes,
     /// What is asked of the run.
@@ -70,6 +72,7 @@ impl Telling<'_> {
         } else {
             Scope::Part
         };
+        causes.extend(self.misuse.clone());
         let known = match self.compare(&mut report, scope, screen) {
             Ok(known) => known,
             Err(cause) => {
@@ -97,14 +100,10 @@ impl Telling<'_> {
             // Nothing that is told may contradict the exit code.
             written = self.write_files(&mut report, &mut causes, screen);
         }
-        let commented = if speaks(&report) {
-            let facts = self.facts(&report);
-            remote::publish(&facts, &known, screen);
-            remote::comment(&facts, &known, screen)
-        } else {
-            Commented::Off
-        };
-        if note_interrupt(&mut report, screen) {
+        let commented = self.tell_github((&mut report, &causes[..told]), &known, screen);
+        let came = screen.context().interrupts.came();
+        let came_late = note_interrupt(&mut report, screen);
+        if came_late {
             written = self.write_files(&mut report, &mut causes, screen);
             screen.note("interrupted: the verdict is `interrupted`, and GitHub is asked and told nothing more");
         }
@@ -114,17 +113,44 @@ impl Telling<'_> {
         sinks::tell_outputs(&facts, &written, commented.word(), screen);
         let verdict = match self.exits {
             Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
-            Exits::ByTelling if screen.context().interrupts.came() => Some(Verdict::Interrupted),
-            Exits::ByTelling => Some(match (causes.get(told), commented) {
-                (Some(cause), _) => cause.verdict,
-                (None, Commented::Denied | Commented::Failed) => Verdict::Error,
-                (
-                    None,
-                    Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off,
-                ) => Verdict::Pass,
-            }),
+            // As the outputs have it: a signal that comes after them is too late.
+            Exits::ByTelling if came || came_late => Some(Verdict::Interrupted),
+            Exits::ByTelling => Some(worth_of_telling(causes.get(told), commented)),
         };
         verdict.unwrap_or(Verdict::Error).exit()
+    }
+
+    /// Tells GitHub. `theirs` are the causes that the run has whoever tells of it: people who read of a run of another
+    /// workflow are not told what is wrong with this one.
+    fn tell_github(
+        &self,
+        (report, theirs): (&mut RunReport, &[Cause]),
+        known: &Known,
+        screen: &Screen,
+    ) -> Commented {
+        if !self.speaks(report, screen) {
+            return Commented::Off;
+        }
+        let own = report.judgement.clone();
+        if self.here.tells_of_another() {
+            report.judgement = Some(judge(report, self.demands, theirs.to_vec()));
+        }
+        let facts = self.facts(report);
+        remote::publish(&facts, known, screen);
+        let commented = remote::comment(&facts, known, screen);
+        report.judgement = own;
+        commented
+    }
+
+    /// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and
+    /// who is interrupted has no time. A run of another workflow may have been: whoever tells of it has the time, and
+    /// what an earlier one left on the pull request is not how it is now.
+    fn speaks(&self, report: &RunReport, screen: &Screen) -> bool {
+        let has_time = match report.end {
+            End::Finished => true,
+            End::Interrupted => self.here.tells_of_another() && !screen.context().interrupts.came(),
+        };
+        has_time && report.plan.shard == 0
     }
 
     /// What a sink is given.
@@ -160,7 +186,7 @@ impl Telling<'_> {
         let Some(gates) = self.gates() else {
             return;
         };
-        if report.comparison.is_some() || !speaks(report) {
+        if report.comparison.is_some() || !self.speaks(report, screen) {
             return;
         }
         let reason = match (self.baseline, &known.reason) {
@@ -186,7 +212,8 @@ impl Telling<'_> {
         scope: Scope,
         screen: &Screen,
     ) -> Result<Known, Cause> {
-        if report.comparison.is_some() || report.records.is_empty() || !speaks(report) {
+        if report.comparison.is_some() || report.records.is_empty() || !self.speaks(report, screen)
+        {
             return Ok(Known::default());
         }
         match self.baseline {
@@ -304,8 +331,13 @@ fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
     is_new
 }
 
-/// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and a run
-/// that was interrupted has no time.
-fn speaks(report: &RunReport) -> bool {
-    report.end == End::Finished && report.plan.shard == 0
+/// What telling of a run was worth: what hindered it, else whether the comment is as it should be.
+fn worth_of_telling(own: Option<&Cause>, commented: Commented) -> Verdict {
+    match (own, commented) {
+        (Some(cause), _) => cause.verdict,
+        (None, Commented::Denied | Commented::Failed) => Verdict::Error,
+        (None, Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off) => {
+            Verdict::Pass
+        }
+    }
 }

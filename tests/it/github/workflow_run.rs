@@ -128,6 +128,37 @@ fn of_several_pull_requests_with_one_head_the_one_that_github_names_is_told() {
 }
 
 #[test]
+fn what_this_workflow_was_asked_wrongly_is_its_own_affair() {
+    let cases: [&[&str]; 5] = [
+        &["--junit", "run.json"],
+        &["--junit", "-"],
+        &["--junit", "a.x", "--sarif", "a.x"],
+        &["--baseline", "nope.json"],
+        &["--update-baseline", "run.json"],
+    ];
+    for wrong in cases {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(8, FORK)];
+        let step = telling(&twin, &hash("head"), FORK);
+        let arguments = [&["ci", "merge", "--blobs", "run.json"], wrong].concat();
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.stdout);
+        assert_eq!(step.output(&project, "verdict"), "invalid");
+        let body = twin.world().comments[0].body.clone();
+        assert!(body.contains("### mcp-assert: fail, 0/1 passed"), "{body}");
+        assert!(!body.contains("invalid"), "{wrong:?}: {body}");
+        // Nor is a report that cannot be read anything else for that.
+        std::fs::write(project.path().join("run.json"), "{cut").unwrap();
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert!(ran.code == 2 || wrong[0] == "--baseline", "{}", ran.stdout);
+        let bodies = twin.world().comments.clone();
+        let invalid = bodies.iter().any(|it| it.body.contains("invalid"));
+        assert!(!invalid, "{wrong:?}: {bodies:?}");
+    }
+}
+
+#[test]
 fn a_link_in_the_place_of_a_report_leads_nowhere() {
     let case = |to: &str, blobs: &str| {
         let twin = Twin::start();
@@ -159,6 +190,31 @@ fn a_link_in_the_place_of_a_report_leads_nowhere() {
     case("secrets", "reports/run.json");
     case("run.json", "reports/run.json");
     case("secrets", "blobs");
+}
+
+#[test]
+fn a_run_that_was_interrupted_is_told_as_that() {
+    let twin = Twin::start();
+    twin.world().pulls = vec![pull(8, FORK)];
+    let project = report(&twin);
+    let step = telling_of(&twin, 70, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "created");
+    let text = project.read("run.json");
+    let cut = text.replace("\"state\":\"finished\"", "\"state\":\"interrupted\"");
+    assert_ne!(text, cut);
+    std::fs::write(project.path().join("run.json"), cut).unwrap();
+    let step = telling_of(&twin, 71, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "updated");
+    assert_eq!(step.output(&project, "verdict"), "interrupted");
+    let body = twin.world().comments[0].body.clone();
+    assert!(
+        body.contains("### mcp-assert: interrupted, 0/1 passed"),
+        "{body}"
+    );
+    // Where there is none, one says that it is not known how it would have ended.
+    twin.world().comments.clear();
+    let step = telling_of(&twin, 72, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "created");
 }
 
 #[test]
