@@ -85,6 +85,9 @@ pub(crate) struct RunReport {
     pub(crate) problems: Vec<Problem>,
     /// The run against a baseline, when there is one.
     pub(crate) comparison: Option<Comparison>,
+    /// Why `ci` found nothing to compare it with, empty where no comparison was asked for. Absent where there is one, and
+    /// where nobody looked for one.
+    pub(crate) uncompared: Option<String>,
     /// What `ci` says of it all; `run` does not judge.
     pub(crate) judgement: Option<Judgement>,
     /// Why `run` ends red where no outcome is, one sentence each.

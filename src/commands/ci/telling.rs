@@ -16,6 +16,7 @@ use crate::{
     },
     report::{
         End, Format, RunReport,
+        cleaner::Cleaner,
         compare::Scope,
         failure::{Detail, Frames},
         notes_at_most,
@@ -87,6 +88,7 @@ impl Telling<'_> {
         } else {
             self.note_nothing_compared(&report, &known, screen);
         }
+        self.keep_reason(&mut report, &known, screen);
         note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline((&report, &judged), &known, screen) {
@@ -137,7 +139,7 @@ impl Telling<'_> {
         }
         let facts = self.facts(report);
         remote::publish(&facts, known, screen);
-        let commented = remote::comment(&facts, known, screen);
+        let commented = remote::comment(&facts, screen);
         report.judgement = own;
         commented
     }
@@ -151,6 +153,19 @@ impl Telling<'_> {
             End::Interrupted => self.here.tells_of_another() && !screen.context().interrupts.came(),
         };
         has_time && report.plan.shard == 0
+    }
+
+    /// Keeps why there is no comparison: whoever tells of the stored run again says the same.
+    fn keep_reason(&self, report: &mut RunReport, known: &Known, screen: &Screen) {
+        if report.comparison.is_some() {
+            report.uncompared = None;
+        } else if !report.records.is_empty() && self.speaks(report, screen) {
+            let reason = known.reason.as_deref();
+            let reason = reason.map(|it| Cleaner::new(self.secrets.clone()).line(it));
+            report.uncompared = reason
+                .or(report.uncompared.take())
+                .or_else(|| Some(String::new()));
+        }
     }
 
     /// What a sink is given.
@@ -205,7 +220,8 @@ impl Telling<'_> {
         }
     }
 
-    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.
+    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is; one
+    /// that had nothing to be compared with, too, unless a file is named here or the comparison is to make it red.
     fn compare(
         &self,
         report: &mut RunReport,
@@ -215,6 +231,14 @@ impl Telling<'_> {
         if report.comparison.is_some() || report.records.is_empty() || !self.speaks(report, screen)
         {
             return Ok(Known::default());
+        }
+        if let (Store::Auto | Store::Off, Some(reason)) = (self.baseline, &report.uncompared)
+            && self.gates().is_none()
+        {
+            return Ok(Known {
+                reason: Some(reason.clone()).filter(|it| !it.is_empty()),
+                ..Known::default()
+            });
         }
         match self.baseline {
             Store::Auto => Ok(remote::compare(

@@ -136,6 +136,7 @@ fn report(mut file: File) -> RunReport {
         notes: file.notes,
         problems: file.problems,
         comparison: file.comparison,
+        uncompared: file.run.uncompared,
         judgement: file.judgement,
         reds: Vec::new(),
         catalogs: file.catalogs,

@@ -32,6 +32,7 @@ fn a_stored_run_gives_every_report_again() {
     let mut run = sample();
     run.notes.push("a note".to_owned());
     run.source.reference = Some("main".to_owned());
+    run.uncompared = Some("no baseline was saved yet".to_owned());
     run.comparison = Some(compare(&Baseline::default(), "main", &run, Scope::Whole));
     let catalog = Catalog {
         tools: Some(vec![json!({"name": "z", "a": 1})]),

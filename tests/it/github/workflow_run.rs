@@ -7,7 +7,7 @@ use super::{
     Step,
     events::{payload, set},
     suite,
-    twin::{Fault, Pull, TOKEN, Twin, World, hash},
+    twin::{Fault, Pull, REPOSITORY, TOKEN, Twin, World, hash},
 };
 use crate::harness::Project;
 
@@ -155,6 +155,39 @@ fn what_this_workflow_was_asked_wrongly_is_its_own_affair() {
         let bodies = twin.world().comments.clone();
         let invalid = bodies.iter().any(|it| it.body.contains("invalid"));
         assert!(!invalid, "{wrong:?}: {bodies:?}");
+    }
+}
+
+#[test]
+fn a_run_without_a_comparison_is_told_again_as_it_was_told() {
+    let unreadable: fn(&mut World) = |world| {
+        world.fault(
+            "GET",
+            "/git/ref",
+            9,
+            Fault::Says(403, "Resource not accessible"),
+        );
+    };
+    let nothing: fn(&mut World) = |_| {};
+    for (asked, first, second) in [
+        ("auto", nothing, unreadable),
+        ("auto", unreadable, nothing),
+        ("off", nothing, nothing),
+    ] {
+        let twin = Twin::start();
+        twin.world().pulls = vec![pull(5, REPOSITORY)];
+        let tested = Project::with_suite(&suite(99));
+        first(&mut twin.world());
+        let step = Step::pull_request(&twin, 5).numbered(77).again(2);
+        let ran = step.run(&tested, &["--report-json", "run.json", "--baseline", asked]);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        let told_first = twin.world().comments[0].body.clone();
+        second(&mut twin.world());
+        let project = Project::new().file("run.json", tested.read("run.json"));
+        let step = telling(&twin, &hash("head"), REPOSITORY);
+        assert_eq!(told(&step, &project), "unchanged", "{asked}");
+        assert_eq!(twin.world().comments[0].body, told_first);
+        assert_eq!(twin.world().count("PATCH", ""), 0);
     }
 }
 
