@@ -151,8 +151,17 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
     let here = here::read(context, &mut made.report.notes);
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
+    tell_of_none((made, vec![cause]), (&here, marked), &mut screen)
+}
+
+/// Tells why there is no run, to the sinks that need none.
+fn tell_of_none(
+    (made, causes): (Made, Vec<Cause>),
+    (here, marked): (&Here, Marked),
+    screen: &mut Screen,
+) -> ExitCode {
     let telling = Telling {
-        here: &here,
+        here,
         misuse: None,
         wishes: options::wishes_of_refused(marked),
         demands: options::NO_DEMANDS,
@@ -162,7 +171,7 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
         frames: Frames::None,
         exits: Exits::ByVerdict,
     };
-    telling.tell(made.report, vec![cause], &mut screen)
+    telling.tell(made.report, causes, screen)
 }
 
 /// What a run left behind, also one that was refused.
