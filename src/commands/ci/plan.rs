@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, io::Write, sync::Arc, time::Duration};
 use serde_json::json;
 
 use super::{
-    Made, Marked, baseline, cause_of, here, masks, options, places::Places, refuse_untrusted, remote,
-    shard, sinks, suites, tell_of_none, tool,
+    Made, Marked, baseline, cause_of, here, masks, options, places::Places, remote, shard, sinks,
+    suites, tell_of_none, tool, untrusted,
 };
 use crate::{
     cli::{
@@ -106,7 +106,9 @@ fn divide(
     screen: &mut Screen,
     made: &mut Made,
 ) -> Result<PlanFile, Refusal> {
-    refuse_untrusted(here, args.dangerously_run_untrusted_head)?;
+    if !args.dangerously_run_untrusted_head {
+        untrusted::refuse(here, typed.suites.iter().cloned())?;
+    }
     let prepared = running::prepare(typed, &Chosen::ToDivide, context)?;
     made.secrets = prepared.secrets();
     masks::mask(&made.secrets, screen);
