@@ -216,11 +216,11 @@ fn dispatch(verb: Command, context: &Context) -> u8 {
     }
 }
 
-/// Whether the words are for `ci` in a step whose outputs later ones read. What a plan tells them is its own.
+/// Whether the words are for `ci` in a step whose outputs later ones read.
 fn is_of_job(words: &[OsString], environment: &Environment) -> bool {
     let is = |at: usize, word: &str| words.get(at).is_some_and(|it| it == word);
     let reader = environment.variable("GITHUB_OUTPUT").unwrap_or_default();
-    !reader.is_empty() && is(0, "ci") && !is(1, "plan")
+    !reader.is_empty() && is(0, "ci")
 }
 
 /// Tells clap's message, and later steps of the job that there is no result.

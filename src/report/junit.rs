@@ -116,11 +116,11 @@ fn write_suite(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let counts = Counts::of(records.iter().copied());
-    let mut names = HashSet::new();
+    let mut names = Names::default();
     let mut start = SUITE_START;
     for some in records.chunks(CASES_AT_ONCE) {
         for record in some {
-            let name = unique(&record.display_name(report.trials), &mut names);
+            let name = names.unique(record.display_name(report.trials));
             suite.add_test_case(test_case(report, record, &name));
         }
         counts.put_on(&mut suite);
@@ -224,15 +224,30 @@ fn by_file(report: &RunReport) -> Vec<(Arc<str>, Vec<&Record>)> {
     files
 }
 
-/// The name, numbered when the file has it already.
-fn unique(name: &str, taken: &mut HashSet<String>) -> String {
-    let mut candidate = name.to_owned();
-    let mut number = 2;
-    while !taken.insert(candidate.clone()) {
-        candidate = format!("{name} #{number}");
-        number += 1;
+/// The names of a file's cases.
+#[derive(Debug, Default)]
+struct Names {
+    taken: HashSet<String>,
+    /// The last number that was put behind each of those that came again.
+    numbers: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, numbered when the file has it already.
+    fn unique(&mut self, name: String) -> String {
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let candidate = format!("{name} #{number}");
+            // A name may end like that by itself.
+            if self.taken.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
     }
-    candidate
 }
 
 /// The Go tool's two properties; skipped assertions have no trials.
@@ -364,6 +379,7 @@ fn duration(record: &Record) -> Duration {
 mod tests {
     use quick_junit::Report;
 
+    use super::Names;
     use crate::{
         outcome::Status,
         report::{
@@ -403,6 +419,23 @@ mod tests {
         let ugly = &report.test_suites[2].test_cases[0];
         assert_eq!(ugly.name.as_str(), clean(UGLY).replace('\n', " ⏎ "));
         assert!(ugly.system_err.as_ref().unwrap().contains("::error::boom"));
+    }
+
+    #[test]
+    fn each_case_has_a_name_of_its_own_however_many_have_the_same() {
+        let mut names = Names::default();
+        let all = ["a", "a", "a #3", "a", "a", "a #3", "a"];
+        let unique = all.map(|name| names.unique(name.to_owned()));
+        let wanted = ["a", "a #2", "a #3", "a #4", "a #5", "a #3 #2", "a #6"];
+        assert_eq!(unique, wanted);
+        // Were each looked for from the first number on, this would take minutes.
+        for number in 2..=100_000 {
+            let name = names.unique("b".to_owned());
+            assert!(
+                number == 2 || name == format!("b #{}", number - 1),
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -85,6 +85,9 @@ pub(crate) struct RunReport {
     pub(crate) problems: Vec<Problem>,
     /// The run against a baseline, when there is one.
     pub(crate) comparison: Option<Comparison>,
+    /// Why `ci` found nothing to compare it with, empty where no comparison was asked for. Absent where there is one, and
+    /// where nobody looked for one.
+    pub(crate) uncompared: Option<String>,
     /// What `ci` says of it all; `run` does not judge.
     pub(crate) judgement: Option<Judgement>,
     /// Why `run` ends red where no outcome is, one sentence each.
@@ -166,6 +169,18 @@ impl RunReport {
     pub(crate) fn not_run(&self) -> usize {
         let called_off = |record: &&Record| record.reason.as_deref() == Some(NOT_RUN);
         self.missing() + self.records.iter().filter(called_off).count()
+    }
+}
+
+/// Notes, and causes of a verdict, that are kept: a file from elsewhere may have a million.
+pub(crate) const MOST_LINES: usize = 1_000;
+
+/// Leaves as many notes as are kept; the last one says how many more there were.
+pub(crate) fn notes_at_most(notes: &mut Vec<String>) {
+    if notes.len() > MOST_LINES {
+        let left_out = notes.len() - (MOST_LINES - 1);
+        notes.truncate(MOST_LINES - 1);
+        notes.push(format!("and {}", text::count(left_out, "more note")));
     }
 }
 

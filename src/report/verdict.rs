@@ -9,7 +9,7 @@ use crate::{
     observation::disruption::DisruptionKind,
     outcome::Status,
     report::{
-        End, ProblemSeverity, RunReport,
+        End, MOST_LINES, ProblemSeverity, RunReport,
         cleaner::one_line,
         record::{DisruptionRecord, Record},
         tally::Tally,
@@ -80,6 +80,20 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
+    /// Leaves as many causes as are kept, the worst; the last one says how many more there were.
+    pub(crate) fn bound(&mut self) {
+        let causes = &mut self.causes;
+        let Some(first) = causes.get(MOST_LINES - 1).map(|it| it.verdict) else {
+            return;
+        };
+        if causes.len() > MOST_LINES {
+            let left_out = causes.len() - (MOST_LINES - 1);
+            causes.truncate(MOST_LINES - 1);
+            let more = format!("and {}", count(left_out, "more cause"));
+            causes.push(Cause::new(first, &more));
+        }
+    }
+
     /// Whether assertions did not decide it: of a run without any, nobody knows what there would have been.
     pub(crate) fn is_of_no_run(&self) -> bool {
         match self.verdict {
@@ -214,11 +228,13 @@ pub(crate) fn judge(report: &RunReport, demands: Demands, known: Vec<Cause>) -> 
     causes.sort_by_key(|cause| cause.verdict);
     let mut seen = HashSet::new();
     causes.retain(|cause| seen.insert(cause.text.clone()));
-    Judgement {
+    let mut judgement = Judgement {
         verdict: causes.first().map_or(Verdict::Pass, |cause| cause.verdict),
         causes,
         threshold: demands.threshold,
-    }
+    };
+    judgement.bound();
+    judgement
 }
 
 /// That it was interrupted.

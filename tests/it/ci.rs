@@ -303,6 +303,69 @@ fn a_strangers_files_do_not_run_with_a_workflows_rights() {
 }
 
 #[test]
+fn a_strangers_checkout_in_a_folder_of_the_workspace_does_not_run_either() {
+    let trusted = "1111111111111111111111111111111111111111";
+    let stranger = trusted.replace('1', "2");
+    let project = Project::with_suite(&suite(&[("a", "hello")]))
+        .file(".git/HEAD", trusted)
+        .file("mine/.git/HEAD", trusted)
+        .file("mine/evals/a.yaml", suite(&[("a", "hello")]))
+        .file("pr/.git/HEAD", &stranger)
+        .file("pr/evals/a.yaml", suite(&[("a", "hello")]))
+        .file("odd/.git/HEAD", "ref: nothing")
+        .file("odd/a.yaml", suite(&[("a", "hello")]))
+        .file("more/own.yaml", suite(&[("a", "hello")]))
+        .file("set/mcp-assert.yaml", "fixture: ../pr/evals\n")
+        .file(
+            "set/a.yaml",
+            suite(&[("a", "hello")]) + "---\nname: f\nserver: {command: 'true', args: ['{{fixture}}']}\nassert: {tool: x}\n",
+        );
+    let link = project.path().join("more/theirs");
+    std::os::unix::fs::symlink("../pr/evals", link).unwrap();
+    let case = |arguments: &[&str], code| {
+        for event in ["pull_request_target", "workflow_run"] {
+            let mut command = project.command(&["ci", "--isolation", "process"]);
+            command
+                .args(arguments)
+                .env("GITHUB_EVENT_NAME", event)
+                .env("GITHUB_SHA", trusted);
+            let ran = project.finish(command);
+            assert_eq!(
+                ran.code, code,
+                "{arguments:?}: {}{}",
+                ran.stdout, ran.stderr
+            );
+            if code == 2 {
+                assert!(!ran.stdout.contains("PASS"), "{}", ran.stdout);
+                assert!(
+                    ran.stderr.contains("must hold the workflow's own revision"),
+                    "{}",
+                    ran.stderr
+                );
+            }
+        }
+    };
+    case(&["--suite", "mine/evals"], 0);
+    case(&["--suite", "pr/evals"], 2);
+    case(&["--suite", "pr"], 2);
+    case(&["--suite", "odd"], 2);
+    // Whichever way leads into it.
+    case(&["--suite", "evals", "--suite", "pr/evals/a.yaml"], 2);
+    case(&["--suite", "more"], 2);
+    case(&["--suite", "more/theirs"], 2);
+    case(&["--suite", "."], 2);
+    case(&["--suite", "set"], 2);
+    case(&["--suite", "evals", "--fixture", "pr/evals"], 2);
+    let allowed = ["--suite", "pr/evals", "--dangerously-run-untrusted-head"];
+    case(&allowed, 0);
+    let mut command = project.command(&["ci", "plan", "--suite", "pr/evals"]);
+    command
+        .env("GITHUB_EVENT_NAME", "pull_request_target")
+        .env("GITHUB_SHA", trusted);
+    assert_eq!(project.finish(command).code, 2);
+}
+
+#[test]
 fn what_the_settings_say_to_run_is_told_not_to_hold_here() {
     let project = Project::with_suite(&suite(&[("a", "hello"), ("b", "bye")])).file(
         "evals/mcp-assert.yaml",

@@ -345,3 +345,55 @@ fn no_report_is_written_over_a_file_of_the_runner() {
     case("--junit", "GITHUB_ENV", "runner/env");
     case("--junit", "GITHUB_STEP_SUMMARY", "runner/summary");
 }
+
+#[test]
+fn a_plan_that_cannot_be_made_is_told_on_every_way_out() {
+    let case = |suite: &str, arguments: &[&str], (code, verdict): (i32, &str), why: &str| {
+        let workflow = workflow(suite);
+        let told = workflow.tell(workflow.command(&[&["ci", "plan"], arguments].concat()));
+        assert_eq!(told.ran.code, code, "{arguments:?}: {}", told.ran.stdout);
+        assert_eq!(told.output("verdict"), verdict);
+        assert_eq!((told.output("total"), told.output("percent")), ("0", ""));
+        let mut lines = told.ran.stdout.lines();
+        let marked = lines.any(|line| line.starts_with("::error ") && line.contains(why));
+        assert!(marked, "{why}: {}", told.ran.stdout);
+        assert!(told.summary.contains("Verdict: **"), "{}", told.summary);
+        assert!(!workflow.project.path().join("plan.json").exists());
+    };
+    let good = passing();
+    let broken = passing() + "bogus: 1\n";
+    let invalid = (2, "invalid");
+    case(&broken, &["--plan", "plan.json"], invalid, "bogus");
+    case(&good, &["--suite", "nope"], invalid, "nope");
+    case(
+        &good,
+        &["--target-duration", "5"],
+        invalid,
+        "--target-duration",
+    );
+    case(
+        &good,
+        &["--plan", "evals/a.yaml"],
+        invalid,
+        "a file of the suite",
+    );
+    case(&good, &["--plan", "../x.json"], (3, "error"), "x");
+    case(&good, &["--baseline", "none.json"], invalid, "none");
+    case(&good, &["--shards", "0"], invalid, "--shards");
+    // Where nobody else listens, the terminal has it all.
+    let project = Project::with_suite(&broken);
+    let ran = project.run(&["ci", "plan"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+}
+
+#[test]
+fn a_plan_of_a_strangers_head_is_told_of_and_not_made() {
+    let workflow = workflow(&passing());
+    let mut command = workflow.command(&["ci", "plan"]);
+    command
+        .env("GITHUB_EVENT_NAME", "pull_request_target")
+        .env("GITHUB_SHA", "1".repeat(40));
+    let told = workflow.tell(command);
+    assert_eq!((told.ran.code, told.output("verdict")), (2, "invalid"));
+    assert!(told.summary.contains("invalid"), "{}", told.summary);
+}

@@ -113,17 +113,27 @@ fn set<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.variable(name).filter(|value| !value.is_empty())
 }
 
-/// The revision that is checked out in the workspace, else where we were started.
-pub(super) fn workspace_head(environment: &Environment) -> Option<String> {
+/// The workspace, else where we were started.
+pub(super) fn workspace(environment: &Environment) -> PathBuf {
     let workspace = set(environment, "GITHUB_WORKSPACE").map(PathBuf::from);
-    let workspace = workspace.unwrap_or_else(|| environment.directory.clone());
-    workspace
+    workspace.unwrap_or_else(|| environment.directory.clone())
+}
+
+/// The revision that is checked out in the workspace.
+fn workspace_head(environment: &Environment) -> Option<String> {
+    workspace(environment)
         .ancestors()
         .find_map(|folder| head_of(&folder.join(".git")))
 }
 
+/// The `.git` of the checkout that a path lies in, whatever it is worth.
+pub(super) fn checkout_of(path: &Path) -> Option<PathBuf> {
+    let mut all = path.ancestors().map(|folder| folder.join(".git"));
+    all.find(|git| fs::symlink_metadata(git).is_ok())
+}
+
 /// The revision of a repository, whose `.git` may be a folder or a file that names one.
-fn head_of(git: &Path) -> Option<String> {
+pub(super) fn head_of(git: &Path) -> Option<String> {
     let folder = match fs::metadata(git).ok()? {
         found if found.is_dir() => git.to_owned(),
         _ => {

@@ -1,6 +1,9 @@
 //! `mcp-assert ci merge`: the shards' results, or one whole run, judged and told again. Starts no server.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{
     artifacts, cause_of, here, masks, options,
@@ -34,9 +37,11 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         screen.note(note);
     }
     let of_another = here.tells_of_another();
-    let one_run = is_one_run(&args.blobs, of_another);
+    // With a slash behind it a link would be what it leads to.
+    let blobs: PathBuf = args.blobs.components().collect();
+    let one_run = is_one_run(&blobs, of_another);
     let mut merged = if one_run {
-        whole_run(&args.blobs)
+        whole_run(&blobs)
     } else {
         from_shards(args, &here)
     };
@@ -59,13 +64,14 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     } else {
         places.reads_plan(&args.plan);
     }
-    if let Err(clash) = places.check() {
+    let misuse = places.check().err().map(|clash| cause_of(&clash));
+    if misuse.is_some() {
         wishes.files.clear();
         update_baseline = &Store::Off;
-        merged.causes.push(cause_of(&clash));
     }
     let telling = Telling {
         here: &here,
+        misuse,
         wishes,
         demands,
         baseline: &args.judging.baseline,
@@ -84,7 +90,8 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
 /// Whether one stored run is meant and not the folder of the shards' results. Of what is not there the name says so, or
 /// that this workflow tells of another one, whose plan is a stranger's and has no say.
 fn is_one_run(path: &Path, of_another: bool) -> bool {
-    match fs::metadata(path) {
+    // What a link leads to is not looked at: the link is refused, as one in the place of a file.
+    match fs::symlink_metadata(path) {
         Ok(found) => !found.is_dir(),
         Err(_) => of_another || path.extension().is_some_and(|it| it == "json"),
     }

@@ -14,6 +14,7 @@ mod shard;
 mod sinks;
 mod telling;
 mod tool;
+mod untrusted;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -41,9 +42,6 @@ use crate::{
     suite::settings::Settings,
     words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
 };
-
-/// Events whose workflow has rights that the head of a pull request must not get.
-const PRIVILEGED_EVENTS: [&str; 2] = ["pull_request_target", "workflow_run"];
 
 /// Which of the sinks that the runner offers are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +105,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     made.report.notes.append(&mut notes);
     let mut telling = Telling {
         here: &here,
+        misuse: None,
         wishes,
         demands: options::demands(&args.judging),
         baseline: &args.judging.baseline,
@@ -150,8 +149,18 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
     let here = here::read(context, &mut made.report.notes);
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
+    tell_of_none((made, vec![cause]), (&here, marked), &mut screen)
+}
+
+/// Tells why there is no run, to the sinks that need none.
+fn tell_of_none(
+    (made, causes): (Made, Vec<Cause>),
+    (here, marked): (&Here, Marked),
+    screen: &mut Screen,
+) -> ExitCode {
     let telling = Telling {
-        here: &here,
+        here,
+        misuse: None,
         wishes: options::wishes_of_refused(marked),
         demands: options::NO_DEMANDS,
         baseline: &Store::Off,
@@ -160,7 +169,7 @@ fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context
         frames: Frames::None,
         exits: Exits::ByVerdict,
     };
-    telling.tell(made.report, vec![cause], &mut screen)
+    telling.tell(made.report, causes, screen)
 }
 
 /// What a run left behind, also one that was refused.
@@ -193,7 +202,11 @@ fn make(
     screen: &mut Screen,
     made: &mut Made,
 ) -> Result<(), Refusal> {
-    refuse_untrusted(here, args.place.dangerously_run_untrusted_head)?;
+    let allowed = args.place.dangerously_run_untrusted_head;
+    if !allowed {
+        let places = typed.suites.iter().chain(&typed.fixture);
+        untrusted::refuse(here, places.cloned())?;
+    }
     let mut planned = shard::Planned::default();
     let chosen = match &args.shard {
         None => Chosen::ByOptions,
@@ -210,6 +223,9 @@ fn make(
     let mut prepared = running::prepare(typed, &chosen, context)?;
     made.secrets = prepared.secrets();
     masks::mask(&made.secrets, screen);
+    if !allowed {
+        untrusted::refuse(here, untrusted::made_of(&prepared))?;
+    }
     for problem in &prepared.problems {
         screen.problem(problem);
     }
@@ -284,27 +300,6 @@ fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
     } else {
         plain
     }
-}
-
-/// A stranger's files must not run with this workflow's rights.
-fn refuse_untrusted(here: &Here, allowed: bool) -> Result<(), Refusal> {
-    let event = here.source.event.as_deref().unwrap_or_default();
-    if allowed || !PRIVILEGED_EVENTS.contains(&event) {
-        return Ok(());
-    }
-    let trusted = here.environment.variable("GITHUB_SHA");
-    let found = here::workspace_head(&here.environment);
-    if found.is_some() && found.as_deref() == trusted {
-        return Ok(());
-    }
-    let found = found.unwrap_or_else(|| "no revision that is known".to_owned());
-    Err(Refusal::invalid(format!(
-        "under `{event}` the workspace must hold the workflow's own revision, it holds {found}"
-    ))
-    .with_help(
-        "run the tests under `pull_request`, and comment from `workflow_run` with `ci merge`",
-    )
-    .with_help("--dangerously-run-untrusted-head runs it all the same"))
 }
 
 /// What is about containers needs them, and nothing else is taken for them.

@@ -5,20 +5,35 @@ use std::{collections::BTreeMap, io::Write, sync::Arc, time::Duration};
 use serde_json::json;
 
 use super::{
-    baseline, here, options, places::Places, refuse_untrusted, remote, shard, sinks, suites, tool,
+    Made, Marked, baseline, cause_of, here, masks, options, places::Places, remote, shard, sinks,
+    suites, tell_of_none, tool, untrusted,
 };
 use crate::{
-    cli::ci::{Jobs, PlanArgs, Store},
+    cli::{
+        ci::{Jobs, PlanArgs, Store},
+        run::RunArgs,
+    },
     commands::{
         Context,
         running::{self, Chosen, Prepared, Refusal, Screen},
     },
-    deliver::{self, Destination, bounds::Bounds, clash::Named, facts::Here, stdout::Stdout},
+    deliver::{
+        self, Destination,
+        bounds::Bounds,
+        clash::Named,
+        facts::{Here, Wanted},
+        stdout::Stdout,
+    },
     plan::{
         division::{self, Load},
         job::Work,
     },
-    report::plan_file::{PlanFile, PlannedPlace, PlannedShard},
+    report::{
+        ProblemSeverity, RunReport,
+        plan_file::{PlanFile, PlannedPlace, PlannedShard},
+        recorder::{Keep, Recorder},
+        verdict::{Cause, Verdict},
+    },
     suite::lower::duration,
     words::{environment::Environment, exit::ExitCode, text::count},
 };
@@ -26,39 +41,100 @@ use crate::{
 /// What is expected of an assertion when no other of its suite was ever measured, in microseconds.
 const UNKNOWN_US: u64 = 1_000_000;
 
+/// Problems of the suites that are causes one by one; the log has all.
+const MOST_NAMED: usize = 10;
+
 /// Plans, or says why not.
 pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let typed = options::plan_args(args);
     let mut screen = Screen::new(context, &typed, &[]);
+    let mut made = Made::by(&context.environment);
+    masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     let here = here::read(context, &mut notes);
-    let planned = refuse_untrusted(&here, args.dangerously_run_untrusted_head)
-        .and_then(|()| running::prepare(&typed, &Chosen::ToDivide, context))
-        .and_then(|prepared| {
-            notes.extend(prepared.notes.iter().cloned());
-            for problem in &prepared.problems {
-                screen.problem(problem);
-            }
-            for note in &notes {
-                screen.note(note);
-            }
-            let mut places = Places {
-                environment: Arc::clone(&context.environment),
-                written: vec![Named::new("--plan", &args.plan)],
-                files: prepared.files.clone(),
-                ..Places::default()
-            };
-            places.reads_baseline(&args.baseline);
-            places.check()?;
-            let suite = suites(&typed, &context.environment.directory);
-            let known = durations(args, &here, &suite, &screen)?;
-            make(args, &prepared, (suite, &known), context)
-        })
-        .and_then(|plan| write(args, &plan, &context.environment, &mut screen));
-    match planned {
-        Ok(()) => ExitCode::Passed,
-        Err(refusal) => refusal.say(context),
+    for note in &notes {
+        screen.note(note);
     }
+    let planned = divide(args, &typed, (context, &here), &mut screen, &mut made)
+        .and_then(|plan| write(args, &plan, &context.environment, &mut screen));
+    let Err(refusal) = planned else {
+        return ExitCode::Passed;
+    };
+    let mut causes = vec![cause_of(&refusal)];
+    causes.extend(problems(&made.report));
+    let code = refusal.say(context);
+    if !has_runner(&context.environment) {
+        return code;
+    }
+    made.report.source = here.source.clone();
+    made.report.source.suite = Some(suites(&typed, &context.environment.directory));
+    let marked = Marked {
+        annotations: Wanted::Yes,
+        summary: Wanted::Yes,
+    };
+    tell_of_none((made, causes), (&here, marked), &mut screen)
+}
+
+/// What is wrong in the suites, which no outcome shows.
+fn problems(report: &RunReport) -> Vec<Cause> {
+    let errors = report.problems.iter();
+    let errors = errors.filter(|it| it.severity == ProblemSeverity::Error);
+    let told = errors.take(MOST_NAMED).map(|problem| {
+        let what = problem.text.lines().next().unwrap_or_default();
+        let at = match (&problem.file, problem.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}: "),
+            (Some(file), None) => format!("{file}: "),
+            (None, _) => String::new(),
+        };
+        Cause::new(Verdict::Invalid, &(at + what))
+    });
+    told.collect()
+}
+
+/// Whether there is somebody to be told in other ways than on a terminal.
+fn has_runner(environment: &Environment) -> bool {
+    ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"]
+        .iter()
+        .any(|name| environment.variable(name).is_some_and(|it| !it.is_empty()))
+}
+
+/// Loads the suites and divides what is selected of them. What is wrong in them is left in `made`.
+fn divide(
+    args: &PlanArgs,
+    typed: &RunArgs,
+    (context, here): (&Context, &Here),
+    screen: &mut Screen,
+    made: &mut Made,
+) -> Result<PlanFile, Refusal> {
+    if !args.dangerously_run_untrusted_head {
+        untrusted::refuse(here, typed.suites.iter().cloned())?;
+    }
+    let prepared = running::prepare(typed, &Chosen::ToDivide, context)?;
+    made.secrets = prepared.secrets();
+    masks::mask(&made.secrets, screen);
+    for problem in &prepared.problems {
+        screen.problem(problem);
+    }
+    for note in &prepared.notes {
+        screen.note(note);
+    }
+    let report = std::mem::take(&mut made.report);
+    let mut recorder = Recorder::new(report, made.secrets.clone(), Keep::Red);
+    for problem in &prepared.problems {
+        recorder.problem(problem);
+    }
+    made.report = recorder.finish(Duration::ZERO);
+    let mut places = Places {
+        environment: Arc::clone(&context.environment),
+        written: vec![Named::new("--plan", &args.plan)],
+        files: prepared.files.clone(),
+        ..Places::default()
+    };
+    places.reads_baseline(&args.baseline);
+    places.check()?;
+    let suite = suites(typed, &context.environment.directory);
+    let known = durations(args, here, &suite, screen)?;
+    make(args, &prepared, (suite, &known), context)
 }
 
 /// How long assertions took: as the data branch or a baseline has it.

@@ -166,7 +166,7 @@ fn stays(branch: &str, overtaken: &[Overtaken], screen: &Screen) {
 }
 
 /// Brings the comment up to date, and tells what became of it.
-pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Commented {
+pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> Commented {
     if facts.wishes.comment == CommentWhen::Off {
         return Commented::Off;
     }
@@ -182,7 +182,7 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
         }
         Err(_) => return Commented::Off,
     };
-    match asked(screen, github.comment(facts, known.reason.as_deref())) {
+    match asked(screen, github.comment(facts)) {
         Ok(commented) => commented,
         Err(failure) => {
             let what = unchanged(&failure);

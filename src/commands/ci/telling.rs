@@ -16,8 +16,10 @@ use crate::{
     },
     report::{
         End, Format, RunReport,
+        cleaner::Cleaner,
         compare::Scope,
         failure::{Detail, Frames},
+        notes_at_most,
         verdict::{Cause, Demands, Gate, Judgement, Verdict, judge},
     },
     terminal::closing,
@@ -29,6 +31,8 @@ use crate::{
 pub(super) struct Telling<'a> {
     /// Where this process runs.
     pub(super) here: &'a Here,
+    /// Why what this process itself was asked for cannot be done, whatever the run is worth.
+    pub(super) misuse: Option<Cause>,
     /// What is asked of the sinks.
     pub(super) wishes: Wishes,
     /// What is asked of the run.
@@ -69,6 +73,7 @@ impl Telling<'_> {
         } else {
             Scope::Part
         };
+        causes.extend(self.misuse.clone());
         let known = match self.compare(&mut report, scope, screen) {
             Ok(known) => known,
             Err(cause) => {
@@ -83,6 +88,7 @@ impl Telling<'_> {
         } else {
             self.note_nothing_compared(&report, &known, screen);
         }
+        self.keep_reason(&mut report, &known, screen);
         note_interrupt(&mut report, screen);
         let judged = judge(&report, self.demands, causes.clone());
         if let Err(cause) = self.keep_baseline((&report, &judged), &known, screen) {
@@ -96,14 +102,10 @@ impl Telling<'_> {
             // Nothing that is told may contradict the exit code.
             written = self.write_files(&mut report, &mut causes, screen);
         }
-        let commented = if speaks(&report) {
-            let facts = self.facts(&report);
-            remote::publish(&facts, &known, screen);
-            remote::comment(&facts, &known, screen)
-        } else {
-            Commented::Off
-        };
-        if note_interrupt(&mut report, screen) {
+        let commented = self.tell_github((&mut report, &causes[..told]), &known, screen);
+        let came = screen.context().interrupts.came();
+        let came_late = note_interrupt(&mut report, screen);
+        if came_late {
             written = self.write_files(&mut report, &mut causes, screen);
             screen.note("interrupted: the verdict is `interrupted`, and GitHub is asked and told nothing more");
         }
@@ -113,17 +115,57 @@ impl Telling<'_> {
         sinks::tell_outputs(&facts, &written, commented.word(), screen);
         let verdict = match self.exits {
             Exits::ByVerdict => report.judgement.map(|judgement| judgement.verdict),
-            Exits::ByTelling if screen.context().interrupts.came() => Some(Verdict::Interrupted),
-            Exits::ByTelling => Some(match (causes.get(told), commented) {
-                (Some(cause), _) => cause.verdict,
-                (None, Commented::Denied | Commented::Failed) => Verdict::Error,
-                (
-                    None,
-                    Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off,
-                ) => Verdict::Pass,
-            }),
+            // As the outputs have it: a signal that comes after them is too late.
+            Exits::ByTelling if came || came_late => Some(Verdict::Interrupted),
+            Exits::ByTelling => Some(worth_of_telling(causes.get(told), commented)),
         };
         verdict.unwrap_or(Verdict::Error).exit()
+    }
+
+    /// Tells GitHub. `theirs` are the causes that the run has whoever tells of it: people who read of a run of another
+    /// workflow are not told what is wrong with this one.
+    fn tell_github(
+        &self,
+        (report, theirs): (&mut RunReport, &[Cause]),
+        known: &Known,
+        screen: &Screen,
+    ) -> Commented {
+        if !self.speaks(report, screen) {
+            return Commented::Off;
+        }
+        let own = report.judgement.clone();
+        if self.here.tells_of_another() {
+            report.judgement = Some(judge(report, self.demands, theirs.to_vec()));
+        }
+        let facts = self.facts(report);
+        remote::publish(&facts, known, screen);
+        let commented = remote::comment(&facts, screen);
+        report.judgement = own;
+        commented
+    }
+
+    /// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and
+    /// who is interrupted has no time. A run of another workflow may have been: whoever tells of it has the time, and
+    /// what an earlier one left on the pull request is not how it is now.
+    fn speaks(&self, report: &RunReport, screen: &Screen) -> bool {
+        let has_time = match report.end {
+            End::Finished => true,
+            End::Interrupted => self.here.tells_of_another() && !screen.context().interrupts.came(),
+        };
+        has_time && report.plan.shard == 0
+    }
+
+    /// Keeps why there is no comparison: whoever tells of the stored run again says the same.
+    fn keep_reason(&self, report: &mut RunReport, known: &Known, screen: &Screen) {
+        if report.comparison.is_some() {
+            report.uncompared = None;
+        } else if !report.records.is_empty() && self.speaks(report, screen) {
+            let reason = known.reason.as_deref();
+            let reason = reason.map(|it| Cleaner::new(self.secrets.clone()).line(it));
+            report.uncompared = reason
+                .or(report.uncompared.take())
+                .or_else(|| Some(String::new()));
+        }
     }
 
     /// What a sink is given.
@@ -159,7 +201,7 @@ impl Telling<'_> {
         let Some(gates) = self.gates() else {
             return;
         };
-        if report.comparison.is_some() || !speaks(report) {
+        if report.comparison.is_some() || !self.speaks(report, screen) {
             return;
         }
         let reason = match (self.baseline, &known.reason) {
@@ -178,15 +220,25 @@ impl Telling<'_> {
         }
     }
 
-    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is.
+    /// Compares the run with what was asked for. One that was compared before, and one of nothing, stays as it is; one
+    /// that had nothing to be compared with, too, unless a file is named here or the comparison is to make it red.
     fn compare(
         &self,
         report: &mut RunReport,
         scope: Scope,
         screen: &Screen,
     ) -> Result<Known, Cause> {
-        if report.comparison.is_some() || report.records.is_empty() || !speaks(report) {
+        if report.comparison.is_some() || report.records.is_empty() || !self.speaks(report, screen)
+        {
             return Ok(Known::default());
+        }
+        if let (Store::Auto | Store::Off, Some(reason)) = (self.baseline, &report.uncompared)
+            && self.gates().is_none()
+        {
+            return Ok(Known {
+                reason: Some(reason.clone()).filter(|it| !it.is_empty()),
+                ..Known::default()
+            });
         }
         match self.baseline {
             Store::Auto => Ok(remote::compare(
@@ -245,6 +297,7 @@ impl Telling<'_> {
         let mut broken: BTreeSet<&Path> = BTreeSet::new();
         loop {
             report.judgement = Some(judge(report, self.demands, causes.clone()));
+            notes_at_most(&mut report.notes);
             report.fit_to(self.wishes.files.iter().map(|(format, _)| *format));
             let known = broken.len();
             for (format, path) in &self.wishes.files {
@@ -252,7 +305,9 @@ impl Telling<'_> {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
-                let content = |out: &mut dyn Write| format.write(report, out);
+                let interrupts = screen.context().interrupts.clone();
+                let content =
+                    |out: &mut dyn Write| format.write(report, &mut interrupts.patient(out));
                 let written = deliver::write_pieces(&destination, &content, screen.stdout());
                 if let Err(error) = written {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
@@ -300,8 +355,13 @@ fn note_interrupt(report: &mut RunReport, screen: &Screen) -> bool {
     is_new
 }
 
-/// Whether the run is one to be compared and told of on GitHub: a shard is a part, for the merge to speak of, and a run
-/// that was interrupted has no time.
-fn speaks(report: &RunReport) -> bool {
-    report.end == End::Finished && report.plan.shard == 0
+/// What telling of a run was worth: what hindered it, else whether the comment is as it should be.
+fn worth_of_telling(own: Option<&Cause>, commented: Commented) -> Verdict {
+    match (own, commented) {
+        (Some(cause), _) => cause.verdict,
+        (None, Commented::Denied | Commented::Failed) => Verdict::Error,
+        (None, Commented::Created | Commented::Updated | Commented::Unchanged | Commented::Off) => {
+            Verdict::Pass
+        }
+    }
 }

@@ -96,9 +96,11 @@ impl Reports {
             .is_some_and(Comparison::has_regressions);
         report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
+        let interrupts = screen.context().interrupts.clone();
         for (format, destination) in &self.wanted {
             let is_obeyed = screen.is_in_workflow() && *destination == Destination::Stdout;
             let content = |out: &mut dyn Write| {
+                let out = &mut interrupts.patient(out);
                 if is_obeyed {
                     format.write_harmless(&report, out)
                 } else {

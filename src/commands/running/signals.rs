@@ -4,7 +4,7 @@
 
 use std::{
     future::pending,
-    io,
+    io::{self, Write},
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -29,6 +29,9 @@ const LAST_WORD: Duration = Duration::from_millis(1200);
 
 /// How long after the first signal servers and containers may take to be gone; what follows is written within 5 s.
 const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long after the first signal a report may still be written: one that is not done by then is given up.
+const LAST_REPORT: Duration = Duration::from_millis(4500);
 
 /// How long the log may take to be ended then.
 const LAST_LINE: Duration = Duration::from_millis(200);
@@ -106,6 +109,19 @@ impl Interrupts {
         }
     }
 
+    /// The same place for a report, which takes no more of it when there is no more time.
+    pub(in crate::commands) fn patient<'a>(&'a self, out: &'a mut dyn Write) -> Patient<'a> {
+        Patient {
+            out,
+            interrupts: self,
+        }
+    }
+
+    /// Whether so much time has passed since the first signal.
+    fn came_before(&self, time: Duration) -> bool {
+        self.0.came.get().is_some_and(|came| came.elapsed() > time)
+    }
+
     /// What a second signal has removed before it ends the process.
     pub(super) fn hold(&self, containers: &Arc<Containers>) {
         // A process makes one run.
@@ -130,6 +146,26 @@ impl Interrupts {
             // A listener that panicked has told so.
             let _ = listener.join();
         }
+    }
+}
+
+/// Where a report is written, piece by piece, as long as there is time.
+pub(in crate::commands) struct Patient<'a> {
+    out: &'a mut dyn Write,
+    interrupts: &'a Interrupts,
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.interrupts.came_before(LAST_REPORT) {
+            let why = "the process was told to end, and this took too long";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -241,5 +277,29 @@ impl Heard {
         }
         // A second Ctrl-C must end the process whatever it is doing.
         std::process::exit(i32::from(ExitCode::Interrupted.number()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, time::Duration};
+
+    use tokio::time::Instant;
+
+    use super::Interrupts;
+
+    #[test]
+    fn a_report_that_is_not_done_long_after_a_signal_is_given_up() {
+        let ago = |time: u64| Instant::now().checked_sub(Duration::from_millis(time));
+        for (came, is_taken) in [(None, true), (ago(1_000), true), (ago(4_900), false)] {
+            let interrupts = Interrupts::default();
+            if let Some(came) = came {
+                interrupts.0.came.set(came).unwrap();
+            }
+            let mut out = Vec::new();
+            let written = interrupts.patient(&mut out).write_all(b"report");
+            assert_eq!(written.is_ok(), is_taken, "{came:?}: {written:?}");
+            assert_eq!(out.is_empty(), !is_taken);
+        }
     }
 }

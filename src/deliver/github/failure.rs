@@ -3,6 +3,21 @@
 /// What GitHub says of a branch that somebody else changed, or made, in between.
 const OVERTAKEN: [&str; 3] = ["fast forward", "fast-forward", "already exists"];
 
+/// Pull requests that are named.
+const MOST_NAMED: usize = 10;
+
+/// Pull requests by their numbers.
+fn listed(numbers: &[u64]) -> String {
+    let named = numbers.iter().take(MOST_NAMED);
+    let named: Vec<String> = named.map(|number| format!("#{number}")).collect();
+    let more = if numbers.len() > MOST_NAMED {
+        ", …"
+    } else {
+        ""
+    };
+    named.join(", ") + more
+}
+
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -15,6 +30,12 @@ pub(crate) enum Failure {
     /// The event does not say what is to be asked about.
     #[error("the event's payload does not tell `{0}`")]
     Untold(&'static str),
+    /// Several pull requests fit, and nothing tells which of them is meant.
+    #[error(
+        "the open pull requests {} propose the same revision, and the event does not tell which of them was tested",
+        listed(.0)
+    )]
+    Ambiguous(Vec<u64>),
     /// The client could not be made.
     #[error("no connection can be made: {0}")]
     Setup(String),
@@ -67,6 +88,7 @@ impl Failure {
             | Self::NoToken
             | Self::NoRepository
             | Self::Untold(_)
+            | Self::Ambiguous(_)
             | Self::Setup(_)
             | Self::Interrupted
             | Self::Limited

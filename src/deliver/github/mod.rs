@@ -118,11 +118,7 @@ impl<'a> GitHub<'a> {
     }
 
     /// Brings the comment on the pull request up to date.
-    pub(crate) async fn comment(
-        &self,
-        facts: &Facts<'_>,
-        no_baseline: Option<&str>,
-    ) -> Result<Commented, Failure> {
+    pub(crate) async fn comment(&self, facts: &Facts<'_>) -> Result<Commented, Failure> {
         let creation = match facts.wishes.comment {
             CommentWhen::Off => return Ok(Commented::Off),
             CommentWhen::Always => Creation::Wanted,
@@ -139,7 +135,7 @@ impl<'a> GitHub<'a> {
         };
         let around = Surroundings {
             secrets: facts.secrets.clone(),
-            ..self.surroundings(&pull_request, &marker, no_baseline)
+            ..self.surroundings(&pull_request, &marker)
         };
         let first = format!("{marker}\n");
         let page = within(facts.report, &around, COMMENT_BYTES - first.len());
@@ -203,12 +199,7 @@ impl<'a> GitHub<'a> {
         ])
     }
 
-    fn surroundings(
-        &self,
-        pull_request: &PullRequest,
-        marker: &Marker,
-        no_baseline: Option<&str>,
-    ) -> Surroundings {
+    fn surroundings(&self, pull_request: &PullRequest, marker: &Marker) -> Surroundings {
         let server = self.here.environment.variable("GITHUB_SERVER_URL");
         let server = server.unwrap_or("https://github.com");
         let fine = |sign: char| sign.is_ascii_alphanumeric() || ".:/-_".contains(sign);
@@ -230,7 +221,6 @@ impl<'a> GitHub<'a> {
                 format!("{server}/{name}/actions/runs/{run}/attempts/{attempt}")
             }),
             head: Some(marker.sha.clone()),
-            no_baseline: no_baseline.map(str::to_owned),
             ..Surroundings::default()
         }
     }

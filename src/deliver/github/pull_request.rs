@@ -121,10 +121,42 @@ async fn of_workflow_run(
         encoded(branch)
     );
     let listed: Vec<Listed> = client.get(&repository.path(&path)).await?;
-    Ok(first(Some(listed), |it| {
+    let mut fitting = listed;
+    fitting.retain(|it| {
         let repo = it.head.repo.as_ref().map(|repo| repo.full_name.as_str());
         it.is_open_at(sha) && repo == Some(from.name())
-    }))
+    });
+    the_one(fitting, event)
+}
+
+/// The one that the other workflow ran for. Where several propose the same revision, only GitHub's own list can tell
+/// which: each was tested on a base of its own, and one must not be told what another one is worth.
+fn the_one(fitting: Vec<Listed>, event: &Value) -> Result<Option<PullRequest>, Failure> {
+    let only = |mut some: Vec<Listed>| {
+        (some.len() == 1)
+            .then(|| some.remove(0))
+            .map(PullRequest::from)
+    };
+    if fitting.len() < 2 {
+        return Ok(only(fitting));
+    }
+    let mut numbers: Vec<u64> = fitting.iter().map(|it| it.number).collect();
+    numbers.sort_unstable();
+    let told = event.pointer("/workflow_run/pull_requests");
+    let told = told
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let own = event.pointer("/repository/id");
+    let named = |it: &Listed| {
+        told.iter().any(|told| {
+            // The list has those of other repositories too, which are numbered by themselves.
+            let base = told.pointer("/base/repo/id");
+            let is_ours = base.is_none() || own.is_none() || base == own;
+            is_ours && told.get("number").and_then(Value::as_u64) == Some(it.number)
+        })
+    };
+    let named = fitting.into_iter().filter(named).collect();
+    only(named).map(Some).ok_or(Failure::Ambiguous(numbers))
 }
 
 /// The oldest that fits.

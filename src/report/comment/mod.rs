@@ -35,8 +35,6 @@ pub(crate) struct Surroundings {
     pub(crate) run: Option<String>,
     /// The head commit.
     pub(crate) head: Option<String>,
-    /// Why there is nothing to compare with.
-    pub(crate) no_baseline: Option<String>,
     /// Values that foreign text must not show. Our own words, and the links that are made of them, may hold one by
     /// chance: a secret that reads `pass` or is the number of the run tears no holes into them.
     pub(crate) secrets: Secrets,
@@ -218,7 +216,8 @@ impl Page<'_> {
     /// What it was compared with, in numbers.
     fn compared(&self) -> String {
         let Some(comparison) = &self.report.comparison else {
-            let reason = self.around.no_baseline.as_deref();
+            let reason = self.report.uncompared.as_deref();
+            let reason = reason.filter(|it| !it.is_empty());
             let reason = reason.map(|it| format!(": {}", self.foreign(it, 200)));
             return format!("\nNot compared{}.\n", reason.unwrap_or_default());
         };

@@ -14,7 +14,6 @@ fn around() -> Surroundings {
         files: Some(format!("https://github.com/o/r/blob/{}", "a".repeat(40))),
         run: Some("https://github.com/o/r/actions/runs/7/attempts/1".to_owned()),
         head: Some("a".repeat(40)),
-        no_baseline: Some("no baseline was saved yet".to_owned()),
         ..Surroundings::default()
     }
 }
@@ -67,7 +66,9 @@ fn each_class_has_its_lines_with_links() {
 
 #[test]
 fn without_a_baseline_the_reason_and_the_failures_are_told() {
-    let text = within(&sample(), &around(), COMMENT_BYTES);
+    let mut run = sample();
+    run.uncompared = Some("no baseline was saved yet".to_owned());
+    let text = within(&run, &around(), COMMENT_BYTES);
     assert!(
         text.contains("Not compared: <code>no baseline was saved yet</code>."),
         "{text}"

@@ -5,7 +5,7 @@
 mod needs;
 mod records;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use self::records::Sorted;
 pub(crate) use self::{
@@ -81,6 +81,8 @@ pub(crate) fn merge(plan: &PlanFile, blobs: Vec<Blob>) -> Merged {
         sorted.fill(shard, &mut causes);
     }
     report.records = sorted.into_records();
+    let mut seen = HashSet::new();
+    report.notes.retain(|note| seen.insert(note.clone()));
     Merged { report, causes }
 }
 
@@ -251,11 +253,7 @@ fn take(
     };
     report.duration_us = report.duration_us.max(run.duration_us);
     report.jobs = report.jobs.max(run.jobs);
-    for note in run.notes {
-        if !report.notes.contains(&note) {
-            report.notes.push(note);
-        }
-    }
+    report.notes.extend(run.notes);
     for problem in run.problems {
         if !report.problems.contains(&problem) {
             report.problems.push(problem);

@@ -92,6 +92,9 @@ struct RunFacts {
     machine: Option<Machine>,
     planned: usize,
     trials: u32,
+    /// Absent where there is a comparison or nobody looked for one, and in what an older version wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uncompared: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -216,6 +219,7 @@ fn rest(report: &RunReport) -> String {
         machine: report.machine.clone(),
         planned: report.planned,
         trials: report.trials,
+        uncompared: report.uncompared.clone(),
     };
     let timing = TimingFacts {
         duration_us: report.duration_us,

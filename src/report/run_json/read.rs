@@ -12,6 +12,7 @@ use crate::{
         Problem, RunReport, Tool,
         compare::Comparison,
         engine_time::EngineTime,
+        notes_at_most,
         record::Record,
         source::Source,
         surface::{Catalogs, Surface, kept::Unmasked},
@@ -110,7 +111,12 @@ fn broken<T>(problem: &str) -> Result<T, Unreadable> {
     Err(Unreadable::Broken(head(&clean(problem), SHOWN)))
 }
 
-fn report(file: File) -> RunReport {
+fn report(mut file: File) -> RunReport {
+    // A run that we store has no more; a stranger's file may.
+    notes_at_most(&mut file.notes);
+    if let Some(judgement) = &mut file.judgement {
+        judgement.bound();
+    }
     RunReport {
         tool: file.tool,
         source: file.source,
@@ -130,6 +136,7 @@ fn report(file: File) -> RunReport {
         notes: file.notes,
         problems: file.problems,
         comparison: file.comparison,
+        uncompared: file.run.uncompared,
         judgement: file.judgement,
         reds: Vec::new(),
         catalogs: file.catalogs,

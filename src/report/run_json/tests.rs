@@ -12,6 +12,7 @@ use crate::{
         compare::{Scope, compare},
         surface::{self, Catalogs},
         tests::sample::{UGLY, failure_with, report, sample},
+        verdict::{Cause, Judgement, Verdict},
     },
     words::digest::sha256,
 };
@@ -31,6 +32,7 @@ fn a_stored_run_gives_every_report_again() {
     let mut run = sample();
     run.notes.push("a note".to_owned());
     run.source.reference = Some("main".to_owned());
+    run.uncompared = Some("no baseline was saved yet".to_owned());
     run.comparison = Some(compare(&Baseline::default(), "main", &run, Scope::Whole));
     let catalog = Catalog {
         tools: Some(vec![json!({"name": "z", "a": 1})]),
@@ -53,6 +55,28 @@ fn a_stored_run_gives_every_report_again() {
             format.word()
         );
     }
+}
+
+#[test]
+fn of_notes_and_causes_no_more_are_read_than_anybody_reads() {
+    let mut run = sample();
+    let cause = |number| Cause::new(Verdict::Fail, &format!("cause {number}"));
+    let stored = |run: &mut RunReport, number: usize| {
+        run.notes = (0..number).map(|it| format!("note {it}")).collect();
+        run.judgement = Some(Judgement {
+            verdict: Verdict::Fail,
+            causes: (0..number).map(cause).collect(),
+            threshold: 10_000,
+        });
+        parse(&render(run)).unwrap()
+    };
+    assert_eq!(stored(&mut run, 1_000), run);
+    let read = stored(&mut run, 20_000);
+    let causes = read.judgement.unwrap().causes;
+    assert_eq!((read.notes.len(), causes.len()), (1_000, 1_000));
+    assert_eq!(read.notes[999], "and 19001 more notes");
+    let more = Cause::new(Verdict::Fail, "and 19001 more causes");
+    assert_eq!((&causes[998], &causes[999]), (&cause(998), &more));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{
     Step,
     events::{payload, set},
     suite,
-    twin::{Fault, Pull, TOKEN, Twin, World, hash},
+    twin::{Fault, Pull, REPOSITORY, TOKEN, Twin, World, hash},
 };
 use crate::harness::Project;
 
@@ -81,6 +81,173 @@ fn the_comment_goes_to_the_pull_request_of_the_verified_head() {
         )),
         "{body}"
     );
+}
+
+#[test]
+fn of_several_pull_requests_with_one_head_the_one_that_github_names_is_told() {
+    let case = |named: &[(u64, u64)], wanted: Option<u64>| {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(5, FORK), pull(8, FORK)];
+        let step = telling(&twin, &hash("head"), FORK).event("workflow_run", |event| {
+            set(event, "/repository/id", json!(7));
+            let named = named.iter().map(|(number, repository)| {
+                let base = json!({"ref": "main", "repo": {"id": repository}});
+                json!({"number": number, "base": base})
+            });
+            let named = named.collect::<Vec<_>>();
+            set(event, "/workflow_run/pull_requests", json!(named));
+        });
+        let arguments = ["ci", "merge", "--blobs", "run.json"];
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        let made = |number: u64| {
+            let path = format!("/issues/{number}/comments");
+            twin.world().count("POST", &path)
+        };
+        let expected = |number| usize::from(wanted == Some(number));
+        assert_eq!((made(5), made(8)), (expected(5), expected(8)), "{named:?}");
+        let code = if wanted.is_some() { 0 } else { 3 };
+        assert_eq!(ran.code, code, "{}", ran.stdout);
+        let said = "#5, #8 propose the same revision, and the event does not tell which";
+        let lines = ran.stdout.lines().filter(|line| line.contains(said));
+        assert_eq!(
+            lines.count(),
+            usize::from(wanted.is_none()),
+            "{}",
+            ran.stdout
+        );
+    };
+    case(&[(8, 7)], Some(8));
+    case(&[(5, 7)], Some(5));
+    // Another repository's number says nothing, nor does one that is not proposed here.
+    case(&[(5, 9), (8, 7), (6, 7)], Some(8));
+    case(&[], None);
+    case(&[(5, 7), (8, 7)], None);
+    case(&[(6, 7)], None);
+    case(&[(5, 9)], None);
+}
+
+#[test]
+fn what_this_workflow_was_asked_wrongly_is_its_own_affair() {
+    let cases: [&[&str]; 5] = [
+        &["--junit", "run.json"],
+        &["--junit", "-"],
+        &["--junit", "a.x", "--sarif", "a.x"],
+        &["--baseline", "nope.json"],
+        &["--update-baseline", "run.json"],
+    ];
+    for wrong in cases {
+        let twin = Twin::start();
+        let project = report(&twin);
+        twin.world().pulls = vec![pull(8, FORK)];
+        let step = telling(&twin, &hash("head"), FORK);
+        let arguments = [&["ci", "merge", "--blobs", "run.json"], wrong].concat();
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.stdout);
+        assert_eq!(step.output(&project, "verdict"), "invalid");
+        let body = twin.world().comments[0].body.clone();
+        assert!(body.contains("### mcp-assert: fail, 0/1 passed"), "{body}");
+        assert!(!body.contains("invalid"), "{wrong:?}: {body}");
+        // Nor is a report that cannot be read anything else for that.
+        std::fs::write(project.path().join("run.json"), "{cut").unwrap();
+        let ran = step.finish(&project, step.dressed(&project, &arguments));
+        assert!(ran.code == 2 || wrong[0] == "--baseline", "{}", ran.stdout);
+        let bodies = twin.world().comments.clone();
+        let invalid = bodies.iter().any(|it| it.body.contains("invalid"));
+        assert!(!invalid, "{wrong:?}: {bodies:?}");
+    }
+}
+
+#[test]
+fn a_run_without_a_comparison_is_told_again_as_it_was_told() {
+    let unreadable: fn(&mut World) = |world| {
+        world.fault(
+            "GET",
+            "/git/ref",
+            9,
+            Fault::Says(403, "Resource not accessible"),
+        );
+    };
+    let nothing: fn(&mut World) = |_| {};
+    for (asked, first, second) in [
+        ("auto", nothing, unreadable),
+        ("auto", unreadable, nothing),
+        ("off", nothing, nothing),
+    ] {
+        let twin = Twin::start();
+        twin.world().pulls = vec![pull(5, REPOSITORY)];
+        let tested = Project::with_suite(&suite(99));
+        first(&mut twin.world());
+        let step = Step::pull_request(&twin, 5).numbered(77).again(2);
+        let ran = step.run(&tested, &["--report-json", "run.json", "--baseline", asked]);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        let told_first = twin.world().comments[0].body.clone();
+        second(&mut twin.world());
+        let project = Project::new().file("run.json", tested.read("run.json"));
+        let step = telling(&twin, &hash("head"), REPOSITORY);
+        assert_eq!(told(&step, &project), "unchanged", "{asked}");
+        assert_eq!(twin.world().comments[0].body, told_first);
+        assert_eq!(twin.world().count("PATCH", ""), 0);
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_report_leads_nowhere() {
+    let case = |to: &str, blobs: &str| {
+        let twin = Twin::start();
+        twin.world().pulls = vec![pull(8, FORK)];
+        let project = Project::new()
+            .file("secrets/hidden-name.json", "{}")
+            .file("run.json", report(&twin).read("run.json"));
+        std::fs::create_dir(project.path().join("reports")).unwrap();
+        let link = project.path().join(blobs);
+        std::os::unix::fs::symlink(project.path().join(to), link).unwrap();
+        for slash in ["", "/"] {
+            let step = telling(&twin, &hash("head"), FORK);
+            let arguments = ["ci", "merge", "--blobs", &format!("{blobs}{slash}")];
+            let mut command = step.dressed(&project, &arguments);
+            command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+            let ran = step.finish(&project, command);
+            assert_eq!(ran.code, 3, "{}", ran.stdout);
+            assert_eq!(step.output(&project, "verdict"), "incomplete");
+            let body = twin.world().comments[0].body.clone();
+            for text in [ran.stdout, project.read("summary"), body] {
+                assert!(!text.contains("hidden"), "{text}");
+                assert!(
+                    text.contains("link or no file") || text.contains("link&#32;or"),
+                    "{text}"
+                );
+            }
+        }
+    };
+    case("secrets", "reports/run.json");
+    case("run.json", "reports/run.json");
+    case("secrets", "blobs");
+}
+
+#[test]
+fn a_run_that_was_interrupted_is_told_as_that() {
+    let twin = Twin::start();
+    twin.world().pulls = vec![pull(8, FORK)];
+    let project = report(&twin);
+    let step = telling_of(&twin, 70, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "created");
+    let text = project.read("run.json");
+    let cut = text.replace("\"state\":\"finished\"", "\"state\":\"interrupted\"");
+    assert_ne!(text, cut);
+    std::fs::write(project.path().join("run.json"), cut).unwrap();
+    let step = telling_of(&twin, 71, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "updated");
+    assert_eq!(step.output(&project, "verdict"), "interrupted");
+    let body = twin.world().comments[0].body.clone();
+    assert!(
+        body.contains("### mcp-assert: interrupted, 0/1 passed"),
+        "{body}"
+    );
+    // Where there is none, one says that it is not known how it would have ended.
+    twin.world().comments.clear();
+    let step = telling_of(&twin, 72, &hash("head"), FORK);
+    assert_eq!(told(&step, &project), "created");
 }
 
 #[test]
