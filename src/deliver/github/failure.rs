@@ -22,13 +22,25 @@ pub(crate) enum Failure {
     #[error("interrupted")]
     Interrupted,
     /// GitHub said no.
-    #[error("GitHub answered with {status}: {message}")]
+    #[error("GitHub answered with {status}{}", after(message))]
     Refused {
         /// The status.
         status: u16,
         /// Its words.
         message: String,
     },
+    /// GitHub has no answer to a query.
+    #[error("GitHub did not answer a query{}", after(.0))]
+    Unanswered(String),
+    /// We have no right to the answer of a query.
+    #[error("GitHub did not answer a query{}", after(.0))]
+    Forbidden(String),
+    /// It is at another place, where the token does not go.
+    #[error("GitHub points to {0}, and the token goes nowhere but to the place that was asked")]
+    Elsewhere(String),
+    /// Each place it is at points to another one.
+    #[error("GitHub pointed elsewhere more than {0} times in a row")]
+    Moving(u32),
     /// Too much was asked, and waiting would take too long.
     #[error("GitHub's rate limit is reached")]
     Limited,
@@ -69,6 +81,10 @@ impl Failure {
             | Self::Untold(_)
             | Self::Setup(_)
             | Self::Interrupted
+            | Self::Unanswered(_)
+            | Self::Forbidden(_)
+            | Self::Elsewhere(_)
+            | Self::Moving(_)
             | Self::Limited
             | Self::Unclear(_)
             | Self::Unreachable(_)
@@ -91,11 +107,36 @@ impl Failure {
     /// Whether we have no right to it.
     pub(crate) fn is_forbidden(&self) -> bool {
         let forbidden = |status: &u16| matches!(status, 401 | 403 | 404);
-        matches!(self, Self::Refused { status, .. } if forbidden(status))
+        match self {
+            Self::Refused { status, .. } => forbidden(status),
+            Self::Forbidden(_) => true,
+            Self::NoToken
+            | Self::NoRepository
+            | Self::Untold(_)
+            | Self::Setup(_)
+            | Self::Interrupted
+            | Self::Unanswered(_)
+            | Self::Elsewhere(_)
+            | Self::Moving(_)
+            | Self::Limited
+            | Self::Unclear(_)
+            | Self::Unreachable(_)
+            | Self::Odd(_)
+            | Self::TooMany
+            | Self::Contended(_) => false,
+        }
     }
 
     /// Whether GitHub would not have a write of ours: no right to it, or too much was asked.
     pub(crate) fn is_denial(&self) -> bool {
         self.is_forbidden() || matches!(self, Self::Limited)
+    }
+}
+
+/// What was said, behind what became of it.
+fn after(message: &str) -> String {
+    match message {
+        "" => String::new(),
+        said => format!(": {said}"),
     }
 }

@@ -1,6 +1,7 @@
 //! GitHub through its API: the baseline that a run is compared with, the data branch, the comment on the pull
 //! request. What GitHub refuses is told and never changes a verdict.
 
+mod answer;
 mod branch;
 mod client;
 pub(crate) mod comment;
@@ -10,6 +11,7 @@ pub(crate) mod history;
 mod legs;
 mod marker;
 mod names;
+mod patience;
 mod proxy;
 mod pull_request;
 mod writers;

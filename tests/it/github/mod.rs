@@ -7,6 +7,7 @@ mod events;
 mod gates;
 mod interrupts;
 mod proxy;
+mod refusals;
 mod twin;
 mod workflow_run;
 
