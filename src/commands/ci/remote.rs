@@ -9,7 +9,7 @@ use crate::{
         facts::{CommentWhen, Facts, Here, Wanted, Wishes},
         github::{
             Failure, GitHub, Overtaken, Published,
-            comment::Commented,
+            comment::{Commented, Settled},
             history::{Found, Looked},
         },
     },
@@ -183,7 +183,17 @@ pub(super) fn comment(facts: &Facts<'_>, known: &Known, screen: &Screen) -> Comm
         Err(_) => return Commented::Off,
     };
     match asked(screen, github.comment(facts, known.reason.as_deref())) {
-        Ok(commented) => commented,
+        Ok(Settled { commented, open }) => {
+            if let Some(failure) = open {
+                let said = format!(
+                    "the comment on the pull request is {}, but it may not be the only one, or hide \
+                     that another job of this run is red: {failure}",
+                    commented.word()
+                );
+                say(facts.here, screen, said);
+            }
+            commented
+        }
         Err(failure) => {
             let what = unchanged(&failure);
             let way_out = if github.is_fork() {

@@ -21,7 +21,7 @@ use serde_json::Value;
 use self::{
     branch::{Branch, Written},
     client::Client,
-    comment::{Commented, Creation, Sticky},
+    comment::{Commented, Creation, Settled, Sticky},
     data::Data,
     history::Looked,
     marker::Marker,
@@ -124,9 +124,9 @@ impl<'a> GitHub<'a> {
         &self,
         facts: &Facts<'_>,
         no_baseline: Option<&str>,
-    ) -> Result<Commented, Failure> {
+    ) -> Result<Settled, Failure> {
         let creation = match facts.wishes.comment {
-            CommentWhen::Off => return Ok(Commented::Off),
+            CommentWhen::Off => return Ok(Commented::Off.into()),
             CommentWhen::Always => Creation::Wanted,
             CommentWhen::Changes => wanted(is_news(facts.report)),
             CommentWhen::Failures => wanted(facts.report.is_bad()),
@@ -134,10 +134,10 @@ impl<'a> GitHub<'a> {
         let client = Client::new(self.here)?;
         let found = pull_request::find(&client, &self.repository, self.here).await?;
         let Some(pull_request) = found else {
-            return Ok(Commented::Off);
+            return Ok(Commented::Off.into());
         };
         let Some(marker) = self.marker(&pull_request, facts.report)? else {
-            return Ok(Commented::Off);
+            return Ok(Commented::Off.into());
         };
         let around = Surroundings {
             secrets: facts.secrets.clone(),

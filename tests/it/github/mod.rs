@@ -6,6 +6,7 @@ mod described;
 mod events;
 mod gates;
 mod interrupts;
+mod meanwhile;
 mod proxy;
 mod refusals;
 mod twin;
