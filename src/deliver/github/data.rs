@@ -9,7 +9,7 @@ use super::{
     branch::{Branch, Changes, Head, Written},
     client::Client,
     failure::Failure,
-    history::{FOLDER, short},
+    history::{FOLDER, short, timings_of},
     names::{Repository, file_name, is_revision},
     writers::{Overtaken, Writers},
 };
@@ -182,12 +182,7 @@ impl<'a> Data<'a> {
             return Ok(None);
         }
         file.becomes(text, changes);
-        let timings = Kept::read(
-            branch,
-            head,
-            format!("timings/{}.json", file_name(self.suite)),
-        )
-        .await?;
+        let timings = Kept::read(branch, head, timings_of(self.suite)).await?;
         let known = timings
             .text
             .as_deref()

@@ -25,7 +25,7 @@ use self::{
     data::Data,
     history::Looked,
     marker::Marker,
-    names::{Repository, file_name, is_revision},
+    names::{Repository, is_revision},
     pull_request::PullRequest,
 };
 pub(crate) use self::{failure::Failure, writers::Overtaken};
@@ -85,8 +85,10 @@ impl<'a> GitHub<'a> {
         let Some(head) = branch.head().await? else {
             return Ok(Timings::default());
         };
-        let path = format!("timings/{}.json", file_name(suite));
-        let text = branch.file(&head, &path).await?.unwrap_or_default();
+        let text = branch
+            .file(&head, &history::timings_of(suite))
+            .await?
+            .unwrap_or_default();
         // A file that cannot be read, of whatever version, knows nothing.
         Ok(Timings::parse(&text).unwrap_or_default())
     }

@@ -406,6 +406,60 @@ fn a_pull_request_is_compared_with_where_it_branched_off() {
     assert_eq!(compared(&twin, Some(&head)), latest);
 }
 
+/// A pull request's gated run where each of sixty commits has a baseline of another suite, and the last of them one of
+/// this suite where `old`; the pull request begins ten commits before the newest.
+fn among_neighbours(old: bool) -> (Twin, Ran) {
+    let twin = Twin::start();
+    let name = |number: usize| hash(&format!("n{number}"));
+    {
+        let mut world = twin.world();
+        let all: Vec<(String, Vec<String>)> = (0..60)
+            .map(|number| (name(number), vec![name(number + 1)]))
+            .collect();
+        world.histories.insert("main".to_owned(), all.clone());
+        world.histories.insert(name(10), all[10..].to_vec());
+        let base = format!("main...{}", hash("head"));
+        world.merge_bases.insert(base, name(10));
+        let other =
+            json!({"format": "mcp-assert/baselines", "version": 1, "suites": {"other": {}}});
+        let of = |number| (format!("baseline/{}.json", name(number)), other.to_string());
+        let mut files: BTreeMap<String, String> = (0..60).map(of).collect();
+        if old {
+            files.insert("timings/evals.json".to_owned(), "{}".to_owned());
+        }
+        world.push(BRANCH, files);
+    }
+    let project = project(1).file(".git/HEAD", hash("head"));
+    let step = Step::pull_request(&twin, 5);
+    let ran = step.run(&project, &["--fail-on-regression", "--comment", "off"]);
+    (twin, ran)
+}
+
+#[test]
+fn of_a_new_suite_only_a_few_of_its_neighbours_baselines_are_read() {
+    let (twin, ran) = among_neighbours(false);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let why = "nothing: no run of this suite has left a baseline yet";
+    assert_eq!(told(&ran).as_deref(), Some(why));
+    let world = twin.world();
+    assert_eq!(world.count("GET", "/contents/baseline/"), 5);
+    assert!(world.asked.len() <= 13, "{:#?}", world.asked);
+}
+
+#[test]
+fn no_baseline_is_read_twice() {
+    let (twin, ran) = among_neighbours(true);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let why = "nothing: neither the merge base nor the last commits of `main` have a baseline";
+    assert_eq!(told(&ran).as_deref(), Some(why));
+    let mut asked = twin.world().asked.clone();
+    asked.retain(|it| it.contains("/contents/baseline/"));
+    let all = asked.len();
+    asked.sort();
+    asked.dedup();
+    assert_eq!((asked.len(), all), (60, 60));
+}
+
 #[test]
 fn a_push_is_compared_with_the_nearest_commit_before_it() {
     let twin = Twin::start();
