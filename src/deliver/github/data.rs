@@ -11,7 +11,7 @@ use super::{
     failure::Failure,
     history::{FOLDER, short, timings_of},
     names::{Repository, file_name, is_revision},
-    writers::{Overtaken, Writers},
+    writers::{Overtaken, Writer, Writers},
 };
 use crate::{
     deliver::facts::{Facts, Here, Wanted},
@@ -134,6 +134,14 @@ impl<'a> Data<'a> {
         self.facts.here.source.run
     }
 
+    fn writer(&self) -> Option<Writer> {
+        Some(Writer {
+            run: self.run()?,
+            attempt: self.facts.here.source.attempt,
+            verdict: self.facts.report.judgement.as_ref().map(|it| it.verdict),
+        })
+    }
+
     async fn badge(
         &self,
         branch: &Branch<'_>,
@@ -146,14 +154,15 @@ impl<'a> Data<'a> {
         let name = file_name(self.suite);
         let list = Kept::read(branch, head, BADGES.to_owned()).await?;
         let mut writers = Writers::parse(list.text.as_deref().unwrap_or_default());
-        let overtaken = Overtaken::of("badge", writers.of(&name), self.run());
+        let own = self.writer();
+        let overtaken = Overtaken::of_badge(writers.of(&name), own.as_ref());
         if overtaken.is_some() {
             return Ok(overtaken);
         }
         let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
         file.becomes(badge::render(self.facts.report), changes);
         // Also of a badge that stays: a run between the two is overtaken.
-        writers.note(name, self.run());
+        writers.note(name, own);
         list.becomes(writers.render(), changes);
         Ok(None)
     }
@@ -171,12 +180,17 @@ impl<'a> Data<'a> {
         let file = Kept::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
         let before = file.text.as_deref();
         let writer = before.and_then(|it| baselines::writer(it, self.suite));
-        let overtaken = Overtaken::of("baseline", writer, self.run());
+        let overtaken = Overtaken::of("baseline", writer.map(|(run, _)| run), self.run());
         if overtaken.is_some() {
             return Ok(overtaken);
         }
-        let new = Baseline::updated(self.known, report, Scope::Whole);
-        let text = baselines::with_suite(before, self.suite, &new, self.run());
+        let mut new = Baseline::updated(self.known, report, Scope::Whole);
+        let own = self.run().zip(self.facts.here.source.attempt);
+        if own.is_some() && writer == own.map(|(run, attempt)| (run, Some(attempt))) {
+            let beside = before.and_then(|it| baselines::of_suite(it, self.suite).ok()?);
+            new.keep_worst(beside.unwrap_or_default());
+        }
+        let text = baselines::with_suite(before, self.suite, &new, own);
         if before == Some(text.as_str()) {
             // All of this is there: only the answer to it was lost.
             return Ok(None);

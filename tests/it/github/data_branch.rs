@@ -195,13 +195,48 @@ fn an_older_run_that_ends_later_overwrites_nothing_of_a_newer_one() {
     // The commit before has its own baseline; the badge tells of the newest.
     assert_eq!(write("c1", 30, 1), says("0/1", "PASS", 1));
     assert_eq!(write("c2", 30, 1), says("0/1", "FAIL", 2));
-    assert_eq!(write("c2", 31, 1), says("1/1", "PASS", 0));
-    assert_eq!(write("c2", 32, 99), says("0/1", "FAIL", 0));
+    assert_eq!(write("c2", 32, 1), says("1/1", "PASS", 0));
+    assert_eq!(write("c2", 33, 99), says("0/1", "FAIL", 0));
     // What an older version wrote names no run.
     let mut files = twin.world().files(BRANCH);
     files.remove("badges.json");
     twin.world().push(BRANCH, files);
     assert_eq!(write("c1", 30, 1), says("1/1", "PASS", 0));
+}
+
+#[test]
+fn no_green_leg_of_a_run_hides_a_red_one_on_the_branch() {
+    let says = |badge: &str, status: &str| (badge.to_owned(), status.to_owned());
+    let (red, green) = (says("0/1", "FAIL"), says("1/1", "PASS"));
+    for order in [[99, 1], [1, 99]] {
+        let twin = Twin::start();
+        history(&twin);
+        let write = |(run, attempt), wanted| {
+            let step = Step::push(&twin, &hash("c2")).numbered(run).again(attempt);
+            let ran = step.run(&project(wanted), &WRITE);
+            let files = twin.world().files(BRANCH);
+            let badge: Value = serde_json::from_str(&files["badge/evals.json"]).unwrap();
+            let baseline = &files[&format!("baseline/{}.json", hash("c2"))];
+            let baseline: Value = serde_json::from_str(baseline).unwrap();
+            let status = &baseline["suites"]["evals"]["entries"][0]["status"];
+            let stays = "stays as another job or step of this run left it, which ended worse";
+            let told = ran.stdout.contains(stays);
+            assert_eq!(
+                told,
+                wanted == 1 && badge["message"] == "0/1",
+                "{}",
+                ran.stdout
+            );
+            says(badge["message"].as_str().unwrap(), status.as_str().unwrap())
+        };
+        let first = write((5, 1), order[0]);
+        assert_eq!(&first, if order[0] == 1 { &green } else { &red });
+        assert_eq!(write((5, 1), order[1]), red);
+        // The next attempt, and the next run, begin anew.
+        assert_eq!(write((5, 2), 1), green);
+        assert_eq!(write((6, 1), 99), red);
+        assert_eq!(write((7, 1), 1), green);
+    }
 }
 
 #[test]
