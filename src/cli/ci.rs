@@ -273,6 +273,11 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// Words that elsewhere say whether something is done, and name no file.
+const NO_PATHS: [&str; 10] = [
+    "auto", "true", "yes", "on", "always", "off", "false", "no", "none", "never",
+];
+
 /// Where something is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Store {
@@ -291,6 +296,15 @@ impl Store {
             "auto" => Ok(Self::Auto),
             "off" => Ok(Self::Off),
             "" => Err("expected `auto`, `off` or a path".to_owned()),
+            word if NO_PATHS.iter().any(|it| word.eq_ignore_ascii_case(it)) => {
+                let near = match word.to_ascii_lowercase().as_str() {
+                    "auto" | "true" | "yes" | "on" | "always" => "auto",
+                    _ => "off",
+                };
+                Err(format!(
+                    "expected `auto`, `off` or a path, did you mean `{near}`? a file of that name is `./{word}`"
+                ))
+            }
             path => Ok(Self::Path(PathBuf::from(path))),
         }
     }
@@ -369,6 +383,18 @@ mod tests {
     fn words_and_values_are_told_apart() {
         assert_eq!(Store::from_text("off"), Ok(Store::Off));
         assert_eq!(Store::from_text("./auto"), Ok(Store::Path("./auto".into())));
+        for (word, near) in [
+            ("true", "auto"),
+            ("Auto", "auto"),
+            ("OFF", "off"),
+            ("false", "off"),
+        ] {
+            let problem = Store::from_text(word).unwrap_err();
+            let wanted = format!("did you mean `{near}`? a file of that name is `./{word}`");
+            assert!(problem.ends_with(&wanted), "{problem}");
+        }
+        let named = "true.json";
+        assert_eq!(Store::from_text(named), Ok(Store::Path(named.into())));
         assert_eq!(Jobs::from_text("3"), Ok(Jobs::Exactly(3)));
         assert!(Jobs::from_text("0").is_err() && Jobs::from_text("many").is_err());
     }
