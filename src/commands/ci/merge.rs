@@ -58,6 +58,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         places.reads_run(&args.blobs);
     } else {
         places.reads_plan(&args.plan);
+        places.reads_blobs(&args.blobs);
     }
     if let Err(clash) = places.check() {
         wishes.files.clear();
