@@ -35,6 +35,7 @@ use crate::{
         RunReport,
         baseline::Baseline,
         comment::{COMMENT_BYTES, Surroundings, within},
+        source::workflow_file,
         timings::Timings,
         verdict::Verdict,
     },
@@ -196,7 +197,10 @@ impl<'a> GitHub<'a> {
     fn key(&self, job: Option<&str>, suite: Option<&str>) -> String {
         let source = &self.here.source;
         let workflow = match self.other() {
-            Some(other) => other.get("path").and_then(Value::as_str),
+            Some(other) => {
+                let path = other.get("path").and_then(Value::as_str);
+                path.map(workflow_file)
+            }
             None => source.workflow.as_deref(),
         };
         Marker::key([
