@@ -84,7 +84,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,
     /// The branch that holds badges, baselines and durations
-    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Run what a stranger's pull request holds, with the rights of this workflow
     #[arg(long)]
@@ -235,7 +235,7 @@ pub(crate) struct SinkArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) sarif: Option<PathBuf>,
     /// The branch that holds badges, baselines and durations
-    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Publish the badge on that branch
     #[arg(long, value_name = "WHETHER", default_value = "off")]
@@ -310,6 +310,14 @@ impl Store {
     }
 }
 
+/// Reads a branch by its name, which may be written in full.
+fn branch_name(text: &str) -> Result<String, String> {
+    match text.strip_prefix("refs/heads/").unwrap_or(text) {
+        "" => Err("expected the name of a branch".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
 /// How many assertions run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Jobs {
@@ -360,7 +368,7 @@ impl Percent {
 
 #[cfg(test)]
 mod tests {
-    use super::{Jobs, Percent, Store};
+    use super::{Jobs, Percent, Store, branch_name};
 
     #[test]
     fn percentages_are_exact() {
@@ -377,6 +385,13 @@ mod tests {
         ] {
             case(text, None);
         }
+    }
+
+    #[test]
+    fn a_branch_has_one_name_however_it_is_written() {
+        assert_eq!(branch_name("data"), Ok("data".to_owned()));
+        assert_eq!(branch_name("refs/heads/a/b"), Ok("a/b".to_owned()));
+        assert!(branch_name("").is_err() && branch_name("refs/heads/").is_err());
     }
 
     #[test]

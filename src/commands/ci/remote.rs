@@ -135,9 +135,12 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     if !wishes.contains(&Wanted::Yes) {
         return;
     }
-    let Ok(github) = GitHub::new(facts.here) else {
-        screen.note("the data branch was not written: there is no token");
-        return;
+    let github = match GitHub::new(facts.here) {
+        Ok(github) => github,
+        Err(failure) => {
+            screen.note(&format!("the data branch was not written: {failure}"));
+            return;
+        }
     };
     let branch = &facts.wishes.data_branch;
     match asked(screen, github.publish(facts, known.baseline.as_ref())) {

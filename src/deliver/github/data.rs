@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use super::{
     branch::{Branch, Changes, Head, Written},
-    client::Client,
     failure::Failure,
     history::{FOLDER, short, timings_of},
-    names::{Repository, file_name, is_revision},
+    names::{file_name, is_revision},
     writers::{Overtaken, Writer, Writers},
 };
 use crate::{
@@ -54,17 +53,14 @@ struct About {
 }
 
 /// Why nothing is written here; `None` when it may be.
-pub(super) async fn refusal(
-    client: &Client,
-    repository: &Repository,
-    here: &Here,
-) -> Result<Option<String>, Failure> {
+pub(super) async fn refusal(data: &Branch<'_>, here: &Here) -> Result<Option<String>, Failure> {
     let event = here.source.event.as_deref().unwrap_or_default();
     if !OWN_EVENTS.contains(&event) {
         return Ok(Some(format!("never under `{event}`")));
     }
     let told = here.event.get("repository");
     let branch = told.and_then(|it| it.get("default_branch")?.as_str());
+    let (client, repository) = (data.client, data.repository);
     let about = if let Some(branch) = branch {
         About {
             default_branch: branch.to_owned(),
@@ -74,13 +70,18 @@ pub(super) async fn refusal(
         // The payload of a schedule tells little.
         client.get(&repository.path("")).await?
     };
-    Ok(refusal_by(&about, here))
+    Ok(refusal_by(&about, data.name, here))
 }
 
-fn refusal_by(about: &About, here: &Here) -> Option<String> {
+fn refusal_by(about: &About, data: &str, here: &Here) -> Option<String> {
     let wanted = format!("refs/heads/{}", about.default_branch);
     if about.fork {
         return Some("never from a fork".to_owned());
+    }
+    if data == about.default_branch {
+        return Some(
+            "it is the default branch, and holds the code; `badge-branch` names another".to_owned(),
+        );
     }
     if here.source.reference.as_deref() != Some(&wanted) {
         return Some(format!(

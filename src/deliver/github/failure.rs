@@ -12,6 +12,9 @@ pub(crate) enum Failure {
     /// There is no repository to ask about.
     #[error("there is no repository; GITHUB_REPOSITORY names it")]
     NoRepository,
+    /// The repository cannot be one.
+    #[error("GITHUB_REPOSITORY is `{0}`, and not `owner/name`")]
+    BadRepository(String),
     /// The event does not say what is to be asked about.
     #[error("the event's payload does not tell `{0}`")]
     Untold(&'static str),
@@ -59,18 +62,25 @@ pub(crate) enum Failure {
     /// Somebody else was faster each time.
     #[error("others changed it at the same time, {0} times in a row")]
     Contended(u32),
+    /// It is in the way of others each time, or GitHub of its own; nobody but GitHub can say which.
+    #[error("it could not be changed, {tries} times in a row: {said}")]
+    InConflict {
+        /// How often it was tried.
+        tries: u32,
+        /// What GitHub said last.
+        said: Box<Failure>,
+    },
 }
 
 impl Failure {
     /// Whether what was asked for is not there, or not for us to see.
     pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Self::Refused { status: 404, .. })
+        self.is_status(404)
     }
 
     /// Whether the state it was asked in has changed, by GitHub's own words where the status may mean a rule as well.
     pub(super) fn is_conflict(&self) -> bool {
         match self {
-            Self::Refused { status: 409, .. } => true,
             Self::Refused {
                 status: 422,
                 message,
@@ -78,6 +88,7 @@ impl Failure {
             Self::Refused { .. }
             | Self::NoToken
             | Self::NoRepository
+            | Self::BadRepository(_)
             | Self::Untold(_)
             | Self::Setup(_)
             | Self::Interrupted
@@ -90,13 +101,14 @@ impl Failure {
             | Self::Unreachable(_)
             | Self::Odd(_)
             | Self::TooMany
+            | Self::InConflict { .. }
             | Self::Contended(_) => false,
         }
     }
 
-    /// Whether what was asked cannot be done, for a reason that its words tell.
-    pub(super) fn is_unprocessable(&self) -> bool {
-        matches!(self, Self::Refused { status: 422, .. })
+    /// Whether GitHub refused it with this status.
+    pub(super) fn is_status(&self, wanted: u16) -> bool {
+        matches!(self, Self::Refused { status, .. } if *status == wanted)
     }
 
     /// Whether it may have taken effect.
@@ -112,6 +124,7 @@ impl Failure {
             Self::Forbidden(_) => true,
             Self::NoToken
             | Self::NoRepository
+            | Self::BadRepository(_)
             | Self::Untold(_)
             | Self::Setup(_)
             | Self::Interrupted
@@ -123,6 +136,7 @@ impl Failure {
             | Self::Unreachable(_)
             | Self::Odd(_)
             | Self::TooMany
+            | Self::InConflict { .. }
             | Self::Contended(_) => false,
         }
     }

@@ -39,7 +39,7 @@ use crate::{
         timings::Timings,
         verdict::Verdict,
     },
-    words::address::encoded,
+    words::{address::encoded, text::head},
 };
 
 /// The repository that this process runs for, with the right to ask.
@@ -67,8 +67,9 @@ impl<'a> GitHub<'a> {
     pub(crate) fn new(here: &'a Here) -> Result<Self, Failure> {
         here.token().ok_or(Failure::NoToken)?;
         let name = here.source.repository.as_deref();
-        let repository = name.and_then(Repository::from_name);
-        let repository = repository.ok_or(Failure::NoRepository)?;
+        let name = name.ok_or(Failure::NoRepository)?;
+        let repository = Repository::from_name(name);
+        let repository = repository.ok_or_else(|| Failure::BadRepository(head(name, 100)))?;
         Ok(Self { here, repository })
     }
 
@@ -112,10 +113,10 @@ impl<'a> GitHub<'a> {
             return Ok(Published::Nothing);
         };
         let client = Client::new(self.here)?;
-        if let Some(reason) = data::refusal(&client, &self.repository, self.here).await? {
+        let branch = self.branch(&client, &facts.wishes.data_branch);
+        if let Some(reason) = data::refusal(&branch, self.here).await? {
             return Ok(Published::NotHere(reason));
         }
-        let branch = self.branch(&client, &facts.wishes.data_branch);
         Ok(match data.write(&branch).await? {
             (Written::Written, overtaken) => Published::Written(overtaken),
             (Written::Unchanged, overtaken) => Published::Unchanged(overtaken),

@@ -334,6 +334,66 @@ fn a_rule_against_writing_is_told_in_githubs_words_and_met_once() {
 }
 
 #[test]
+fn a_conflict_that_stays_is_told_in_githubs_words() {
+    let twin = Twin::start();
+    history(&twin);
+    pushed(&twin, 1, 1);
+    let words = "Repository is locked for migration";
+    twin.world()
+        .fault("PATCH", "/git/refs", 9, Fault::Says(409, words));
+    let step = Step::push(&twin, &hash("c2")).numbered(2);
+    let ran = step.run(&project(1), &WRITE);
+    assert_eq!(ran.code, 0);
+    let said = format!("5 times in a row: GitHub answered with 409: {words}");
+    assert!(ran.stdout.contains(&said), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("others changed it"), "{}", ran.stdout);
+    // One that passes is none.
+    let twin = Twin::start();
+    history(&twin);
+    pushed(&twin, 1, 1);
+    twin.world()
+        .fault("PATCH", "/git/refs", 1, Fault::Says(409, words));
+    assert_eq!(pushed(&twin, 2, 1), 0);
+    assert_eq!(twin.world().log(BRANCH).len(), 2);
+}
+
+#[test]
+fn the_branch_is_another_than_the_codes_whatever_its_name_is_written_like() {
+    for name in ["main", "refs/heads/main"] {
+        let twin = Twin::start();
+        let options = [&WRITE[..], &["--badge-branch", name]].concat();
+        let ran = Step::push(&twin, &hash("c1")).run(&project(1), &options);
+        assert_eq!(ran.code, 0);
+        let said = "the branch `main` is not written: it is the default branch";
+        assert!(
+            ran.stdout.contains(said) || ran.stderr.contains(said),
+            "{}{}",
+            ran.stdout,
+            ran.stderr
+        );
+        assert!(twin.world().refs.is_empty());
+    }
+    let twin = Twin::start();
+    let options = [&WRITE[..], &["--badge-branch", "refs/heads/data"]].concat();
+    Step::push(&twin, &hash("c1")).run(&project(1), &options);
+    assert_eq!(twin.world().log("data").len(), 1);
+}
+
+#[test]
+fn a_repository_that_cannot_be_one_is_no_missing_token() {
+    let twin = Twin::start();
+    let (step, project) = (Step::push(&twin, &hash("c1")), project(1));
+    let mut command = step.command(&project, &WRITE);
+    command.env("GITHUB_REPOSITORY", "a/b/c");
+    let ran = step.finish(&project, command);
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    let said =
+        "the data branch was not written: GITHUB_REPOSITORY is `a/b/c`, and not `owner/name`";
+    assert!(all.contains(said), "{all}");
+    assert!(!all.contains("no token"), "{all}");
+}
+
+#[test]
 fn a_token_that_only_reads_leaves_the_verdict() {
     let twin = Twin::start();
     twin.world().read_only = true;
