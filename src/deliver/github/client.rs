@@ -250,9 +250,10 @@ impl Client {
         let Some(wait) = wait else {
             return Err(Failure::Limited);
         };
-        match self.patience.wait(wait).await {
-            true => Ok(()),
-            false => Err(Failure::Limited),
+        if self.patience.wait(wait).await {
+            Ok(())
+        } else {
+            Err(Failure::Limited)
         }
     }
 

@@ -68,7 +68,7 @@ pub(crate) enum Failure {
         /// How often it was tried.
         tries: u32,
         /// What GitHub said last.
-        said: Box<Failure>,
+        said: Box<Self>,
     },
 }
 

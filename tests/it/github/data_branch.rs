@@ -219,8 +219,8 @@ fn no_green_leg_of_a_run_hides_a_red_one_on_the_branch() {
             let baseline = &files[&format!("baseline/{}.json", hash("c2"))];
             let baseline: Value = serde_json::from_str(baseline).unwrap();
             let status = &baseline["suites"]["evals"]["entries"][0]["status"];
-            let stays = "stays as another job or step of this run left it, which ended worse";
-            let told = ran.stdout.contains(stays);
+            let left = "stays as another job or step of this run left it, which ended worse";
+            let told = ran.stdout.contains(left);
             assert_eq!(
                 told,
                 wanted == 1 && badge["message"] == "0/1",

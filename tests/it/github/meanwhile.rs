@@ -10,6 +10,9 @@ const RED: u32 = 99;
 const GREEN: u32 = 1;
 const COMMENTS: &str = "/issues/5/comments";
 
+/// What happens to the world.
+type Change = fn(&mut World);
+
 /// Speaks in a run on a pull request; what became of the comment, and what was said.
 fn speak(twin: &Twin, run: u64, wanted: u32) -> (String, Ran) {
     let project = Project::with_suite(&suite(wanted));
@@ -84,7 +87,7 @@ fn a_comment_that_is_made_is_told_as_made_whatever_comes_after_it() {
     let forbidding = |world: &mut World| {
         world.fault("GET", COMMENTS, 9, Fault::Status(403, Vec::new()));
     };
-    let cases: [(fn(&mut World), &str); 2] = [
+    let cases: [(Change, &str); 2] = [
         (failing, "GitHub answered with 502"),
         (forbidding, "GitHub answered with 403: a fault"),
     ];
