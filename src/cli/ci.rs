@@ -84,7 +84,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "auto|off|PATH", default_value = "auto", value_parser = Store::from_text)]
     pub(crate) baseline: Store,
     /// The branch that holds badges, baselines and durations
-    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Run what a stranger's pull request holds, with the rights of this workflow
     #[arg(long)]
@@ -235,7 +235,7 @@ pub(crate) struct SinkArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) sarif: Option<PathBuf>,
     /// The branch that holds badges, baselines and durations
-    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data")]
+    #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Publish the badge on that branch
     #[arg(long, value_name = "WHETHER", default_value = "off")]
@@ -273,6 +273,11 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// Words that elsewhere say whether something is done, and name no file.
+const NO_PATHS: [&str; 10] = [
+    "auto", "true", "yes", "on", "always", "off", "false", "no", "none", "never",
+];
+
 /// Where something is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Store {
@@ -291,8 +296,25 @@ impl Store {
             "auto" => Ok(Self::Auto),
             "off" => Ok(Self::Off),
             "" => Err("expected `auto`, `off` or a path".to_owned()),
+            word if NO_PATHS.iter().any(|it| word.eq_ignore_ascii_case(it)) => {
+                let near = match word.to_ascii_lowercase().as_str() {
+                    "auto" | "true" | "yes" | "on" | "always" => "auto",
+                    _ => "off",
+                };
+                Err(format!(
+                    "expected `auto`, `off` or a path, did you mean `{near}`? a file of that name is `./{word}`"
+                ))
+            }
             path => Ok(Self::Path(PathBuf::from(path))),
         }
+    }
+}
+
+/// Reads a branch by its name, which may be written in full.
+fn branch_name(text: &str) -> Result<String, String> {
+    match text.strip_prefix("refs/heads/").unwrap_or(text) {
+        "" => Err("expected the name of a branch".to_owned()),
+        name => Ok(name.to_owned()),
     }
 }
 
@@ -346,7 +368,7 @@ impl Percent {
 
 #[cfg(test)]
 mod tests {
-    use super::{Jobs, Percent, Store};
+    use super::{Jobs, Percent, Store, branch_name};
 
     #[test]
     fn percentages_are_exact() {
@@ -366,9 +388,28 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_has_one_name_however_it_is_written() {
+        assert_eq!(branch_name("data"), Ok("data".to_owned()));
+        assert_eq!(branch_name("refs/heads/a/b"), Ok("a/b".to_owned()));
+        assert!(branch_name("").is_err() && branch_name("refs/heads/").is_err());
+    }
+
+    #[test]
     fn words_and_values_are_told_apart() {
         assert_eq!(Store::from_text("off"), Ok(Store::Off));
         assert_eq!(Store::from_text("./auto"), Ok(Store::Path("./auto".into())));
+        for (word, near) in [
+            ("true", "auto"),
+            ("Auto", "auto"),
+            ("OFF", "off"),
+            ("false", "off"),
+        ] {
+            let problem = Store::from_text(word).unwrap_err();
+            let wanted = format!("did you mean `{near}`? a file of that name is `./{word}`");
+            assert!(problem.ends_with(&wanted), "{problem}");
+        }
+        let named = "true.json";
+        assert_eq!(Store::from_text(named), Ok(Store::Path(named.into())));
         assert_eq!(Jobs::from_text("3"), Ok(Jobs::Exactly(3)));
         assert!(Jobs::from_text("0").is_err() && Jobs::from_text("many").is_err());
     }

@@ -34,6 +34,8 @@ pub(crate) enum Shape {
 pub(crate) struct Input {
     /// Its name, also that of the option.
     pub(crate) name: String,
+    /// Other names that its option has.
+    pub(crate) aliases: Vec<String>,
     /// What it means, in one sentence without a period.
     pub(crate) help: String,
     /// What it is when nothing is given; may be empty.
@@ -149,6 +151,12 @@ fn input(argument: &Arg, mode: Mode) -> Input {
     };
     Input {
         name: argument.get_long().unwrap_or_default().to_owned(),
+        aliases: argument
+            .get_visible_aliases()
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect(),
         help: argument
             .get_help()
             .map(ToString::to_string)

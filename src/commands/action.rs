@@ -194,7 +194,12 @@ fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
     if former || names().any(|known| known == name) {
         return Ok(());
     }
-    let near = nearest(name, names()).map(|near| format!(", did you mean `{near}`?"));
+    let is_alias = |input: &&Input| input.aliases.iter().any(|alias| alias == name);
+    let near = match known.iter().find(is_alias) {
+        Some(input) => Some(input.name.as_str()),
+        None => nearest(name, names()),
+    };
+    let near = near.map(|near| format!(", did you mean `{near}`?"));
     Err(format!(
         "there is no input `{}`{}\n  inputs: {}",
         clean(name),
@@ -323,6 +328,14 @@ mod tests {
         case(
             &[("INPUT_FAIL_ON_REGRESSION", "true")],
             "did you mean `fail-on-regression`?",
+        );
+        case(
+            &[("INPUT_DOCKER", "node:22")],
+            "there is no input `docker`, did you mean `image`?",
+        );
+        case(
+            &[("INPUT_SAVE-BASELINE", "auto")],
+            "did you mean `update-baseline`?",
         );
         case(&[("INPUT_ARGS", "x")], "inputs: suite, ");
         case(&[("INPUT_MODE", "shrad")], "did you mean `shard`?");

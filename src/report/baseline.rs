@@ -237,6 +237,22 @@ impl Baseline {
         Some(known)
     }
 
+    /// Joins what another part of the same run said: of each assertion the worse, so that no green leg of a matrix hides
+    /// a red one.
+    pub(crate) fn keep_worst(&mut self, beside: Self) {
+        let keep = |own: &mut BTreeMap<String, Entry>, other: BTreeMap<String, Entry>| {
+            for (key, entry) in other {
+                match own.get(&key) {
+                    Some(known) if known.rank() <= entry.rank() => {}
+                    Some(_) | None => _ = own.insert(key, entry),
+                }
+            }
+        };
+        keep(&mut self.by_id, beside.by_id);
+        keep(&mut self.by_name, beside.by_name);
+        joined::add_unknown(&mut self.catalogs, &beside.catalogs);
+    }
+
     /// The baseline after a run. An assertion that was skipped or not observed keeps what is known of it, so that a
     /// pass, a skip and a failure in turn are still a regression; of a part of the suite the rest is kept.
     pub(crate) fn updated(old: Option<&Self>, report: &RunReport, scope: Scope) -> Self {
@@ -282,6 +298,17 @@ impl Baseline {
             }
         }
         new
+    }
+}
+
+impl Entry {
+    /// How bad it is: what is red before what is green, then what was executed before what was not.
+    fn rank(&self) -> (bool, bool) {
+        let is_red = match self.status {
+            Status::Fail | Status::Error => true,
+            Status::Pass | Status::Skip => false,
+        };
+        (!is_red, self.skipped || self.status == Status::Skip)
     }
 }
 
@@ -405,6 +432,34 @@ mod tests {
             r#"{"format": "mcp-assert/baseline", "version": 2, "entries": []}"#,
             "its `version`",
         );
+    }
+
+    #[test]
+    fn of_two_parts_of_a_run_the_worse_is_kept_of_each_assertion() {
+        let entry = |status: &str, more: &str| {
+            let text = format!(
+                r#"{{"entries": [{{"id": "x", "name": "x", "status": "{status}"{more}}}]}}"#
+            );
+            Baseline::parse(&text).unwrap()
+        };
+        let case = |own: Baseline, other: Baseline, wanted: &Baseline| {
+            let mut joined = own;
+            joined.keep_worst(other);
+            assert_eq!(&joined, wanted);
+        };
+        let (pass, fail) = (entry("PASS", ""), entry("FAIL", ""));
+        let (skip, skipped) = (entry("SKIP", ""), entry("PASS", r#", "skipped": true"#));
+        for (one, other, worse) in [
+            (&pass, &fail, &fail),
+            (&pass, &skip, &pass),
+            (&pass, &skipped, &pass),
+            (&fail, &skip, &fail),
+            (&pass, &Baseline::default(), &pass),
+        ] {
+            case(one.clone(), other.clone(), worse);
+            case(other.clone(), one.clone(), worse);
+        }
+        case(entry("ERROR", ""), fail, &entry("ERROR", ""));
     }
 
     #[test]

@@ -13,8 +13,9 @@ const FORMAT: &str = "mcp-assert/baselines";
 /// The version of the format.
 const VERSION: u64 = 1;
 
-/// Where beside a baseline the run stands that wrote it.
+/// Where beside a baseline the run stands that wrote it, and its attempt.
 const RUN: &str = "run";
+const ATTEMPT: &str = "attempt";
 
 /// Commits whose baselines are kept.
 const MOST_KEPT: usize = 200;
@@ -25,23 +26,26 @@ pub(crate) fn of_suite(file: &str, suite: &str) -> Result<Option<Baseline>, Stri
     suites.remove(suite).map(Baseline::from_value).transpose()
 }
 
-/// The run that wrote the baseline of a suite, where the file says so.
-pub(crate) fn writer(file: &str, suite: &str) -> Option<u64> {
-    suites(file).ok()?.get(suite)?.get(RUN)?.as_u64()
+/// The run that wrote the baseline of a suite, and its attempt, where the file says so.
+pub(crate) fn writer(file: &str, suite: &str) -> Option<(u64, Option<u64>)> {
+    let suites = suites(file).ok()?;
+    let number = |name: &str| suites.get(suite)?.get(name)?.as_u64();
+    Some((number(RUN)?, number(ATTEMPT)))
 }
 
-/// The file with the baseline of a suite in it, and which run wrote that.
+/// The file with the baseline of a suite in it, and which attempt of a run wrote that.
 pub(crate) fn with_suite(
     file: Option<&str>,
     suite: &str,
     baseline: &Baseline,
-    run: Option<u64>,
+    writer: Option<(u64, u64)>,
 ) -> String {
     // A file that cannot be read, of whatever version, is replaced.
     let mut suites = file.and_then(|it| suites(it).ok()).unwrap_or_default();
     let mut baseline = baseline.to_value();
-    if let Some(run) = run {
+    if let Some((run, attempt)) = writer {
         baseline[RUN] = json!(run);
+        baseline[ATTEMPT] = json!(attempt);
     }
     suites.insert(suite.to_owned(), baseline);
     let mut file = json!({"format": FORMAT, "version": VERSION, "suites": suites});
@@ -108,11 +112,11 @@ mod tests {
     #[test]
     fn suites_of_a_commit_stand_beside_each_other() {
         let baseline = Baseline::updated(None, &sample(), Scope::Whole);
-        let one = with_suite(None, "one", &baseline, Some(31));
+        let one = with_suite(None, "one", &baseline, Some((31, 2)));
         let both = with_suite(Some(&one), "two", &Baseline::default(), None);
         assert_eq!(
             (writer(&both, "one"), writer(&both, "two")),
-            (Some(31), None)
+            (Some((31, Some(2))), None)
         );
         assert_eq!(of_suite(&both, "one"), Ok(Some(baseline)));
         assert_eq!(of_suite(&both, "two"), Ok(Some(Baseline::default())));

@@ -34,3 +34,28 @@ pub(crate) struct Source {
     /// The suites as they were named, one a line.
     pub(crate) suite: Option<String>,
 }
+
+/// The file of a workflow, of which GitHub may say behind it at which revision it ran: `ci.yml@refs/heads/main`.
+pub(crate) fn workflow_file(path: &str) -> &str {
+    let ends = [".yml@", ".yaml@"].into_iter();
+    let end = ends
+        .filter_map(|end| Some(path.find(end)? + end.len() - 1))
+        .min();
+    end.map_or(path, |end| &path[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::workflow_file;
+
+    #[test]
+    fn a_workflow_is_its_file_at_whatever_revision() {
+        let case = |path: &str, wanted: &str| assert_eq!(workflow_file(path), wanted, "{path}");
+        case("a/ci.yml", "a/ci.yml");
+        case("a/ci.yml@refs/heads/main", "a/ci.yml");
+        case("a/ci.yaml@v1", "a/ci.yaml");
+        case("a/ci@2.yml", "a/ci@2.yml");
+        case("a/ci@2.yml@x@y.yml", "a/ci@2.yml");
+        case("", "");
+    }
+}

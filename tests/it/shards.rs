@@ -462,6 +462,21 @@ fn doubled_and_unplanned_assertions_are_named() {
 }
 
 #[test]
+fn no_report_is_written_over_a_result_that_is_merged() {
+    let project = divided("hello");
+    let blob = "mcp-assert-blobs/mcp-assert-blob-evals-1-of-3-attempt-1/mcp-assert-blob.json";
+    let kept = project.read(blob);
+    for option in ["--junit", "--report-json", "--update-baseline"] {
+        let wanted = format!("`{option}` would write over `{blob}`, which `--blobs` reads");
+        expect(&merge(&project, &[option, blob]), 2, "invalid", &[&wanted]);
+        assert_eq!(project.read(blob), kept);
+    }
+    // Beside them there is room.
+    let beside = ["--junit", "mcp-assert-blobs/new.xml"];
+    expect(&merge(&project, &beside), 0, "pass", &[]);
+}
+
+#[test]
 fn links_and_what_is_no_result_make_the_merge_red() {
     let project = divided("hello");
     let stray = project.path().join("mcp-assert-blobs/stray.json");

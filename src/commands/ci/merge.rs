@@ -19,7 +19,7 @@ use crate::{
         RunReport,
         failure::Frames,
         merge::{self, Blobs, Merged, Needs},
-        source::Source,
+        source::{Source, workflow_file},
         verdict::{Cause, Demands, Gate, Judgement, Verdict},
     },
     words::exit::ExitCode,
@@ -63,6 +63,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         places.reads_run(&args.blobs);
     } else {
         places.reads_plan(&args.plan);
+        places.reads_blobs(&args.blobs);
     }
     let misuse = places.check().err().map(|clash| cause_of(&clash));
     if misuse.is_some() {
@@ -126,7 +127,7 @@ fn told_by_event(here: &Here, told: Source) -> Source {
         reference: text("head_branch").map(|branch| format!("refs/heads/{branch}")),
         event: text("event"),
         pull_request: None,
-        workflow: text("path"),
+        workflow: text("path").map(|path| workflow_file(&path).to_owned()),
         job: told.job,
         run: number("id"),
         attempt: number("run_attempt"),

@@ -1,6 +1,7 @@
 //! The files that a job writes: each is its own, and none is one that the job is made of.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -28,6 +29,8 @@ pub(super) struct Places {
     pub(super) written: Vec<Named>,
     /// What it reads besides its suites, and what alone may write there too.
     pub(super) read: Vec<(Named, Option<&'static str>)>,
+    /// The folder whose files it reads, all of them.
+    pub(super) blobs: Option<PathBuf>,
     /// The suites as they were named.
     pub(super) suites: Vec<PathBuf>,
     /// The files of the suites, once they are known.
@@ -69,10 +72,15 @@ impl Places {
         self.read.push((Named::new("--plan", plan), None));
     }
 
+    /// Notes the folder of the shards' results.
+    pub(super) fn reads_blobs(&mut self, folder: &Path) {
+        self.blobs = Some(folder.to_owned());
+    }
+
     /// Notes the run that is told again. It may be stored where it is.
     pub(super) fn reads_run(&mut self, run: &Path) {
         let again = option(Format::RunJson);
-        self.read.push((Named::new("--blobs", run), Some(again)));
+        self.read.push((Named::new(BLOBS, run), Some(again)));
     }
 
     /// Refuses a file that would be lost, and `-`: standard output is the log of the job.
@@ -87,13 +95,21 @@ impl Places {
             .with_help("name a file; `run` writes a report to stdout"));
         }
         let base = &self.environment.directory;
+        let blobs = self.blobs.as_deref();
+        let blobs = blobs.and_then(|folder| fs::canonicalize(base.join(folder)).ok());
+        let is_blob =
+            |file: &Path| file.is_file() && blobs.as_ref().is_some_and(|it| file.starts_with(it));
         let stays = |writes: &Named, file: &Path| {
             let is = |path: &Path| clash::file(&base.join(path)).as_deref() == Some(file);
             let read = self.read.iter().find(|(named, may_write)| {
                 *may_write != Some(writes.by.as_str()) && is(&named.path)
             });
-            if let Some((named, _)) = read {
-                return Some(format!("which `{}` reads", named.by));
+            let by = match read {
+                Some((named, _)) => Some(named.by.as_str()),
+                None => is_blob(file).then_some(BLOBS),
+            };
+            if let Some(by) = by {
+                return Some(format!("which `{by}` reads"));
             }
             let of_suite = self.files.holds(file) || self.suites.iter().any(|path| is(path));
             let own = || command_file::stays(file, &self.environment);
@@ -109,6 +125,9 @@ impl Places {
         }
     }
 }
+
+/// The option that names what is merged.
+const BLOBS: &str = "--blobs";
 
 /// The option that names the next baseline.
 const UPDATE: &str = "--update-baseline";

@@ -9,7 +9,7 @@ use crate::{
         facts::{CommentWhen, Facts, Here, Wanted, Wishes},
         github::{
             Failure, GitHub, Overtaken, Published,
-            comment::Commented,
+            comment::{Commented, Settled},
             history::{Found, Looked},
         },
     },
@@ -135,9 +135,12 @@ pub(super) fn publish(facts: &Facts<'_>, known: &Known, screen: &Screen) {
     if !wishes.contains(&Wanted::Yes) {
         return;
     }
-    let Ok(github) = GitHub::new(facts.here) else {
-        screen.note("the data branch was not written: there is no token");
-        return;
+    let github = match GitHub::new(facts.here) {
+        Ok(github) => github,
+        Err(failure) => {
+            screen.note(&format!("the data branch was not written: {failure}"));
+            return;
+        }
     };
     let branch = &facts.wishes.data_branch;
     match asked(screen, github.publish(facts, known.baseline.as_ref())) {
@@ -183,7 +186,17 @@ pub(super) fn comment(facts: &Facts<'_>, screen: &Screen) -> Commented {
         Err(_) => return Commented::Off,
     };
     match asked(screen, github.comment(facts)) {
-        Ok(commented) => commented,
+        Ok(Settled { commented, open }) => {
+            if let Some(failure) = open {
+                let said = format!(
+                    "the comment on the pull request is {}, but it may not be the only one, or hide \
+                     that another job of this run is red: {failure}",
+                    commented.word()
+                );
+                say(facts.here, screen, said);
+            }
+            commented
+        }
         Err(failure) => {
             let what = unchanged(&failure);
             let way_out = if github.is_fork() {

@@ -79,6 +79,8 @@ struct Made {
 enum Pushed {
     Yes,
     Overtaken,
+    /// As GitHub says it, which may mean something else as well.
+    InConflict(Failure),
 }
 
 impl Branch<'_> {
@@ -132,19 +134,27 @@ impl Branch<'_> {
         message: &str,
         mut changes: impl AsyncFnMut(Option<&Head>) -> Result<Changes, Failure>,
     ) -> Result<Written, Failure> {
-        for attempt in 1..=TRIES {
+        let mut attempt = 1;
+        loop {
             let head = self.head().await?;
             let wanted = changes(head.as_ref()).await?;
             if wanted.is_empty() {
                 return Ok(Written::Unchanged);
             }
-            match self.commit(head.as_ref(), &wanted, message).await? {
+            let failure = match self.commit(head.as_ref(), &wanted, message).await? {
                 Pushed::Yes => return Ok(Written::Written),
-                Pushed::Overtaken if attempt < TRIES => sleep(jitter(attempt)).await,
-                Pushed::Overtaken => {}
+                Pushed::Overtaken => Failure::Contended(TRIES),
+                Pushed::InConflict(said) => Failure::InConflict {
+                    tries: TRIES,
+                    said: Box::new(said),
+                },
+            };
+            if attempt == TRIES {
+                return Err(failure);
             }
+            sleep(jitter(attempt)).await;
+            attempt += 1;
         }
-        Err(Failure::Contended(TRIES))
     }
 
     async fn commit(
@@ -176,9 +186,10 @@ impl Branch<'_> {
         };
         match pushed {
             Ok(_) => Ok(Pushed::Yes),
+            Err(failure) if failure.is_status(409) => Ok(Pushed::InConflict(failure)),
             // Whether it took effect shows when the branch is read again: then nothing is left to change.
             Err(failure) if failure.is_conflict() || failure.is_unclear() => Ok(Pushed::Overtaken),
-            Err(failure) if failure.is_unprocessable() && self.has_moved(head).await => {
+            Err(failure) if failure.is_status(422) && self.has_moved(head).await => {
                 Ok(Pushed::Overtaken)
             }
             Err(failure) => Err(failure),

@@ -1,7 +1,7 @@
-//! Requests to GitHub's API, one at a time, each within a deadline: which are repeated, what a refusal means, how
-//! long a rate limit is waited for. What is asked is known by the files beside this one.
+//! Requests to GitHub's API, one at a time, each within a deadline: which are repeated, which are asked elsewhere. What
+//! an answer means is known by `answer`, what is asked by the files beside this one.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use http::{HeaderValue, Method, header, request};
 use http_body_util::{BodyExt, Limited};
@@ -18,12 +18,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{failure::Failure, proxy::Proxy};
-use crate::{
-    deliver::facts::Here,
-    tls,
-    words::text::{clean, head},
+use super::{
+    answer::{Answer, Asked, Meaning, shown},
+    failure::Failure,
+    patience::Patience,
+    proxy::Proxy,
 };
+use crate::{deliver::facts::Here, tls, words::redact::Secrets};
 
 /// How long making a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,14 +32,11 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long a request may take.
 const REQUEST: Duration = Duration::from_secs(30);
 
-/// How long everything together may take.
-const SINK: Duration = Duration::from_mins(1);
-
-/// The longest that a rate limit is waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
-
 /// How often what may be repeated is tried.
 const TRIES: u32 = 3;
+
+/// How often a question is asked elsewhere.
+const MOST_MOVES: u32 = 3;
 
 /// The pause before the second try; it doubles.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -58,16 +56,9 @@ pub(super) struct Client {
     graphql: String,
     authorization: HeaderValue,
     proxy: Option<Proxy>,
-    deadline: Instant,
-}
-
-/// An answer that came.
-struct Answer {
-    status: u16,
-    retry_after: Option<u64>,
-    remaining: Option<u64>,
-    reset: Option<u64>,
-    text: String,
+    patience: Patience,
+    /// What nothing that GitHub says may show.
+    secrets: Secrets,
 }
 
 /// One question.
@@ -76,6 +67,7 @@ struct Question<'a> {
     url: String,
     body: Option<&'a Value>,
     accept: &'static str,
+    asked: Asked,
 }
 
 impl Client {
@@ -85,6 +77,8 @@ impl Client {
         let mut authorization = HeaderValue::from_str(&format!("Bearer {token}"))
             .map_err(|_| Failure::Setup("the token holds signs that no token has".to_owned()))?;
         authorization.set_sensitive(true);
+        let mut secrets = Secrets::default();
+        secrets.add_token(token);
         let variable = |name: &str| {
             let value = here.environment.variable(name).unwrap_or_default();
             let value = value.trim().trim_end_matches('/');
@@ -112,14 +106,15 @@ impl Client {
             graphql,
             authorization,
             proxy,
-            deadline: Instant::now() + SINK,
+            patience: Patience::new(),
+            secrets,
         })
     }
 
     /// Reads something.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let text = self.ask(self.question(Method::GET, path, None)).await?;
-        read(&text)
+        self.read(&text)
     }
 
     /// Reads something that may not be there.
@@ -149,7 +144,7 @@ impl Client {
         body: &Value,
     ) -> Result<T, Failure> {
         let question = self.question(Method::POST, path, Some(body));
-        read(&self.ask(question).await?)
+        self.read(&self.ask(question).await?)
     }
 
     /// Changes something.
@@ -159,7 +154,7 @@ impl Client {
         body: &Value,
     ) -> Result<T, Failure> {
         let question = self.question(Method::PATCH, path, Some(body));
-        read(&self.ask(question).await?)
+        self.read(&self.ask(question).await?)
     }
 
     /// Removes something; that it is gone already is as good.
@@ -181,6 +176,7 @@ impl Client {
                 url: self.graphql.clone(),
                 body: Some(&body),
                 accept: JSON,
+                asked: Asked::Query,
             };
             match self.ask(question).await {
                 Err(failure) if failure.is_unclear() && tries < TRIES => {
@@ -190,7 +186,7 @@ impl Client {
                 Err(Failure::Unclear(problem)) => return Err(Failure::Unreachable(problem)),
                 Err(failure) => return Err(failure),
                 Ok(text) => {
-                    let mut answer: Value = read(&text)?;
+                    let mut answer: Value = self.read(&text)?;
                     return match answer.get_mut("data").map(Value::take) {
                         Some(data) if !data.is_null() => Ok(data),
                         Some(_) | None => Err(Failure::Odd("a query without data".to_owned())),
@@ -206,34 +202,42 @@ impl Client {
             url: format!("{}{path}", self.api),
             body,
             accept: JSON,
+            asked: Asked::Resource,
         }
     }
 
     /// Asks until there is an answer to go by.
-    async fn ask(&self, question: Question<'_>) -> Result<String, Failure> {
+    async fn ask(&self, mut question: Question<'_>) -> Result<String, Failure> {
         // Nobody knows whether a POST without an answer took effect; all others may be repeated.
         let repeatable = question.method != Method::POST;
-        let mut tries = 1;
+        let (mut tries, mut moves) = (1, 0);
         let mut has_waited = false;
         loop {
             let open = match self.once(&question).await {
-                Ok(answer) if (200..300).contains(&answer.status) => return Ok(answer.text),
-                Ok(answer) if answer.is_limit() => {
-                    let wait = answer.wait().filter(|_| !has_waited);
-                    self.wait(wait).await?;
-                    has_waited = true;
-                    continue;
-                }
-                Ok(answer) if answer.status >= 500 => {
-                    format!("GitHub answered with {}", answer.status)
-                }
-                Ok(answer) => return Err(answer.refusal()),
+                Ok(answer) => match answer.meaning(question.asked, &self.secrets) {
+                    Meaning::Good => return Ok(answer.text),
+                    Meaning::Limit => {
+                        let wait = answer.wait().filter(|_| !has_waited);
+                        self.wait(wait).await?;
+                        has_waited = true;
+                        continue;
+                    }
+                    Meaning::Moved if moves == MOST_MOVES => return Err(Failure::Moving(moves)),
+                    // Nothing happened at the old place; a repository keeps its place for all that it was renamed.
+                    Meaning::Moved => {
+                        question.url = answer.target(&question.url)?;
+                        moves += 1;
+                        continue;
+                    }
+                    Meaning::Trouble(problem) => problem,
+                    Meaning::Refusal(failure) => return Err(failure),
+                },
                 Err(problem) => problem,
             };
             if !repeatable {
                 return Err(Failure::Unclear(open));
             }
-            if tries >= TRIES || Instant::now() >= self.deadline {
+            if tries >= TRIES || Instant::now() >= self.patience.deadline() {
                 return Err(Failure::Unreachable(open));
             }
             sleep(PAUSE * 2_u32.pow(tries - 1)).await;
@@ -243,17 +247,19 @@ impl Client {
 
     /// Waits for a rate limit to pass, if that is soon enough.
     async fn wait(&self, wait: Option<Duration>) -> Result<(), Failure> {
-        let soon = wait.filter(|it| *it <= LONGEST_WAIT && Instant::now() + *it < self.deadline);
-        let Some(wait) = soon else {
+        let Some(wait) = wait else {
             return Err(Failure::Limited);
         };
-        sleep(wait).await;
-        Ok(())
+        if self.patience.wait(wait).await {
+            Ok(())
+        } else {
+            Err(Failure::Limited)
+        }
     }
 
     /// Asks once. The problem tells nothing of the request but its place.
     async fn once(&self, question: &Question<'_>) -> Result<Answer, String> {
-        let deadline = self.deadline.min(Instant::now() + REQUEST);
+        let deadline = self.patience.deadline().min(Instant::now() + REQUEST);
         let request = request::Builder::new()
             .method(question.method.clone())
             .uri(&question.url)
@@ -265,13 +271,13 @@ impl Client {
             let request = self
                 .octocrab
                 .build_request(request, question.body)
-                .map_err(|error| innermost(&error))?;
+                .map_err(|error| self.innermost(&error))?;
             let response = self.octocrab.send(request).await;
             let response = response.map_err(|error| match &self.proxy {
-                None => innermost(&error),
+                None => self.innermost(&error),
                 Some(proxy) => format!(
                     "{} (through the proxy {})",
-                    innermost(&error),
+                    self.innermost(&error),
                     proxy.shown()
                 ),
             })?;
@@ -280,62 +286,27 @@ impl Client {
                 .collect()
                 .await
                 .map_err(|error| format!("the answer broke off: {error}"))?;
-            let number = |name: &str| parts.headers.get(name)?.to_str().ok()?.trim().parse().ok();
-            Ok(Answer {
-                status: parts.status.as_u16(),
-                retry_after: number("retry-after"),
-                remaining: number("x-ratelimit-remaining"),
-                reset: number("x-ratelimit-reset"),
-                text: String::from_utf8_lossy(&body.to_bytes()).into_owned(),
-            })
+            let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+            Ok(Answer::new(parts.status, &parts.headers, text))
         };
         match timeout_at(deadline, exchange).await {
             Ok(ended) => ended,
             Err(_) => Err("GitHub did not answer in time".to_owned()),
         }
     }
-}
 
-impl Answer {
-    /// Whether it says to come back later.
-    fn is_limit(&self) -> bool {
-        match self.status {
-            429 => true,
-            // Of its secondary limits GitHub may tell in words alone.
-            403 => {
-                let said = self.message().to_lowercase();
-                self.retry_after.is_some()
-                    || self.remaining == Some(0)
-                    || said.contains("rate limit")
-            }
-            _ => false,
-        }
+    fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T, Failure> {
+        serde_json::from_str(text)
+            .map_err(|error| Failure::Odd(shown(&error.to_string(), &self.secrets)))
     }
 
-    /// What it says, for people.
-    fn message(&self) -> String {
-        let said: Value = serde_json::from_str(&self.text).unwrap_or_default();
-        let message = said.get("message").and_then(Value::as_str);
-        message.unwrap_or_default().to_owned()
-    }
-
-    /// How long later.
-    fn wait(&self) -> Option<Duration> {
-        if let Some(seconds) = self.retry_after {
-            return Some(Duration::from_secs(seconds));
+    /// The cause of the causes: the ones around it only say that a request failed.
+    fn innermost(&self, error: &dyn std::error::Error) -> String {
+        let mut error = error;
+        while let Some(source) = error.source() {
+            error = source;
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
-        // Clocks differ by a moment.
-        Some(Duration::from_secs(
-            self.reset?.saturating_sub(now).saturating_add(1),
-        ))
-    }
-
-    fn refusal(&self) -> Failure {
-        Failure::Refused {
-            status: self.status,
-            message: head(&clean(&self.message()).replace('\n', " "), 200),
-        }
+        shown(&error.to_string(), &self.secrets)
     }
 }
 
@@ -354,17 +325,4 @@ where
         Ok(octocrab) => octocrab,
         Err(never) => match never {},
     }
-}
-
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(|error| Failure::Odd(error.to_string()))
-}
-
-/// The cause of the causes: the ones around it only say that a request failed.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut error = error;
-    while let Some(source) = error.source() {
-        error = source;
-    }
-    head(&clean(&error.to_string()).replace('\n', " "), 300)
 }

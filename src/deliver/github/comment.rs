@@ -20,6 +20,9 @@ const PAGE: usize = 100;
 /// Pages that are looked through.
 const MOST_PAGES: usize = 10;
 
+/// How often is looked anew because what was found is gone.
+const MOST_LOOKS: usize = 3;
+
 /// What became of the comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Commented {
@@ -47,6 +50,24 @@ impl Commented {
             Self::Denied => "denied",
             Self::Failed => "failed",
             Self::Off => "off",
+        }
+    }
+}
+
+/// What became of the comment, and what went wrong after that.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    /// What became of it.
+    pub(crate) commented: Commented,
+    /// Why nobody can say that it is the only one of ours, and as the worst of this run has it.
+    pub(crate) open: Option<Failure>,
+}
+
+impl From<Commented> for Settled {
+    fn from(commented: Commented) -> Self {
+        Self {
+            commented,
+            open: None,
         }
     }
 }
@@ -106,30 +127,89 @@ struct Looked {
     found: Found,
     /// The page that it is on.
     page: usize,
+    /// Further ones of this suite, as a lost answer leaves them.
+    further: Vec<Comment>,
     /// One of an earlier run that could not say whose it was: this run is what became of it.
     outdated: Option<Comment>,
 }
 
+impl Looked {
+    /// The comment that is to be changed.
+    fn changes(&self) -> Option<u64> {
+        match (&self.found, &self.outdated) {
+            (Found::One(comment), _) => Some(comment.id),
+            (Found::None | Found::Unknown, outdated) => outdated.as_ref().map(|it| it.id),
+        }
+    }
+}
+
 impl Sticky<'_> {
-    /// Brings the comment to where it should be.
-    pub(super) async fn settle(&self, creation: Creation) -> Result<Commented, Failure> {
+    /// Brings the comment to where it should be. One that somebody removes meanwhile was never there.
+    pub(super) async fn settle(&self, creation: Creation) -> Result<Settled, Failure> {
         let own = self.viewer().await?;
+        let mut looked = self.look(own).await?;
+        let mut looks = 1;
+        loop {
+            let known = looked.changes();
+            let failure = match self.settle_as(looked, creation, own).await {
+                Err(failure) if failure.is_missing() && known.is_some() => failure,
+                other => return other,
+            };
+            looked = self.look(own).await?;
+            looks += 1;
+            // What is there and cannot be changed is not ours to change.
+            if looks > MOST_LOOKS || looked.changes() == known {
+                return Err(failure);
+            }
+        }
+    }
+
+    /// Brings the comment to where it should be, as it was found.
+    async fn settle_as(
+        &self,
+        looked: Looked,
+        creation: Creation,
+        own: u64,
+    ) -> Result<Settled, Failure> {
         let Looked {
             found,
             page,
+            further,
             outdated,
-        } = self.look(own).await?;
+        } = looked;
         match (found, outdated) {
-            (Found::One(comment), None) => self.keep(&comment, page).await,
-            (Found::One(comment), Some(outdated)) => {
-                self.keep(&comment, page).await?;
-                self.delete(outdated.id).await?;
-                Ok(Commented::Updated)
+            (Found::One(comment), outdated) => {
+                let mut settled = self.keep(&comment, page).await?;
+                let further = further
+                    .into_iter()
+                    .filter(|it| self.is_surplus(it, &comment));
+                for surplus in further.chain(outdated) {
+                    match self.delete(surplus.id).await {
+                        Ok(()) => settled.commented = Commented::Updated,
+                        Err(failure) => settled.open = Some(failure),
+                    }
+                }
+                Ok(settled)
             }
-            (Found::None, Some(outdated)) => self.renew(&outdated).await,
+            (Found::None, Some(outdated)) => self.renew(&outdated).await.map(Settled::from),
             (Found::Unknown, _) => Err(Failure::TooMany),
-            (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off),
+            (Found::None, None) if creation == Creation::Unwanted => Ok(Commented::Off.into()),
             (Found::None, None) => self.create(own).await,
+        }
+    }
+
+    /// Whether a further comment says nothing that `kept` does not say from now on. One of another leg of this run is
+    /// removed by that leg, which brings what it says along; one of a later run by that run.
+    fn is_surplus(&self, further: &Comment, kept: &Comment) -> bool {
+        let age = |comment: &Comment| Some(Marker::of(comment.body.as_deref()?)?.age());
+        if age(kept) > Some(self.marker.age()) {
+            return false;
+        }
+        let body = further.body.as_deref().unwrap_or_default();
+        match age(further).cmp(&Some(self.marker.age())) {
+            Ordering::Less => true,
+            Ordering::Equal => substance(body) == substance(&self.body),
+            Ordering::Greater => false,
         }
     }
 
@@ -154,6 +234,7 @@ impl Sticky<'_> {
         let mut looked = Looked {
             found: Found::Unknown,
             page: 1,
+            further: Vec::new(),
             outdated: None,
         };
         for page in 1..=MOST_PAGES {
@@ -167,7 +248,9 @@ impl Sticky<'_> {
                     continue;
                 };
                 if marker.key == self.marker.key {
-                    if !matches!(looked.found, Found::One(_)) {
+                    if matches!(looked.found, Found::One(_)) {
+                        looked.further.push(comment);
+                    } else {
                         looked.found = Found::One(comment);
                         looked.page = page;
                     }
@@ -186,15 +269,27 @@ impl Sticky<'_> {
     }
 
     /// Changes our comment, and looks whether another leg of this run changed it at the same time.
-    async fn keep(&self, comment: &Comment, page: usize) -> Result<Commented, Failure> {
+    async fn keep(&self, comment: &Comment, page: usize) -> Result<Settled, Failure> {
         let commented = self.renew(comment).await?;
-        if commented == Commented::Updated
-            && let Ok(comments) = self.page(page).await
-            && let Some(now) = comments.iter().find(|it| it.id == comment.id)
-        {
+        let open = match commented {
+            Commented::Updated => self.keep_worst(comment.id, page).await.err(),
+            Commented::Created
+            | Commented::Unchanged
+            | Commented::Denied
+            | Commented::Failed
+            | Commented::Off => None,
+        };
+        // Whoever removed it meanwhile wanted it so.
+        let open = open.filter(|failure| !failure.is_missing());
+        Ok(Settled { commented, open })
+    }
+
+    async fn keep_worst(&self, comment: u64, page: usize) -> Result<(), Failure> {
+        let comments = self.page(page).await?;
+        if let Some(now) = comments.iter().find(|it| it.id == comment) {
             self.renew(now).await?;
         }
-        Ok(commented)
+        Ok(())
     }
 
     /// A page of all comments, from 1.
@@ -242,22 +337,38 @@ impl Sticky<'_> {
         })
     }
 
-    /// Makes our comment. When another run of ours made one at the same time, the older one stays.
-    async fn create(&self, own: u64) -> Result<Commented, Failure> {
+    /// Makes our comment. Whatever goes wrong after that, it is made.
+    async fn create(&self, own: u64) -> Result<Settled, Failure> {
         let created = self.post(own).await?;
+        Ok(match self.keep_one(created, own).await {
+            Ok(commented) => commented.into(),
+            Err(failure) => Settled {
+                commented: Commented::Created,
+                open: Some(failure),
+            },
+        })
+    }
+
+    /// When another run of ours made a comment at the same time, the older one stays.
+    async fn keep_one(&self, created: u64, own: u64) -> Result<Commented, Failure> {
         let Found::One(kept) = self.found(own).await? else {
             return Ok(Commented::Created);
+        };
+        // Another leg's has the same first line: only the rest shows whether it is ours.
+        let body = kept.body.as_deref().unwrap_or_default();
+        let by_us = Marker::of(body).as_ref() == Some(&self.marker);
+        let commented = if by_us && substance(body) == substance(&self.body) {
+            Commented::Created
+        } else {
+            match self.renew(&kept).await {
+                Err(failure) if failure.is_missing() => return Ok(Commented::Created),
+                other => other?,
+            }
         };
         if kept.id < created {
             self.delete(created).await?;
         }
-        // Another leg's has the same first line: only the rest shows whether it is ours.
-        let body = kept.body.as_deref().unwrap_or_default();
-        let written_by = Marker::of(body);
-        if written_by.as_ref() == Some(&self.marker) && substance(body) == substance(&self.body) {
-            return Ok(Commented::Created);
-        }
-        self.renew(&kept).await
+        Ok(commented)
     }
 
     async fn delete(&self, comment: u64) -> Result<(), Failure> {
@@ -276,13 +387,13 @@ impl Sticky<'_> {
             Err(failure) if failure.is_unclear() => failure,
             Err(failure) => return Err(failure),
         };
-        match self.found(own).await? {
-            Found::One(comment) => Ok(comment.id),
-            Found::None => {
+        match self.found(own).await {
+            Ok(Found::One(comment)) => Ok(comment.id),
+            Ok(Found::None) => {
                 let comment: Comment = self.client.post(&path, &body).await?;
                 Ok(comment.id)
             }
-            Found::Unknown => Err(again),
+            Ok(Found::Unknown) | Err(_) => Err(again),
         }
     }
 }

@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use super::{
     branch::{Branch, Changes, Head, Written},
-    client::Client,
     failure::Failure,
-    history::{FOLDER, short},
-    names::{Repository, file_name, is_revision},
-    writers::{Overtaken, Writers},
+    history::{FOLDER, short, timings_of},
+    names::{file_name, is_revision},
+    writers::{Overtaken, Writer, Writers},
 };
 use crate::{
     deliver::facts::{Facts, Here, Wanted},
@@ -54,17 +53,14 @@ struct About {
 }
 
 /// Why nothing is written here; `None` when it may be.
-pub(super) async fn refusal(
-    client: &Client,
-    repository: &Repository,
-    here: &Here,
-) -> Result<Option<String>, Failure> {
+pub(super) async fn refusal(data: &Branch<'_>, here: &Here) -> Result<Option<String>, Failure> {
     let event = here.source.event.as_deref().unwrap_or_default();
     if !OWN_EVENTS.contains(&event) {
         return Ok(Some(format!("never under `{event}`")));
     }
     let told = here.event.get("repository");
     let branch = told.and_then(|it| it.get("default_branch")?.as_str());
+    let (client, repository) = (data.client, data.repository);
     let about = if let Some(branch) = branch {
         About {
             default_branch: branch.to_owned(),
@@ -74,13 +70,18 @@ pub(super) async fn refusal(
         // The payload of a schedule tells little.
         client.get(&repository.path("")).await?
     };
-    Ok(refusal_by(&about, here))
+    Ok(refusal_by(&about, data.name, here))
 }
 
-fn refusal_by(about: &About, here: &Here) -> Option<String> {
+fn refusal_by(about: &About, data: &str, here: &Here) -> Option<String> {
     let wanted = format!("refs/heads/{}", about.default_branch);
     if about.fork {
         return Some("never from a fork".to_owned());
+    }
+    if data == about.default_branch {
+        return Some(
+            "it is the default branch, and holds the code; `badge-branch` names another".to_owned(),
+        );
     }
     if here.source.reference.as_deref() != Some(&wanted) {
         return Some(format!(
@@ -134,6 +135,14 @@ impl<'a> Data<'a> {
         self.facts.here.source.run
     }
 
+    fn writer(&self) -> Option<Writer> {
+        Some(Writer {
+            run: self.run()?,
+            attempt: self.facts.here.source.attempt,
+            verdict: self.facts.report.judgement.as_ref().map(|it| it.verdict),
+        })
+    }
+
     async fn badge(
         &self,
         branch: &Branch<'_>,
@@ -146,14 +155,15 @@ impl<'a> Data<'a> {
         let name = file_name(self.suite);
         let list = Kept::read(branch, head, BADGES.to_owned()).await?;
         let mut writers = Writers::parse(list.text.as_deref().unwrap_or_default());
-        let overtaken = Overtaken::of("badge", writers.of(&name), self.run());
+        let own = self.writer();
+        let overtaken = Overtaken::of_badge(writers.of(&name), own.as_ref());
         if overtaken.is_some() {
             return Ok(overtaken);
         }
         let file = Kept::read(branch, head, format!("badge/{name}.json")).await?;
         file.becomes(badge::render(self.facts.report), changes);
         // Also of a badge that stays: a run between the two is overtaken.
-        writers.note(name, self.run());
+        writers.note(name, own);
         list.becomes(writers.render(), changes);
         Ok(None)
     }
@@ -171,23 +181,23 @@ impl<'a> Data<'a> {
         let file = Kept::read(branch, head, format!("{FOLDER}/{}.json", self.sha)).await?;
         let before = file.text.as_deref();
         let writer = before.and_then(|it| baselines::writer(it, self.suite));
-        let overtaken = Overtaken::of("baseline", writer, self.run());
+        let overtaken = Overtaken::of("baseline", writer.map(|(run, _)| run), self.run());
         if overtaken.is_some() {
             return Ok(overtaken);
         }
-        let new = Baseline::updated(self.known, report, Scope::Whole);
-        let text = baselines::with_suite(before, self.suite, &new, self.run());
+        let mut new = Baseline::updated(self.known, report, Scope::Whole);
+        let own = self.run().zip(self.facts.here.source.attempt);
+        if own.is_some() && writer == own.map(|(run, attempt)| (run, Some(attempt))) {
+            let beside = before.and_then(|it| baselines::of_suite(it, self.suite).ok()?);
+            new.keep_worst(beside.unwrap_or_default());
+        }
+        let text = baselines::with_suite(before, self.suite, &new, own);
         if before == Some(text.as_str()) {
             // All of this is there: only the answer to it was lost.
             return Ok(None);
         }
         file.becomes(text, changes);
-        let timings = Kept::read(
-            branch,
-            head,
-            format!("timings/{}.json", file_name(self.suite)),
-        )
-        .await?;
+        let timings = Kept::read(branch, head, timings_of(self.suite)).await?;
         let known = timings
             .text
             .as_deref()

@@ -27,6 +27,9 @@ pub(crate) enum Failure {
     /// There is no repository to ask about.
     #[error("there is no repository; GITHUB_REPOSITORY names it")]
     NoRepository,
+    /// The repository cannot be one.
+    #[error("GITHUB_REPOSITORY is `{0}`, and not `owner/name`")]
+    BadRepository(String),
     /// The event does not say what is to be asked about.
     #[error("the event's payload does not tell `{0}`")]
     Untold(&'static str),
@@ -43,13 +46,25 @@ pub(crate) enum Failure {
     #[error("interrupted")]
     Interrupted,
     /// GitHub said no.
-    #[error("GitHub answered with {status}: {message}")]
+    #[error("GitHub answered with {status}{}", after(message))]
     Refused {
         /// The status.
         status: u16,
         /// Its words.
         message: String,
     },
+    /// GitHub has no answer to a query.
+    #[error("GitHub did not answer a query{}", after(.0))]
+    Unanswered(String),
+    /// We have no right to the answer of a query.
+    #[error("GitHub did not answer a query{}", after(.0))]
+    Forbidden(String),
+    /// It is at another place, where the token does not go.
+    #[error("GitHub points to {0}, and the token goes nowhere but to the place that was asked")]
+    Elsewhere(String),
+    /// Each place it is at points to another one.
+    #[error("GitHub pointed elsewhere more than {0} times in a row")]
+    Moving(u32),
     /// Too much was asked, and waiting would take too long.
     #[error("GitHub's rate limit is reached")]
     Limited,
@@ -68,18 +83,25 @@ pub(crate) enum Failure {
     /// Somebody else was faster each time.
     #[error("others changed it at the same time, {0} times in a row")]
     Contended(u32),
+    /// It is in the way of others each time, or GitHub of its own; nobody but GitHub can say which.
+    #[error("it could not be changed, {tries} times in a row: {said}")]
+    InConflict {
+        /// How often it was tried.
+        tries: u32,
+        /// What GitHub said last.
+        said: Box<Self>,
+    },
 }
 
 impl Failure {
     /// Whether what was asked for is not there, or not for us to see.
     pub(super) fn is_missing(&self) -> bool {
-        matches!(self, Self::Refused { status: 404, .. })
+        self.is_status(404)
     }
 
     /// Whether the state it was asked in has changed, by GitHub's own words where the status may mean a rule as well.
     pub(super) fn is_conflict(&self) -> bool {
         match self {
-            Self::Refused { status: 409, .. } => true,
             Self::Refused {
                 status: 422,
                 message,
@@ -87,22 +109,28 @@ impl Failure {
             Self::Refused { .. }
             | Self::NoToken
             | Self::NoRepository
+            | Self::BadRepository(_)
             | Self::Untold(_)
             | Self::Ambiguous(_)
             | Self::Setup(_)
             | Self::Interrupted
+            | Self::Unanswered(_)
+            | Self::Forbidden(_)
+            | Self::Elsewhere(_)
+            | Self::Moving(_)
             | Self::Limited
             | Self::Unclear(_)
             | Self::Unreachable(_)
             | Self::Odd(_)
             | Self::TooMany
+            | Self::InConflict { .. }
             | Self::Contended(_) => false,
         }
     }
 
-    /// Whether what was asked cannot be done, for a reason that its words tell.
-    pub(super) fn is_unprocessable(&self) -> bool {
-        matches!(self, Self::Refused { status: 422, .. })
+    /// Whether GitHub refused it with this status.
+    pub(super) fn is_status(&self, wanted: u16) -> bool {
+        matches!(self, Self::Refused { status, .. } if *status == wanted)
     }
 
     /// Whether it may have taken effect.
@@ -113,11 +141,39 @@ impl Failure {
     /// Whether we have no right to it.
     pub(crate) fn is_forbidden(&self) -> bool {
         let forbidden = |status: &u16| matches!(status, 401 | 403 | 404);
-        matches!(self, Self::Refused { status, .. } if forbidden(status))
+        match self {
+            Self::Refused { status, .. } => forbidden(status),
+            Self::Forbidden(_) => true,
+            Self::NoToken
+            | Self::NoRepository
+            | Self::BadRepository(_)
+            | Self::Untold(_)
+            | Self::Ambiguous(_)
+            | Self::Setup(_)
+            | Self::Interrupted
+            | Self::Unanswered(_)
+            | Self::Elsewhere(_)
+            | Self::Moving(_)
+            | Self::Limited
+            | Self::Unclear(_)
+            | Self::Unreachable(_)
+            | Self::Odd(_)
+            | Self::TooMany
+            | Self::InConflict { .. }
+            | Self::Contended(_) => false,
+        }
     }
 
     /// Whether GitHub would not have a write of ours: no right to it, or too much was asked.
     pub(crate) fn is_denial(&self) -> bool {
         self.is_forbidden() || matches!(self, Self::Limited)
+    }
+}
+
+/// What was said, behind what became of it.
+fn after(message: &str) -> String {
+    match message {
+        "" => String::new(),
+        said => format!(": {said}"),
     }
 }

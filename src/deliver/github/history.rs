@@ -1,7 +1,7 @@
 //! Which earlier commit a run is compared with: of a pull request the one it branched off, of a push the one before;
 //! where that one has no baseline, the nearest ancestor that has. Each step down is said.
 
-use std::{collections::HashSet, sync::OnceLock};
+use std::collections::HashSet;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::{
     branch::{Branch, Head},
     client::Client,
     failure::Failure,
-    names::{Repository, is_revision},
+    names::{Repository, file_name, is_revision},
 };
 use crate::{
     deliver::facts::Here,
@@ -20,6 +20,9 @@ use crate::{
 
 /// Ancestors that are looked at.
 const MOST_ANCESTORS: usize = 50;
+
+/// Files without the suite, after which is asked whether any can have it.
+const FEW: usize = 5;
 
 /// Digits of a revision for people.
 const SHORT: usize = 10;
@@ -90,15 +93,20 @@ pub(super) async fn find(branch: &Branch<'_>, here: &Here, suite: &str) -> Resul
     if known.is_empty() {
         return Ok(Looked::None("no baseline was saved yet".to_owned()));
     }
-    let search = Search {
+    let mut search = Search {
         branch,
         head: &head,
-        known: &known,
+        unread: known,
         suite,
-        unreadable: OnceLock::new(),
+        missed: 0,
+        is_new: false,
+        unreadable: None,
     };
     let looked = search.run(here).await?;
-    Ok(match (looked, search.unreadable.into_inner()) {
+    Ok(match (looked, search.unreadable) {
+        (Looked::None(_), None) if search.is_new => {
+            Looked::None("no run of this suite has left a baseline yet".to_owned())
+        }
         (Looked::Found(mut found), passed_over) => {
             found.passed_over = passed_over;
             Looked::Found(found)
@@ -111,14 +119,19 @@ pub(super) async fn find(branch: &Branch<'_>, here: &Here, suite: &str) -> Resul
 struct Search<'a> {
     branch: &'a Branch<'a>,
     head: &'a Head,
-    known: &'a HashSet<String>,
+    /// Commits with a file that was not read yet.
+    unread: HashSet<String>,
     suite: &'a str,
+    /// Files that were read and do not have the suite.
+    missed: usize,
+    /// Whether none can have it.
+    is_new: bool,
     /// Which file that should have been taken cannot be read, and why.
-    unreadable: OnceLock<String>,
+    unreadable: Option<String>,
 }
 
 impl Search<'_> {
-    async fn run(&self, here: &Here) -> Result<Looked, Failure> {
+    async fn run(&mut self, here: &Here) -> Result<Looked, Failure> {
         let other = here.event.pointer("/workflow_run/head_sha");
         let tested = other.map_or(here.source.sha.as_deref(), Value::as_str);
         let Some(tested) = tested.filter(|sha| is_revision(sha)) else {
@@ -153,7 +166,7 @@ impl Search<'_> {
     }
 
     /// The nearest ancestor of a revision that was pushed, never itself.
-    async fn before(&self, tested: &str) -> Result<Looked, Failure> {
+    async fn before(&mut self, tested: &str) -> Result<Looked, Failure> {
         let ancestors = self.ancestors(tested, |steps| match steps {
             1 => "the commit before".to_owned(),
             more => format!("{more} commits before"),
@@ -167,7 +180,7 @@ impl Search<'_> {
     }
 
     /// The baseline of a revision, else of its nearest ancestor that has one.
-    async fn nearest(&self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
+    async fn nearest(&mut self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
         let itself = Choice {
             sha: sha.to_owned(),
             what: words.to_owned(),
@@ -197,19 +210,33 @@ impl Search<'_> {
         Ok(told.collect())
     }
 
-    /// The first of these that has a baseline.
+    /// The first of these that has a baseline. No file is read twice: one that was read and is looked for again has none.
     async fn first(
-        &self,
+        &mut self,
         choices: impl IntoIterator<Item = Choice>,
     ) -> Result<Option<Found>, Failure> {
         for choice in choices {
-            if self.known.contains(&choice.sha)
-                && let Some(found) = self.load(choice).await?
-            {
+            if !self.unread.contains(&choice.sha) {
+                continue;
+            }
+            if self.missed == FEW && !self.has_ever_run().await? {
+                self.is_new = true;
+                self.unread.clear();
+                return Ok(None);
+            }
+            self.unread.remove(&choice.sha);
+            if let Some(found) = self.load(choice).await? {
                 return Ok(Some(found));
             }
         }
         Ok(None)
+    }
+
+    /// Whether a run of this suite left durations, as each does that leaves a baseline: the files of a new suite's
+    /// neighbours need not all be read to know that it has none.
+    async fn has_ever_run(&self) -> Result<bool, Failure> {
+        let path = timings_of(self.suite);
+        Ok(self.branch.file(self.head, &path).await?.is_some())
     }
 
     /// A revision or the tip of a branch, and what lies before it.
@@ -227,25 +254,34 @@ impl Search<'_> {
 
     /// The baseline of the suite in a commit's file. One that cannot be read, because another version wrote it or it is
     /// damaged, is remembered, and an earlier one taken where there is one.
-    async fn load(&self, choice: Choice) -> Result<Option<Found>, Failure> {
+    async fn load(&mut self, choice: Choice) -> Result<Option<Found>, Failure> {
         let path = format!("{FOLDER}/{}.json", choice.sha);
         let Some(text) = self.branch.file(self.head, &path).await? else {
             return Ok(None);
         };
         let baseline = match baselines::of_suite(&text, self.suite) {
-            Ok(baseline) => baseline,
+            Ok(Some(baseline)) => baseline,
+            Ok(None) => {
+                self.missed += 1;
+                return Ok(None);
+            }
             Err(problem) => {
                 self.unreadable
-                    .get_or_init(|| format!("`{path}` cannot be read: {problem}"));
-                None
+                    .get_or_insert_with(|| format!("`{path}` cannot be read: {problem}"));
+                return Ok(None);
             }
         };
-        Ok(baseline.map(|baseline| Found {
+        Ok(Some(Found {
             against: format!("{}, {}", short(&choice.sha), choice.what),
             baseline,
             passed_over: None,
         }))
     }
+}
+
+/// The file of a suite's durations.
+pub(super) fn timings_of(suite: &str) -> String {
+    format!("timings/{}.json", file_name(suite))
 }
 
 /// The first digits of a revision.

@@ -1,6 +1,7 @@
 //! GitHub through its API: the baseline that a run is compared with, the data branch, the comment on the pull
 //! request. What GitHub refuses is told and never changes a verdict.
 
+mod answer;
 mod branch;
 mod client;
 pub(crate) mod comment;
@@ -10,6 +11,7 @@ pub(crate) mod history;
 mod legs;
 mod marker;
 mod names;
+mod patience;
 mod proxy;
 mod pull_request;
 mod writers;
@@ -19,11 +21,11 @@ use serde_json::Value;
 use self::{
     branch::{Branch, Written},
     client::Client,
-    comment::{Commented, Creation, Sticky},
+    comment::{Commented, Creation, Settled, Sticky},
     data::Data,
     history::Looked,
     marker::Marker,
-    names::{Repository, file_name, is_revision},
+    names::{Repository, is_revision},
     pull_request::PullRequest,
 };
 pub(crate) use self::{failure::Failure, writers::Overtaken};
@@ -33,10 +35,11 @@ use crate::{
         RunReport,
         baseline::Baseline,
         comment::{COMMENT_BYTES, Surroundings, within},
+        source::workflow_file,
         timings::Timings,
         verdict::Verdict,
     },
-    words::address::encoded,
+    words::{address::encoded, text::head},
 };
 
 /// The repository that this process runs for, with the right to ask.
@@ -64,8 +67,9 @@ impl<'a> GitHub<'a> {
     pub(crate) fn new(here: &'a Here) -> Result<Self, Failure> {
         here.token().ok_or(Failure::NoToken)?;
         let name = here.source.repository.as_deref();
-        let repository = name.and_then(Repository::from_name);
-        let repository = repository.ok_or(Failure::NoRepository)?;
+        let name = name.ok_or(Failure::NoRepository)?;
+        let repository = Repository::from_name(name);
+        let repository = repository.ok_or_else(|| Failure::BadRepository(head(name, 100)))?;
         Ok(Self { here, repository })
     }
 
@@ -83,8 +87,10 @@ impl<'a> GitHub<'a> {
         let Some(head) = branch.head().await? else {
             return Ok(Timings::default());
         };
-        let path = format!("timings/{}.json", file_name(suite));
-        let text = branch.file(&head, &path).await?.unwrap_or_default();
+        let text = branch
+            .file(&head, &history::timings_of(suite))
+            .await?
+            .unwrap_or_default();
         // A file that cannot be read, of whatever version, knows nothing.
         Ok(Timings::parse(&text).unwrap_or_default())
     }
@@ -107,10 +113,10 @@ impl<'a> GitHub<'a> {
             return Ok(Published::Nothing);
         };
         let client = Client::new(self.here)?;
-        if let Some(reason) = data::refusal(&client, &self.repository, self.here).await? {
+        let branch = self.branch(&client, &facts.wishes.data_branch);
+        if let Some(reason) = data::refusal(&branch, self.here).await? {
             return Ok(Published::NotHere(reason));
         }
-        let branch = self.branch(&client, &facts.wishes.data_branch);
         Ok(match data.write(&branch).await? {
             (Written::Written, overtaken) => Published::Written(overtaken),
             (Written::Unchanged, overtaken) => Published::Unchanged(overtaken),
@@ -118,9 +124,9 @@ impl<'a> GitHub<'a> {
     }
 
     /// Brings the comment on the pull request up to date.
-    pub(crate) async fn comment(&self, facts: &Facts<'_>) -> Result<Commented, Failure> {
+    pub(crate) async fn comment(&self, facts: &Facts<'_>) -> Result<Settled, Failure> {
         let creation = match facts.wishes.comment {
-            CommentWhen::Off => return Ok(Commented::Off),
+            CommentWhen::Off => return Ok(Commented::Off.into()),
             CommentWhen::Always => Creation::Wanted,
             CommentWhen::Changes => wanted(is_news(facts.report)),
             CommentWhen::Failures => wanted(facts.report.is_bad()),
@@ -128,10 +134,10 @@ impl<'a> GitHub<'a> {
         let client = Client::new(self.here)?;
         let found = pull_request::find(&client, &self.repository, self.here).await?;
         let Some(pull_request) = found else {
-            return Ok(Commented::Off);
+            return Ok(Commented::Off.into());
         };
         let Some(marker) = self.marker(&pull_request, facts.report)? else {
-            return Ok(Commented::Off);
+            return Ok(Commented::Off.into());
         };
         let around = Surroundings {
             secrets: facts.secrets.clone(),
@@ -188,7 +194,10 @@ impl<'a> GitHub<'a> {
     fn key(&self, job: Option<&str>, suite: Option<&str>) -> String {
         let source = &self.here.source;
         let workflow = match self.other() {
-            Some(other) => other.get("path").and_then(Value::as_str),
+            Some(other) => {
+                let path = other.get("path").and_then(Value::as_str);
+                path.map(workflow_file)
+            }
             None => source.workflow.as_deref(),
         };
         Marker::key([

@@ -195,13 +195,48 @@ fn an_older_run_that_ends_later_overwrites_nothing_of_a_newer_one() {
     // The commit before has its own baseline; the badge tells of the newest.
     assert_eq!(write("c1", 30, 1), says("0/1", "PASS", 1));
     assert_eq!(write("c2", 30, 1), says("0/1", "FAIL", 2));
-    assert_eq!(write("c2", 31, 1), says("1/1", "PASS", 0));
-    assert_eq!(write("c2", 32, 99), says("0/1", "FAIL", 0));
+    assert_eq!(write("c2", 32, 1), says("1/1", "PASS", 0));
+    assert_eq!(write("c2", 33, 99), says("0/1", "FAIL", 0));
     // What an older version wrote names no run.
     let mut files = twin.world().files(BRANCH);
     files.remove("badges.json");
     twin.world().push(BRANCH, files);
     assert_eq!(write("c1", 30, 1), says("1/1", "PASS", 0));
+}
+
+#[test]
+fn no_green_leg_of_a_run_hides_a_red_one_on_the_branch() {
+    let says = |badge: &str, status: &str| (badge.to_owned(), status.to_owned());
+    let (red, green) = (says("0/1", "FAIL"), says("1/1", "PASS"));
+    for order in [[99, 1], [1, 99]] {
+        let twin = Twin::start();
+        history(&twin);
+        let write = |(run, attempt), wanted| {
+            let step = Step::push(&twin, &hash("c2")).numbered(run).again(attempt);
+            let ran = step.run(&project(wanted), &WRITE);
+            let files = twin.world().files(BRANCH);
+            let badge: Value = serde_json::from_str(&files["badge/evals.json"]).unwrap();
+            let baseline = &files[&format!("baseline/{}.json", hash("c2"))];
+            let baseline: Value = serde_json::from_str(baseline).unwrap();
+            let status = &baseline["suites"]["evals"]["entries"][0]["status"];
+            let left = "stays as another job or step of this run left it, which ended worse";
+            let told = ran.stdout.contains(left);
+            assert_eq!(
+                told,
+                wanted == 1 && badge["message"] == "0/1",
+                "{}",
+                ran.stdout
+            );
+            says(badge["message"].as_str().unwrap(), status.as_str().unwrap())
+        };
+        let first = write((5, 1), order[0]);
+        assert_eq!(&first, if order[0] == 1 { &green } else { &red });
+        assert_eq!(write((5, 1), order[1]), red);
+        // The next attempt, and the next run, begin anew.
+        assert_eq!(write((5, 2), 1), green);
+        assert_eq!(write((6, 1), 99), red);
+        assert_eq!(write((7, 1), 1), green);
+    }
 }
 
 #[test]
@@ -296,6 +331,66 @@ fn a_rule_against_writing_is_told_in_githubs_words_and_met_once() {
         );
         assert_eq!(twin.world().count(method, "/git/refs"), 1, "{branch}");
     }
+}
+
+#[test]
+fn a_conflict_that_stays_is_told_in_githubs_words() {
+    let twin = Twin::start();
+    history(&twin);
+    pushed(&twin, 1, 1);
+    let words = "Repository is locked for migration";
+    twin.world()
+        .fault("PATCH", "/git/refs", 9, Fault::Says(409, words));
+    let step = Step::push(&twin, &hash("c2")).numbered(2);
+    let ran = step.run(&project(1), &WRITE);
+    assert_eq!(ran.code, 0);
+    let said = format!("5 times in a row: GitHub answered with 409: {words}");
+    assert!(ran.stdout.contains(&said), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("others changed it"), "{}", ran.stdout);
+    // One that passes is none.
+    let twin = Twin::start();
+    history(&twin);
+    pushed(&twin, 1, 1);
+    twin.world()
+        .fault("PATCH", "/git/refs", 1, Fault::Says(409, words));
+    assert_eq!(pushed(&twin, 2, 1), 0);
+    assert_eq!(twin.world().log(BRANCH).len(), 2);
+}
+
+#[test]
+fn the_branch_is_another_than_the_codes_whatever_its_name_is_written_like() {
+    for name in ["main", "refs/heads/main"] {
+        let twin = Twin::start();
+        let options = [&WRITE[..], &["--badge-branch", name]].concat();
+        let ran = Step::push(&twin, &hash("c1")).run(&project(1), &options);
+        assert_eq!(ran.code, 0);
+        let said = "the branch `main` is not written: it is the default branch";
+        assert!(
+            ran.stdout.contains(said) || ran.stderr.contains(said),
+            "{}{}",
+            ran.stdout,
+            ran.stderr
+        );
+        assert!(twin.world().refs.is_empty());
+    }
+    let twin = Twin::start();
+    let options = [&WRITE[..], &["--badge-branch", "refs/heads/data"]].concat();
+    Step::push(&twin, &hash("c1")).run(&project(1), &options);
+    assert_eq!(twin.world().log("data").len(), 1);
+}
+
+#[test]
+fn a_repository_that_cannot_be_one_is_no_missing_token() {
+    let twin = Twin::start();
+    let (step, project) = (Step::push(&twin, &hash("c1")), project(1));
+    let mut command = step.command(&project, &WRITE);
+    command.env("GITHUB_REPOSITORY", "a/b/c");
+    let ran = step.finish(&project, command);
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    let said =
+        "the data branch was not written: GITHUB_REPOSITORY is `a/b/c`, and not `owner/name`";
+    assert!(all.contains(said), "{all}");
+    assert!(!all.contains("no token"), "{all}");
 }
 
 #[test]
@@ -404,6 +499,60 @@ fn a_pull_request_is_compared_with_where_it_branched_off() {
         .insert(format!("main...{head}"), hash("c2"));
     let latest = format!("{}, the latest of `main`, not the merge base", short("c8"));
     assert_eq!(compared(&twin, Some(&head)), latest);
+}
+
+/// A pull request's gated run where each of sixty commits has a baseline of another suite, and the last of them one of
+/// this suite where `old`; the pull request begins ten commits before the newest.
+fn among_neighbours(old: bool) -> (Twin, Ran) {
+    let twin = Twin::start();
+    let name = |number: usize| hash(&format!("n{number}"));
+    {
+        let mut world = twin.world();
+        let all: Vec<(String, Vec<String>)> = (0..60)
+            .map(|number| (name(number), vec![name(number + 1)]))
+            .collect();
+        world.histories.insert("main".to_owned(), all.clone());
+        world.histories.insert(name(10), all[10..].to_vec());
+        let base = format!("main...{}", hash("head"));
+        world.merge_bases.insert(base, name(10));
+        let other =
+            json!({"format": "mcp-assert/baselines", "version": 1, "suites": {"other": {}}});
+        let of = |number| (format!("baseline/{}.json", name(number)), other.to_string());
+        let mut files: BTreeMap<String, String> = (0..60).map(of).collect();
+        if old {
+            files.insert("timings/evals.json".to_owned(), "{}".to_owned());
+        }
+        world.push(BRANCH, files);
+    }
+    let project = project(1).file(".git/HEAD", hash("head"));
+    let step = Step::pull_request(&twin, 5);
+    let ran = step.run(&project, &["--fail-on-regression", "--comment", "off"]);
+    (twin, ran)
+}
+
+#[test]
+fn of_a_new_suite_only_a_few_of_its_neighbours_baselines_are_read() {
+    let (twin, ran) = among_neighbours(false);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let why = "nothing: no run of this suite has left a baseline yet";
+    assert_eq!(told(&ran).as_deref(), Some(why));
+    let world = twin.world();
+    assert_eq!(world.count("GET", "/contents/baseline/"), 5);
+    assert!(world.asked.len() <= 13, "{:#?}", world.asked);
+}
+
+#[test]
+fn no_baseline_is_read_twice() {
+    let (twin, ran) = among_neighbours(true);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let why = "nothing: neither the merge base nor the last commits of `main` have a baseline";
+    assert_eq!(told(&ran).as_deref(), Some(why));
+    let mut asked = twin.world().asked.clone();
+    asked.retain(|it| it.contains("/contents/baseline/"));
+    let all = asked.len();
+    asked.sort();
+    asked.dedup();
+    assert_eq!((asked.len(), all), (60, 60));
 }
 
 #[test]

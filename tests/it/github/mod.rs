@@ -6,7 +6,9 @@ mod described;
 mod events;
 mod gates;
 mod interrupts;
+mod meanwhile;
 mod proxy;
+mod refusals;
 mod twin;
 mod workflow_run;
 

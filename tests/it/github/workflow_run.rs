@@ -251,6 +251,23 @@ fn a_run_that_was_interrupted_is_told_as_that() {
 }
 
 #[test]
+fn one_workflow_has_one_comment_whether_its_revision_is_told_or_not() {
+    let twin = Twin::start();
+    let project = report(&twin);
+    twin.world().pulls = vec![pull(8, FORK)];
+    assert_eq!(
+        told(&telling(&twin, &hash("head"), FORK), &project),
+        "created"
+    );
+    let at = |payload: &mut Value| {
+        payload["workflow_run"]["path"] = json!(".github/workflows/ci.yml@refs/heads/topic");
+    };
+    let again = telling_of(&twin, 78, &hash("head"), FORK).event("workflow_run", at);
+    assert_eq!(told(&again, &project), "unchanged");
+    assert_eq!(twin.world().comments.len(), 1);
+}
+
+#[test]
 fn the_verdict_is_the_one_that_the_run_had() {
     let skipped = suite(1).replace("server:", "skip: true\nserver:");
     for (yaml, asked, code, headline) in [

@@ -22,6 +22,9 @@ pub(crate) const TOKEN: &str = "ghs_twin0token0that0nobody0must0see";
 /// Who the token's owner is.
 pub(crate) const OWN_ID: u64 = 41_898_282;
 
+/// Where the repository is whatever its name.
+const NUMBERED: &str = "/repositories/1/";
+
 /// The repository.
 pub(crate) const REPOSITORY: &str = "octo-org/octo-repo";
 
@@ -63,6 +66,8 @@ pub(crate) enum Fault {
     Status(u16, Vec<(&'static str, String)>),
     /// This status with these words, and nothing happens.
     Says(u16, &'static str),
+    /// This status with these headers and this answer, and nothing happens.
+    Answers(u16, Vec<(&'static str, String)>, Value),
     /// The connection ends before anything happens.
     CutBefore,
     /// It happens, and the connection ends without an answer.
@@ -348,6 +353,9 @@ fn serve(mut stream: TcpStream, world: &Mutex<World>) {
             (*status, headers.clone(), Answer::Json(refusal("a fault")))
         }
         Some(Fault::Says(status, words)) => (*status, Vec::new(), Answer::Json(refusal(words))),
+        Some(Fault::Answers(status, headers, value)) => {
+            (*status, headers.clone(), Answer::Json(value.clone()))
+        }
         Some(Fault::Meanwhile(change)) => {
             change(&mut world);
             let (status, answer) = world.answer(&question);
@@ -446,7 +454,10 @@ impl World {
             let viewer = json!({"databaseId": OWN_ID, "login": "github-actions[bot]"});
             return (200, Answer::Json(json!({"data": {"viewer": viewer}})));
         }
-        let Some((endpoint, names)) = described::endpoint(&question.method, &question.path) else {
+        let path = question
+            .path
+            .replace(NUMBERED, &format!("/repos/{REPOSITORY}/"));
+        let Some((endpoint, names)) = described::endpoint(&question.method, &path) else {
             self.wrong.push(format!(
                 "no endpoint for {} {}",
                 question.method, question.path
