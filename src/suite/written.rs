@@ -179,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn a_folded_text_is_found_where_it_begins() {
+        let list =
+            "e:\n  «contains:\n    - x\n    - >-\n      folded\n      text»\n  in_order: [x]\n";
+        case(list, &[Item(1)], Some("folded\n      text"));
+        let map = "e:\n  «json_path:\n    $.a: |\n      two\n      lines»\n";
+        case(map, &[Entry(0)], Some("$.a: |\n      two\n      lines"));
+    }
+
+    #[test]
     fn the_key_itself_may_be_what_is_asked() {
         let own = "«methods: [a, b]»";
         case(own, &[Member("methods"), Item(1)], Some("b"));
