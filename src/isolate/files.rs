@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs::{self, File},
     io::{self, Read, Seek},
     os::unix::fs::{FileTypeExt, OpenOptionsExt},
@@ -18,7 +19,13 @@ use super::{
     inside,
     pace::{Moment, Pace, Until},
 };
-use crate::observation::files::{FileState, LONGEST_BYTES, PathKind};
+use crate::{
+    observation::files::{FileState, LONGEST_BYTES, PathKind},
+    words::text,
+};
+
+/// Names that are looked through for a hint.
+const MOST_NAMES: usize = 10_000;
 
 /// What is wanted of a file that is too long for its content to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +66,55 @@ pub(crate) async fn look(
         seen.insert(path.clone(), state);
     }
     Ok(seen)
+}
+
+/// What stands in the folder of a path instead of it, by the nearest name, written as the path is. Nothing where that
+/// cannot be told: it is asked for a hint.
+pub(crate) async fn nearest(
+    path: &str,
+    copy: Option<&FixtureCopy>,
+    directory: &Path,
+    until: &Until,
+) -> Option<String> {
+    let given = PathBuf::from(path);
+    let name = given.file_name()?.to_str()?.to_owned();
+    let root = copy.map(FixtureCopy::path);
+    let root = root.filter(|root| given.is_relative() || given.starts_with(root));
+    let (place, is_ours) = match root {
+        Some(root) => (root.to_owned(), true),
+        None => (directory.join(&given), false),
+    };
+    let folder = given.parent().map(Path::to_owned).unwrap_or_default();
+    let mut moment = Moment::new();
+    let names = until.look(&mut moment, move |pace| {
+        if is_ours {
+            names_in_fixture(&folder, &place, pace)
+        } else {
+            names_outside(&place)
+        }
+    });
+    let names = names.await??;
+    let names = names.iter().filter_map(|name| name.to_str());
+    let near = text::nearest_file(&name, names)?;
+    Some(given.with_file_name(near).display().to_string())
+}
+
+/// The names in a folder of the fixture.
+fn names_in_fixture(folder: &Path, root: &Path, pace: &Pace) -> Option<Vec<OsString>> {
+    let standing = match fixture::standing(root) {
+        Standing::There(standing) => standing,
+        Standing::Gone | Standing::Replaced(_) | Standing::Closed(..) => return None,
+    };
+    let resolved = inside::resolve(root, folder).ok()?;
+    let below = resolved.strip_prefix(root).ok()?;
+    standing.below(below).ok()?.names(pace).ok()
+}
+
+/// The names beside a path that is not of the fixture.
+fn names_outside(path: &Path) -> Option<Vec<OsString>> {
+    let entries = fs::read_dir(path.parent()?).ok()?;
+    let names = entries.take(MOST_NAMES).filter_map(Result::ok);
+    Some(names.map(|entry| entry.file_name()).collect())
 }
 
 /// What a path relative to a folder is now; it is not followed out of it.

@@ -126,6 +126,8 @@ pub(crate) struct Unseen {
 pub(crate) struct FilesSeen {
     /// By the path as the expectation wrote it, after substitution.
     pub(crate) paths: BTreeMap<String, FileSeen>,
+    /// What stands instead in the folder of a path where nothing is, by the nearest name; both as expectations write them.
+    pub(crate) near: BTreeMap<String, String>,
     /// Every difference between the fixture's copy and the original, by path relative to the fixture with `/`;
     /// `None` when no expectation asked, or there is no fixture.
     pub(crate) changed: Option<BTreeMap<String, Change>>,

@@ -9,9 +9,7 @@ use std::{
 
 use crate::suite::{
     model::{
-        Case,
-        container::ImageBase,
-        on_target,
+        Case, on_target,
         server::{Launch, Program, Server, Target},
     },
     template::Template,
@@ -150,10 +148,7 @@ fn label(target: &Target) -> String {
                 Program::Launched(launch) => words(launch),
                 Program::Builtin { profile, args, .. } => embedded(profile, args),
             };
-            match &container.image {
-                Some(ImageBase::Named(image)) => format!("container {image} {program}"),
-                Some(ImageBase::Built(_) | ImageBase::Own) | None => format!("container {program}"),
-            }
+            container.labelled(&program)
         }
         Target::None => "none".to_owned(),
     }

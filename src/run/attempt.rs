@@ -318,7 +318,7 @@ impl Attempted {
                 return Err(disruption);
             }
         };
-        self.command_line = Some(command.shown());
+        self.command_line = Some(command.shown_of(&job.planned.terms.server, started.image));
         let launched = if let (Target::Container { container, program }, Some(image)) =
             (&job.planned.terms.server.target, started.image)
         {

@@ -42,8 +42,16 @@ pub(super) enum Compared {
     No,
 }
 
-/// Files by the paths that expectations name, and what changed.
-type Seen = (BTreeMap<String, FileState>, Option<Comparison>);
+/// What was seen of the files.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// By the paths that expectations name.
+    pub(super) after: BTreeMap<String, FileState>,
+    /// What stands in the folder of a path where nothing is.
+    pub(super) near: BTreeMap<String, String>,
+    /// What changed.
+    pub(super) changed: Option<Comparison>,
+}
 
 /// The files of a container.
 pub(super) struct Inside {
@@ -134,6 +142,17 @@ impl Inside {
         Ok(before)
     }
 
+    /// What a path was before the server ran, if it is one of the fixture.
+    pub(super) async fn look_at_original(
+        &self,
+        path: &str,
+        depth: Depth,
+        until: &Until,
+    ) -> Option<Result<FileState, FixtureProblem>> {
+        let (fixture, relative) = self.below_fixture(path)?;
+        Some(fixture.look(relative, depth, until).await)
+    }
+
     /// Adds what was outside of the fixture when the container was made.
     pub(super) fn add_before(
         &self,
@@ -167,17 +186,17 @@ impl Inside {
         let below = |path: &String| self.below_fixture(path).is_some();
         let (inner, outer): (Vec<&String>, Vec<&String>) =
             paths.keys().partition(|path| below(path));
-        let mut after = BTreeMap::new();
+        let mut seen = Seen::default();
         for path in outer {
             let place = self.place_of(path);
             let state = within(until, &place, container.look(&place)).await?;
-            after.insert(path.clone(), state);
+            seen.after.insert(path.clone(), state);
         }
         let Some((fixture, root)) = &self.fixture else {
-            return Ok((after, None));
+            return Ok(seen);
         };
         if inner.is_empty() && compared == Compared::No {
-            return Ok((after, None));
+            return Ok(seen);
         }
         let asked = inner.iter().filter_map(|path| self.below_clean(path));
         let asked = asked.map(PathBuf::from).collect();
@@ -199,14 +218,19 @@ impl Inside {
                 }
                 found
             };
-            after.insert(path.clone(), state);
+            if state == FileState::Absent {
+                let near = tree.as_ref().and_then(|tree| tree.nearest(path, root));
+                seen.near.extend(near.map(|near| (path.clone(), near)));
+            }
+            seen.after.insert(path.clone(), state);
         }
         let Some(tree) = tree.filter(|_| compared == Compared::Yes) else {
-            return Ok((after, None));
+            return Ok(seen);
         };
         let mut changes = compare(fixture, (tree, root), container, until).await?;
         changes.changes.extend(unlisted);
-        Ok((after, Some(changes)))
+        seen.changed = Some(changes);
+        Ok(seen)
     }
 
     /// What the changes call a place of the fixture.

@@ -9,13 +9,13 @@ use std::{
 use super::job::Shared;
 use crate::{
     isolate::{
-        container::body::Command,
+        container::{body::Command, image::ReadyImage},
         process::{Inherited, Loading, Lookup, ProcessSpec, StartFailure},
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     suite::{
         Dialect,
-        model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Target},
+        model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
         template::{Bindings, Template, UnknownName},
     },
     words::{environment::Environment, redact::Secrets},
@@ -46,6 +46,32 @@ impl CommandLine {
         let words = std::iter::once(&self.program).chain(&self.args);
         // Without a program it is the one of the container's image.
         shell_words::join(words.skip(usize::from(self.program.is_empty())))
+    }
+}
+
+impl CommandLine {
+    /// The same of a server. Where the image of a container says what is started, it is named, with that as far as it is
+    /// known.
+    pub(crate) fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
+        let words = self.shown();
+        match &server.target {
+            Target::Container {
+                container,
+                program: Program::Launched(_),
+            } if self.program.is_empty() => {
+                let command = Command {
+                    args: self.args.clone(),
+                    ..Command::default()
+                };
+                let started = image.map(|image| shell_words::join(command.words(container, image)));
+                container.labelled(&started.unwrap_or(words))
+            }
+            Target::Container { .. }
+            | Target::Process(_)
+            | Target::Builtin { .. }
+            | Target::Url { .. }
+            | Target::None => words,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    inside::{Compared, Inside},
+    inside::{Compared, Inside, Seen},
     job::Shared,
     overdue,
 };
@@ -166,7 +166,11 @@ impl Place {
         let asked = wanted
             .iter()
             .any(|wanted| matches!(wanted.key, "not" | "only_changed" | "file_unchanged"));
-        let (mut after, changed) = match (&self.files, server) {
+        let Seen {
+            mut after,
+            mut near,
+            changed,
+        } = match (&self.files, server) {
             (Files::Inside(inside), Running::Container(container)) => {
                 let asked = if asked { Compared::Yes } else { Compared::No };
                 inside.look_after(&paths, container, (asked, until)).await?
@@ -174,42 +178,108 @@ impl Place {
             (Files::Here { copy }, Running::Process(_) | Running::Container(_)) => {
                 let after = files::look(&paths, copy.as_ref(), &self.caller, until).await;
                 let changed = changes(copy.as_ref().filter(|_| asked), until).await?;
-                (after.map_err(failed)?, changed)
+                Seen {
+                    after: after.map_err(failed)?,
+                    near: BTreeMap::new(),
+                    changed,
+                }
             }
-            (Files::Inside(_), Running::Process(_)) => (BTreeMap::new(), None),
-        };
-        let root = self.fixture_path();
-        let inside = |path: &str| {
-            let is_callers = callers.contains_key(path);
-            self.way(Path::new(path)).filter(|_| !is_callers)
+            (Files::Inside(_), Running::Process(_)) => Seen::default(),
         };
         let of_caller = files::look(&callers, None, &self.caller, until).await;
         after.extend(of_caller.map_err(failed)?);
-        let paths = after
-            .into_iter()
-            .map(|(path, after)| {
-                let unseen = || {
-                    FileState::Unknown("its name was not known before the server ran".to_owned())
-                };
-                let before = self.before.get(&path).cloned().unwrap_or_else(unseen);
-                let inside = inside(&path);
-                let seen = FileSeen {
-                    before,
-                    prepared: None,
-                    after,
-                    inside,
-                };
-                (path, seen)
-            })
-            .collect();
+        near.extend(self.near(&after, wanted, (bindings, dialect), until).await);
+        let late = paths
+            .iter()
+            .filter(|(path, _)| !self.before.contains_key(*path));
+        let original = self.look_at_original(late, until).await.map_err(failed)?;
         let compared = changed.map(|compared| (compared.changes, compared.unseen));
         let (changed, unseen) = compared.unzip();
         Ok(FilesSeen {
-            paths,
+            paths: self.before_and_after(after, &original, &callers),
+            near,
             changed,
             unseen: unseen.unwrap_or_default(),
-            root,
+            root: self.fixture_path(),
         })
+    }
+
+    /// The paths as they are, with what they were; `original` has those of the fixture that were not known then.
+    fn before_and_after(
+        &self,
+        after: BTreeMap<String, FileState>,
+        original: &BTreeMap<String, FileState>,
+        callers: &Paths,
+    ) -> BTreeMap<String, FileSeen> {
+        let unseen =
+            || FileState::Unknown("its name was not known before the server ran".to_owned());
+        let both = after.into_iter().map(|(path, after)| {
+            let before = self.before.get(&path).or_else(|| original.get(&path));
+            let is_callers = callers.contains_key(&path);
+            let seen = FileSeen {
+                before: before.cloned().unwrap_or_else(unseen),
+                prepared: None,
+                after,
+                inside: self.way(Path::new(&path)).filter(|_| !is_callers),
+            };
+            (path, seen)
+        });
+        both.collect()
+    }
+
+    /// What may have been meant by paths where a file is wanted and nothing is.
+    async fn near(
+        &self,
+        after: &BTreeMap<String, FileState>,
+        wanted: &[&Wanted],
+        (bindings, dialect): (&Bindings, Dialect),
+        until: &Until,
+    ) -> BTreeMap<String, String> {
+        let mut near = BTreeMap::new();
+        let Files::Here { copy } = &self.files else {
+            return near;
+        };
+        let mut absent = after
+            .iter()
+            .filter(|(_, state)| **state == FileState::Absent);
+        let Some(first) = absent.next() else {
+            return near;
+        };
+        let wants_some = |wanted: &&&Wanted| WANT_A_FILE.contains(&wanted.key);
+        let missed = paths(wanted.iter().filter(wants_some).copied(), bindings, dialect);
+        let (callers, _) = of_caller(missed.clone(), dialect);
+        for (path, _) in std::iter::once(first).chain(absent) {
+            let copy = copy.as_ref().filter(|_| !callers.contains_key(path));
+            if missed.contains_key(path)
+                && let Some(name) = files::nearest(path, copy, &self.caller, until).await
+            {
+                near.insert(path.clone(), name);
+            }
+        }
+        near
+    }
+
+    /// What paths of the fixture were before the server ran whose names are known only now: all of the original is there
+    /// still. Of a path outside of it nobody can tell that any more.
+    async fn look_at_original(
+        &self,
+        paths: impl Iterator<Item = (&String, &Depth)>,
+        until: &Until,
+    ) -> Result<BTreeMap<String, FileState>, FixtureProblem> {
+        let mut seen = BTreeMap::new();
+        for (path, depth) in paths {
+            let state = match &self.files {
+                Files::Here { copy: None } => None,
+                Files::Here { copy: Some(copy) } => {
+                    copy.look_at_original(path, *depth, until).await
+                }
+                Files::Inside(inside) => inside.look_at_original(path, *depth, until).await,
+            };
+            if let Some(state) = state {
+                seen.insert(path.clone(), state?);
+            }
+        }
+        Ok(seen)
     }
 
     /// Where a path leads in the fixture, if it leads there.
@@ -295,6 +365,15 @@ pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until)
         None => disruption,
     }
 }
+
+/// The expectations that are told of a file that is not there.
+const WANT_A_FILE: [&str; 5] = [
+    "file_contains",
+    "file_not_contains",
+    "file_equals",
+    "file_exists",
+    "not",
+];
 
 /// Paths by their names, with what is wanted of each.
 type Paths = BTreeMap<String, Depth>;

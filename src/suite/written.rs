@@ -39,9 +39,13 @@ impl Written {
             let mut documents = yaml::parse(text, Source::Suite, problems, dialect);
             documents.next().and_then(|document| document.root)
         };
-        // The first line is indented like the ones below it.
-        let indent = file.position(start).column - 1;
-        if let Some(root) = root(&format!("{:indent$}{own}", "")) {
+        // The first line is indented like the ones below it. A width of `format!` ends at 65,535.
+        let indent = if own.contains('\n') {
+            file.position(start).column - 1
+        } else {
+            0
+        };
+        if let Some(root) = root(&format!("{}{own}", " ".repeat(indent))) {
             return Self {
                 root: Some(root),
                 before: (indent, start),
@@ -163,6 +167,24 @@ mod tests {
         let map = "ключ: {«json_path: {\n$.a: 'ü', $.a.b: \"ü\"}», x: 1}\n";
         case(map, &[Entry(1)], Some("$.a.b: \"ü\""));
         case("e: {«contains: x»}", &[Item(0)], None);
+    }
+
+    #[test]
+    fn a_line_may_be_as_long_as_it_likes() {
+        let long = "a".repeat(70_000);
+        let list = format!("{{text: {long}, «contains: [x, y]»}}");
+        case(&list, &[Item(1)], Some("y"));
+        let lines = format!("{{text: {long}, «contains: [x,\n y]»}}");
+        case(&lines, &[Item(1)], Some("y"));
+    }
+
+    #[test]
+    fn a_folded_text_is_found_where_it_begins() {
+        let list =
+            "e:\n  «contains:\n    - x\n    - >-\n      folded\n      text»\n  in_order: [x]\n";
+        case(list, &[Item(1)], Some("folded\n      text"));
+        let map = "e:\n  «json_path:\n    $.a: |\n      two\n      lines»\n";
+        case(map, &[Entry(0)], Some("$.a: |\n      two\n      lines"));
     }
 
     #[test]

@@ -248,15 +248,21 @@ fn unlooked(path: &str, unseen: &Unseen) -> Verdict {
     })
 }
 
-/// A changed path that looks like the one that is missing.
+/// A path that looks like the one that is missing: of the same name but for its case in the same folder, among what
+/// changed, or of a like name in the same folder.
 fn near_path(path: &str, seen: &Observation) -> Option<String> {
-    let changed = seen.files.changed.as_ref()?;
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let near = changed
-        .iter()
-        .filter(|(_, change)| **change != Change::Removed)
-        .find(|(other, _)| name(other) == name(path))?;
-    Some(format!("there is {}", phrase::quoted(near.0)))
+    let is_named_so = |other: &&String| name(other) == name(path);
+    let beside = seen.files.near.get(path);
+    let changed = || {
+        let changed = seen.files.changed.iter().flatten();
+        let mut there = changed.filter(|(_, change)| **change != Change::Removed);
+        there
+            .find(|(other, _)| is_named_so(other))
+            .map(|(other, _)| other)
+    };
+    let near = beside.filter(is_named_so).or_else(changed).or(beside)?;
+    Some(format!("there is {}", phrase::quoted(near)))
 }
 
 /// `file_exists`, `file_not_exists`, `file_unchanged`: what is wanted of the paths themselves.

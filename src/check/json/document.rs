@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     check::{ask::Ask, phrase},
-    observation::answer::Reply,
+    observation::{Proof, answer::Reply},
     outcome::verdict::Mismatch,
     words::json_text::{NoDocument, document},
 };
@@ -21,6 +21,21 @@ impl NoDocument {
                 .map(|_| "the answer has structured content: `structured` looks there".to_owned()),
             ..ask.miss(self.reason.clone())
         })
+    }
+}
+
+/// The structured content where it says something else than the document that is looked at: SDKs send a list as one text
+/// for each of its items, and the whole beside. Under the Go tool's rules it is not looked at.
+pub(in crate::check) fn beside<'a>(
+    reply: &'a Reply,
+    document: &Value,
+    proof: Proof,
+) -> Option<&'a Value> {
+    match proof {
+        Proof::Strict => reply
+            .structured()
+            .filter(|structured| *structured != document),
+        Proof::AsWritten => None,
     }
 }
 

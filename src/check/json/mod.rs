@@ -16,7 +16,7 @@ use serde_json_path::JsonPath;
 
 use self::list::Matched;
 pub(super) use self::{
-    document::document_or_structured,
+    document::{beside, document_or_structured},
     near::{other_type, value as near_value},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     several::{Others, beside_others, several, verdict_beside_others},

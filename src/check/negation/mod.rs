@@ -20,7 +20,7 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::{
-        model::expectation::{Expectation, PathRule, ResultCount},
+        model::expectation::{Expectation, PathRule, ResultCount, SchemaRule},
         written::Part,
     },
 };
@@ -112,10 +112,19 @@ fn beside_the_point(ask: &Ask, expectation: &Expectation, seen: &Observation) ->
 fn unspoken(ask: &Ask, needs: Needs<'_>, reply: &Reply, seen: &Observation) -> Option<Verdict> {
     let missing = match needs {
         Needs::Nothing | Needs::Result => None,
-        Needs::Json => without_json(ask, reply),
-        Needs::Results(rule) => {
-            without_json(ask, reply).or_else(|| results::uncountable(ask, rule, reply))
+        Needs::Schema(rule) => match (several(ask, reply), seen.proof) {
+            // What the structured content says of the whole stands for its parts, as far as none of them is what is
+            // not wanted.
+            (Some(several), Proof::Strict) if reply.structured().is_some() => {
+                schema::satisfies_some(rule, &reply.text).then_some(several)
+            }
+            (_, Proof::Strict | Proof::AsWritten) => without_json(ask, reply),
+        },
+        Needs::Results(rule) if results::is_elsewhere(rule, reply, seen.proof) => {
+            results::uncountable(ask, rule, (reply, seen.proof))
         }
+        Needs::Results(rule) => without_json(ask, reply)
+            .or_else(|| results::uncountable(ask, rule, (reply, seen.proof))),
         Needs::Delta => without_json(ask, reply).or_else(|| results::no_delta(ask, reply)),
         Needs::JsonText(rules) => json::document(&reply.text)
             .err()
@@ -157,7 +166,7 @@ enum Needs<'a> {
     /// A result.
     Result,
     /// JSON, in the text or structured.
-    Json,
+    Schema(&'a SchemaRule),
     /// An array in it.
     Results(&'a ResultCount),
     /// Its member `net_delta`.
@@ -185,7 +194,7 @@ fn needs(expectation: &Expectation) -> Needs<'_> {
         | Expectation::MatchesRegex(_) => Needs::Result,
         Expectation::Content(_) => Needs::Blocks,
         Expectation::JsonPath(rules) => Needs::JsonText(rules),
-        Expectation::JsonSchema(_) => Needs::Json,
+        Expectation::JsonSchema(rule) => Needs::Schema(rule),
         Expectation::MinResults(rule) | Expectation::MaxResults(rule) => Needs::Results(rule),
         Expectation::NetDelta { .. } => Needs::Delta,
         Expectation::Structured(rules) => Needs::Structured(rules),

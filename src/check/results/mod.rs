@@ -3,7 +3,7 @@
 
 mod place;
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use serde_json::{Number, Value};
 
@@ -13,7 +13,7 @@ use crate::{
         json::{self, Others},
         phrase, view,
     },
-    observation::{Observation, answer::Reply},
+    observation::{Observation, Proof, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::{Precision, ResultCount},
     words::{number, text::count},
@@ -66,20 +66,40 @@ pub(super) fn results(side: Bound, rule: &ResultCount, seen: &Observation) -> Ve
         Bound::Most => Others::Matter,
     };
     view::with_reply(seen, &ask, |reply| {
-        let missed = miscounted(&ask, side, rule, reply);
+        if let Some(structured) = elsewhere(rule, reply, seen.proof) {
+            let mut missed = miscounted(&ask, side, rule, structured);
+            for mismatch in &mut missed {
+                mismatch.seen = format!("in `structuredContent` {}", mismatch.seen);
+            }
+            return missed;
+        }
+        let missed = match json::document_or_structured(reply) {
+            Ok(document) => miscounted(&ask, side, rule, &document),
+            Err(none) => vec![*none.mismatch(&ask, reply)],
+        };
         json::beside_others(&ask, reply, others, missed)
     })
 }
 
+/// The structured content, where a path leads nowhere in the text and somewhere there.
+fn elsewhere<'a>(rule: &ResultCount, reply: &'a Reply, proof: Proof) -> Option<&'a Value> {
+    let path = rule.path.as_ref()?;
+    let document = json::document(&reply.text).ok()?;
+    let structured = json::beside(reply, &document, proof)?;
+    let is_there = place::leads_nowhere(path, &document) && !place::leads_nowhere(path, structured);
+    is_there.then_some(structured)
+}
+
+/// Whether the structured content is counted in spite of JSON in the text.
+pub(super) fn is_elsewhere(rule: &ResultCount, reply: &Reply, proof: Proof) -> bool {
+    elsewhere(rule, reply, proof).is_some()
+}
+
 /// What is wrong with the number of items.
-fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Vec<Mismatch> {
-    let document = match json::document_or_structured(reply) {
-        Ok(document) => document,
-        Err(none) => return vec![*none.mismatch(ask, reply)],
-    };
-    let counts = match counts(rule, &document) {
+fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, document: &Value) -> Vec<Mismatch> {
+    let counts = match counts(rule, document) {
         Ok(counts) => counts,
-        Err(none) => return vec![none.mismatch(ask, &document)],
+        Err(none) => return vec![none.mismatch(ask, document)],
     };
     let outside = |count: &&Count| match side {
         Bound::Least => (count.items as u64) < rule.bound,
@@ -87,7 +107,7 @@ fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Vec<
     };
     let mismatch = |count: &Count| Mismatch {
         path: Some(count.place.clone()),
-        actual: Some(phrase::laid_out(&document)),
+        actual: Some(phrase::laid_out(document)),
         ..ask.miss(format!(
             "there {} {}",
             if count.items == 1 { "is" } else { "are" },
@@ -97,9 +117,16 @@ fn miscounted(ask: &Ask, side: Bound, rule: &ResultCount, reply: &Reply) -> Vec<
     first_of(counts.iter().filter(outside).map(mismatch))
 }
 
-/// The mismatch of `min_results` or `max_results`, asked otherwise, with an answer that has nothing to count.
-pub(super) fn uncountable(ask: &Ask, rule: &ResultCount, reply: &Reply) -> Option<Mismatch> {
-    let document = json::document_or_structured(reply).ok()?;
+/// The mismatch of `min_results` or `max_results`, asked otherwise, with a document that has nothing to count.
+pub(super) fn uncountable(
+    ask: &Ask,
+    rule: &ResultCount,
+    (reply, proof): (&Reply, Proof),
+) -> Option<Mismatch> {
+    let document = match elsewhere(rule, reply, proof) {
+        Some(structured) => Cow::Borrowed(structured),
+        None => json::document_or_structured(reply).ok()?,
+    };
     let none = counts(rule, &document).err()?;
     Some(none.mismatch(ask, &document))
 }

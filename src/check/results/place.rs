@@ -79,6 +79,12 @@ fn arrays_and_others(path: &CountedPath, places: usize, other: &Node<'_>) -> NoC
     }
 }
 
+/// Whether nothing is where a path leads, and nothing was chosen from on the way either.
+pub(super) fn leads_nowhere(path: &CountedPath, document: &Value) -> bool {
+    let is_empty = json::query(&path.written, &path.path, document).is_ok_and(|it| it.is_empty());
+    is_empty && nothing_there(path, document).is_err()
+}
+
 /// Tells why a path leads nowhere, unless that is because nothing was chosen on the way.
 fn nothing_there(path: &CountedPath, document: &Value) -> Result<(), NoCount> {
     let mut reached = vec![document];

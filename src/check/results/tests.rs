@@ -1,8 +1,14 @@
-use serde_json::json;
+use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use crate::{
-    check::sample::{fails, hold, refuses, report, says, tool},
+    check::{
+        check,
+        sample::{fails, hold, refuses, report, says, tool},
+        vacuity,
+    },
+    observation::{Observation, Proof},
+    outcome::verdict::Verdict,
     suite::model::{
         counted::CountedPath,
         expectation::{Expectation, Precision, ResultCount},
@@ -141,6 +147,68 @@ fn a_path_to_several_places_counts_what_it_leads_to() {
     max_results: expected at most 5 results at `$..items`, `$..items` leads to 2 places, to arrays and to others: `$.items[0].items` is a string
       hint: `path` leads to arrays, or to values that are counted themselves
     max_results: $..id: expected at most 1 result at `$..id`, there are 2
+    ");
+}
+
+/// A list of so many items as SDKs send it: a text for each, and the whole beside.
+fn listed(items: usize) -> Observation {
+    let ids: Vec<Value> = (1..=items).map(|id| json!({ "id": id })).collect();
+    let texts = ids
+        .iter()
+        .map(|id| json!({"type": "text", "text": id.to_string()}));
+    tool(
+        json!({"content": texts.collect::<Vec<_>>(), "structuredContent": {"result": ids, "n": 5}}),
+    )
+}
+
+#[test]
+fn a_path_that_leads_nowhere_in_the_text_may_lead_into_the_structured_content() {
+    let not = |wanted: Expectation| Expectation::Not(vec![("min_results", wanted)]);
+    for items in 0..4 {
+        let number = items as u64;
+        for path in ["$.result", "$.result[*]", "$.result[*].id"] {
+            let exact = [
+                (least_at(number, path), listed(items)),
+                (most_at(number, path), listed(items)),
+                (not(least_at(number + 1, path)), listed(items)),
+            ];
+            hold(&exact);
+            for (wanted, seen) in exact {
+                assert_eq!(
+                    vacuity::findings(&[&wanted], &seen).len(),
+                    usize::from(number == 0 && matches!(wanted, Expectation::MinResults(_)))
+                );
+            }
+            if items > 0 {
+                let fewer = check(&most_at(number - 1, path), &listed(items));
+                assert!(matches!(fewer, Verdict::Missed(_)), "{path} {items}");
+            }
+        }
+    }
+    let compat = Observation {
+        proof: Proof::AsWritten,
+        ..listed(1)
+    };
+    insta::assert_snapshot!(report(&[
+        (least_at(3, "$.result"), listed(2)),
+        (most_at(0, "$.result"), listed(1)),
+        (not(least_at(1, "$.result")), listed(1)),
+        (least_at(1, "$.n"), listed(1)),
+        (not(least_at(1, "$.n")), listed(1)),
+        (least_at(1, "$.results"), listed(1)),
+        (least_at(1, "$.id"), listed(1)),
+        (least_at(1, "$.result"), compat),
+    ]), @"
+    min_results: $.result: expected at least 3 results at `$.result`, in `structuredContent` there are 2
+    max_results: $.result: expected at most 0 results at `$.result`, in `structuredContent` there is 1
+    not: expected not `min_results` (at least 1 result at `$.result`), it holds
+    min_results: expected at least 1 result at `$.n`, in `structuredContent` `$.n` is an integer
+    not: expected not `min_results` (at least 1 result at `$.n`), `$.n` is an integer
+    min_results: expected at least 1 result at `$.results`, nothing is at `$.results`
+      hint: `$` has `id`
+    min_results: expected at least 1 result at `$.id`, `$.id` is an integer
+    min_results: expected at least 1 result at `$.result`, nothing is at `$.result`
+      hint: `$` has `id`
     ");
 }
 

@@ -14,7 +14,7 @@ use crate::{
     suite::model::expectation::SchemaRule,
     words::{
         json_schema::{self, MOST_DIGITS, NotCompiled, Schema, is_calculable},
-        text,
+        json_text, text,
     },
 };
 
@@ -29,7 +29,7 @@ pub(super) fn ask_schema(rule: &SchemaRule) -> Ask {
     )
 }
 
-/// `json_schema`: the text read as JSON, else the structured content, satisfies this schema.
+/// `json_schema`: the text read as JSON, or else the structured content, satisfies this schema.
 pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
     let ask = ask_schema(rule);
     let reply = match view::reply(seen) {
@@ -39,10 +39,52 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
     match json::document_or_structured(reply) {
         Ok(document) => {
             let verdict = against(&ask, (&rule.schema, "the schema"), (&document, "$"));
-            json::verdict_beside_others(&ask, reply, verdict)
+            let verdict = json::verdict_beside_others(&ask, reply, verdict);
+            match json::beside(reply, &document, seen.proof) {
+                Some(structured) if !matches!(verdict, Verdict::Held) => {
+                    or_else(verdict, &ask, rule, structured)
+                }
+                Some(_) | None => verdict,
+            }
         }
         Err(none) => Verdict::Missed(vec![*none.mismatch(&ask, reply)]),
     }
+}
+
+/// The verdict on a text that does not satisfy a schema, given the structured content, which is another document.
+fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -> Verdict {
+    let of_structured = against(ask, (&rule.schema, "the schema"), (structured, "$"));
+    match (of_text, of_structured) {
+        (_, Verdict::Held) | (Verdict::Held, Verdict::Missed(_)) => Verdict::Held,
+        (Verdict::Missed(mut mismatches), Verdict::Missed(others)) => {
+            if let (Some(first), Some(other)) = (mismatches.first_mut(), others.first()) {
+                let place = other.path.as_deref().unwrap_or("$");
+                let hint = format!(
+                    "`structuredContent` does not satisfy it either: at {} {}",
+                    phrase::quoted(place),
+                    other.seen
+                );
+                first.hint = Some(match first.hint.take() {
+                    Some(own) => format!("{hint}; {own}"),
+                    None => hint,
+                });
+            }
+            Verdict::Missed(mismatches)
+        }
+        (Verdict::Unknowable(reason), _) | (_, Verdict::Unknowable(reason)) => {
+            Verdict::Unknowable(reason)
+        }
+    }
+}
+
+/// Whether any JSON value of a text satisfies a schema, as far as that can be told.
+pub(super) fn satisfies_some(rule: &SchemaRule, text: &str) -> bool {
+    let ask = ask_schema(rule);
+    let holds = |value: &Value| {
+        let verdict = against(&ask, (&rule.schema, "the schema"), (value, "$"));
+        !matches!(verdict, Verdict::Missed(_))
+    };
+    json_text::values(text).iter().any(holds)
 }
 
 /// A document against a schema, called so; `root` is how the document's root is written.

@@ -7,7 +7,7 @@ use crate::{
         check, findings_of_answer,
         sample::{fails, hold, refuses, report, says, tool},
     },
-    observation::{Observation, catalog::Catalog, finding::FindingCode},
+    observation::{Observation, Proof, catalog::Catalog, finding::FindingCode},
     outcome::verdict::Verdict,
     suite::model::expectation::{Expectation, SchemaRule},
 };
@@ -73,6 +73,53 @@ fn documents_that_do_not_are_explained() {
     json_schema: expected JSON that satisfies the schema (inline), the answer is the JSON-RPC error -32603, `x`
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
     unknowable: the answer holds a number of more than 4096 digits, written out, which no schema can be checked against
+    "#);
+}
+
+/// A list of so many items as SDKs send it: a text for each, and the whole beside.
+fn listed(items: usize) -> Observation {
+    let ids: Vec<Value> = (1..=items).map(|id| json!({ "id": id })).collect();
+    let texts = ids
+        .iter()
+        .map(|id| json!({"type": "text", "text": id.to_string()}));
+    tool(json!({"content": texts.collect::<Vec<_>>(), "structuredContent": {"result": ids}}))
+}
+
+fn not(schema: Expectation) -> Expectation {
+    Expectation::Not(vec![("json_schema", schema)])
+}
+
+#[test]
+fn either_document_may_satisfy_a_schema_whatever_the_number_of_items() {
+    let whole = || schema(&json!({"required": ["result"]}));
+    let other = || schema(&json!({"required": ["results"]}));
+    for items in 0..4 {
+        hold(&[(whole(), listed(items)), (not(other()), listed(items))]);
+        let missed =
+            |wanted: &Expectation| matches!(check(wanted, &listed(items)), Verdict::Missed(_));
+        assert!(missed(&not(whole())) && missed(&other()), "{items}");
+        assert_eq!(missed(&not(person())), items > 0, "{items}");
+    }
+    hold(&[(person(), listed(1))]);
+    let compat = Observation {
+        proof: Proof::AsWritten,
+        ..listed(1)
+    };
+    insta::assert_snapshot!(report(&[
+        (other(), listed(1)),
+        (other(), listed(2)),
+        (not(whole()), listed(2)),
+        (not(person()), listed(2)),
+        (whole(), compat),
+    ]), @r#"
+    json_schema: $: expected JSON that satisfies the schema (inline), "results" is a required property
+      hint: `structuredContent` does not satisfy it either: at `$` "results" is a required property
+    json_schema: $: expected JSON that satisfies the schema (inline), "results" is a required property
+      hint: `structuredContent` does not satisfy it either: at `$` "results" is a required property; the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
+    not: expected not `json_schema` (JSON that satisfies the schema (inline)), it holds
+    not: expected not `json_schema` (JSON that satisfies the schema (inline)), the text holds 2 JSON values, and only the first is looked at
+      hint: `structured` looks at the whole of `structuredContent`
+    json_schema: $: expected JSON that satisfies the schema (inline), "result" is a required property
     "#);
 }
 

@@ -8,11 +8,11 @@ use crate::{
 
 /// Why an expectation that holds had nothing to look at.
 pub(super) fn reason(expectation: &Expectation, seen: &Observation) -> Option<String> {
-    let is_monotonic =
-        matches!(expectation, Expectation::Progress(wanted) if wanted.monotonic == Some(true));
-    if is_monotonic && progress::is_untold(seen) {
-        let reason = "no progress came that `monotonic` could look at; `min: 1` wants some";
-        return Some(reason.to_owned());
+    let key = of_silence(expectation).filter(|_| progress::is_untold(seen));
+    if let Some(key) = key {
+        return Some(format!(
+            "no progress came that `{key}` could look at; `min: 1` wants some"
+        ));
     }
     let Expectation::Trajectory(rule) = expectation else {
         return None;
@@ -37,6 +37,17 @@ pub(super) fn reason(expectation: &Expectation, seen: &Observation) -> Option<St
             phrase::quoted(tool)
         ))
     })
+}
+
+/// The key of `progress` that holds where none comes.
+fn of_silence(expectation: &Expectation) -> Option<&'static str> {
+    let Expectation::Progress(wanted) = expectation else {
+        return None;
+    };
+    if wanted.monotonic == Some(true) {
+        return Some("monotonic");
+    }
+    (wanted.last_equals_total == Some(false)).then_some("last_equals_total")
 }
 
 /// The tools that a rule wants not to be called, or not again.

@@ -1,7 +1,7 @@
 //! Expectations that held of the first of several JSON values.
 
 use crate::{
-    check::{json, view},
+    check::{json, results, view},
     observation::Observation,
     suite::model::expectation::Expectation,
 };
@@ -13,6 +13,11 @@ pub(super) fn reason(expectation: &Expectation, seen: &Observation) -> Option<St
         Expectation::JsonPath(_) | Expectation::MinResults(_)
     );
     let reply = view::reply(seen).ok().filter(|_| looks_at_the_first)?;
+    if let Expectation::MinResults(rule) = expectation
+        && results::is_elsewhere(rule, reply, seen.proof)
+    {
+        return None;
+    }
     let several = json::several(&reply.text)?;
     Some(format!(
         "`{}` looked at the first of the {} JSON values in the text, which proves nothing of the others",

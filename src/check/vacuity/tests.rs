@@ -325,6 +325,14 @@ fn what_had_nothing_to_look_at_proves_nothing() {
     assert!(reasons(std::slice::from_ref(&monotonic), &told).is_empty());
     let untold = reasons(&[monotonic], &says("ok"));
     assert!(untold[0].starts_with("no progress came"), "{untold:?}");
+    let short_of_total = Expectation::Progress(ProgressWanted {
+        last_equals_total: Some(false),
+        ..ProgressWanted::default()
+    });
+    assert!(reasons(std::slice::from_ref(&short_of_total), &told).is_empty());
+    let untold = reasons(&[short_of_total], &says("ok"));
+    let wanted = "no progress came that `last_equals_total` could look at";
+    assert!(untold[0].starts_with(wanted), "{untold:?}");
     let absence = |calls: Vec<TraceCall>| {
         let seen = Observation {
             trace: Some(calls),

@@ -143,8 +143,9 @@ fn server(prepared: &Prepared, work: &Planned) -> String {
         environment: Arc::clone(&prepared.environment),
         ..Bindings::default()
     };
-    match command_line(&work.terms.server.target, &bindings) {
-        Ok(line) => line.shown(),
+    let server = &work.terms.server;
+    match command_line(&server.target, &bindings) {
+        Ok(line) => line.shown_of(server, None),
         Err(disruption) => disruption.message,
     }
 }

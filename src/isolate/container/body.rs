@@ -45,7 +45,7 @@ pub(crate) struct Command {
 impl Command {
     /// What is started, as `docker run` does it: the image's entry point stays in front of a command, which stands for
     /// the image's own. Spelled out, because not every engine keeps the image's in images that are made here.
-    pub(super) fn words(&self, container: &Container, image: &ReadyImage) -> Vec<String> {
+    pub(crate) fn words(&self, container: &Container, image: &ReadyImage) -> Vec<String> {
         words(
             image,
             container.front(self.program.as_deref()),

@@ -27,6 +27,7 @@ use crate::{
         inside::resolve_with,
     },
     observation::files::{FileState, LONGEST_BYTES, PathKind},
+    words::text,
 };
 
 /// How long reading back may take.
@@ -238,6 +239,19 @@ impl Tree {
             }
             Err(stray) => FileState::Unknown(stray.to_string()),
         }
+    }
+
+    /// What stands in the folder of a path instead of it, by the nearest name, written as the path is.
+    pub(crate) fn nearest(&self, path: &str, root: &str) -> Option<String> {
+        let (given, root) = (Path::new(path), Path::new(root));
+        let name = given.file_name()?.to_str()?;
+        let place = root.join(given);
+        let folder = place.parent()?.strip_prefix(root).ok()?;
+        let within = |path: &&PathBuf| path.parent() == Some(folder);
+        let names = self.entries.keys().filter(within);
+        let names = names.filter_map(|path| path.file_name()?.to_str());
+        let near = text::nearest_file(name, names)?;
+        Some(given.with_file_name(near).display().to_string())
     }
 
     /// The folders that have another time than this.

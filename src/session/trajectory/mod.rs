@@ -2,12 +2,16 @@
 //! the file is read by whoever runs the assertion.
 
 mod record;
+mod twice;
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use self::record::{PassedOver, Told, told};
+use self::{
+    record::{PassedOver, Told, told},
+    twice::Twice,
+};
 use crate::{
     observation::{TraceCall, TraceOutcome},
     words::json_text,
@@ -29,6 +33,16 @@ pub(crate) enum LogProblem {
         line: usize,
         /// What is wrong.
         reason: &'static str,
+    },
+    /// A line tells of a call and of another one, or of other arguments, another time or another end.
+    #[error(
+        "line {line} tells of a call, and `{key}` has two values there, of which nothing says which one counts"
+    )]
+    Unclear {
+        /// Its number, from 1.
+        line: usize,
+        /// The member that stands there twice, or in which something does.
+        key: String,
     },
     /// Records of a journal are missing.
     #[error("records are missing: after number {before} comes {after}")]
@@ -90,6 +104,7 @@ pub(crate) struct Log {
 /// Reads a log. Lines without a tool are no calls.
 pub(crate) fn parse(text: &str) -> Result<Log, LogProblem> {
     let (mut records, mut lines) = (Vec::new(), Vec::new());
+    let mut passed_over = PassedOver::default();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         if line.trim().is_empty() {
             continue;
@@ -97,11 +112,17 @@ pub(crate) fn parse(text: &str) -> Result<Log, LogProblem> {
         let Ok(Value::Object(record)) = json_text::value(line) else {
             return Err(LogProblem::NoObject { line: index + 1 });
         };
+        let twice = Twice::of(line, &record);
+        if let Some(key) = twice.unclear(&record) {
+            let (line, key) = (index + 1, key.to_owned());
+            return Err(LogProblem::Unclear { line, key });
+        }
+        let earlier = twice.earlier.iter().map(|(_, value)| value);
+        passed_over.note(earlier, index + 1);
         records.push(record);
         lines.push(index + 1);
     }
     let mut calls = Vec::new();
-    let mut passed_over = PassedOver::default();
     let (mut rest, mut lines) = (records.as_slice(), lines.as_slice());
     while let Some(length) = first_log(rest) {
         let (one, others) = rest.split_at(length);
@@ -149,7 +170,7 @@ fn calls_of(
         }
         match told(record) {
             Told::Call { tool, args } => calls.push(logged(record, tool, args, &done)),
-            Told::Nothing => passed_over.note(record, line),
+            Told::Nothing => passed_over.note(record.values(), line),
             Told::Unreadable(reason) => return Err(LogProblem::Unreadable { line, reason }),
         }
     }

@@ -24,7 +24,7 @@ pub(super) enum Told {
 }
 
 /// Names of arguments; the first one that a record has counts.
-const ARGUMENTS: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
+pub(super) const ARGUMENTS: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
 
 /// Reads a record.
 pub(super) fn told(record: &Map<String, Value>) -> Told {
@@ -100,9 +100,9 @@ impl PassedOver {
     /// So many are kept.
     const MOST: usize = 10_000;
 
-    /// Notes the texts of a record.
-    pub(super) fn note(&mut self, record: &Map<String, Value>, line: usize) {
-        let mut open: Vec<&Value> = record.values().collect();
+    /// Notes the texts of the values of a record.
+    pub(super) fn note<'a>(&mut self, values: impl Iterator<Item = &'a Value>, line: usize) {
+        let mut open: Vec<&Value> = values.collect();
         while let Some(value) = open.pop() {
             match value {
                 Value::String(text) => {

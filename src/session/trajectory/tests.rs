@@ -63,6 +63,40 @@ fn texts_of_lines_that_are_no_calls_are_kept() {
 }
 
 #[test]
+fn what_stands_twice_in_a_call_is_unclear() {
+    let case = |log: &str, key: &str| {
+        let (line, key) = (2, key.to_owned());
+        let log = format!("{{\"tool\":\"first\"}}\n{log}");
+        assert_eq!(tools(&log), Err(LogProblem::Unclear { line, key }), "{log}");
+    };
+    case(r#"{"tool":"delete","tool":"read"}"#, "tool");
+    case(r#"{"tool":null,"tool":"delete","tool":null}"#, "tool");
+    case(r#"{"name":"delete","name":5,"arguments":{}}"#, "name");
+    case(r#"{"tool":"a","args":{"x":1},"args":{"x":2}}"#, "args");
+    case(r#"{"tool":"a","args":{"x":[{"y":1.5,"y":2}]}}"#, "args");
+    case(r#"{"tool":"a","ok":false,"ok":true}"#, "ok");
+    case(
+        r#"{"tool_name":"a","source":"mcp","source":"portal-tryit"}"#,
+        "source",
+    );
+    case(r#"{"of":1,"outcome":"error","outcome":"ok"}"#, "outcome");
+    case(r#"{"tool":"a","seq":1,"seq":2,"say":"\ud83d"}"#, "seq");
+    let fine = |log: &str, wanted: &[&str]| assert_eq!(tools(log).unwrap(), wanted, "{log}");
+    fine(r#"{"tool":"a","tool":"a","level":1,"level":2}"#, &["a"]);
+    fine(r#"{"name":"pino","name":"child","level":30}"#, &[]);
+    fine(r#"{"time":1,"time":2,"msg":"up"}"#, &[]);
+    fine(
+        r#"{"tool":"a","args":{"x":1.50,"y":{"x":[1,{"x":2}]}}}"#,
+        &["a"],
+    );
+    let passed_over = parse(r#"{"name":"delete","name":"child"}"#)
+        .unwrap()
+        .passed_over;
+    let wanted = [("delete".to_owned(), 1), ("child".to_owned(), 1)];
+    assert_eq!(passed_over, wanted.into());
+}
+
+#[test]
 fn calls_are_in_the_order_they_were_made() {
     let newest_first = concat!(
         r#"{"tool_name": "b", "timestamp": "2026-01-01T00:00:02Z"}"#,

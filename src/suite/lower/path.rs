@@ -23,15 +23,20 @@ impl Compiled {
 impl Lowering<'_> {
     /// The compiled path of a text.
     pub(super) fn path(&mut self, text: &str, at: At) -> Option<JsonPath> {
+        self.path_of((text, text), at)
+    }
+
+    /// The compiled path of a text as it is when its `{{…}}` are filled in; problems show it as written.
+    pub(super) fn path_of(&mut self, (text, filled): (&str, &str), at: At) -> Option<JsonPath> {
         if self.dialect() == Dialect::Native
-            && let Some(function) = called(text)
+            && let Some(function) = called(filled)
         {
             self.problem(at, |origin| {
                 problems::function_in_path(origin, text, function)
             });
             return None;
         }
-        match self.compiled.path(text) {
+        match self.compiled.path(filled) {
             Ok(path) => Some(path),
             Err(reason) => {
                 self.problem(at, |origin| problems::bad_path(origin, text, &reason));

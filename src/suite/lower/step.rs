@@ -1,6 +1,6 @@
 //! Steps: the calls of `setup` and `steps`, and what they capture.
 
-use super::Lowering;
+use super::{Lowering, data_in_path};
 use crate::suite::{
     Dialect,
     model::{
@@ -16,7 +16,7 @@ use crate::suite::{
         step::{RawPromptCall, RawStep},
         value::{Deferred, Members, Placed, Text, TextTable},
     },
-    template::{Template, ValueTemplate, text_has_markers},
+    template::{Part as Filled, Piece, Template, ValueTemplate, pieces, text_has_markers},
     yaml::{At, Node},
 };
 
@@ -39,6 +39,9 @@ enum Spoken {
     /// Nothing.
     Nothing,
 }
+
+/// Why steps of the setup are not parallel.
+const IN_ORDER: &str = "the steps of `setup` go one after another, those of `steps` can go at once";
 
 /// The expectations that are about errors.
 const ABOUT_ERRORS: [&str; 3] = ["not_error", "is_error", "error"];
@@ -63,6 +66,9 @@ impl Lowering<'_> {
         list: Vec<Placed<RawStep>>,
     ) -> Vec<Step> {
         self.announce(&list, order);
+        if part == Part::Setup {
+            self.check_parallel(&list);
+        }
         let mut steps = Vec::with_capacity(list.len());
         let mut defined: Vec<(String, At)> = Vec::new();
         for Placed { value, at } in list {
@@ -202,6 +208,17 @@ impl Lowering<'_> {
         found.into_iter().next()?.1
     }
 
+    /// Tells `parallel` on steps of the setup, which go one after another: later ones use what earlier ones did.
+    fn check_parallel(&mut self, list: &[Placed<RawStep>]) {
+        for step in list {
+            if let Some(field) = step.value.parallel.as_ref().filter(|field| field.value) {
+                self.problem(field.key, |origin| {
+                    problems::no_effect(origin, "parallel", IN_ORDER)
+                });
+            }
+        }
+    }
+
     /// Tells keys about an answer beside a wait, which has none.
     fn check_wait(&mut self, raw: &RawStep) {
         let keys = [
@@ -321,15 +338,31 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// The path of a capture, which is read as it stands in the suite even where `{{…}}` is filled in later.
+    /// The path of a capture. One with `{{…}}` is filled in later; that it becomes a path is seen with a number in the
+    /// place of each, which may be a key, an index and a part of a text alike.
     fn capture_path(&mut self, text: &str, at: At) -> Option<CapturePath> {
-        let compiled = self.path(text, at)?;
+        if !text_has_markers(text) {
+            return self.path(text, at).map(CapturePath::Compiled);
+        }
         self.check_markers(text, at);
-        Some(if text_has_markers(text) {
-            CapturePath::Template(Template::new(text))
-        } else {
-            CapturePath::Compiled(compiled)
-        })
+        let parts = pieces(text, self.dialect())
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Text(plain) => Filled::Written(plain.to_owned()),
+                Piece::Escape => Filled::Written("{{".to_owned()),
+                Piece::Name { .. } => Filled::Data("0".to_owned()),
+            });
+        let parts: Vec<Filled> = parts.collect();
+        match data_in_path::path(&parts) {
+            Ok(filled) => {
+                self.path_of((text, &filled), at)?;
+                Some(CapturePath::Template(Template::new(text)))
+            }
+            Err(reason) => {
+                self.problem(at, |origin| problems::bad_path(origin, text, &reason));
+                None
+            }
+        }
     }
 }
 

@@ -195,6 +195,20 @@ impl Container {
         }
     }
 
+    /// A server in it by its image, as far as that has a name, and by what is started there: that may be nothing but
+    /// what the image says.
+    pub(crate) fn labelled(&self, program: &str) -> String {
+        let image = match &self.image {
+            Some(ImageBase::Named(image)) => image,
+            Some(ImageBase::Built(_) | ImageBase::Own) | None => "",
+        };
+        let words = ["container", image, program].into_iter();
+        words
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// The image that is to be provided; `None` when nothing names one.
     pub(crate) fn source(&self) -> Option<ImageSource> {
         Some(ImageSource {

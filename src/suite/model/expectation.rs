@@ -93,7 +93,7 @@ pub(crate) enum Expectation {
     JsonPath(Vec<PathRule>),
     /// `structured`: values in `structuredContent`.
     Structured(Vec<PathRule>),
-    /// `json_schema`: the text read as JSON, or the structured content, satisfies this schema.
+    /// `json_schema`: the text read as JSON, or else the structured content, satisfies this schema.
     JsonSchema(Box<SchemaRule>),
     /// `output_schema`: the structured content satisfies the tool's declared `outputSchema`; `false`: no check.
     OutputSchema(bool),

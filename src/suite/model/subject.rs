@@ -378,7 +378,7 @@ pub(crate) struct Capture {
 /// What a capture's path is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CaptureSource {
-    /// The text parsed as JSON (else its first JSON line), else the structured content.
+    /// The text parsed as JSON (else its first JSON value on lines of its own), else the structured content.
     Either,
     /// `text:`.
     Text,

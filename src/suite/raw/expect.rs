@@ -49,9 +49,9 @@ shape! {
         json_path = "json_path": Table<Anything>;
         /// The same for `structuredContent`.
         structured = "structured": Table<Anything>;
-        /// The text read as JSON, or the structured content, satisfies this JSON Schema: written here, or
-        /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched.
-        /// Fails when the text holds several JSON values. Without `$schema` it is one of draft 2020-12, in which `format`
+        /// The text read as JSON, or else the structured content, satisfies this JSON Schema: written here, or
+        /// a file relative to the YAML file. A relative `$ref` names a file beside; nothing is fetched. A text with
+        /// several JSON values does not satisfy it. Without `$schema` it is one of draft 2020-12, in which `format`
         /// says nothing about validity; of drafts 4, 6 and 7 it is checked: `$schema: http://json-schema.org/draft-07/schema#`.
         json_schema = "json_schema": TextOr<Anything>;
         /// `true`: the structured content satisfies the tool's declared `outputSchema`.
@@ -61,9 +61,11 @@ shape! {
         content = "content": OneOrMany<Members>;
         /// An array of the answer has at least so many items: the root, one of `locations`, `items`,
         /// `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data`, `resourceTemplates`, or the
-        /// one at `path`. Of several JSON values in the text the first is looked at.
+        /// one at `path`, which leads into the structured content where it leads nowhere in the text. Of several JSON
+        /// values in the text the first is looked at.
         min_results = "min_results": CountOr<RawResults>;
-        /// The same array has at most so many items. Fails when the text holds several JSON values.
+        /// The same array has at most so many items. Fails when the text holds several JSON values, and is what is
+        /// looked at.
         max_results = "max_results": CountOr<RawResults>;
         /// The member `net_delta` of the answer is this number. Fails when the text holds several JSON values.
         net_delta = "net_delta": Number;

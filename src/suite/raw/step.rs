@@ -28,14 +28,15 @@ shape! {
         wait = "wait": Text;
         /// Names for values of the answer, each with its path: a JSONPath into the text read as JSON, else
         /// into the structured content; `structured:` and `text:` before the path choose; `$` is the whole
-        /// text. Of a text that is not JSON as a whole, its first line that is JSON is taken. `{{name}}` then stands for
-        /// the value; `{{…}}` in a path, of `{{fixture}}` and what was captured before, is filled in.
+        /// text. Of a text that is not JSON as a whole, the first JSON value that begins and ends with a line is taken,
+        /// over one line or several. `{{name}}` then stands for the value; `{{…}}` in a path, of `{{fixture}}` and
+        /// what was captured before, is filled in: as a key, an index (`$.items[{{i}}]`), a part of a text in quotes.
         capture = "capture": TextTable;
         /// What must hold for the step's answer.
         expect = "expect": Deferred<RawExpect>;
         /// `true`: an error is an answer like any other.
         allow_error = "allow_error": bool;
-        /// `true` on all of `steps`: they are sent before any answer is awaited.
+        /// `true` on all of `steps`: they are sent before any answer is awaited. Those of `setup` go one after another.
         parallel = "parallel": bool;
     }
 }

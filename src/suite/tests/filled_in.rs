@@ -47,6 +47,27 @@ fn bound(wanted: &Wanted) -> Result<Expectation, String> {
 }
 
 #[test]
+fn a_path_of_a_capture_is_filled_in_wherever_one_of_an_expectation_is() {
+    let case = |path: &str, wanted: &[&str]| {
+        let text = format!(
+            "server: {{command: s}}\nsetup:\n- {{tool: a, capture: {{x: $}}}}\n- {{tool: a, capture: {{y: '{path}'}}}}\nassert: {{tool: t}}\n"
+        );
+        assert_eq!(told(&Sample::one(&text)), wanted, "{path}");
+    };
+    case("$.items[{{x}}]", &[]);
+    case("items[{{x}}].id", &[]);
+    case("structured:$[{{x}}]", &[]);
+    case("$.items[?@.i=={{x}}].id", &[]);
+    case("$.items.{{x}}", &[]);
+    case("$[\"{{x}}\"]", &[]);
+    case("{{x}}", &[]);
+    case("$.items[{{x}}", &["bad-path!"]);
+    case("$.items[{{x}}abc]", &["bad-path!"]);
+    case("$.items[{{x}}].length()", &["bad-path!"]);
+    case("$.items[{{nope}}]", &["unknown-variable!"]);
+}
+
+#[test]
 fn what_is_wrong_whatever_is_filled_in_is_told_at_load() {
     let case = |expect: &str, wanted: &[&str]| {
         assert_eq!(told(&Sample::one(&expecting(expect))), wanted, "{expect}");

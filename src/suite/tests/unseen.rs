@@ -262,6 +262,18 @@ fn keys_of_a_document_without_a_value_are_told() {
 }
 
 #[test]
+fn steps_of_the_setup_are_not_parallel() {
+    let case = |flag: &str, wanted: &[&str]| {
+        let text = format!(
+            "server: {{command: s}}\nsetup: [{{tool: a, parallel: {flag}}}]\nassert: {{tool: x}}\n"
+        );
+        assert_eq!(told(&Sample::one(&text)), wanted, "{flag}");
+    };
+    case("true", &["no-effect parallel"]);
+    case("false", &[]);
+}
+
+#[test]
 fn a_wait_has_no_answer_to_look_at() {
     for part in ["setup", "steps"] {
         let subject = if part == "setup" {

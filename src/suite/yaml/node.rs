@@ -45,7 +45,8 @@ impl At {
 
     /// From the beginning of this place to the end of another one of the same file.
     pub(crate) fn until(self, end: Self) -> Self {
-        if self.source != end.source || end.span.end < self.span.start {
+        // What an alias stands for was written before it.
+        if self.source != end.source || end.span.end <= self.span.start {
             return self;
         }
         Self {

@@ -213,6 +213,14 @@ impl<'a> Builder<'a> {
         self.at(range.start, range.end)
     }
 
+    /// A place without the white space at its end: the parser lets the text of `|` and `>` reach to what follows it.
+    fn without_end(&self, at: At) -> At {
+        let text = self.text.get(at.span.start..at.span.end);
+        let length = text.map_or(0, |text| text.trim_end().len());
+        let end = at.span.start + length;
+        self.at(at.span.start, if length == 0 { at.span.end } else { end })
+    }
+
     /// Notes a problem of the YAML itself.
     fn fault(&mut self, at: At, make: impl FnOnce(Origin) -> Diagnostic) {
         let origin = self.problems.origin(at);
@@ -390,7 +398,7 @@ impl<'a> Builder<'a> {
         tag: Option<&Tag>,
         span: &EventSpan,
     ) -> Node {
-        let at = self.place(span);
+        let at = self.without_end(self.place(span));
         let is_plain = style == ScalarStyle::Plain;
         let kind = match tag.map(tag_name) {
             None if is_plain => scalar::plain(text, self.dialect),

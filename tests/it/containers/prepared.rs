@@ -92,6 +92,34 @@ fn a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_what_was_st
 }
 
 #[test]
+fn a_server_of_which_only_the_image_is_named_is_shown_by_it_and_by_what_that_starts() {
+    if !ready() {
+        return;
+    }
+    let python = image(
+        "python-alone",
+        "ENTRYPOINT [\"python3\"]\nCMD [\"--version\"]\n",
+    );
+    let call = "tool: echo, expect: {not_error: true}";
+    let project = suite(&[
+        (serde_json::json!({"docker": python.0}), call),
+        (
+            serde_json::json!({"args": ["-c", "pass"], "docker": python.0}),
+            call,
+        ),
+    ]);
+    let (ran, _) = run(&project, &[]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    for started in ["--version", "-c pass"] {
+        let shown = format!("server    container {} python3 {started}\n", python.0);
+        assert!(ran.stdout.contains(&shown), "{shown}: {}", ran.stdout);
+    }
+    let planned = project.run(&["run", "evals", "--dry-run"]);
+    let shown = format!("container {}\n", python.0);
+    assert!(planned.stdout.contains(&shown), "{}", planned.stdout);
+}
+
+#[test]
 fn a_first_start_leaves_its_caches_and_nothing_else() {
     if !ready() {
         return;
