@@ -93,7 +93,10 @@ finding_codes! {
     /// id may as well be what a server says to a notification of ours; as long as there is one that it can be for, the
     /// wait goes on.
     NullId = "null-id", Error;
-    /// An answer whose id has another JSON type than the request's; a request of the server whose id is a fraction.
+    /// An answer whose id is not written as the request's was: of another JSON type, or the same number with a fraction
+    /// or an exponent (`2.0` or `2e0` to a request `2`). Clients in JavaScript and the official Rust types read such a
+    /// number as the integer that it is; others, as the official Python types of 2025, take it for no id at all. Also a
+    /// request of the server whose id is a fraction.
     IdType = "id-type", Error;
     /// A request of the server with an id that an earlier one had in this session.
     ReusedId = "reused-id", Error;
