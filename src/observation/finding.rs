@@ -158,9 +158,11 @@ finding_codes! {
     LogLevelUnknown = "log-level-unknown", Error;
     /// A log message below the level that was set.
     LogBelowLevel = "log-below-level", Warning;
-    /// A list whose cursor came back together with the same page.
+    /// A list whose cursor came back together with the same page: no end of it is known, and an expectation that hangs on
+    /// what else may be in it cannot be told, which is an error.
     CursorLoop = "cursor-loop", Error;
-    /// A list of more than 1,000 pages; the rest was not fetched.
+    /// A list of more than 1,000 pages, or more than 64 MiB; the rest was not fetched. An expectation that hangs on the
+    /// rest cannot be told, which is an error; what the beginning proves stands.
     TooManyPages = "too-many-pages", Error;
     /// An empty string as `nextCursor`.
     EmptyCursor = "empty-cursor", Warning;
