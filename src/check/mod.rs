@@ -20,6 +20,7 @@ mod results;
 mod schema;
 mod text;
 mod trajectory;
+mod unfetched;
 pub(crate) mod vacuity;
 mod view;
 pub(crate) mod waiting;
@@ -49,6 +50,11 @@ use crate::{
 
 /// Says whether `seen` satisfies `wanted`. Total and pure.
 pub(crate) fn check(wanted: &Expectation, seen: &Observation) -> Verdict {
+    unfetched::weigh(wanted, judged(wanted, seen), seen)
+}
+
+/// Likewise, as if every list was fetched to its end.
+fn judged(wanted: &Expectation, seen: &Observation) -> Verdict {
     match wanted {
         Expectation::NotError(flag) => errors::kind("not_error", not_error(*flag), seen),
         Expectation::IsError(flag) => errors::kind("is_error", not_error(!*flag), seen),

@@ -54,10 +54,9 @@ pub(super) fn tool(raw: Value) -> Observation {
         rendering: Rendering::Blocks,
         structured: raw.get("structuredContent").cloned(),
         is_error: raw["isError"] == true,
-        pages: Vec::new(),
-        frames: None,
         content,
         raw,
+        ..Reply::default()
     }))
 }
 

@@ -72,8 +72,19 @@ pub(crate) struct Reply {
     pub(crate) is_error: bool,
     /// Each page of a list as it came.
     pub(crate) pages: Vec<Value>,
+    /// What of a list was not fetched; `None` where it is whole.
+    pub(crate) unfetched: Option<Unfetched>,
     /// What was answered to the frames of `raw`; `None` for every other subject.
     pub(crate) frames: Option<Box<FrameAnswers>>,
+}
+
+/// That a list is not known to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfetched {
+    /// The member of the result that is the list.
+    pub(crate) member: &'static str,
+    /// Why no further page was fetched, for people: "`tools/list` goes on after 1000 pages".
+    pub(crate) reason: String,
 }
 
 impl Reply {

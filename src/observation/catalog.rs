@@ -23,7 +23,8 @@ pub(crate) struct Catalog {
     /// `resources/templates/list`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_templates: Option<Vec<Value>>,
-    /// Lists that the server declares and that could not be fetched: of these nothing is known.
+    /// Lists that the server declares and that could not be fetched, or not to their end: what is not in them may be there
+    /// all the same, and nobody can compare them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unknown: Vec<Listing>,
     /// The identities of the assertions that talk to the target, as far as they are known: command lines change.
@@ -96,6 +97,11 @@ impl Catalog {
             Listing::Resources => &mut self.resources,
             Listing::ResourceTemplates => &mut self.resource_templates,
         }
+    }
+
+    /// Whether the tools are known to the last one, so that one which is not among them is not listed.
+    pub(crate) fn knows_all_tools(&self) -> bool {
+        self.tools.is_some() && !self.unknown.contains(&Listing::Tools)
     }
 
     /// The listed tool of that name.

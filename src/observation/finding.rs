@@ -93,7 +93,10 @@ finding_codes! {
     /// id may as well be what a server says to a notification of ours; as long as there is one that it can be for, the
     /// wait goes on.
     NullId = "null-id", Error;
-    /// An answer whose id has another JSON type than the request's; a request of the server whose id is a fraction.
+    /// An answer whose id is not written as the request's was: of another JSON type, or the same number with a fraction
+    /// or an exponent (`2.0` or `2e0` to a request `2`). Clients in JavaScript and the official Rust types read such a
+    /// number as the integer that it is; others, as the official Python types of 2025, take it for no id at all. Also a
+    /// request of the server whose id is a fraction.
     IdType = "id-type", Error;
     /// A request of the server with an id that an earlier one had in this session.
     ReusedId = "reused-id", Error;
@@ -155,9 +158,11 @@ finding_codes! {
     LogLevelUnknown = "log-level-unknown", Error;
     /// A log message below the level that was set.
     LogBelowLevel = "log-below-level", Warning;
-    /// A list whose cursor came back together with the same page.
+    /// A list whose cursor came back together with the same page: no end of it is known, and an expectation that hangs on
+    /// what else may be in it cannot be told, which is an error.
     CursorLoop = "cursor-loop", Error;
-    /// A list of more than 1,000 pages; the rest was not fetched.
+    /// A list of more than 1,000 pages, or more than 64 MiB; the rest was not fetched. An expectation that hangs on the
+    /// rest cannot be told, which is an error; what the beginning proves stands.
     TooManyPages = "too-many-pages", Error;
     /// An empty string as `nextCursor`.
     EmptyCursor = "empty-cursor", Warning;

@@ -205,6 +205,7 @@ impl Recorder {
                 self.catalog_bytes = left;
             } else {
                 *catalog.list_mut(listing) = None;
+                catalog.unknown.retain(|known| *known != listing);
                 catalog.unknown.push(listing);
             }
         }

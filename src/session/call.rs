@@ -158,7 +158,13 @@ impl Session {
                     return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
                 if self.aside.is_none() {
-                    self.inspect(method, &result, &settled);
+                    // The handshake is read as what it agrees on.
+                    let named = result.get("protocolVersion").and_then(Value::as_str);
+                    let revision = named
+                        .filter(|_| method == Method::Initialize)
+                        .and_then(Revision::from_name)
+                        .unwrap_or(self.exchange.dialogue.revision);
+                    self.inspect(method, revision, &result, &settled);
                 }
                 let mut reply = reply(method, result);
                 if let Rendering::Contents { asked } = &mut reply.rendering {
@@ -189,14 +195,14 @@ impl Session {
     }
 
     /// Looks into a result that is somebody's.
-    fn inspect(&mut self, method: Method, result: &Value, settled: &Settled) {
+    pub(super) fn inspect(
+        &mut self,
+        method: Method,
+        revision: Revision,
+        result: &Value,
+        settled: &Settled,
+    ) {
         self.served(method, &settled.frame);
-        // The handshake is read as what it agrees on.
-        let named = result.get("protocolVersion").and_then(Value::as_str);
-        let revision = named
-            .filter(|_| method == Method::Initialize)
-            .and_then(Revision::from_name)
-            .unwrap_or(self.exchange.dialogue.revision);
         let inspected = Inspected {
             method,
             result,
@@ -207,10 +213,16 @@ impl Session {
     }
 
     fn unusable(&mut self, what: &str, reason: &str, frame: &str) -> Disruption {
+        let message = self.note_unusable(what, reason, frame);
+        let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
+        disruption.with_frame(frame)
+    }
+
+    /// Notes an answer that cannot be used, and says so.
+    pub(super) fn note_unusable(&mut self, what: &str, reason: &str, frame: &str) -> String {
         let message = format!("the answer to {what} cannot be used: {reason}");
         let record = self.notes();
         record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
-        let disruption = Disruption::new(DisruptionKind::Violation, self.seen.reached, message);
-        disruption.with_frame(frame)
+        message
     }
 }

@@ -75,10 +75,15 @@ impl Session {
             }
         };
         let items = match answer.body {
-            Body::Result(mut reply) => method
-                .list_member()
-                .and_then(|member| reply.raw.get_mut(member))
-                .and_then(|items| items.as_array_mut().map(std::mem::take)),
+            Body::Result(mut reply) => {
+                if let Some(unfetched) = reply.unfetched.take() {
+                    surveyed.miss(listing, || unfetched.reason);
+                }
+                method
+                    .list_member()
+                    .and_then(|member| reply.raw.get_mut(member))
+                    .and_then(|items| items.as_array_mut().map(std::mem::take))
+            }
             Body::ProtocolError(error) if error.code == Some(METHOD_NOT_FOUND) => return,
             Body::ProtocolError(_) => None,
         };
@@ -92,7 +97,7 @@ impl Session {
 }
 
 impl Surveyed {
-    /// Notes a list that could not be fetched. The first reason stays.
+    /// Notes a list that could not be fetched, or not to its end. The first reason stays.
     fn miss(&mut self, listing: Listing, why: impl FnOnce() -> String) {
         self.catalog.unknown.push(listing);
         self.missing.get_or_insert_with(why);

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     observation::{
-        answer::{Answer, Body, Reply},
+        answer::{Answer, Body, Reply, Unfetched},
         finding::FindingCode,
     },
     protocol::method::Method,
@@ -110,7 +110,9 @@ impl Session {
                 }
             }
         }
-        let reply = merged(method, walk.pages);
+        let unfetched = walk.unfetched();
+        let mut reply = merged(method, walk.pages);
+        reply.unfetched = unfetched;
         self.look_at(method, &reply);
         whole.body = Body::Result(reply);
         Ok(whole)
@@ -201,6 +203,8 @@ struct Walk {
     /// The pages so far, each by the hash of its items and the cursor it names.
     visited: HashSet<u64>,
     bytes: usize,
+    /// Why it ended before the list did.
+    cut: Option<String>,
 }
 
 impl Walk {
@@ -210,7 +214,14 @@ impl Walk {
             pages: Vec::new(),
             visited: HashSet::new(),
             bytes: 0,
+            cut: None,
         }
+    }
+
+    /// What was left behind.
+    fn unfetched(&mut self) -> Option<Unfetched> {
+        let (member, reason) = self.method.list_member().zip(self.cut.take())?;
+        Some(Unfetched { member, reason })
     }
 
     /// Keeps a page and says which cursor is next.
@@ -227,6 +238,7 @@ impl Walk {
             self.bytes = self.bytes.saturating_add(items.len());
             if !self.visited.insert(hash.finish()) {
                 let message = format!("`{method}` came back to a cursor together with its page");
+                self.cut = Some(message.clone());
                 record.note_bare(FindingCode::CursorLoop, message);
                 return None;
             }
@@ -240,6 +252,7 @@ impl Walk {
             }
             Some(_) if self.pages.len() >= MOST_PAGES || self.bytes > MOST_BYTES => {
                 let message = format!("`{method}` goes on after {} pages", self.pages.len());
+                self.cut = Some(message.clone());
                 record.note_bare(FindingCode::TooManyPages, message);
                 None
             }

@@ -73,8 +73,7 @@ fn tool(result: Value) -> Reply {
         is_error: result.get("isError").and_then(Value::as_bool) == Some(true),
         content,
         raw: result,
-        pages: Vec::new(),
-        frames: None,
+        ..Reply::default()
     }
 }
 

@@ -129,20 +129,19 @@ impl Session {
             return Ok(());
         }
         let until = |time: Duration| now + time.saturating_sub(passed);
-        let (least, most) = (until(least), until(most));
         let deadline = self.exchange.with_lost(deadline);
-        let mut end = most;
-        let mut waited = self.until_enough(vigil, most.min(deadline)).await;
-        if waited.is_ok() && Instant::now() < least {
-            end = least;
-            waited = self.exchange.until(least.min(deadline), |_| false).await;
+        let mut time = most;
+        let mut waited = self.until_enough(vigil, until(most).min(deadline)).await;
+        if waited.is_ok() && Instant::now() < until(least) {
+            time = least;
+            let end = until(least).min(deadline);
+            waited = self.exchange.until(end, |_| false).await;
         }
-        let time = vigil.awaited.most.as_millis();
         let spell = Spell {
-            until: end,
+            until: until(time),
             deadline,
             on_end,
-            when: &format!("before {what} had been waited for {time} ms"),
+            when: &format!("before {what} had been waited for {} ms", time.as_millis()),
         };
         self.heard_out(waited, spell).await
     }

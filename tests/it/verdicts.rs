@@ -580,3 +580,55 @@ fn a_file_that_two_links_lead_to_runs_once_and_is_told() {
     let said = format!("{}{}", ran.stdout, ran.stderr);
     assert!(said.contains(note), "{said}");
 }
+
+/// A server whose list of tools has no end: every page names the same next one. Its tools answer, or refuse.
+const ENDLESS: &str = r#"
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+  case "$line" in
+    *'"initialize"'*) answer '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*) answer '"result":{"tools":[{"name":"near","inputSchema":{"type":"object"}}],"nextCursor":"on"}' ;;
+    *'"refuse"'*) answer '"error":{"code":-32602,"message":"no"}' ;;
+    *'"tools/call"'*) answer '"result":{"content":[{"type":"text","text":"hi"}],"structuredContent":{}}' ;;
+  esac
+done
+"#;
+
+#[test]
+fn what_hangs_on_a_part_of_a_list_that_was_not_fetched_cannot_be_told() {
+    let list = |expect: &str| format!("assert_tools: {{expect: {{{expect}}}}}");
+    let call = |tool: &str, expect: &str| format!("assert: {{tool: {tool}, expect: {{{expect}}}}}");
+    let cases = [
+        (list("contains: near"), "PASS"),
+        (list("min_results: 1"), "PASS"),
+        (list("max_results: 1"), "error"),
+        (list("not_contains: far"), "error"),
+        (list("not_contains: near"), "FAIL"),
+        (list("json_path: {$.tools: {length: 1}}"), "error"),
+        (list("not: {contains: far}"), "error"),
+        (call("near", "contains: hi"), "PASS"),
+        (call("far", "contains: hi"), "PASS"),
+        (call("far", "output_schema: true"), "error"),
+        (call("near", "output_schema: true"), "FAIL"),
+        (call("refuse", "contains: hi"), "FAIL"),
+    ];
+    let documents = cases
+        .iter()
+        .map(|(what, _)| format!("server: {{command: sh, args: [server.sh]}}\n{what}\n"));
+    let suite: Vec<String> = documents.collect();
+    let ran = Project::with_suite(&suite.join("---\n"))
+        .file("server.sh", ENDLESS)
+        .run(&["run", "--json", "evals", "--strict-vacuity"]);
+    let outcomes = ran.json();
+    for ((what, wanted), outcome) in cases.iter().zip(outcomes.as_array().unwrap()) {
+        let kind = outcome["kind"].as_str().filter(|kind| *kind == "error");
+        let status = kind.or(outcome["status"].as_str()).unwrap();
+        assert_eq!(status, *wanted, "{what}: {outcome:#}");
+        let told = outcome.to_string();
+        assert!(!told.contains("does not list"), "{what}: {told}");
+        let is_of_list = what.starts_with("assert_tools") && *wanted == "error";
+        let reason = "came back to a cursor together with its page, and the rest was not fetched";
+        assert_eq!(told.contains(reason), is_of_list, "{what}: {told}");
+    }
+}

@@ -7,6 +7,7 @@ mod document;
 mod list;
 mod matcher;
 mod near;
+mod reach;
 mod same;
 mod several;
 mod steps;
@@ -18,6 +19,7 @@ use self::list::Matched;
 pub(super) use self::{
     document::{beside, document_or_structured},
     near::{other_type, value as near_value},
+    reach::{sway, sway_of_count},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     several::{Others, beside_others, several, verdict_beside_others},
     steps::step,

@@ -12,7 +12,7 @@ use crate::{
         json::{self, Source},
         results, schema,
         text::unescaped,
-        view, wanted,
+        unfetched, view, wanted,
     },
     observation::{
         Observation, Proof,
@@ -50,7 +50,7 @@ fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
     let ask = ask(std::slice::from_ref(one));
     let (_, expectation) = one;
     if let Some(verdict) = beside_the_point(&ask, expectation, seen) {
-        return verdict;
+        return unfetched::weigh_unspoken(expectation, verdict, seen);
     }
     match check(expectation, seen) {
         Verdict::Held => Verdict::Missed(vec![Mismatch {

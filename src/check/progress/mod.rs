@@ -69,7 +69,15 @@ fn of_call(seen: &Observation) -> Result<Vec<&NotificationSeen>, Verdict> {
         .answer
         .as_ref()
         .and_then(|answer| answer.progress_token.as_ref())
-        .ok_or_else(|| Verdict::Unknowable("the request carried no progress token".to_owned()))?;
+        .ok_or_else(|| {
+            let frames = view::reply(seen).is_ok_and(|reply| reply.frames.is_some());
+            let reason = if frames {
+                "none of the requests of `raw` carried a progress token, or several did"
+            } else {
+                "the request carried no progress token"
+            };
+            Verdict::Unknowable(reason.to_owned())
+        })?;
     Ok(all_of(view::notifications_on_time(seen))
         .filter(|one| has_token(one, token))
         .collect())
@@ -126,7 +134,12 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
         return ask::hidden_by_flood();
     }
     let told = view::notifications_on_time(seen);
-    let foreign = all_of(told).count().saturating_sub(own.len());
+    // Progress of other requests of ours that are open beside this one is as it has to be.
+    let is_foreign = |one: &&NotificationSeen| {
+        let is_own = own.iter().any(|mine| std::ptr::eq(*mine, *one));
+        !is_own && !one.provoked
+    };
+    let foreign = all_of(told).filter(is_foreign).count();
     let hint = (foreign > 0)
         .then(|| format!("{foreign} came with another progress token than the request carried"));
     let mismatch = Mismatch {

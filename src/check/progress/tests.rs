@@ -85,11 +85,14 @@ fn other_progress_is_explained() {
     later.answer.as_mut().unwrap().on_time = 0;
     // What is listened to for the sake of another expectation is no more and no less.
     later.answer.as_mut().unwrap().notifications = 0..0;
+    let mut siblings = foreign();
+    siblings.notifications[0].provoked = true;
     let mut untold = says("x");
     untold.answer.as_mut().unwrap().progress_token = None;
     insta::assert_snapshot!(report(&[
         (Expectation::MinProgress(1), says("x")),
         (Expectation::MinProgress(1), foreign()),
+        (Expectation::MinProgress(1), siblings),
         (Expectation::MinProgress(3), at(&[json!(1)], &json!(3))),
         (Expectation::MinProgress(1), untold),
         (Expectation::MinProgress(2), late),
@@ -104,6 +107,7 @@ fn other_progress_is_explained() {
     min_progress: expected at least 1 progress notification for this call, none came
     min_progress: expected at least 1 progress notification for this call, none came
       hint: 1 came with another progress token than the request carried
+    min_progress: expected at least 1 progress notification for this call, none came
     min_progress: expected at least 3 progress notifications for this call, 1 came
     unknowable: the request carried no progress token
     min_progress: expected at least 2 progress notifications for this call, 1 came before the answer; 1 came after it

@@ -228,6 +228,13 @@ fn declared_for_call<'a>(ask: &Ask, seen: &'a Observation) -> Result<&'a Value, 
         return Err(Verdict::Unknowable(reason.to_owned()));
     };
     let Some(definition) = catalog.tool(tool) else {
+        if !catalog.knows_all_tools() {
+            let reason = format!(
+                "the server's list of tools was not fetched to its end, and {} is not in what was",
+                phrase::quoted(tool)
+            );
+            return Err(Verdict::Unknowable(reason));
+        }
         return Err(Verdict::Missed(vec![Mismatch {
             hint: text::nearest(tool, catalog.tool_names())
                 .map(|near| format!("the server lists {}", phrase::quoted(near))),

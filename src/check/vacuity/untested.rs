@@ -39,7 +39,8 @@ pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<Stri
     }
     let known = listed(seen).and_then(|catalog| match catalog.tool(tool) {
         Some(_) => refused_arguments(tool, catalog, answer, ended),
-        None => unlisted(tool, catalog, ended, seen),
+        None if catalog.knows_all_tools() => unlisted(tool, catalog, ended, seen),
+        None => None,
     });
     known.or_else(|| refused_by_server(wanted, answer))
 }
@@ -48,7 +49,8 @@ pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<Stri
 pub(crate) fn of_no_tool(answer: &Answer, seen: &Observation) -> Option<String> {
     let tool = answer.tool.as_deref()?;
     let catalog = listed(seen)?;
-    let failed = ended(answer) == Ended::Badly && catalog.tool(tool).is_none();
+    let is_unlisted = catalog.knows_all_tools() && catalog.tool(tool).is_none();
+    let failed = ended(answer) == Ended::Badly && is_unlisted;
     failed.then(|| not_listed(tool, catalog))
 }
 

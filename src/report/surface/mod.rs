@@ -220,7 +220,7 @@ fn target(name: &str, (old, new): (&Catalog, &Catalog), reading: &Reading<'_>) -
     let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
         let is_unknown = |catalog: &Catalog| catalog.unknown.contains(&listing);
-        if is_unknown(new) && old.list(listing).is_some() {
+        if is_unknown(new) && !is_unknown(old) && old.list(listing).is_some() {
             silent.push(listing);
         }
         match (is_unknown(old), is_unknown(new)) {

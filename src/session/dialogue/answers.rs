@@ -13,10 +13,11 @@ use crate::{
         method::Method,
     },
     session::{
-        correlation::{Fit, Open, Settled},
+        correlation::{Fit, Open, Settled, id_value},
         late::Waited,
         record::{Record, brief, brief_name, shown},
     },
+    words::text,
 };
 
 const NAMELESS: &str = "an answer without an id";
@@ -83,7 +84,7 @@ impl Dialogue {
         match fit {
             Fit::Open(at) => self.settle(at, response, heard),
             Fit::Retyped(at) => {
-                let message = "the answer's id is not written as the request's was";
+                let message = self.retyped(at, response.id.as_ref());
                 self.record.note(FindingCode::IdType, message, heard.bytes);
                 self.settle(at, response, heard);
             }
@@ -102,6 +103,26 @@ impl Dialogue {
             Fit::GivenUp => self.answered_late(&response, heard, Waited::UntilGivenUp),
             Fit::Unknown => self.stray(&response, heard),
         }
+    }
+
+    /// How the id of an answer deviates from that of the open request at this place.
+    fn retyped(&self, at: usize, answered: Option<&Id>) -> String {
+        let asked = self.requests.open().get(at).map(|open| &open.id);
+        let (Some(asked), Some(answered)) = (asked, answered) else {
+            return "the answer's id is not written as the request's was".to_owned();
+        };
+        let written = |id: &Id| text::head(&id_value(id).to_string(), 60);
+        let (asked_so, answered_so) = (written(asked), written(answered));
+        let numbers = matches!((asked, answered), (Id::Number(_), Id::Number(_)));
+        let reason = if numbers {
+            "the same number, written in another way"
+        } else {
+            "of another JSON type"
+        };
+        format!(
+            "the answer's id is `{answered_so}` and the request's was `{asked_so}`: {reason}, and some typed clients \
+             do not know it again"
+        )
     }
 
     /// An answer that was waited for, until the deadline or until it was cancelled.

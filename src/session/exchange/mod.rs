@@ -148,7 +148,7 @@ impl Exchange {
         let mut params = ask.params;
         if let (ProgressWish::Token, Value::Object(members)) = (ask.progress, &mut params) {
             members.insert("_meta".into(), json!({ "progressToken": number }));
-            self.dialogue.progress.expect(id.clone());
+            self.dialogue.progress.expect(id.clone(), id.clone());
         }
         let ticket = self.open(id, ask.method);
         let request = message::request(&number.into(), ask.method, &params);

@@ -1082,7 +1082,10 @@ async fn lists_without_end_end() {
         assert_eq!(end, End::AtOnce);
         assert_eq!(codes(&seen), [code]);
         let answer = seen.answer.unwrap();
-        assert_eq!(answer.reply().unwrap().pages.len(), pages);
+        let reply = answer.reply().unwrap();
+        assert_eq!(reply.pages.len(), pages);
+        let is_whole = code == F::EmptyCursor;
+        assert_eq!(reply.unfetched.is_none(), is_whole, "{code}");
     };
     let repeat = |_| json!({"tools": [], "nextCursor": "A"});
     case(repeat, 1, F::CursorLoop).await;

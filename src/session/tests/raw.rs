@@ -153,3 +153,105 @@ async fn an_answer_that_is_no_whole_one_is_of_no_kind() {
     case(r#","result":{"content":[],"isError":null}"#, "success").await;
     case(r#","result":{"content":[],"isError":true}"#, "tool error").await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn answers_to_requests_by_the_rules_are_looked_into() {
+    use FindingCode as F;
+    let case = async |request: &str, told: &'static str, wanted: &[F]| {
+        let answer = move |message: &Value| {
+            (!message.is_null())
+                .then(|| line(told))
+                .into_iter()
+                .collect()
+        };
+        let (_, _, findings) = sent(request, answer).await;
+        assert_eq!(findings, wanted, "{request} {told}");
+    };
+    let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"t"}}"#;
+    let hologram = r#"{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"hologram"}]}}"#;
+    let unknown = &[F::UnknownContentType, F::TypedClientRejects];
+    case(call, hologram, unknown).await;
+    let bare = r#"{"jsonrpc":"2.0","id":5,"result":{}}"#;
+    case(call, bare, &[F::Schema]).await;
+    let words = r#"{"jsonrpc":"2.0","id":5,"result":{"content":"x"}}"#;
+    case(call, words, &[F::Schema]).await;
+    let list = r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#;
+    let text = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":"x"}}"#;
+    case(list, text, &[F::Schema]).await;
+    let odd_name = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[{"name":"a b","inputSchema":{"type":"object"}}]}}"#;
+    case(list, odd_name, &[F::BadName]).await;
+    let refused =
+        r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"Method not found"}}"#;
+    case(list, refused, &[F::CapabilityNotServed]).await;
+    let good = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;
+    case(list, good, &[]).await;
+    // What is no request by the rules may be answered in any way.
+    for odd in [
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":7}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"t","task":{}}}"#,
+        r#"{"id":5,"method":"tools/call","params":{"name":"t"}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"other/call","params":{"name":"t"}}"#,
+    ] {
+        case(odd, bare, &[]).await;
+    }
+    // Of two requests with one id nobody knows which one an answer is for.
+    case(&format!("{call}\n{list}"), bare, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_level_that_a_frame_sets_holds() {
+    let told =
+        r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#;
+    let case = async |level: &str, wanted: &[FindingCode]| {
+        let set = format!(
+            r#"{{"jsonrpc":"2.0","id":4,"method":"logging/setLevel","params":{{"level":{level}}}}}"#
+        );
+        let ping = r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
+        let answer = |message: &Value| match message["id"].as_u64() {
+            Some(4) => vec![line(r#"{"jsonrpc":"2.0","id":4,"result":{}}"#)],
+            Some(5) => vec![line(told), line(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#)],
+            Some(_) | None => Vec::new(),
+        };
+        let (_, _, findings) = sent(&format!("{set}\n{ping}"), answer).await;
+        assert_eq!(findings, wanted, "{level}");
+    };
+    case("\"error\"", &[FindingCode::LogBelowLevel]).await;
+    case("\"info\"", &[]).await;
+    // Nobody knows which level that is.
+    case("\"loud\"", &[]).await;
+    case("7", &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_a_frame_carries_is_ours() {
+    use FindingCode as F;
+    let call = |id: u64, token: &Value| {
+        let params = json!({"name": "t", "_meta": {"progressToken": token}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let told = |token: &Value, progress: u64| {
+        let params = json!({"progressToken": token, "progress": progress});
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        line(&told.to_string())
+    };
+    let done = || line(r#"{"jsonrpc":"2.0","id":5,"result":{"content":[]}}"#);
+    let case = async |token: Value, acts: Vec<Act>, wanted: &[F]| {
+        let mut acts = Some(acts);
+        let plot = move |message: &Value| {
+            let is_call = message["id"] == 5;
+            acts.take_if(|_| is_call).unwrap_or_default()
+        };
+        let (_, _, findings) = sent(&call(5, &token), plot).await;
+        assert_eq!(findings, wanted, "{token}");
+    };
+    for token in [json!("q"), json!(77)] {
+        case(token.clone(), vec![told(&token, 1), done()], &[]).await;
+        let stuck = vec![told(&token, 2), told(&token, 1), done()];
+        case(token.clone(), stuck, &[F::ProgressNotGrowing]).await;
+        let late = vec![told(&token, 1), done(), told(&token, 2)];
+        case(token, late, &[F::ProgressAfterAnswer]).await;
+    }
+    let foreign = vec![told(&json!("other"), 1), done()];
+    case(json!("q"), foreign, &[F::ForeignProgressToken]).await;
+}

@@ -252,6 +252,31 @@ async fn what_was_asked_before_the_session_is_closed_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_wait_that_an_end_cuts_short_is_named() {
+    let told = || told("notifications/x", &json!({}));
+    let case = async |mut acts: Vec<Act>, wanted: &str| {
+        acts.insert(0, said("hello"));
+        acts.push(Act::Exit(ExitStatus::Code(3)));
+        let mut stage = Stage::new(on_call(acts));
+        stage.wait = Some(Waiting {
+            least: Duration::from_millis(100),
+            most: Duration::from_secs(1),
+            until: 1,
+        });
+        let seen = stage.perform(&echo()).await;
+        let message = seen.disruption.unwrap().message;
+        assert_eq!(
+            message,
+            format!(
+                "the server ended with exit code 3 before notifications had been waited for {wanted}"
+            )
+        );
+    };
+    case(vec![told()], "100 ms").await;
+    case(Vec::new(), "1000 ms").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_ends_in_a_step_that_waits_was_not_observed() {
     let pause = || step(StepAction::Wait(Duration::from_secs(1)));
     let acts = vec![said("hello"), Act::Exit(ExitStatus::Code(3))];

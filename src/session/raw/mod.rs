@@ -1,18 +1,26 @@
 //! Frames sent as they are written, malformed ones too, and every frame that comes back.
 
+mod asked;
+mod findings;
+
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
+use self::asked::{Asked, Form, Frame};
 use super::{
     Observed, OnEnd, Session,
+    correlation::{Fit, Settled, id_value},
     dialogue::{Dialogue, Transcript},
     exchange::Halt,
 };
 use crate::{
     observation::answer::{Answer, Answered, Body, FrameAnswer, FrameAnswers, Rendering, Reply},
-    protocol::message::{Id, Response, RpcError},
+    protocol::{
+        message::{Id, Response, RpcError},
+        method::Method,
+    },
     suite::{model::subject::RawFrame, template::Bindings},
 };
 
@@ -26,32 +34,6 @@ struct Owed {
     requests: Vec<Asked>,
     /// Answers without an id, for what has none that could be answered.
     nameless: usize,
-}
-
-/// A request that was sent.
-#[derive(Debug)]
-struct Asked {
-    id: Id,
-    form: Form,
-}
-
-/// Whether a request is one by the rules of JSON-RPC. What is none may be answered without its id: "If there was
-/// an error in detecting the id in the Request object (e.g. Parse error/Invalid Request), it MUST be Null".
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Valid,
-    Invalid,
-}
-
-impl Form {
-    fn of(request: &Value) -> Self {
-        let is_valid = request.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
-            && request.get("method").is_some_and(Value::is_string)
-            && request
-                .get("params")
-                .is_none_or(|params| params.is_object() || params.is_array());
-        if is_valid { Self::Valid } else { Self::Invalid }
-    }
 }
 
 impl Owed {
@@ -86,36 +68,35 @@ impl Owed {
     /// the answers it asks for, though no server reads it as one frame.
     fn add_frames(&mut self, session: &mut Session, text: &str) {
         if let Ok(value) = serde_json::from_str::<Value>(text) {
-            return self.add_frame(session, &value);
+            return self.add_frame(session, (text, &value));
         }
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             match serde_json::from_str::<Value>(line) {
-                Ok(value) => self.add_frame(session, &value),
+                Ok(value) => self.add_frame(session, (line, &value)),
                 Err(_) => self.nameless += 1,
             }
         }
     }
 
     /// A frame is about to be sent.
-    fn add_frame(&mut self, session: &mut Session, frame: &Value) {
-        let batch = frame.as_array().filter(|batch| !batch.is_empty());
-        for value in batch.map_or(std::slice::from_ref(frame), Vec::as_slice) {
-            self.add(session, value);
+    fn add_frame(&mut self, session: &mut Session, (text, value): (&str, &Value)) {
+        let has_batches = session.exchange.dialogue.revision.has_batches();
+        let frame = Frame::of(text, value, has_batches);
+        let batch = value.as_array().filter(|batch| !batch.is_empty());
+        for value in batch.map_or(std::slice::from_ref(value), Vec::as_slice) {
+            self.add(session, (value, frame));
         }
     }
 
     /// A frame, or a part of a batch, is about to be sent.
-    fn add(&mut self, session: &mut Session, value: &Value) {
+    fn add(&mut self, session: &mut Session, (value, frame): (&Value, Frame)) {
         let method = value.get("method").and_then(Value::as_str);
         let id = value.get("id").filter(|id| !id.is_null());
         let is_answer = value.get("result").is_some() || value.get("error").is_some();
         match (id.map(Id::from_value), method) {
             (Some(Some(id)), method) if method.is_some() || !is_answer => {
-                session
-                    .exchange
-                    .open(id.clone(), method.unwrap_or_default());
-                let form = Form::of(value);
-                self.requests.push(Asked { id, form });
+                let asked = Asked::new(id, value, frame);
+                self.ask(session, (asked, value), method.unwrap_or_default());
             }
             (None, Some("notifications/cancelled")) => {
                 let named = value
@@ -129,6 +110,37 @@ impl Owed {
             (None, Some(_)) => {}
             (Some(_) | None, _) => self.nameless += 1,
         }
+    }
+
+    /// A request is about to be sent.
+    fn ask(&mut self, session: &mut Session, (mut asked, value): (Asked, &Value), method: &str) {
+        let dialogue = &mut session.exchange.dialogue;
+        // Of two requests with one id nobody can say which one an answer is for.
+        let mut others = self.requests.iter_mut();
+        if let Some(other) = others.find(|other| other.id.same_but_for_type(&asked.id)) {
+            (other.method, asked.method) = (None, None);
+        }
+        if matches!(
+            dialogue.requests.fit(&asked.id),
+            Fit::Open(_) | Fit::Retyped(_)
+        ) {
+            asked.method = None;
+        }
+        if method == Method::LoggingSetLevel.name() {
+            dialogue.log_levels.ask(asked.log_level(value));
+        }
+        if let Some(token) = &asked.token {
+            dialogue.progress.expect(token.clone(), asked.id.clone());
+        }
+        session.exchange.open(asked.id.clone(), method);
+        self.requests.push(asked);
+    }
+
+    /// The request that carries a progress token, where it is one alone: whose progress is meant is known then.
+    fn with_token(&self) -> Option<(&Asked, &Id)> {
+        let mut all = self.requests.iter();
+        let mut all = all.by_ref().filter_map(|it| Some((it, it.token.as_ref()?)));
+        all.next().filter(|_| all.next().is_none())
     }
 
     /// How many answers without an id are no deviation.
@@ -188,8 +200,22 @@ impl Session {
             Ok(()) | Err(Halt::Deadline | Halt::Broken(_)) => {}
         }
         let answers = self.answers_to(&owed);
-        self.exchange.dialogue.requests.cancel_all();
-        self.seen.answer = Some(self.raw_answer(began, from, answers));
+        let requests = &mut self.exchange.dialogue.requests;
+        let settled = owed.requests.iter();
+        let settled: Vec<(&Asked, Settled)> = settled
+            .filter_map(|asked| Some((asked, requests.take(&asked.id)?)))
+            .collect();
+        requests.cancel_all();
+        let mut answer = self.raw_answer(began, from, answers);
+        if let Some((asked, token)) = owed.with_token() {
+            answer.progress_token = Some(id_value(token));
+            let mut settled = settled.iter();
+            if let Some((_, settled)) = settled.find(|(it, _)| it.id == asked.id) {
+                answer.on_time = settled.notifications;
+            }
+        }
+        self.look_into(settled, from.1);
+        self.seen.answer = Some(answer);
         Ok(())
     }
 
@@ -208,11 +234,8 @@ impl Session {
     }
 
     /// What was answered, and which requests were not.
-    fn answers_to(&mut self, owed: &Owed) -> FrameAnswers {
-        let dialogue = &mut self.exchange.dialogue;
-        for asked in &owed.requests {
-            dialogue.requests.take(&asked.id);
-        }
+    fn answers_to(&self, owed: &Owed) -> FrameAnswers {
+        let dialogue = &self.exchange.dialogue;
         let Some(transcript) = &dialogue.transcript else {
             return FrameAnswers::default();
         };
