@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::{
     number,
     record::{ARGUMENTS, Told, told},
 };
-use crate::words::json_text::without_lone_surrogates;
+use crate::{protocol::members, words::json_text::without_lone_surrogates};
 
 /// What is looked at in a record of a call, its arguments aside.
 const LOOKED_AT: [&str; 25] = [
@@ -55,20 +55,18 @@ impl Twice {
     pub(super) fn of(line: &str, record: &Map<String, Value>) -> Self {
         let repaired = without_lone_surrogates(line);
         let line = repaired.as_deref().unwrap_or(line);
-        let Ok(Members(found)) = serde_json::from_str::<Members<Repeats>>(line) else {
-            return Self::default();
-        };
-        let within = found.iter().filter(|(_, repeats)| repeats.0);
-        let within = within.map(|(key, _)| key.clone()).collect();
+        let (mut of_itself, mut within) = (false, Vec::new());
+        for repeat in members::repeats(line.as_bytes(), record) {
+            match repeat.within {
+                Some(key) => within.push(key),
+                None => of_itself = true,
+            }
+        }
         // Almost no line has any, and the values are read once more for those that do.
-        let earlier = if found.len() == record.len() {
-            Vec::new()
+        let earlier = if of_itself {
+            others(line, record)
         } else {
-            let all = serde_json::from_str::<Members<Value>>(line);
-            let all = all.map(|Members(all)| all).unwrap_or_default();
-            all.into_iter()
-                .filter(|(key, value)| record.get(key) != Some(value))
-                .collect()
+            Vec::new()
         };
         Self { earlier, within }
     }
@@ -92,20 +90,28 @@ impl Twice {
     }
 }
 
-/// All members of an object, however often they stand there.
-struct Members<T>(Vec<(String, T)>);
+/// The members of a line that have another value there than in its record.
+fn others(line: &str, record: &Map<String, Value>) -> Vec<(String, Value)> {
+    let all = serde_json::from_str(line).map_or_else(|_| Vec::new(), |Members(all)| all);
+    all.into_iter()
+        .filter(|(key, value)| record.get(key) != Some(value))
+        .collect()
+}
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
+/// All members of an object, however often they stand there.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct All<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for All<T> {
-            type Value = Members<T>;
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Members;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
                 let mut all = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     all.push(member);
@@ -113,65 +119,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
                 Ok(Members(all))
             }
         }
-        from.deserialize_map(All(std::marker::PhantomData))
-    }
-}
-
-/// Whether a member stands twice anywhere in a value.
-struct Repeats(bool);
-
-impl<'de> Deserialize<'de> for Repeats {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
-            type Value = Repeats;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a value")
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_unit<E>(self) -> Result<Repeats, E> {
-                Ok(Repeats(false))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Repeats, A::Error> {
-                let mut found = false;
-                while let Some(Repeats(one)) = items.next_element()? {
-                    found |= one;
-                }
-                Ok(Repeats(found))
-            }
-
-            // Numbers come as maps of one member too.
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Repeats, A::Error> {
-                let mut found = false;
-                let mut keys = std::collections::HashSet::new();
-                while let Some((key, Repeats(one))) = map.next_entry::<String, Repeats>()? {
-                    found |= one | !keys.insert(key);
-                }
-                Ok(Repeats(found))
-            }
-        }
-        from.deserialize_any(Any)
+        from.deserialize_map(All)
     }
 }
