@@ -60,6 +60,17 @@ pub(super) fn tool(raw: Value) -> Observation {
     }))
 }
 
+/// A list of so many items as SDKs send it: a text for each, and the whole beside.
+pub(super) fn listed(items: usize) -> Observation {
+    let ids: Vec<Value> = (1..=items).map(|id| json!({ "id": id })).collect();
+    let texts = ids
+        .iter()
+        .map(|id| json!({"type": "text", "text": id.to_string()}));
+    tool(
+        json!({"content": texts.collect::<Vec<_>>(), "structuredContent": {"result": ids, "n": 5}}),
+    )
+}
+
 /// The observation of a result whose text was made like this.
 pub(super) fn rendered(rendering: Rendering, text: &str, raw: Value) -> Observation {
     observed(Body::Result(Reply {

@@ -1,10 +1,10 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use serde_json_path::JsonPath;
 
 use crate::{
     check::{
         check,
-        sample::{fails, hold, refuses, report, says, tool},
+        sample::{fails, hold, listed, refuses, report, says, tool},
         vacuity,
     },
     observation::{Observation, Proof},
@@ -148,17 +148,6 @@ fn a_path_to_several_places_counts_what_it_leads_to() {
       hint: `path` leads to arrays, or to values that are counted themselves
     max_results: $..id: expected at most 1 result at `$..id`, there are 2
     ");
-}
-
-/// A list of so many items as SDKs send it: a text for each, and the whole beside.
-fn listed(items: usize) -> Observation {
-    let ids: Vec<Value> = (1..=items).map(|id| json!({ "id": id })).collect();
-    let texts = ids
-        .iter()
-        .map(|id| json!({"type": "text", "text": id.to_string()}));
-    tool(
-        json!({"content": texts.collect::<Vec<_>>(), "structuredContent": {"result": ids, "n": 5}}),
-    )
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use crate::{
-    check::{ask::Ask, json, phrase, view},
+    check::{
+        ask::{Ask, add_hint},
+        json, phrase, view,
+    },
     observation::{
         Observation,
         answer::{Answer, Reply},
@@ -64,10 +67,9 @@ fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -
                     phrase::quoted(place),
                     other.seen
                 );
-                first.hint = Some(match first.hint.take() {
-                    Some(own) => format!("{hint}; {own}"),
-                    None => hint,
-                });
+                if let Some(own) = first.hint.replace(hint) {
+                    add_hint(first, own);
+                }
             }
             Verdict::Missed(mismatches)
         }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     check::{
         check, findings_of_answer,
-        sample::{fails, hold, refuses, report, says, tool},
+        sample::{fails, hold, listed, refuses, report, says, tool},
     },
     observation::{Observation, Proof, catalog::Catalog, finding::FindingCode},
     outcome::verdict::Verdict,
@@ -74,15 +74,6 @@ fn documents_that_do_not_are_explained() {
       hint: if this error is what should happen, expect it with `error: {code: -32603}`
     unknowable: the answer holds a number of more than 4096 digits, written out, which no schema can be checked against
     "#);
-}
-
-/// A list of so many items as SDKs send it: a text for each, and the whole beside.
-fn listed(items: usize) -> Observation {
-    let ids: Vec<Value> = (1..=items).map(|id| json!({ "id": id })).collect();
-    let texts = ids
-        .iter()
-        .map(|id| json!({"type": "text", "text": id.to_string()}));
-    tool(json!({"content": texts.collect::<Vec<_>>(), "structuredContent": {"result": ids}}))
 }
 
 fn not(schema: Expectation) -> Expectation {

@@ -191,6 +191,17 @@ fn a_run_without_a_comparison_is_told_again_as_it_was_told() {
     }
 }
 
+/// What is said of a report that is not there as it should be: in the log, in the summary and in the comment.
+fn told_incomplete(twin: &Twin, step: &Step<'_>, project: &Project, blobs: &str) -> [String; 3] {
+    let mut command = step.dressed(project, &["ci", "merge", "--blobs", blobs]);
+    command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+    let ran = step.finish(project, command);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert_eq!(step.output(project, "verdict"), "incomplete");
+    let body = twin.world().comments[0].body.clone();
+    [ran.stdout, project.read("summary"), body]
+}
+
 #[test]
 fn a_link_in_the_place_of_a_report_leads_nowhere() {
     let case = |to: &str, blobs: &str| {
@@ -204,14 +215,7 @@ fn a_link_in_the_place_of_a_report_leads_nowhere() {
         std::os::unix::fs::symlink(project.path().join(to), link).unwrap();
         for slash in ["", "/"] {
             let step = telling(&twin, &hash("head"), FORK);
-            let arguments = ["ci", "merge", "--blobs", &format!("{blobs}{slash}")];
-            let mut command = step.dressed(&project, &arguments);
-            command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
-            let ran = step.finish(&project, command);
-            assert_eq!(ran.code, 3, "{}", ran.stdout);
-            assert_eq!(step.output(&project, "verdict"), "incomplete");
-            let body = twin.world().comments[0].body.clone();
-            for text in [ran.stdout, project.read("summary"), body] {
+            for text in told_incomplete(&twin, &step, &project, &format!("{blobs}{slash}")) {
                 assert!(!text.contains("hidden"), "{text}");
                 assert!(
                     text.contains("link or no file") || text.contains("link&#32;or"),
@@ -428,14 +432,7 @@ fn a_report_that_was_never_kept_is_named() {
     let step = telling(&twin, &hash("head"), FORK);
     // What else a stranger's artifact may hold.
     let project = Project::new().file("mcp-assert-plan.json", "{}");
-    let arguments = ["ci", "merge", "--blobs", "reports/run.json"];
-    let mut command = step.dressed(&project, &arguments);
-    command.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
-    let ran = step.finish(&project, command);
-    assert_eq!(ran.code, 3, "{}", ran.stdout);
-    assert_eq!(step.output(&project, "verdict"), "incomplete");
-    let body = twin.world().comments[0].body.clone();
-    for text in [ran.stdout, project.read("summary"), body] {
+    for text in told_incomplete(&twin, &step, &project, "reports/run.json") {
         let text = text.replace("&#46;", ".").replace("&#32;", " ");
         assert!(text.contains("run.json"), "{text}");
         assert!(text.contains("is not there"), "{text}");
