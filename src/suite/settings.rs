@@ -114,7 +114,7 @@ const MEANS: [&str; 6] = ["command", "args", "builtin", "url", "launch", "transp
 pub(super) fn read(
     file: &Arc<SourceFile>,
     around: &Surroundings<'_>,
-    compiled: &mut Compiled,
+    compiled: &Compiled,
 ) -> (Settings, Vec<Diagnostic>) {
     let mut problems = Problems::new(Arc::clone(file), Some(Arc::clone(file)));
     let (root, is_broken) = root_of(file, &mut problems);

@@ -83,25 +83,41 @@ pub(super) fn adopted() -> Vec<Pid> {
         return found;
     }
     known(|known| found.retain(|pid| !known.contains(&pid.as_raw_nonzero().get())));
-    found.retain(|pid| !reap(*pid));
+    // One that is being started beside this stands in the system's list before it is known.
+    found.retain(|pid| reap(*pid) == Child::Adopted);
     found
 }
 
-/// Reaps an adopted child if it has ended; whether it is gone.
-pub(super) fn reap(pid: Pid) -> bool {
+/// What a process that is not known as a child turns out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Child {
+    /// It is gone, by now at least.
+    Gone,
+    /// It came to us, or is no child of ours at all.
+    Adopted,
+    /// It was started here, and somebody accounts for it.
+    Started,
+}
+
+/// Reaps an adopted child if it has ended.
+fn reap(pid: Pid) -> Child {
     let _starting = STARTING.write().unwrap_or_else(PoisonError::into_inner);
     if known(|known| known.contains(&pid.as_raw_nonzero().get())) {
-        return false;
+        return Child::Started;
     }
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
     match table::status(pid) {
-        None => true,
-        Some(status) if status.parent != getpid().as_raw_nonzero().get() => false,
+        None => Child::Gone,
+        Some(status) if status.parent != getpid().as_raw_nonzero().get() => Child::Adopted,
         // Whoever starts a child by other means keeps it in our group and waits for it himself.
-        Some(status) if status.ended && status.group != getpgrp().as_raw_nonzero().get() => {
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-            waitid(WaitId::Pid(pid), options).is_ok()
+        Some(status)
+            if status.ended
+                && status.group != getpgrp().as_raw_nonzero().get()
+                && waitid(WaitId::Pid(pid), options).is_ok() =>
+        {
+            Child::Gone
         }
-        Some(_) => false,
+        Some(_) => Child::Adopted,
     }
 }
 
@@ -123,7 +139,7 @@ fn adopt_orphans() {
 mod tests {
     use std::path::PathBuf;
 
-    use super::start;
+    use super::{Child, reap, start};
     use crate::isolate::process::{ProcessSpec, spawn::Start, table};
 
     #[test]
@@ -137,7 +153,9 @@ mod tests {
         let newborn = start(&Start::new(&spec, "/bin/sleep".into(), "mark").unwrap()).unwrap();
         let pid = newborn.child.pid;
         assert!(table::status(pid).is_some_and(|status| !status.ended));
+        assert_eq!(reap(pid), Child::Started, "it is nobody's orphan");
         drop(newborn);
         assert_eq!(table::status(pid), None);
+        assert_eq!(reap(pid), Child::Gone);
     }
 }

@@ -1,11 +1,7 @@
 //! The documents of one folder and what they are lowered with: when they are loaded, and once more when one of them
 //! is to run. Which files and documents there are is `discover`'s.
 
-use std::{
-    cell::Cell,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{cell::Cell, path::PathBuf, sync::Arc};
 
 use super::{LoadOptions, text::read_beside};
 use crate::{
@@ -38,7 +34,7 @@ pub(super) struct Folder {
     image_from: ImageFrom,
     started_in: StartedIn,
     fixture_from: FixtureFrom,
-    compiled: Arc<Mutex<Compiled>>,
+    compiled: Arc<Compiled>,
 }
 
 /// Whether a document says all that it means.
@@ -56,7 +52,7 @@ impl Folder {
         path: PathBuf,
         (settings, dialect): (Arc<Settings>, Dialect),
         options: &LoadOptions<'_>,
-        compiled: Arc<Mutex<Compiled>>,
+        compiled: Arc<Compiled>,
     ) -> Self {
         Self {
             path,
@@ -96,9 +92,7 @@ impl Folder {
             },
             defaults: self.settings.defaults.as_ref(),
         };
-        // What is compiled is whole at any moment.
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        let (found, reading) = assertion::lower(root, reading, &around, &mut compiled);
+        let (found, reading) = assertion::lower(root, reading, &around, &self.compiled);
         (found, reading, sources.get())
     }
 

@@ -5,6 +5,8 @@ mod aside;
 mod contents;
 mod folder;
 mod known;
+mod lowered;
+mod parallel;
 mod root;
 mod text;
 mod walk;
@@ -13,33 +15,27 @@ mod wrong;
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 pub(crate) use self::contents::{Contents, FileRead};
 pub(crate) use self::walk::Files;
 use self::{
-    aside::is_assertion,
-    folder::{Folder, Sources},
+    folder::Folder,
     known::Known,
+    lowered::{FileLowered, Folders, Lowered, Meaning, Reader},
     root::{Root, WrongSettings, other_fixtures, passed_over},
-    text::read_text,
     walk::FoundFile,
     wrong::{Told, at_first_problem, file_of, is_error, reasons},
 };
 use crate::{
     suite::{
         Dialect,
-        lower::{
-            Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables,
-            assertion::{self, Found},
-        },
-        model::{Case, Entry, Lower, MOST_WHOLE, Suite},
-        problems::{self, Problems},
-        raw::Reading,
+        lower::{Compiled, FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
+        model::{Case, Entry, Suite},
+        problems,
         settings::Settings,
         written::name_of,
-        yaml::{self, Document, Kind, Node, Source},
     },
     words::{
         diagnostic::Diagnostic,
@@ -131,10 +127,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     for root in roots {
         loading.add(root);
     }
-    let compiled = loading.compiled.lock();
-    let compiled = compiled.unwrap_or_else(PoisonError::into_inner);
-    loading.suite.variables.clone_from(compiled.variables());
-    drop(compiled);
+    loading.suite.variables = loading.compiled.variables();
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
@@ -154,22 +147,20 @@ fn shown(path: &Path, environment: &Environment) -> String {
     if text.is_empty() { ".".into() } else { text }
 }
 
-/// So many assertions are kept as they were lowered; what is beyond is lowered again when it is to run, which takes
-/// time and saves memory.
-const KEPT_BODIES: usize = 1_000;
-
-/// A file and what its documents are lowered with.
-struct Located<'a> {
-    file: &'a FoundFile,
-    folder: &'a Folder,
-    again: &'a Arc<Lower>,
+/// A path below the one that was given.
+fn shown_below(path: &Path, relative: &str, environment: &Environment) -> String {
+    match (shown(path, environment).as_str(), relative) {
+        (".", relative) => relative.to_owned(),
+        (parent, ".") => parent.trim_end_matches('/').to_owned(),
+        (parent, relative) => format!("{}/{relative}", parent.trim_end_matches('/')),
+    }
 }
 
 /// What is known while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
     suite: Suite,
-    compiled: Arc<Mutex<Compiled>>,
+    compiled: Arc<Compiled>,
     seen_files: HashSet<u64>,
     /// Settings files that something is wrong with: several suites may have the same.
     seen_settings: HashSet<u64>,
@@ -197,38 +188,38 @@ impl Loading<'_> {
         }
         let of_settings = || Dialect::of_compat(settings.compat);
         let dialect = self.options.dialect.unwrap_or_else(of_settings);
-        let files = if is_folder {
+        let mut files = if is_folder {
             self.files_below(path, &base, &settings, dialect)
         } else {
             vec![walk::single(&base)]
         };
-        let mut folders: Option<(Arc<Folder>, Arc<Lower>)> = None;
-        for file in files {
-            if !self.seen_files.insert(file.identity) {
-                continue;
+        files.retain(|file| self.seen_files.insert(file.identity));
+        let folder = |file: &FoundFile| {
+            let rules = (Arc::clone(&settings), dialect);
+            let compiled = Arc::clone(&self.compiled);
+            Folder::new(file.folder().to_path_buf(), rules, self.options, compiled)
+        };
+        let Some(first) = files.first() else {
+            return;
+        };
+        let mut folders = Folders::new(folder(first));
+        for (number, file) in files.iter().enumerate() {
+            if !folders.ends_with(file.folder()) {
+                folders.add(number, folder(file));
             }
-            let shown = if is_folder {
-                self.shown_below(path, &file.relative)
-            } else {
-                shown(path, self.options.environment)
-            };
-            let parent = file.path.parent().unwrap_or(Path::new(""));
-            // Files come folder by folder.
-            let (folder, again) = match folders.take() {
-                Some(known) if known.0.path == parent => folders.insert(known),
-                Some(_) | None => {
-                    folders.insert(self.folder(parent, (Arc::clone(&settings), dialect)))
-                }
-            };
-            self.file(
-                &Located {
-                    file: &file,
-                    folder,
-                    again,
-                },
-                shown,
-            );
         }
+        let reader = Reader {
+            path,
+            is_folder,
+            environment: self.options.environment,
+            folders: &folders,
+            known: self.suite.entries.len(),
+        };
+        parallel::in_order(
+            &files,
+            |number, file| reader.lower(number, file),
+            |file, lowered| self.file(file, lowered, &settings),
+        );
     }
 
     /// The files of a folder, in their order.
@@ -249,13 +240,14 @@ impl Loading<'_> {
             {
                 continue;
             }
-            let shown = self.shown_below(path, &folder);
+            let shown = shown_below(path, &folder, self.options.environment);
             let problem = problems::unreadable(&shown, &reason);
             let file = Arc::new(SourceFile::new(shown, String::new()));
             self.unusable_file(&folder, &file, vec![problem]);
         }
         for (link, first) in walk.again {
-            let [link, first] = [link, first].map(|it| name(&self.shown_below(path, &it)));
+            let [link, first] =
+                [link, first].map(|it| name(&shown_below(path, &it, self.options.environment)));
             let note = format!("`{link}` is passed over: it is the file `{first}` once more");
             self.suite.notes.push(note);
         }
@@ -267,152 +259,78 @@ impl Loading<'_> {
             let Some(reason) = folder.told() else {
                 continue;
             };
-            let shown = self.shown_below(path, &folder.relative);
+            let shown = shown_below(path, &folder.relative, self.options.environment);
             let note = format!("`{}` is passed over: {reason}", name(&shown));
             self.suite.notes.push(note);
         }
         files
     }
 
-    /// A path below the one that was given.
-    fn shown_below(&self, path: &Path, relative: &str) -> String {
-        match (shown(path, self.options.environment).as_str(), relative) {
-            (".", relative) => relative.to_owned(),
-            (parent, ".") => parent.trim_end_matches('/').to_owned(),
-            (parent, relative) => format!("{}/{relative}", parent.trim_end_matches('/')),
-        }
-    }
-
     /// Adds all documents of one file.
-    fn file(&mut self, found: &Located<'_>, shown: String) {
-        let settings = &found.folder.settings;
-        let is_settings = SETTINGS.contains(&found.file.name());
-        let text = match read_text(&found.file.path, &shown) {
-            Ok(text) => text,
-            Err(problem) => {
+    fn file(&mut self, found: &FoundFile, lowered: FileLowered, settings: &Settings) {
+        match lowered {
+            FileLowered::Unreadable { shown, problem } => {
                 let file = file_of(&problem, shown);
-                self.read.add(found.file.read("", self.options.contents));
-                self.unusable_file(&found.file.relative, &file, vec![*problem]);
-                return;
+                self.read.add(found.read("", self.options.contents));
+                self.unusable_file(&found.relative, &file, vec![*problem]);
             }
-        };
-        let file = Arc::new(SourceFile::new(shown, text));
-        let known = self.suite.entries.len();
-        if is_settings && !is_assertion(&file.text) {
-            if settings
-                .file
-                .as_ref()
-                .is_none_or(|known| known.path != file.path)
-            {
-                let why = if found.file.relative == SETTINGS[1] && settings.file.is_some() {
-                    format!("the settings are those of `{}`", SETTINGS[0])
-                } else {
-                    "settings are read at the root of a suite only".to_owned()
-                };
-                let note = format!("`{}` is passed over: {why}", name(&file.path));
-                self.suite.notes.push(note);
+            FileLowered::Settings(file) => {
+                let read = settings.file.as_ref();
+                if read.is_none_or(|read| read.path != file.path) {
+                    let why = if found.relative == SETTINGS[1] && read.is_some() {
+                        format!("the settings are those of `{}`", SETTINGS[0])
+                    } else {
+                        "settings are read at the root of a suite only".to_owned()
+                    };
+                    let note = format!("`{}` is passed over: {why}", name(&file.path));
+                    self.suite.notes.push(note);
+                }
             }
-            return;
-        }
-        let problems = Problems::new(Arc::clone(&file), settings.file.clone());
-        let dialect = found.folder.dialect;
-        let mut documents =
-            yaml::parse(&file.text, Source::Suite, problems.empty(), dialect).peekable();
-        if documents.peek().is_none() {
-            self.suite
-                .notes
-                .push(format!("`{}` is empty", name(&file.path)));
-        }
-        let mut first = true;
-        while let Some(document) = documents.next() {
-            let alone = std::mem::take(&mut first) && documents.peek().is_none();
-            let reading = Reading::new(problems.empty(), dialect);
-            let many = self.suite.entries.len() >= KEPT_BODIES;
-            let again = (alone && many).then_some(found.again);
-            self.document(found, document, reading, again);
-        }
-        if self.suite.entries.len() > known {
-            self.read
-                .add(found.file.read(&file.text, self.options.contents));
+            FileLowered::Documents(file, documents) => {
+                if documents.is_empty() {
+                    let note = format!("`{}` is empty", name(&file.path));
+                    self.suite.notes.push(note);
+                }
+                let known = self.suite.entries.len();
+                for document in documents {
+                    self.document(found, document, settings);
+                }
+                if self.suite.entries.len() > known {
+                    self.read.add(found.read(&file.text, self.options.contents));
+                }
+            }
         }
     }
 
     /// Adds one document.
-    fn document(
-        &mut self,
-        found: &Located<'_>,
-        document: Document,
-        mut reading: Reading,
-        again: Option<&Arc<Lower>>,
-    ) {
-        let Document {
-            root,
-            name,
-            at,
-            problems: broken,
+    fn document(&mut self, found: &FoundFile, document: Lowered, settings: &Settings) {
+        let Lowered {
+            case,
+            meaning,
+            problems,
         } = document;
-        let is_broken = root.is_none() || broken.iter().any(is_error);
-        let defaults = found.folder.settings.defaults.as_ref();
-        let tags = root.as_ref().map(|root| tags_of(root, defaults));
-        let name = name
-            .filter(|name| !name.trim().is_empty())
-            .unwrap_or_else(|| found.file.name().to_owned());
-        let subject = root
-            .as_ref()
-            .and_then(|root| assertion::subjects_of(root).first().copied())
-            .map_or("", |(subject, _)| subject);
-        let origin = reading.problems.origin(at);
-        let case = Case {
-            id: String::new(),
-            name,
-            origin,
-            subject,
-            tags: tags.unwrap_or_default(),
-        };
-        reading.problems.add_all(broken);
-        let (lowered, mut reading, sources) = match root {
-            Some(root) => found.folder.lower(root, reading),
-            None => (Found::Unusable, reading, Sources::OwnText),
-        };
-        let settings = &found.folder.settings;
-        let list = wrong::beside(settings, reading.problems.take());
-        let unusable = is_broken || list.iter().any(is_error);
-        match lowered {
-            Found::Nothing if !unusable => {
+        match meaning {
+            Meaning::Nothing => {
                 let place = case.origin.location();
-                self.suite
-                    .notes
-                    .push(format!("`{place}` is passed over: it holds no assertion"));
+                let note = format!("`{place}` is passed over: it holds no assertion");
+                self.suite.notes.push(note);
             }
-            Found::Assertion(parts) if !unusable => {
-                let case = self.identify(found.file, case);
-                let again = match sources {
-                    Sources::OwnText if self.suite.entries.len() >= MOST_WHOLE => again.cloned(),
-                    Sources::OwnText | Sources::OtherFiles => None,
-                };
-                let assertion = parts.into_assertion(case, again);
+            Meaning::Assertion(outline) => {
+                let assertion = outline.of(self.identify(found, case));
                 self.suite
                     .entries
                     .push(Entry::Assertion(Arc::new(assertion)));
             }
-            Found::Nothing | Found::Assertion(_) | Found::Unusable => {
-                let reasons = reasons(&list);
-                let case = at_first_problem(self.identify(found.file, case), &list);
+            Meaning::Unusable => {
+                let reasons = reasons(&problems);
+                let case = at_first_problem(self.identify(found, case), &problems);
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }
         let told = &mut self.told;
-        let news = list.into_iter().filter(|it| told.is_news_of(it, settings));
+        let news = problems.into_iter();
+        let news = news.filter(|it| told.is_news_of(it, settings));
         self.suite.problems.extend(news);
-    }
-
-    /// A folder, and how a document of it that is alone in its file is lowered again.
-    fn folder(&self, path: &Path, rules: (Arc<Settings>, Dialect)) -> (Arc<Folder>, Arc<Lower>) {
-        let compiled = Arc::clone(&self.compiled);
-        let folder = Folder::new(path.to_path_buf(), rules, self.options, compiled);
-        let folder = Arc::new(folder);
-        let again = Arc::clone(&folder);
-        (folder, Arc::new(move |case: &Case| again.body(case)))
     }
 
     /// Gives a case its id, and tells a name that was used before.
@@ -473,24 +391,5 @@ impl Loading<'_> {
         let reasons = reasons(&problems);
         self.suite.entries.push(Entry::Invalid { case, reasons });
         self.suite.problems.extend(problems);
-    }
-}
-
-/// The tags of a document: its own, else the settings'. They are read as far as they can be, since a document that
-/// cannot be used is selected by them too.
-fn tags_of(root: &Node, defaults: Option<&Node>) -> Vec<String> {
-    let text = |node: &Node| match &node.kind {
-        Kind::Text(text, _) | Kind::Flag(_, text) | Kind::Number(_, text) => Some(text.clone()),
-        Kind::Null | Kind::List(_) | Kind::Map(_) => None,
-    };
-    let inherited = || defaults.and_then(|defaults| defaults.get("tags"));
-    match root.get("tags").or_else(inherited) {
-        None => Vec::new(),
-        Some(node) => match &node.kind {
-            Kind::List(items) => items.iter().filter_map(text).collect(),
-            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::Map(_) => {
-                text(node).into_iter().collect()
-            }
-        },
     }
 }

@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use super::{
@@ -54,7 +54,7 @@ impl<'a> Root<'a> {
     pub(super) fn open(
         path: &'a Path,
         options: &LoadOptions<'_>,
-        compiled: &Arc<Mutex<Compiled>>,
+        compiled: &Arc<Compiled>,
     ) -> Result<Self, LoadError> {
         let base = options.environment.directory.join(path);
         let metadata = fs::metadata(&base).map_err(|error| LoadError {
@@ -110,11 +110,7 @@ struct SettingsRead {
 }
 
 /// The settings of a folder.
-fn settings_of(
-    folder: &Path,
-    options: &LoadOptions<'_>,
-    compiled: &Mutex<Compiled>,
-) -> SettingsRead {
+fn settings_of(folder: &Path, options: &LoadOptions<'_>, compiled: &Compiled) -> SettingsRead {
     let Some(path) = SETTINGS
         .iter()
         .map(|name| folder.join(name))
@@ -161,8 +157,7 @@ fn settings_of(
         read_file: &|path| read_beside(folder, path),
         defaults: None,
     };
-    let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
-    let (settings, problems) = settings::read(&file, &around, &mut compiled);
+    let (settings, problems) = settings::read(&file, &around, compiled);
     let is_wrong = !problems.is_empty();
     SettingsRead {
         settings,

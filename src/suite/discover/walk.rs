@@ -36,6 +36,11 @@ impl FoundFile {
         self.relative.rsplit('/').next().unwrap_or(&self.relative)
     }
 
+    /// The folder it lies in.
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
     /// The file as it was read, by its identity, where somebody asks.
     pub(super) fn read(&self, text: &str, contents: Contents) -> Option<(u64, FileRead)> {
         match contents {

@@ -11,7 +11,7 @@ use crate::suite::{
         Assertion, Body, Case, Control, Kept, Lower,
         expectation::{Family, Wanted},
         server::{ClientBehaviour, Server, Target},
-        subject::{StepOrder, Subject, TraceSource},
+        subject::{Needs, StepOrder, Subject, TraceSource},
     },
     problems,
     raw::{
@@ -48,11 +48,20 @@ pub(crate) struct Parts {
     pub(crate) body: Body,
 }
 
+/// What is kept of an assertion until it runs, without its identity.
+pub(crate) struct Outline {
+    server: Arc<Server>,
+    client: Arc<ClientBehaviour>,
+    control: Option<Box<Control>>,
+    uses_fixture: bool,
+    needs: Needs,
+    kept: Kept,
+}
+
 impl Parts {
-    /// The assertion of that identity. Its body is not kept where it is told how to lower it again.
-    pub(crate) fn into_assertion(self, case: Arc<Case>, again: Option<Arc<Lower>>) -> Assertion {
-        Assertion {
-            case,
+    /// What is kept of them: not the body, where it is told how to lower it again.
+    pub(crate) fn outline(self, again: Option<Arc<Lower>>) -> Outline {
+        Outline {
             server: self.server,
             client: self.client,
             control: self.control.kept(),
@@ -62,6 +71,21 @@ impl Parts {
                 Some(lower) => Kept::AsWritten(lower),
                 None => Kept::Whole(Arc::new(self.body)),
             },
+        }
+    }
+}
+
+impl Outline {
+    /// The assertion of that identity.
+    pub(crate) fn of(self, case: Arc<Case>) -> Assertion {
+        Assertion {
+            case,
+            server: self.server,
+            client: self.client,
+            control: self.control,
+            uses_fixture: self.uses_fixture,
+            needs: self.needs,
+            kept: self.kept,
         }
     }
 }
@@ -184,7 +208,7 @@ pub(crate) fn lower(
     root: Node,
     reading: Reading,
     around: &Surroundings<'_>,
-    compiled: &mut Compiled,
+    compiled: &Compiled,
 ) -> (Found, Reading) {
     let mut lowering = Lowering::new(reading, around, compiled);
     let found = lowering.document(root);

@@ -90,9 +90,9 @@ pub(crate) fn resolve<'a>(
         },
         defaults: None,
     };
-    let mut compiled = Compiled::default();
+    let compiled = Compiled::default();
     let reading = Reading::new(Problems::new(wanted.origin.file.clone(), None), dialect);
-    let mut lowering = Lowering::new(reading, &around, &mut compiled);
+    let mut lowering = Lowering::new(reading, &around, &compiled);
     lowering.fillings = fillings;
     let found = lowering.family(unresolved.family, wanted.key, node);
     let problems = lowering.problems().take();

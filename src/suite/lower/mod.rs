@@ -6,6 +6,7 @@ mod asked;
 pub(crate) mod assertion;
 mod beside;
 mod client;
+mod compiled;
 mod completion;
 mod control;
 pub(crate) mod data_in_path;
@@ -35,13 +36,11 @@ mod waiting;
 mod web;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     path::Path,
-    sync::Arc,
 };
 
-use serde_json_path::JsonPath;
-
+pub(crate) use self::compiled::Compiled;
 pub(in crate::suite) use self::{step::ACTIONS, trajectory::KINDS};
 
 use self::{filling::Filling, names::Coming};
@@ -51,8 +50,6 @@ use crate::{
         model::{
             container::Container,
             expectation::{Expectation, SchemaFiles, Wanted, WantedState},
-            pattern::Pattern,
-            server::{ClientBehaviour, Server},
         },
         problems::{self, Problems},
         raw::{Field, Reading, value::Text},
@@ -152,52 +149,6 @@ impl FixtureFrom {
 /// Reads a file that a suite refers to, such as a JSON Schema; the path is as the suite has it.
 pub(crate) type ReadFile<'a> = dyn Fn(&Path) -> Result<String, String> + 'a;
 
-/// What is compiled once however often suites write it.
-#[derive(Debug, Default)]
-pub(crate) struct Compiled {
-    /// Regular expressions by their text.
-    patterns: HashMap<String, Pattern>,
-    /// Paths by their text.
-    paths: HashMap<String, JsonPath>,
-    /// Servers by all that is written of them.
-    servers: HashMap<String, Arc<Server>>,
-    /// The server of the last assertion, which is nearly always that of the next one too.
-    last_server: Option<Arc<Server>>,
-    /// The client of all assertions that say nothing about it.
-    client: Arc<ClientBehaviour>,
-    /// The variables that `{{env.NAME}}` names anywhere.
-    variables: BTreeSet<String>,
-}
-
-impl Compiled {
-    /// The server, shared with those that are the same.
-    fn server(&mut self, server: Server) -> Arc<Server> {
-        let last = self.last_server.as_ref();
-        if let Some(last) = last.filter(|last| last.target == server.target) {
-            return Arc::clone(last);
-        }
-        let written = format!("{:?}", server.target);
-        let shared = self.servers.entry(written);
-        let shared = shared.or_insert_with(|| Arc::new(server));
-        self.last_server = Some(Arc::clone(shared));
-        Arc::clone(shared)
-    }
-
-    /// The variables that `{{env.NAME}}` names anywhere in what was lowered so far.
-    pub(crate) fn variables(&self) -> &BTreeSet<String> {
-        &self.variables
-    }
-
-    /// The client, shared when it is the usual one.
-    fn client(&self, client: ClientBehaviour) -> Arc<ClientBehaviour> {
-        if client.is_usual() {
-            Arc::clone(&self.client)
-        } else {
-            Arc::new(client)
-        }
-    }
-}
-
 /// What lowering knows beside the raw shapes.
 pub(crate) struct Surroundings<'a> {
     /// The caller's environment.
@@ -229,7 +180,7 @@ pub(crate) struct Lowering<'a> {
     /// What is known beside the document.
     around: &'a Surroundings<'a>,
     /// What is shared with other documents.
-    compiled: &'a mut Compiled,
+    compiled: &'a Compiled,
     /// The names that captures before this place define.
     captured: BTreeSet<String>,
     /// The names that captures of the document define, of which some come later.
@@ -257,7 +208,7 @@ impl<'a> Lowering<'a> {
     pub(crate) fn new(
         reading: Reading,
         around: &'a Surroundings<'a>,
-        compiled: &'a mut Compiled,
+        compiled: &'a Compiled,
     ) -> Self {
         Self {
             reading,

@@ -174,10 +174,8 @@ impl Lowering<'_> {
         if name == "fixture" && !self.captured.contains(name) {
             self.uses_fixture = true;
         }
-        if let (Some(variable), Dialect::Native) = (name.strip_prefix("env."), self.dialect())
-            && !self.compiled.variables.contains(variable)
-        {
-            self.compiled.variables.insert(variable.to_owned());
+        if let (Some(variable), Dialect::Native) = (name.strip_prefix("env."), self.dialect()) {
+            self.compiled.names_variable(variable);
         }
         if self.is_known(name) || self.dialect() == Dialect::Compat {
             return;

@@ -10,13 +10,8 @@ use crate::{
 
 impl Compiled {
     /// The compiled path, or why it is none.
-    pub(super) fn path(&mut self, text: &str) -> Result<JsonPath, String> {
-        if let Some(known) = self.paths.get(text) {
-            return Ok(known.clone());
-        }
-        let compiled = compile(text)?;
-        self.paths.insert(text.to_owned(), compiled.clone());
-        Ok(compiled)
+    pub(super) fn path(&self, text: &str) -> Result<JsonPath, String> {
+        self.path_by(text, || compile(text))
     }
 }
 

@@ -18,18 +18,15 @@ const LARGEST_CACHE: usize = 256 * 1024;
 
 impl Compiled {
     /// The compiled pattern, or why it is none.
-    pub(super) fn pattern(&mut self, text: &str) -> Result<Pattern, String> {
-        if let Some(known) = self.patterns.get(text) {
-            return Ok(known.clone());
-        }
-        let compiled = RegexBuilder::new(&translate(text)?)
-            .size_limit(LARGEST)
-            .dfa_size_limit(LARGEST_CACHE)
-            .build()
-            .map_err(|error| reason(&error))?;
-        let pattern = Pattern::new(text, compiled);
-        self.patterns.insert(text.to_owned(), pattern.clone());
-        Ok(pattern)
+    pub(super) fn pattern(&self, text: &str) -> Result<Pattern, String> {
+        self.pattern_by(text, || {
+            let compiled = RegexBuilder::new(&translate(text)?)
+                .size_limit(LARGEST)
+                .dfa_size_limit(LARGEST_CACHE)
+                .build()
+                .map_err(|error| reason(&error))?;
+            Ok(Pattern::new(text, compiled))
+        })
     }
 }
 
