@@ -12,8 +12,10 @@ use crate::{suite::model::Case, words::text};
 /// The cases so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The case of each id, and the last number that was put behind it.
-    ids: HashMap<ById, u32>,
+    /// The case of each id.
+    ids: HashSet<ById>,
+    /// The last number that was put behind an id, where one was.
+    numbers: HashMap<String, u32>,
     /// The first case of each name.
     names: HashSet<ByName>,
 }
@@ -31,24 +33,21 @@ impl Known {
     /// it is made harmless, so that plans, reports and baselines have one and the same id.
     pub(super) fn identify(&mut self, id: &str, mut case: Case) -> Arc<Case> {
         let id = text::name(id);
-        case.id = match self.ids.get(id.as_str()) {
-            None => id,
-            Some(uses) => {
-                let mut number = uses + 1;
-                let mut numbered = format!("{id}#{number}");
+        case.id = if self.ids.contains(id.as_str()) {
+            let last = self.numbers.entry(id.clone()).or_insert(1);
+            loop {
+                *last += 1;
+                let numbered = format!("{id}#{last}");
                 // A name may end like that by itself.
-                while self.ids.contains_key(numbered.as_str()) {
-                    number += 1;
-                    numbered = format!("{id}#{number}");
+                if !self.ids.contains(numbered.as_str()) {
+                    break numbered;
                 }
-                if let Some(uses) = self.ids.get_mut(id.as_str()) {
-                    *uses = number;
-                }
-                numbered
             }
+        } else {
+            id
         };
         let case = Arc::new(case);
-        self.ids.insert(ById(Arc::clone(&case)), 1);
+        self.ids.insert(ById(Arc::clone(&case)));
         case
     }
 

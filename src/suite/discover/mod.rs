@@ -156,6 +156,10 @@ fn shown_below(path: &Path, relative: &str, environment: &Environment) -> String
     }
 }
 
+/// So many files are handed to the threads at once. Where they lie is forgotten with them: of very many that is a
+/// megabyte.
+const AT_ONCE: usize = 512;
+
 /// What is known while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
@@ -194,32 +198,35 @@ impl Loading<'_> {
             vec![walk::single(&base)]
         };
         files.retain(|file| self.seen_files.insert(file.identity));
+        let (options, compiled) = (self.options, Arc::clone(&self.compiled));
         let folder = |file: &FoundFile| {
             let rules = (Arc::clone(&settings), dialect);
-            let compiled = Arc::clone(&self.compiled);
-            Folder::new(file.folder().to_path_buf(), rules, self.options, compiled)
+            let compiled = Arc::clone(&compiled);
+            Folder::new(file.folder().to_path_buf(), rules, options, compiled)
         };
-        let Some(first) = files.first() else {
-            return;
-        };
-        let mut folders = Folders::new(folder(first));
-        for (number, file) in files.iter().enumerate() {
-            if !folders.ends_with(file.folder()) {
-                folders.add(number, folder(file));
+        let mut files = files.into_iter();
+        while let Some(first) = files.next() {
+            let mut folders = Folders::new(folder(&first));
+            let mut part = vec![first];
+            for file in files.by_ref().take(AT_ONCE - 1) {
+                if !folders.ends_with(file.folder()) {
+                    folders.add(part.len(), folder(&file));
+                }
+                part.push(file);
             }
+            let reader = Reader {
+                path,
+                is_folder,
+                environment: self.options.environment,
+                folders: &folders,
+                known: self.suite.entries.len(),
+            };
+            parallel::in_order(
+                &part,
+                |number, file| reader.lower(number, file),
+                |file, lowered| self.file(file, lowered, &settings),
+            );
         }
-        let reader = Reader {
-            path,
-            is_folder,
-            environment: self.options.environment,
-            folders: &folders,
-            known: self.suite.entries.len(),
-        };
-        parallel::in_order(
-            &files,
-            |number, file| reader.lower(number, file),
-            |file, lowered| self.file(file, lowered, &settings),
-        );
     }
 
     /// The files of a folder, in their order.
