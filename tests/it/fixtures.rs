@@ -15,7 +15,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    harness::{BINARY, OBEDIENT, Project},
+    harness::{OBEDIENT, Project, copy_binary},
     running::Running,
 };
 
@@ -155,7 +155,7 @@ fn of_nobody(project: &Project, arguments: &[&str]) -> Command {
     }
     let place = project.path().join("mcp-assert");
     if !place.exists() {
-        fs::copy(BINARY, &place).unwrap();
+        copy_binary(&place);
     }
     own(project.path());
     let mut unprivileged = Command::new(place);

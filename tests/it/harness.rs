@@ -12,6 +12,15 @@ use regex::Regex;
 /// The executable under test.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_mcp-assert");
 
+/// Copies the binary, by a process of its own: what another test starts meanwhile must not hold the copy open for writing,
+/// because then it does not start.
+pub(crate) fn copy_binary(to: &Path) {
+    let copied = Command::new("cp")
+        .args([BINARY.as_ref(), to.as_os_str()])
+        .status();
+    assert!(copied.unwrap().success(), "{}", to.display());
+}
+
 /// A server that does what it is told in Python: `argv` are its arguments, `F` is the first of them, a
 /// fixture, and `text` is what it answers.
 pub(crate) const OBEDIENT: &str = r"

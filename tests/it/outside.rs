@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::harness::{BINARY, OBEDIENT, Project};
+use crate::harness::{BINARY, OBEDIENT, Project, copy_binary};
 
 /// A suite that makes a file in the fixture that none is expected in, and changes another.
 const DIRTY: &str = r#"
@@ -136,7 +136,7 @@ fn copy(project: &Project, folder: &OsStr) -> PathBuf {
     let folder = project.path().join(folder);
     fs::create_dir_all(&folder).unwrap();
     let copy = folder.join("m");
-    fs::copy(BINARY, &copy).unwrap();
+    copy_binary(&copy);
     copy
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     engine::{docker, engine, there},
-    harness::BINARY,
+    harness::{BINARY, copy_binary},
 };
 
 /// Assertions that need nothing but the binary.
@@ -79,7 +79,7 @@ pub(crate) fn root_files(folder: &Path) {
     let files = folder.join("dist/rootfs");
     let programs = files.join("usr/local/bin");
     fs::create_dir_all(&programs).unwrap();
-    fs::copy(BINARY, programs.join("mcp-assert")).unwrap();
+    copy_binary(&programs.join("mcp-assert"));
     let temporary = files.join("tmp");
     fs::create_dir(&temporary).unwrap();
     fs::set_permissions(&temporary, fs::Permissions::from_mode(0o1777)).unwrap();

@@ -106,3 +106,34 @@ impl<'a, T> Batches<'a, T> {
             .map(|batch| (number, batch))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::{BATCH, FEW, in_order};
+
+    #[test]
+    fn what_comes_of_the_items_is_handed_over_in_their_order() {
+        for length in [0, 1, FEW - 1, FEW, FEW + 1, 50 * BATCH + 7] {
+            let items: Vec<usize> = (0..length).collect();
+            let mut taken = Vec::new();
+            in_order(
+                &items,
+                |number, item| (number, *item),
+                |item, worked| taken.push((*item, worked)),
+            );
+            let wanted: Vec<_> = (0..length).map(|item| (item, (item, item))).collect();
+            assert_eq!(taken, wanted);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_work_that_panics_panics_too() {
+        let items: Vec<usize> = (0..50 * BATCH).collect();
+        let waited = catch_unwind(AssertUnwindSafe(|| {
+            in_order(&items, |_, item| assert_ne!(*item, 20 * BATCH), |_, ()| {});
+        }));
+        assert!(waited.is_err());
+    }
+}
