@@ -205,7 +205,7 @@ mod tests {
             let reason = compile(text).unwrap_err();
             assert!(reason.ends_with("for `capture` only"), "{text}: {reason}");
         }
-        for text in ["strutured:$.x", "foo:$", "Text:$[0]"] {
+        for text in ["structure:$.x", "foo:$", "Text:$[0]"] {
             let reason = compile(text).unwrap_err();
             assert!(reason.contains("is no source"), "{text}: {reason}");
         }

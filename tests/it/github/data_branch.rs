@@ -93,7 +93,7 @@ fn the_first_run_makes_an_orphan_and_the_next_adds() {
 }
 
 #[test]
-fn only_the_default_branchs_own_events_write() {
+fn only_events_of_the_default_branch_itself_write() {
     let none = |step: Step<'_>, twin: &Twin| {
         step.run(&project(1), &WRITE);
         let world = twin.world();
