@@ -163,8 +163,8 @@ const ALONE: [&str; 8] = [
 ];
 
 /// As many assertions of a run are kept whole. Of those after them, what can be read a second time is, when they run: a
-/// suite of ten thousand must not take the memory for all of them, and one of a hundred need not take the time.
-pub(super) const MOST_WHOLE: usize = 1_024;
+/// suite of ten thousand must not take the memory for all of them, and one of a thousand need not take the time.
+pub(super) const MOST_WHOLE: usize = 3_072;
 
 /// Where the body of an assertion is while it waits to run.
 pub(super) enum Kept {
