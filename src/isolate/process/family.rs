@@ -105,20 +105,19 @@ fn reap(pid: Pid) -> Child {
     if known(|known| known.contains(&pid.as_raw_nonzero().get())) {
         return Child::Started;
     }
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-    match table::status(pid) {
-        None => Child::Gone,
-        Some(status) if status.parent != getpid().as_raw_nonzero().get() => Child::Adopted,
-        // Whoever starts a child by other means keeps it in our group and waits for it himself.
-        Some(status)
-            if status.ended
-                && status.group != getpgrp().as_raw_nonzero().get()
-                && waitid(WaitId::Pid(pid), options).is_ok() =>
-        {
-            Child::Gone
+    let Some(status) = table::status(pid) else {
+        return Child::Gone;
+    };
+    let is_ours = status.parent == getpid().as_raw_nonzero().get();
+    // Whoever starts a child by other means keeps it in our group and waits for it himself.
+    let is_left = is_ours && status.group != getpgrp().as_raw_nonzero().get();
+    if is_left && status.ended {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+        if waitid(WaitId::Pid(pid), options).is_ok() {
+            return Child::Gone;
         }
-        Some(_) => Child::Adopted,
     }
+    Child::Adopted
 }
 
 fn known<R>(ask: impl FnOnce(&mut BTreeSet<i32>) -> R) -> R {

@@ -41,22 +41,29 @@ impl Compiled {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What was compiled of this text; `compile` makes it, or says why there is nothing. Nobody waits for that.
+    fn once<T: Clone>(
+        &self,
+        known: fn(&mut Shared) -> &mut HashMap<String, T>,
+        text: &str,
+        compile: impl FnOnce() -> Result<T, String>,
+    ) -> Result<T, String> {
+        if let Some(made) = known(&mut self.shared()).get(text) {
+            return Ok(made.clone());
+        }
+        let made = compile()?;
+        let mut shared = self.shared();
+        let kept = known(&mut shared).entry(text.to_owned()).or_insert(made);
+        Ok(kept.clone())
+    }
+
     /// The pattern of this text; `compile` makes it, or says why it is none.
     pub(super) fn pattern_by(
         &self,
         text: &str,
         compile: impl FnOnce() -> Result<Pattern, String>,
     ) -> Result<Pattern, String> {
-        if let Some(known) = self.shared().patterns.get(text) {
-            return Ok(known.clone());
-        }
-        let made = compile()?;
-        let mut shared = self.shared();
-        Ok(shared
-            .patterns
-            .entry(text.to_owned())
-            .or_insert(made)
-            .clone())
+        self.once(|shared| &mut shared.patterns, text, compile)
     }
 
     /// The path of this text; `compile` makes it, or says why it is none.
@@ -65,12 +72,7 @@ impl Compiled {
         text: &str,
         compile: impl FnOnce() -> Result<JsonPath, String>,
     ) -> Result<JsonPath, String> {
-        if let Some(known) = self.shared().paths.get(text) {
-            return Ok(known.clone());
-        }
-        let made = compile()?;
-        let mut shared = self.shared();
-        Ok(shared.paths.entry(text.to_owned()).or_insert(made).clone())
+        self.once(|shared| &mut shared.paths, text, compile)
     }
 
     /// The server, shared with those that are the same.
