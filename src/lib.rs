@@ -27,6 +27,7 @@ mod plan;
 mod protocol;
 mod report;
 mod run;
+mod script;
 mod serve;
 mod session;
 mod suite;

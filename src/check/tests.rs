@@ -20,14 +20,11 @@ use crate::{
         process::{Ending, Exit, ExitStatus},
     },
     outcome::verdict::Verdict,
-    suite::model::{
-        expectation::{
-            Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted,
-            Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence,
-            ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted,
-            TrajectoryRule, ValueRule,
-        },
-        pattern::Pattern,
+    script::pattern::Pattern,
+    suite::model::expectation::{
+        Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted, Matcher,
+        NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProgressWanted,
+        ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule, ValueRule,
     },
 };
 

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use super::target_key::TargetKey;
-use crate::suite::model::{
-    Assertion, Body, Case,
-    server::{ClientBehaviour, Server},
+use crate::{
+    script::client::ClientBehaviour,
+    suite::model::{Assertion, Body, Case, server::Server},
 };
 
 /// One thing to do, in its place in the plan.

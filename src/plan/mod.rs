@@ -20,13 +20,14 @@ use self::{
     target_key::{TargetKey, TargetKeys},
 };
 use crate::{
-    suite::model::{
-        Assertion, Entry, Suite,
-        server::{ClientBehaviour, Launch, Program, Server, Target, UrlTransport},
-        subject::Needs,
+    script::{client::ClientBehaviour, subject::Needs, template::Template},
+    suite::{
+        model::{
+            Assertion, Entry, Suite,
+            server::{Launch, Program, Server, Target, UrlTransport},
+        },
+        settings::NamedTarget,
     },
-    suite::settings::NamedTarget,
-    suite::template::Template,
     words::{
         environment::Environment,
         text::count,

@@ -179,12 +179,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Isolation, Placed, Places};
-    use crate::suite::{
-        model::{
+    use crate::{
+        script::template::Template,
+        suite::model::{
             container::{Container, ImageBase, Prepare},
             server::{Directory, Launch, Server, Target},
         },
-        template::Template,
     };
 
     fn image(name: &str) -> ImageBase {

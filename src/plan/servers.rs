@@ -7,12 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use crate::suite::{
-    model::{
+use crate::{
+    script::template::Template,
+    suite::model::{
         Case, on_target,
         server::{Launch, Program, Server, Target},
     },
-    template::Template,
 };
 
 /// The servers of a suite.
@@ -160,12 +160,10 @@ mod tests {
 
     use super::Gathering;
     use crate::{
-        suite::{
-            model::{
-                Case,
-                server::{Launch, Server, Target},
-            },
-            template::Template,
+        script::template::Template,
+        suite::model::{
+            Case,
+            server::{Launch, Server, Target},
         },
         words::source::{Origin, SourceFile, Span},
     };

@@ -8,7 +8,10 @@ use std::{
 };
 
 use super::job::OwnFixture;
-use crate::suite::model::server::{ClientBehaviour, Server, Target};
+use crate::{
+    script::client::ClientBehaviour,
+    suite::model::server::{Server, Target},
+};
 
 /// Equal for jobs whose target, client and use of the fixture are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,9 +85,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::{OwnFixture, TargetKeys};
-    use crate::suite::{
-        model::server::{ClientBehaviour, Launch, Server, Target},
-        template::Template,
+    use crate::{
+        script::{client::ClientBehaviour, template::Template},
+        suite::model::server::{Launch, Server, Target},
     };
 
     fn server(command: &str) -> Arc<Server> {

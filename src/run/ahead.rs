@@ -8,7 +8,8 @@ use tokio::sync::oneshot;
 use super::{image, job::Shared};
 use crate::{
     plan::job::Planned,
-    suite::model::{container::Container, server::Target, subject::Needs},
+    script::subject::Needs,
+    suite::model::{container::Container, server::Target},
 };
 
 /// How long the next job waits for a server to be gone, where one is to run at a time.

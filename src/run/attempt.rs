@@ -30,11 +30,9 @@ use crate::{
         process::Ending,
     },
     plan::job::RunJob,
+    script::{subject::Subject, template::Bindings},
     session::{Asked, Script, Session},
-    suite::{
-        model::{server::Target, subject::Subject},
-        template::Bindings,
-    },
+    suite::model::server::Target,
     transport::clock::JobClock,
 };
 

@@ -24,12 +24,10 @@ use crate::{
         process::ExitStatus,
     },
     plan::job::RunJob,
-    suite::{
-        model::{
-            container::{Container, MountSource},
-            server::Program,
-        },
-        template::Bindings,
+    script::template::Bindings,
+    suite::model::{
+        container::{Container, MountSource},
+        server::Program,
     },
     transport::{clock::JobClock, link::Link},
 };

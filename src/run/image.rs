@@ -17,12 +17,10 @@ use crate::{
     outcome::event::{Event, News},
     plan::job::Planned,
     run::scheduler::Message,
-    suite::{
-        model::{
-            container::Container,
-            server::{Program, Target},
-        },
-        template::Bindings,
+    script::template::Bindings,
+    suite::model::{
+        container::Container,
+        server::{Program, Target},
     },
 };
 

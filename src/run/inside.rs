@@ -30,7 +30,8 @@ use crate::{
         files::{Change, FileState},
     },
     plan::job::RunJob,
-    suite::{model::server::Target, template::Bindings},
+    script::template::Bindings,
+    suite::model::server::Target,
 };
 
 /// Whether the fixture is compared with the original.

@@ -17,14 +17,14 @@ use crate::{
         verdict::{Mismatch, Verdict},
     },
     plan::job::RunJob,
+    script::{
+        subject::{OnToolError, Step},
+        template::{Bindings, UnknownName},
+    },
     suite::{
         Dialect,
         lower::expectation::{Unusable, resolve},
-        model::{
-            expectation::{Expectation, Wanted},
-            subject::{OnToolError, Step},
-        },
-        template::{Bindings, UnknownName},
+        model::expectation::{Expectation, Wanted},
         written::{Part, Written},
     },
 };

@@ -13,10 +13,10 @@ use crate::{
         process::{Inherited, Loading, Lookup, ProcessSpec, StartFailure},
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
+    script::template::{Bindings, Template, UnknownName},
     suite::{
         Dialect,
         model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
-        template::{Bindings, Template, UnknownName},
     },
     words::{environment::Environment, redact::Secrets},
 };

@@ -17,15 +17,15 @@ use crate::{
         files::{FileState, FilesSeen},
     },
     plan::job::RunJob,
+    script::{
+        subject::{Step, StepOrder, Subject},
+        template::Bindings,
+    },
     session::{Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::{
-            expectation::{Expectation, Wanted},
-            subject::{Step, StepOrder, Subject},
-        },
-        template::Bindings,
+        model::expectation::{Expectation, Wanted},
     },
 };
 

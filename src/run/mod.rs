@@ -38,7 +38,8 @@ pub(crate) use self::{
 };
 use crate::{
     isolate::{container::Containers, fixture::Fixture},
-    suite::{Dialect, template::UnknownNames},
+    script::template::UnknownNames,
+    suite::Dialect,
     words::environment::Environment,
 };
 

@@ -25,11 +25,11 @@ use crate::{
         files::{FileSeen, FileState, FilesSeen, Way},
     },
     plan::job::RunJob,
+    script::template::Bindings,
     suite::{
         Dialect,
         lower::expectation::resolve,
         model::expectation::{Expectation, Wanted},
-        template::Bindings,
     },
 };
 

@@ -4,7 +4,7 @@
 use crate::{
     observation::disruption::{Disruption, DisruptionKind},
     plan::{job::Planned, target_key::TargetKey},
-    suite::model::subject::Needs,
+    script::subject::Needs,
 };
 
 /// The key of the server a job may share; `None` when it needs one of its own.

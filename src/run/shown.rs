@@ -8,8 +8,8 @@ use crate::{
     },
     outcome::CallShown,
     plan::job::RunJob,
-    suite::{
-        model::subject::{PromptsCall, ResourcesAction, Subject},
+    script::{
+        subject::{PromptsCall, ResourcesAction, Subject},
         template::Template,
     },
 };

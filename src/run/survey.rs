@@ -26,8 +26,9 @@ use crate::{
         job::{Planned, RunJob, Terms},
         target_key::TargetKey,
     },
+    script::subject::Subject,
     session::{Asked, Remainder, SecondLook, Surveyed},
-    suite::model::{Body, subject::Subject},
+    suite::model::Body,
 };
 
 /// How long a server may take to list what it has, at most.

@@ -10,11 +10,11 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
     },
     plan::job::RunJob,
-    session::trajectory,
-    suite::{
-        model::subject::TraceSource,
+    script::{
+        subject::TraceSource,
         template::{Bindings, Template, UnknownNames, ValueTemplate},
     },
+    session::trajectory,
 };
 
 /// The longest log that is read, in bytes.

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use crate::{
     observation::answer::Reply,
-    suite::{
-        lower::{data_in_path, path::compile},
-        model::subject::{Capture, CapturePath, CaptureSource},
+    script::{
+        data_in_path,
+        path::compile,
+        subject::{Capture, CapturePath, CaptureSource},
         template::{Bindings, Template},
     },
     words::{json_path, json_text::document},
@@ -82,7 +83,7 @@ mod tests {
     use super::{Bindings, Template, capture};
     use crate::{
         observation::answer::Reply,
-        suite::model::subject::{Capture, CapturePath, CaptureSource},
+        script::subject::{Capture, CapturePath, CaptureSource},
     };
 
     fn take(source: CaptureSource, path: Option<&str>, reply: &Reply) -> Result<Value, String> {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::record::brief_name;
 use crate::{
     protocol::{method::needs_client_capability, revision::Revision, shape},
-    suite::{
-        model::server::{
+    script::{
+        client::{
             ClientBehaviour, ElicitationReplies, ElicitationReply, RevisionWanted, SamplingReply,
         },
         template::{Bindings, UnknownName},
@@ -335,14 +335,12 @@ mod tests {
     use super::{Client, root};
     use crate::{
         protocol::revision::Revision,
-        suite::{
-            model::{
-                pattern::Pattern,
-                server::{
-                    ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
-                    RevisionWanted, SamplingReply,
-                },
+        script::{
+            client::{
+                ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+                RevisionWanted, SamplingReply,
             },
+            pattern::Pattern,
             template::{Template, ValueTemplate},
         },
     };

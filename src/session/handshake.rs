@@ -17,7 +17,7 @@ use crate::{
         method::Method,
         revision::{Lifecycle, Revision},
     },
-    suite::model::server::RevisionWanted,
+    script::client::RevisionWanted,
 };
 
 impl Session {

@@ -5,7 +5,7 @@ use std::{pin::Pin, time::Duration};
 
 use crate::{
     observation::{Observation, StepPart, disruption::Disruption, files::FilesSeen},
-    suite::template::Bindings,
+    script::template::Bindings,
 };
 
 /// Who looks, and knows, for a session.

@@ -48,11 +48,9 @@ use crate::{
         finding::{self, Finding, FindingCode},
     },
     protocol::{frame::Frame, revision::Revision},
-    suite::{
-        model::{
-            server::{ClientBehaviour, RevisionWanted},
-            subject::{Step, Subject},
-        },
+    script::{
+        client::{ClientBehaviour, RevisionWanted},
+        subject::{Step, Subject},
         template::Bindings,
     },
     transport::{clock::JobClock, link::Link},

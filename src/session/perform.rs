@@ -14,8 +14,8 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
     },
     protocol::method::Method,
-    suite::{
-        model::subject::{
+    script::{
+        subject::{
             CompletionCall, ListCall, PromptsCall, RawExchange, RawHandshake, ResourcesAction,
             ResourcesCall, StepOrder, Subject, ToolCall,
         },

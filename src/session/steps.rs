@@ -19,8 +19,8 @@ use crate::{
         disruption::{Disruption, DisruptionKind},
     },
     protocol::{message::RpcError, method::Method},
-    suite::{
-        model::subject::{OnToolError, Step, StepAction},
+    script::{
+        subject::{OnToolError, Step, StepAction},
         template::{Bindings, Uncaptured},
     },
 };

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep_until};
 use super::{Awaited, Lookout, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
 use crate::{
     observation::{Observation, answer::Answer, disruption::DisruptionKind},
-    suite::template::Bindings,
+    script::template::Bindings,
 };
 
 /// A time of listening.

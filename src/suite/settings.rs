@@ -6,13 +6,11 @@ use std::{path::PathBuf, sync::Arc};
 use serde_json::Number;
 
 use crate::{
+    script::client::ClientBehaviour,
     suite::{
         Dialect,
         lower::{Compiled, Lowering, Surroundings},
-        model::{
-            container::Container,
-            server::{ClientBehaviour, Server},
-        },
+        model::{container::Container, server::Server},
         problems::{self, Problems},
         raw::{
             Field, Readable, Reading,

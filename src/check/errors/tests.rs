@@ -10,10 +10,8 @@ use crate::{
     observation::Observation,
     outcome::verdict::Verdict,
     protocol::message::RpcError,
-    suite::model::{
-        expectation::{ErrorWanted, Expectation, TextRule},
-        pattern::Pattern,
-    },
+    script::pattern::Pattern,
+    suite::model::expectation::{ErrorWanted, Expectation, TextRule},
 };
 
 fn report(cases: &[(Expectation, Observation)]) -> String {

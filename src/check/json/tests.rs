@@ -9,12 +9,10 @@ use crate::{
     },
     observation::Observation,
     outcome::verdict::Verdict,
+    script::pattern::Pattern,
     suite::{
-        model::{
-            expectation::{
-                Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ValueRule,
-            },
-            pattern::Pattern,
+        model::expectation::{
+            Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ValueRule,
         },
         written::Part,
     },

@@ -3,12 +3,12 @@ use serde_json_path::JsonPath;
 
 use crate::{
     check::sample::{self, fails, hold, refuses, report, says},
+    script::pattern::Pattern,
     suite::model::{
         counted::CountedPath,
         expectation::{
             ContentRule, Expectation, Matcher, PathRule, Precision, ResultCount, ValueRule,
         },
-        pattern::Pattern,
     },
 };
 

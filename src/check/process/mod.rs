@@ -11,11 +11,9 @@ use crate::{
         process::{Ending, StderrEnd, StderrTail},
     },
     outcome::verdict::{Mismatch, Verdict},
+    script::pattern::Pattern,
     suite::{
-        model::{
-            expectation::{ExitWanted, StderrWanted},
-            pattern::Pattern,
-        },
+        model::expectation::{ExitWanted, StderrWanted},
         written::Part,
     },
 };

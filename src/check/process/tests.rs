@@ -4,10 +4,8 @@ use crate::{
         Observation,
         process::{Ending, Exit, ExitStatus, StderrEnd, StderrTail},
     },
-    suite::model::{
-        expectation::{ExitWanted, Expectation, StderrWanted},
-        pattern::Pattern,
-    },
+    script::pattern::Pattern,
+    suite::model::expectation::{ExitWanted, Expectation, StderrWanted},
 };
 
 fn contains(text: &str) -> Expectation {

@@ -12,7 +12,8 @@ use crate::{
     check::{ask::Ask, phrase, view},
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
-    suite::{model::pattern::Pattern, written::Part},
+    script::pattern::Pattern,
+    suite::written::Part,
     words::text::count,
 };
 

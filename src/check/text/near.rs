@@ -6,7 +6,7 @@ use regex::RegexBuilder;
 use crate::{
     check::{phrase, text::hidden},
     observation::answer::Reply,
-    suite::model::pattern::Pattern,
+    script::pattern::Pattern,
     words::{
         text::CUT,
         unicode_form::{self, composed},

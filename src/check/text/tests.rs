@@ -12,7 +12,8 @@ use crate::{
         answer::{Body, Rendering},
     },
     outcome::verdict::Verdict,
-    suite::model::{expectation::Expectation, pattern::Pattern},
+    script::pattern::Pattern,
+    suite::model::expectation::Expectation,
 };
 
 fn words(items: &[&str]) -> Vec<String> {

@@ -8,13 +8,13 @@ use crate::{
         answer::{Body, Unfetched},
     },
     outcome::verdict::Verdict,
+    script::pattern::Pattern,
     suite::model::{
         counted::CountedPath,
         expectation::{
             Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ResultCount,
             ValueRule,
         },
-        pattern::Pattern,
     },
 };
 

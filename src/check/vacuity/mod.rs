@@ -13,7 +13,8 @@ use crate::{
         Observation,
         finding::{Finding, FindingCode, note},
     },
-    suite::model::{expectation::Expectation, subject::Step},
+    script::subject::Step,
+    suite::model::expectation::Expectation,
 };
 
 /// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.

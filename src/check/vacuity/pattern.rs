@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use crate::suite::model::pattern::Pattern;
+use crate::script::pattern::Pattern;
 
 /// Whether it takes every text as a whole, such as `(?s)^.*$`.
 pub(super) fn is_in_every_text(pattern: &Pattern) -> bool {

@@ -11,13 +11,10 @@ use crate::{
         Observation, StepPart, StepSeen, TraceCall, answer::FrameAnswer, catalog::Catalog,
         finding::FindingCode,
     },
-    suite::model::{
-        expectation::{
-            ErrorWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, PathPattern,
-            PathRule, ProgressWanted, ResultCount, StderrWanted, TextRule, TrajectoryRule,
-            ValueRule,
-        },
-        pattern::Pattern,
+    script::pattern::Pattern,
+    suite::model::expectation::{
+        ErrorWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, PathPattern,
+        PathRule, ProgressWanted, ResultCount, StderrWanted, TextRule, TrajectoryRule, ValueRule,
     },
 };
 

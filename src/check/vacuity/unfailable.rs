@@ -1,9 +1,9 @@
 //! Expectations that hold whatever the server does.
 
 use super::pattern;
-use crate::suite::model::{
-    expectation::{Expectation, PathPattern, StderrWanted, TextRule, TrajectoryRule},
-    pattern::Pattern,
+use crate::{
+    script::pattern::Pattern,
+    suite::model::expectation::{Expectation, PathPattern, StderrWanted, TextRule, TrajectoryRule},
 };
 
 /// Why nothing can fail an expectation; `None` when something can.

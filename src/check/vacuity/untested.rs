@@ -10,10 +10,8 @@ use crate::{
         answer::{Answer, Body},
         catalog::Catalog,
     },
-    suite::model::{
-        expectation::{ErrorWanted, Expectation},
-        subject::{OnToolError, Step, StepAction},
-    },
+    script::subject::{OnToolError, Step, StepAction},
+    suite::model::expectation::{ErrorWanted, Expectation},
     words::text,
 };
 

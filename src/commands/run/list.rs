@@ -11,10 +11,8 @@ use crate::{
     plan::job::{Job, OwnFixture, Planned, Work},
     report::cleaner::Cleaner,
     run::launch::command_line,
-    suite::{
-        model::{container::ImageBase, on_target, server::Target},
-        template::Bindings,
-    },
+    script::template::Bindings,
+    suite::model::{container::ImageBase, on_target, server::Target},
     words::{exit::ExitCode, text::clean, workflow::neutral},
 };
 

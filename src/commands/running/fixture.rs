@@ -10,9 +10,8 @@ use crate::{
         Plan,
         job::{Job, Work},
     },
-    suite::{
-        Dialect, lower::FixtureFrom, model::subject::Needs, settings::Settings, template::Template,
-    },
+    script::{subject::Needs, template::Template},
+    suite::{Dialect, lower::FixtureFrom, settings::Settings},
     words::exit::ExitCode,
 };
 

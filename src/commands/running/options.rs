@@ -23,6 +23,7 @@ use crate::{
         AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
         launch::{add_secret, add_secrets},
     },
+    script::template::{self, Bindings},
     suite::{
         Dialect,
         discover::{self, Contents, Files, LoadOptions, Loaded},
@@ -33,7 +34,6 @@ use crate::{
             server::Target,
         },
         settings::{NamedTarget, Settings},
-        template::{self, Bindings},
     },
     words::{
         diagnostic::{Diagnostic, Severity},

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use crate::{suite::rendered::digits, words::json_schema::References};
+use crate::{script::rendered::digits, words::json_schema::References};
 
 /// Schemas that one meaning is made of; of a larger one nothing is said.
 const MOST_SCHEMAS: usize = 20_000;

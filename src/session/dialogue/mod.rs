@@ -357,7 +357,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Client, Dialogue, Heard, Id, LineEnd, Revision};
-    use crate::suite::model::server::ClientBehaviour;
+    use crate::script::client::ClientBehaviour;
 
     fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![

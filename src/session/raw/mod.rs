@@ -21,7 +21,7 @@ use crate::{
         message::{Id, Response, RpcError},
         method::Method,
     },
-    suite::{model::subject::RawFrame, template::Bindings},
+    script::{subject::RawFrame, template::Bindings},
 };
 
 /// What tells a tool error from other results.

@@ -11,18 +11,16 @@ use super::server::{
 };
 use crate::{
     observation::{answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Asked, SecondLook, Surveyed},
-    suite::{
-        model::{
-            server::{ClientBehaviour, SamplingReply},
-            subject::{
-                Capture, CapturePath, CaptureSource, CompletionCall, ListCall, OnToolError,
-                PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction, ResourcesCall,
-                Step, StepAction, StepOrder, Subject,
-            },
+    script::{
+        client::{ClientBehaviour, SamplingReply},
+        subject::{
+            Capture, CapturePath, CaptureSource, CompletionCall, ListCall, OnToolError,
+            PromptsCall, RawExchange, RawFrame, RawHandshake, ResourcesAction, ResourcesCall, Step,
+            StepAction, StepOrder, Subject,
         },
         template::ValueTemplate,
     },
+    session::{Asked, SecondLook, Surveyed},
     words::source::{Origin, SourceFile, Span},
 };
 

@@ -16,8 +16,8 @@ use crate::{
         finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
-    suite::model::{
-        server::{ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply},
+    script::{
+        client::{ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply},
         subject::{ListCall, PromptsCall, Subject},
     },
 };

@@ -11,7 +11,7 @@ use crate::{
         answer::{FrameAnswer, FrameAnswers},
         finding::FindingCode,
     },
-    suite::model::subject::{RawExchange, RawFrame, RawHandshake, Subject},
+    script::subject::{RawExchange, RawFrame, RawHandshake, Subject},
 };
 
 /// An error of a server.

@@ -7,14 +7,12 @@ use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
     observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
-    suite::{
-        model::{
-            server::ClientBehaviour,
-            subject::{Step, Subject, ToolCall},
-        },
+    script::{
+        client::ClientBehaviour,
+        subject::{Step, Subject, ToolCall},
         template::{Bindings, Template, ValueTemplate},
     },
+    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
     transport::duplex::{self, Peer},
 };
 

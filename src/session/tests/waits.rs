@@ -14,17 +14,15 @@ use super::{
 };
 use crate::{
     observation::{finding::FindingCode, process::ExitStatus},
-    session::{OnEnd, Script, Session},
-    suite::{
-        model::{
-            server::ClientBehaviour,
-            subject::{
-                CompletionCall, ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake,
-                ResourcesAction, ResourcesCall, StepAction, StepOrder, Subject,
-            },
+    script::{
+        client::ClientBehaviour,
+        subject::{
+            CompletionCall, ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake,
+            ResourcesAction, ResourcesCall, StepAction, StepOrder, Subject,
         },
         template::Bindings,
     },
+    session::{OnEnd, Script, Session},
     transport::duplex,
 };
 

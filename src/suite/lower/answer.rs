@@ -2,7 +2,8 @@
 
 use serde_json::Number;
 
-use super::{Lowering, path::compile};
+use super::Lowering;
+use crate::script::path::compile;
 use crate::suite::{
     Dialect,
     model::{

@@ -1,23 +1,25 @@
 //! `assert_sampling` and `assert_elicitation`: tools during which the server asks something of the client.
 
 use super::{Lowering, subject::Lowered};
-use crate::suite::{
-    Dialect,
-    model::{
-        expectation::{Expectation, Family, ServerRequestWanted, Wanted},
-        server::{
+use crate::{
+    script::{
+        client::{
             ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, SamplingReply,
         },
         subject::Subject,
+        template::Template,
     },
-    raw::{
-        Field,
-        asked::{self, RawAsked},
-        subject::{RawElicitation, RawSampling},
-        value::Deferred,
+    suite::{
+        Dialect,
+        model::expectation::{Expectation, Family, ServerRequestWanted, Wanted},
+        raw::{
+            Field,
+            asked::{self, RawAsked},
+            subject::{RawElicitation, RawSampling},
+            value::Deferred,
+        },
+        yaml::{At, Key},
     },
-    template::Template,
-    yaml::{At, Key},
 };
 
 /// The request of a server that samples.

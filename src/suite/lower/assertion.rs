@@ -5,27 +5,32 @@ use std::sync::Arc;
 use super::{
     Compiled, Fate, FixtureFrom, Lowering, ServerFrom, StartedIn, Surroundings, step::Part,
 };
-use crate::suite::{
-    Dialect,
-    model::{
-        Assertion, Body, Case, Control, Kept, Lower,
-        expectation::{Family, Wanted},
-        server::{ClientBehaviour, Server, Target},
+use crate::{
+    script::{
+        client::ClientBehaviour,
         subject::{Needs, StepOrder, Subject, TraceSource},
     },
-    problems,
-    raw::{
-        Field, Readable, Reading,
-        assertion::{RawAssertion, SUBJECTS},
-        expect::RawRule,
-        read::first_line,
-        server::RawServer,
-        subject::RawTool,
-        union::FlagOr,
-        value::{Deferred, Placed, Text},
+    suite::{
+        Dialect,
+        model::{
+            Assertion, Body, Case, Control, Kept, Lower,
+            expectation::{Family, Wanted},
+            server::{Server, Target},
+        },
+        problems,
+        raw::{
+            Field, Readable, Reading,
+            assertion::{RawAssertion, SUBJECTS},
+            expect::RawRule,
+            read::first_line,
+            server::RawServer,
+            subject::RawTool,
+            union::FlagOr,
+            value::{Deferred, Placed, Text},
+        },
+        settings::add_defaults,
+        yaml::{At, Entry, Kind, MERGE, Node},
     },
-    settings::add_defaults,
-    yaml::{At, Entry, Kind, MERGE, Node},
 };
 
 /// What a document turned out to be.

@@ -5,13 +5,15 @@ use serde_json::{Map, Value};
 use super::Lowering;
 use crate::{
     protocol::revision::Revision,
-    suite::{
-        Dialect,
-        model::server::{
+    script::{
+        client::{
             ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
             RevisionWanted, SamplingReply,
         },
-        problems,
+        template::ValueTemplate,
+    },
+    suite::{
+        Dialect, problems,
         raw::{
             Field, Readable,
             client::{
@@ -20,7 +22,6 @@ use crate::{
             union::FlagOr,
             value::{Integer, Text},
         },
-        template::ValueTemplate,
         yaml::{Entry, Key, Kind, Node, Source},
     },
     words::text::nearest,

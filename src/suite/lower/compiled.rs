@@ -8,9 +8,9 @@ use std::{
 
 use serde_json_path::JsonPath;
 
-use crate::suite::model::{
-    pattern::Pattern,
-    server::{ClientBehaviour, Server},
+use crate::{
+    script::{client::ClientBehaviour, pattern::Pattern},
+    suite::model::server::Server,
 };
 
 /// What is compiled once however often suites write it.

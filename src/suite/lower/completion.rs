@@ -3,16 +3,20 @@
 use serde_json::{Map, Value};
 
 use super::{Lowering, subject::Lowered};
-use crate::suite::{
-    model::subject::{CompletionCall, Subject},
-    problems,
-    raw::{
-        Field,
-        subject::{RawArgument, RawCompletion, RawContext, RawReference},
-        value::Text,
+use crate::{
+    script::{
+        subject::{CompletionCall, Subject},
+        template::ValueTemplate,
     },
-    template::ValueTemplate,
-    yaml::At,
+    suite::{
+        problems,
+        raw::{
+            Field,
+            subject::{RawArgument, RawCompletion, RawContext, RawReference},
+            value::Text,
+        },
+        yaml::At,
+    },
 };
 
 /// What an argument can belong to.

@@ -1,6 +1,6 @@
 //! Data in a regular expression: it means itself, as one piece, wherever the author's text puts it.
 
-use crate::suite::template::Part;
+use crate::script::template::Part;
 
 /// Where a place in a pattern lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,7 +198,7 @@ mod tests {
     use regex::Regex;
 
     use super::pattern;
-    use crate::suite::{lower::pattern::translate, template::Part};
+    use crate::{script::template::Part, suite::lower::pattern::translate};
 
     /// The parts of a pattern in which `@` stands for the data.
     fn parts(written: &str, data: &str) -> Vec<Part> {

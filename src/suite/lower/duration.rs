@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use super::Lowering;
-use crate::suite::{
-    Dialect, problems,
-    raw::{Field, value::Text},
-    template::text_has_markers,
+use crate::{
+    script::template::text_has_markers,
+    suite::{
+        Dialect, problems,
+        raw::{Field, value::Text},
+    },
 };
 
 /// The longest duration, a year: longer ones are slips.

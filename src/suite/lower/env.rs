@@ -2,6 +2,7 @@
 
 use super::{Fate, Lowering, UnsetVariables};
 use crate::{
+    script::template::{self, Template},
     suite::{
         Dialect,
         model::server::{EnvPart, EnvValue},
@@ -11,7 +12,6 @@ use crate::{
             union::FlagOr,
             value::{Text, TextTable, Texts},
         },
-        template::{self, Template},
         yaml::{At, Source},
     },
     words::{

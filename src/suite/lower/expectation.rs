@@ -8,6 +8,7 @@ use super::{
     filling::{self, NotFilled},
 };
 use crate::{
+    script::template::{Bindings, UnknownName, text_has_markers},
     suite::{
         Dialect,
         lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
@@ -24,7 +25,6 @@ use crate::{
             asked::RawAsked,
             expect::{RawExpect, RawLoggingExpect, RawNotificationsExpect, RawRule},
         },
-        template::{Bindings, UnknownName, text_has_markers},
         yaml::{At, Entry, Key, Kind, Node},
     },
     words::{diagnostic::Severity, environment::Environment, source::Span},

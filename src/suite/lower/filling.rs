@@ -6,11 +6,14 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{Lowering, data_in_path, data_in_pattern};
-use crate::suite::{
-    Dialect, problems,
-    template::{Bindings, Part, UnknownName, text_has_markers},
-    yaml::{At, Entry, Key, Kind, Node, Source, Style},
+use super::{Lowering, data_in_pattern};
+use crate::{
+    script::data_in_path,
+    script::template::{Bindings, Part, UnknownName, text_has_markers},
+    suite::{
+        Dialect, problems,
+        yaml::{At, Entry, Key, Kind, Node, Source, Style},
+    },
 };
 
 /// The keys whose values are lists of rules, each under what it is about: that may stand there twice.
@@ -237,9 +240,9 @@ mod tests {
     use serde_json::json;
 
     use super::{NotFilled, fill};
-    use crate::suite::{
-        template::Bindings,
-        yaml::{At, Node},
+    use crate::{
+        script::template::Bindings,
+        suite::yaml::{At, Node},
     };
 
     #[test]

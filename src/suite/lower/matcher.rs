@@ -3,20 +3,22 @@
 
 use serde_json::Value;
 
-use super::{Lowering, path::compile};
-use crate::suite::{
-    Dialect,
-    model::{
-        expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
-        misspelt::{MATCHERS, like_matchers, misspelt},
+use super::Lowering;
+use crate::{
+    script::{path::compile, rendered::digits},
+    suite::{
+        Dialect,
+        model::{
+            expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
+            misspelt::{MATCHERS, like_matchers, misspelt},
+        },
+        problems,
+        raw::{
+            Field,
+            value::{Anything, Table},
+        },
+        yaml::{At, Entry, Kind, Node},
     },
-    problems,
-    raw::{
-        Field,
-        value::{Anything, Table},
-    },
-    rendered::digits,
-    yaml::{At, Entry, Kind, Node},
 };
 
 /// The longest map that a help line repeats, in characters.

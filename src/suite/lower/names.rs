@@ -4,16 +4,17 @@ use serde_json::Value;
 
 use super::{Fate, Lowering};
 use crate::{
+    script::{
+        subject::StepOrder,
+        template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
+    },
     suite::{
-        Dialect,
-        model::subject::StepOrder,
-        problems,
+        Dialect, problems,
         raw::{
             Field,
             step::RawStep,
             value::{Placed, Text},
         },
-        template::{Form, Piece, Template, ValueTemplate, is_name, pieces, text_has_markers},
         yaml::{At, Key, Kind, Node},
     },
     words::environment::is_variable_name,

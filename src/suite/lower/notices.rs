@@ -202,7 +202,7 @@ impl Lowering<'_> {
 
     /// Tells a log level that does not exist. The Go tool takes any word.
     pub(super) fn check_level(&mut self, text: &Text) {
-        let is_marked = crate::suite::template::text_has_markers(&text.text);
+        let is_marked = crate::script::template::text_has_markers(&text.text);
         if is_marked
             || LogLevel::from_name(&text.text).is_some()
             || self.dialect() == Dialect::Compat

@@ -6,7 +6,8 @@ use regex::RegexBuilder;
 
 use super::{Compiled, Lowering};
 use crate::{
-    suite::{model::pattern::Pattern, problems, raw::value::Text, yaml::At},
+    script::pattern::{Pattern, reason},
+    suite::{problems, raw::value::Text, yaml::At},
     words::text,
 };
 
@@ -28,16 +29,6 @@ impl Compiled {
             Ok(Pattern::new(text, compiled))
         })
     }
-}
-
-/// The last line of the library's message, which says what is wrong; the lines before draw the pattern.
-pub(super) fn reason(error: &regex::Error) -> String {
-    if let regex::Error::CompiledTooBig(limit) = error {
-        return format!("compiled it would be larger than {limit} bytes");
-    }
-    let text = error.to_string();
-    let last = text.lines().last().unwrap_or_default().trim();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
 impl Lowering<'_> {

@@ -1,14 +1,14 @@
 //! `assert_resources`
 
 use super::{Lowering, subject::Made};
-use crate::suite::{
-    Dialect,
-    model::{
-        expectation::{Expectation, Presence, Wanted},
-        subject::{ResourcesAction, ResourcesCall, Subject},
+use crate::{
+    script::subject::{ResourcesAction, ResourcesCall, Subject},
+    suite::{
+        Dialect,
+        model::expectation::{Expectation, Presence, Wanted},
+        problems,
+        raw::{Field, subject::RawResources, union::MapOrNothing, value::Text},
     },
-    problems,
-    raw::{Field, subject::RawResources, union::MapOrNothing, value::Text},
 };
 
 /// The keys that may be about what comes after the answer.

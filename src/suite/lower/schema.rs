@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Lowering, expectation::has_markers};
 use crate::{
+    script::template::text_has_markers,
     suite::{
         model::expectation::{SchemaFiles, SchemaRule},
         problems,
@@ -15,7 +16,6 @@ use crate::{
             union::TextOr,
             value::{Anything, Text},
         },
-        template::text_has_markers,
         yaml::{At, Entry, Kind, Node},
     },
     words::json_schema::{self, Base, Schema, Unusable},

@@ -4,11 +4,12 @@
 use serde_json::Number;
 
 use super::Lowering;
-use crate::suite::{
-    Dialect,
-    rendered::{digits, go_number_of_float, rewrite_numbers},
-    template::ValueTemplate,
-    yaml::Node,
+use crate::{
+    script::{
+        rendered::{digits, go_number_of_float, rewrite_numbers},
+        template::ValueTemplate,
+    },
+    suite::{Dialect, yaml::Node},
 };
 
 impl Lowering<'_> {

@@ -1,23 +1,29 @@
 //! The `server` block: what is started or connected to.
 
 use super::{Lowering, StartedIn, docker::names_image};
-use crate::suite::{
-    model::container::Container,
-    model::server::{
-        Auth, ClientBehaviour, Directory, Inherit, Launch, Listening, PROFILES, Program, Ready,
-        Server, Target, UrlTransport,
+use crate::{
+    script::{client::ClientBehaviour, template::Template},
+    suite::{
+        model::{
+            container::Container,
+            server::{
+                Auth, Directory, Inherit, Launch, Listening, PROFILES, Program, Ready, Server,
+                Target, UrlTransport,
+            },
+        },
+        problems,
+        raw::{
+            Field,
+            client::RawCapabilities,
+            docker::RawDocker,
+            server::{
+                KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer,
+            },
+            union::{FlagOr, TextOr},
+            value::{Text, TextTable, Texts},
+        },
+        yaml::{At, Source},
     },
-    problems,
-    raw::{
-        Field,
-        client::RawCapabilities,
-        docker::RawDocker,
-        server::{KEYS_OF_A_SERVER, RawAuth, RawClientCredentials, RawLaunch, RawReady, RawServer},
-        union::{FlagOr, TextOr},
-        value::{Text, TextTable, Texts},
-    },
-    template::Template,
-    yaml::{At, Source},
 };
 
 /// What `server` says about the client.

@@ -1,23 +1,26 @@
 //! Steps: the calls of `setup` and `steps`, and what they capture.
 
-use super::{Lowering, data_in_path};
-use crate::suite::{
-    Dialect,
-    model::{
-        expectation::{Expectation, Family, Wanted},
+use super::Lowering;
+use crate::{
+    script::{
+        data_in_path,
         subject::{
             Capture, CapturePath, CaptureSource, OnToolError, Step, StepAction, StepOrder, ToolCall,
         },
+        template::{Part as Filled, Piece, Template, ValueTemplate, pieces, text_has_markers},
     },
-    problems,
-    raw::{
-        Field,
-        expect::RawExpect,
-        step::{RawPromptCall, RawStep},
-        value::{Deferred, Members, Placed, Text, TextTable},
+    suite::{
+        Dialect,
+        model::expectation::{Expectation, Family, Wanted},
+        problems,
+        raw::{
+            Field,
+            expect::RawExpect,
+            step::{RawPromptCall, RawStep},
+            value::{Deferred, Members, Placed, Text, TextTable},
+        },
+        yaml::{At, Node},
     },
-    template::{Part as Filled, Piece, Template, ValueTemplate, pieces, text_has_markers},
-    yaml::{At, Node},
 };
 
 /// Which list a step stands in.

@@ -3,26 +3,28 @@
 use std::time::Duration;
 
 use super::{Lowering, step::Part};
-use crate::suite::{
-    Dialect,
-    model::{
-        expectation::{Expectation, Family, Wanted},
+use crate::{
+    script::{
         subject::{
             ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake, StepOrder, Subject,
             ToolCall,
         },
+        template::Template,
     },
-    problems,
-    raw::{
-        Field,
-        expect::RawExpect,
-        step::RawStep,
-        subject::{RawInitialize, RawList, RawPrompts, RawRaw, RawTool, RawTools},
-        union::MapOrNothing,
-        value::{Anything, Deferred, Members, Placed, Text},
+    suite::{
+        Dialect,
+        model::expectation::{Expectation, Family, Wanted},
+        problems,
+        raw::{
+            Field,
+            expect::RawExpect,
+            step::RawStep,
+            subject::{RawInitialize, RawList, RawPrompts, RawRaw, RawTool, RawTools},
+            union::MapOrNothing,
+            value::{Anything, Deferred, Members, Placed, Text},
+        },
+        yaml::{At, Kind, Node},
     },
-    template::Template,
-    yaml::{At, Kind, Node},
 };
 
 /// How long the frames that answer those of `raw` are waited for, unless the suite says so.

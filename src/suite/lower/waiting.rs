@@ -4,14 +4,17 @@ use super::{
     Lowering,
     subject::{Lowered, Made},
 };
-use crate::suite::{
-    Dialect,
-    model::{expectation::Family, subject::Subject},
-    problems,
-    raw::{
-        Field,
-        expect::{RawLoggingExpect, RawNotificationsExpect},
-        subject::{RawLogging, RawNotifications},
+use crate::{
+    script::subject::Subject,
+    suite::{
+        Dialect,
+        model::expectation::Family,
+        problems,
+        raw::{
+            Field,
+            expect::{RawLoggingExpect, RawNotificationsExpect},
+            subject::{RawLogging, RawNotifications},
+        },
     },
 };
 

@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 
 use super::{Lowering, expectation::has_markers, subject::Made};
 use crate::{
+    script::subject::Subject,
     suite::{
         Dialect,
-        model::{expectation::Family, subject::Subject},
+        model::expectation::Family,
         problems,
         raw::{
             Field,

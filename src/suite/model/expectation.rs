@@ -5,13 +5,14 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde_json::{Number, Value};
 
+use super::counted::CountedPath;
 pub(crate) use super::value_rule::{
     Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule,
 };
-use super::{counted::CountedPath, pattern::Pattern};
 pub(crate) use crate::protocol::method::LogLevel;
 use crate::{
     observation::finding::FindingCode,
+    script::pattern::Pattern,
     suite::yaml::Node,
     words::{json_schema::Schema, source::Origin},
 };

@@ -1,10 +1,7 @@
-//! Which servers and clients speak of the fixture: they cannot be had before there is a copy of it.
+//! Which servers speak of the fixture: they cannot be had before there is a copy of it.
 
-use super::server::{
-    ClientBehaviour, ElicitationReplies, ElicitationReply, EnvPart, EnvValue, Launch, Program,
-    SamplingReply, Target,
-};
-use crate::suite::template::{Template, ValueTemplate};
+use super::server::{EnvPart, EnvValue, Launch, Program, Target};
+use crate::script::template::Template;
 
 impl Target {
     /// Whether `{{fixture}}` stands in what is started or reached.
@@ -58,34 +55,6 @@ impl Launch {
             || any(args)
             || any(directory.iter().map(|directory| &directory.place))
             || any_value(env)
-    }
-}
-
-impl ClientBehaviour {
-    /// Whether `{{fixture}}` stands in what is declared or answered.
-    pub(crate) fn names_fixture(&self) -> bool {
-        let Self {
-            revision: _,
-            roots,
-            sampling,
-            elicitation,
-            tasks: _,
-        } = self;
-        let in_reply = |reply: &ElicitationReply| {
-            let content = reply.content.as_ref();
-            content.is_some_and(ValueTemplate::names_fixture)
-        };
-        any(roots.iter().flatten())
-            || sampling.iter().flatten().any(|reply| match reply {
-                SamplingReply::Message { text, .. } => text.names_fixture(),
-                SamplingReply::Reject { .. } => false,
-            })
-            || elicitation.as_ref().is_some_and(|replies| match replies {
-                ElicitationReplies::InOrder(replies) => replies.iter().any(in_reply),
-                ElicitationReplies::ByMessage(replies) => {
-                    replies.iter().any(|(_, reply)| in_reply(reply))
-                }
-            })
     }
 }
 

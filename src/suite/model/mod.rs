@@ -8,19 +8,18 @@ mod fixture;
 pub(crate) mod methods;
 pub(crate) mod misspelt;
 mod nothing;
-pub(crate) mod pattern;
 pub(crate) mod server;
-pub(crate) mod subject;
 mod value_rule;
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
-use self::{
-    server::{ClientBehaviour, Server},
-    subject::{Needs, Step, StepAction, Subject},
-};
+use self::server::Server;
 use crate::{
     observation::StepPart,
+    script::{
+        client::ClientBehaviour,
+        subject::{Needs, Step, StepAction, Subject},
+    },
     suite::model::expectation::{Expectation, Wanted, WantedState},
     words::{diagnostic::Diagnostic, environment::Environment, source::Origin},
 };

@@ -4,10 +4,8 @@
 use serde_json::{Number, Value};
 use serde_json_path::JsonPath;
 
-use super::{
-    counted::{self, CountedStep},
-    pattern::Pattern,
-};
+use super::counted::{self, CountedStep};
+use crate::script::pattern::Pattern;
 
 /// A place in a JSON document and what must be there.
 #[derive(Debug, Clone)]

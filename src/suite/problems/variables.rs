@@ -2,7 +2,7 @@
 
 use super::{code, error, helped, listed, warning};
 use crate::{
-    suite::model::subject::StepOrder,
+    script::subject::StepOrder,
     words::{diagnostic::Diagnostic, environment::is_variable_name, source::Origin, text},
 };
 

@@ -9,10 +9,8 @@ use super::{
     value::{OneOrMany, Placed},
 };
 use crate::{
-    suite::{
-        template::text_has_markers,
-        yaml::{Entry, Key, Kind, Node},
-    },
+    script::template::text_has_markers,
+    suite::yaml::{Entry, Key, Kind, Node},
     words::text::nearest,
 };
 

@@ -8,10 +8,12 @@ use super::{
     read::{Readable, Reading},
     shape::ShapeDoc,
 };
-use crate::suite::{
-    Dialect, problems,
-    rendered::digits,
-    yaml::{At, Key, Kind, Node, Style, go},
+use crate::{
+    script::rendered::digits,
+    suite::{
+        Dialect, problems,
+        yaml::{At, Key, Kind, Node, Style, go},
+    },
 };
 
 /// A text at its place. Numbers and booleans are taken as they were written.

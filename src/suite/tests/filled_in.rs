@@ -6,15 +6,18 @@ use serde_json::json;
 
 use super::{Entry, Sample};
 use crate::{
+    script::{
+        client::{ElicitationReplies, SamplingReply},
+        template::Bindings,
+    },
     suite::{
         Dialect,
         lower::expectation::resolve,
         model::{
             container::ImageBase,
             expectation::{Expectation, Wanted},
-            server::{ElicitationReplies, SamplingReply, Target},
+            server::Target,
         },
-        template::Bindings,
     },
     words::diagnostic::Severity,
 };

@@ -1,7 +1,10 @@
 //! Files, folders, documents, ids, settings.
 
 use super::Sample;
-use crate::suite::model::{Entry, MOST_WHOLE, server::Target, subject::Subject};
+use crate::{
+    script::subject::Subject,
+    suite::model::{Entry, MOST_WHOLE, server::Target},
+};
 
 const GOOD: &str = "server: {command: srv}\nassert: {tool: x}\n";
 

@@ -6,17 +6,22 @@ use proptest::prelude::{any, proptest};
 use serde_json::json;
 
 use super::Sample;
-use crate::suite::{
-    Dialect,
-    lower::expectation::resolve,
-    model::{
-        Assertion, Body,
-        container::ImageBase,
-        expectation::{Expectation, ValueRule, WantedState},
-        server::{ElicitationReplies, EnvPart, Inherit, SamplingReply, Target},
+use crate::{
+    script::{
+        client::{ElicitationReplies, SamplingReply},
         subject::{OnToolError, PromptsCall, ResourcesAction, Subject},
+        template::Bindings,
     },
-    template::Bindings,
+    suite::{
+        Dialect,
+        lower::expectation::resolve,
+        model::{
+            Assertion, Body,
+            container::ImageBase,
+            expectation::{Expectation, ValueRule, WantedState},
+            server::{EnvPart, Inherit, Target},
+        },
+    },
 };
 
 /// The assertion of a document on a plain server.

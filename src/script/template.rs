@@ -325,7 +325,7 @@ impl Bindings {
     }
 
     /// The parts of a text with its markers replaced.
-    pub(super) fn parts(&self, text: &str) -> Result<Vec<Part>, UnknownName> {
+    pub(crate) fn parts(&self, text: &str) -> Result<Vec<Part>, UnknownName> {
         let as_text = |value: &Value| rendered::as_text(value, self.dialect);
         let part = |piece| {
             Ok(match piece {
@@ -382,7 +382,7 @@ impl Bindings {
     }
 
     /// The value that a string leaf stands for: `{{name!}}` alone takes over the value's type.
-    pub(super) fn whole(&self, text: &str) -> Option<Value> {
+    pub(crate) fn whole(&self, text: &str) -> Option<Value> {
         if !text.ends_with("!}}") {
             return None;
         }

@@ -3,7 +3,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::suite::{
+use super::{
     Dialect,
     template::{Bindings, Part, Template},
 };
@@ -51,7 +51,7 @@ impl Sign {
 }
 
 /// The path that parts make, or why they make none.
-pub(super) fn path(parts: &[Part]) -> Result<String, String> {
+pub(crate) fn path(parts: &[Part]) -> Result<String, String> {
     let signs = signs(parts);
     let mut out = String::new();
     let mut rest = signs.as_slice();
@@ -214,7 +214,7 @@ mod tests {
     use serde_json::json;
 
     use super::path;
-    use crate::suite::{lower::path::compile, template::Part};
+    use crate::script::{path::compile, template::Part};
 
     /// The path with data where `@@` stands.
     fn with(written: &str, data: &str) -> Result<String, String> {

@@ -9,7 +9,7 @@ use crate::words::json_path;
 const FUNCTIONS: [&str; 2] = ["match", "search"];
 
 /// What is wrong with the first pattern that is none. The path is one of RFC 9535.
-pub(super) fn wrong(path: &str) -> Option<String> {
+pub(crate) fn wrong(path: &str) -> Option<String> {
     let mut at = 0;
     let mut is_in_name = false;
     while let Some(sign) = path[at..].chars().next() {

@@ -48,6 +48,16 @@ impl Pattern {
     }
 }
 
+/// The last line of the library's message, which says what is wrong; the lines before draw the pattern.
+pub(crate) fn reason(error: &regex::Error) -> String {
+    if let regex::Error::CompiledTooBig(limit) = error {
+        return format!("compiled it would be larger than {limit} bytes");
+    }
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}
+
 /// The same text that became the same expression.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {

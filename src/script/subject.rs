@@ -6,10 +6,8 @@ use serde_json::Value;
 
 use crate::{
     observation::TraceCall,
-    suite::{
-        model::expectation::Wanted,
-        template::{Template, ValueTemplate},
-    },
+    script::template::{Template, ValueTemplate},
+    suite::model::expectation::Wanted,
     words::source::Origin,
 };
 

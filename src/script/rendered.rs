@@ -7,7 +7,7 @@ use super::Dialect;
 
 /// A captured value as text: a string as it is, a whole number by its digits, another one shortly, everything else as
 /// JSON with sorted keys.
-pub(super) fn as_text(value: &Value, dialect: Dialect) -> String {
+pub(crate) fn as_text(value: &Value, dialect: Dialect) -> String {
     match (value, dialect) {
         (Value::String(text), _) => text.clone(),
         (Value::Number(number), Dialect::Native) => digits(number)
@@ -32,7 +32,7 @@ pub(super) fn as_text(value: &Value, dialect: Dialect) -> String {
 }
 
 /// Writes the numbers of a value in another notation, where there is one.
-pub(super) fn rewrite_numbers(value: &mut Value, notation: fn(&Number) -> Option<Number>) {
+pub(crate) fn rewrite_numbers(value: &mut Value, notation: fn(&Number) -> Option<Number>) {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => {}
         Value::Number(number) => {
@@ -50,7 +50,7 @@ pub(super) fn rewrite_numbers(value: &mut Value, notation: fn(&Number) -> Option
 }
 
 /// A float as Go's JSON has it: with an exponent only when it is very large or very small.
-pub(super) fn go_number_of_float(number: &Number) -> Option<Number> {
+pub(crate) fn go_number_of_float(number: &Number) -> Option<Number> {
     let value: f64 = number.as_str().parse().ok()?;
     if !value.is_finite() {
         return None;

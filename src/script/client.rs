@@ -1,0 +1,156 @@
+//! How the client behaves towards a server: the revision it asks for, what it declares, and how it answers requests.
+
+use serde_json::Value;
+
+use super::{
+    pattern::Pattern,
+    template::{Template, ValueTemplate},
+};
+use crate::protocol::revision::Revision;
+
+/// The revision to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum RevisionWanted {
+    /// The newest handshake revision both know.
+    #[default]
+    Auto,
+    /// This one.
+    Exactly(Revision),
+}
+
+/// What the client declares and how it answers the server's requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClientBehaviour {
+    /// The revision to ask for.
+    pub(crate) revision: RevisionWanted,
+    /// Paths of the workspace; `Some` declares `roots`.
+    pub(crate) roots: Option<Vec<Template>>,
+    /// Replies to `sampling/createMessage` in order, the last one repeats; `Some` declares `sampling`.
+    pub(crate) sampling: Option<Vec<SamplingReply>>,
+    /// Replies to `elicitation/create`; `Some` declares `elicitation`.
+    pub(crate) elicitation: Option<ElicitationReplies>,
+    /// The `tasks` capability as written.
+    pub(crate) tasks: Option<Value>,
+}
+
+/// One reply to a sampling request.
+#[derive(Debug, Clone)]
+pub(crate) enum SamplingReply {
+    /// A message.
+    Message {
+        /// Its text.
+        text: Template,
+        /// The model named, `mock` by default.
+        model: Template,
+        /// Why it stopped, `endTurn` by default.
+        stop_reason: Template,
+    },
+    /// A JSON-RPC error.
+    Reject {
+        /// Its code.
+        code: i64,
+        /// Its message.
+        message: Template,
+    },
+}
+
+/// How elicitations are answered.
+#[derive(Debug, Clone)]
+pub(crate) enum ElicitationReplies {
+    /// In order; the last one repeats.
+    InOrder(Vec<ElicitationReply>),
+    /// The first whose pattern matches the request's message; none: `-32603`.
+    ByMessage(Vec<(Pattern, ElicitationReply)>),
+}
+
+/// One answer to an elicitation.
+#[derive(Debug, Clone)]
+pub(crate) struct ElicitationReply {
+    /// What the user chose.
+    pub(crate) action: ElicitationAction,
+    /// The form's content, where there is one.
+    pub(crate) content: Option<ValueTemplate>,
+}
+
+/// What a user can do with an elicitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ElicitationAction {
+    /// Submit.
+    Accept,
+    /// Say no.
+    Decline,
+    /// Close it.
+    Cancel,
+}
+
+impl ElicitationAction {
+    /// The word on the wire.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Decline => "decline",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+impl ClientBehaviour {
+    /// Whether it declares nothing and asks for no revision.
+    pub(crate) fn is_usual(&self) -> bool {
+        let Self {
+            revision,
+            roots,
+            sampling,
+            elicitation,
+            tasks,
+        } = self;
+        *revision == RevisionWanted::Auto
+            && roots.is_none()
+            && sampling.is_none()
+            && elicitation.is_none()
+            && tasks.is_none()
+    }
+
+    /// This behaviour, and what it leaves open from another one.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        Self {
+            revision: match self.revision {
+                RevisionWanted::Auto => other.revision,
+                RevisionWanted::Exactly(_) => self.revision,
+            },
+            roots: self.roots.clone().or_else(|| other.roots.clone()),
+            sampling: self.sampling.clone().or_else(|| other.sampling.clone()),
+            elicitation: self
+                .elicitation
+                .clone()
+                .or_else(|| other.elicitation.clone()),
+            tasks: self.tasks.clone().or_else(|| other.tasks.clone()),
+        }
+    }
+
+    /// Whether `{{fixture}}` stands in what is declared or answered.
+    pub(crate) fn names_fixture(&self) -> bool {
+        let Self {
+            revision: _,
+            roots,
+            sampling,
+            elicitation,
+            tasks: _,
+        } = self;
+        let in_reply = |reply: &ElicitationReply| {
+            let content = reply.content.as_ref();
+            content.is_some_and(ValueTemplate::names_fixture)
+        };
+        roots.iter().flatten().any(Template::names_fixture)
+            || sampling.iter().flatten().any(|reply| match reply {
+                SamplingReply::Message { text, .. } => text.names_fixture(),
+                SamplingReply::Reject { .. } => false,
+            })
+            || elicitation.as_ref().is_some_and(|replies| match replies {
+                ElicitationReplies::InOrder(replies) => replies.iter().any(in_reply),
+                ElicitationReplies::ByMessage(replies) => {
+                    replies.iter().any(|(_, reply)| in_reply(reply))
+                }
+            })
+    }
+}
