@@ -24,7 +24,10 @@ use crate::{
     suite::{
         Dialect,
         lower::expectation::{Unusable, resolve},
-        model::expectation::{Expectation, Wanted},
+        model::{
+            StepWanted,
+            expectation::{Expectation, Wanted},
+        },
         written::{Part, Written},
     },
 };
@@ -152,8 +155,9 @@ fn allowed_findings(resolved: &[impl AsRef<Expectation>]) -> Option<&[FindingCod
 }
 
 /// The step of the suite that a step seen belongs to.
-fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<&'a Step> {
-    job.body.steps(seen.part).get(seen.index)
+fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<(&'a Step, &'a StepWanted)> {
+    let step = job.body.steps(seen.part).get(seen.index)?;
+    Some((step, job.body.wanted_of(seen.part).get(seen.index)?))
 }
 
 /// The verdicts collected so far.
@@ -171,14 +175,19 @@ impl Bench {
         self.failures.is_empty() && self.disruption.is_none()
     }
 
-    fn step(&mut self, written: &Step, step: &StepSeen, seen: &Observation) {
+    fn step(
+        &mut self,
+        (written, of_step): (&Step, &StepWanted),
+        step: &StepSeen,
+        seen: &Observation,
+    ) {
         if seen.answer.is_none() {
             return;
         }
         let label = format!("{} ({})", step.name(), step.label);
         let (failed, mut resolved) = (self.failures.len(), Vec::new());
         let disrupted = self.disruption.is_some();
-        for wanted in &written.wanted {
+        for wanted in &of_step.wanted {
             if let Some(expectation) = self.resolve(wanted) {
                 self.check(&expectation, wanted, seen, Some(&label));
                 resolved.push(expectation);
@@ -200,7 +209,7 @@ impl Bench {
         {
             self.failures.push(Failure {
                 step: Some(label),
-                ..Failure::new(&written.origin, mismatch)
+                ..Failure::new(&of_step.origin, mismatch)
             });
         }
         if let Some(first) = self.failures.get_mut(failed) {
@@ -320,7 +329,7 @@ impl Bench {
         let mut findings = std::mem::take(&mut self.vacuous);
         findings.extend(check::vacuity::findings(wanted, seen));
         if wanted.is_empty() {
-            findings.extend(check::vacuity::of_steps(job.body.subject.steps()));
+            findings.extend(check::vacuity::of_steps(&job.body));
         }
         findings
     }

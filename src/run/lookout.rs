@@ -18,14 +18,17 @@ use crate::{
     },
     plan::job::RunJob,
     script::{
-        subject::{Step, StepOrder, Subject},
+        subject::{StepOrder, Subject},
         template::Bindings,
     },
     session::{Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
-        model::expectation::{Expectation, Wanted},
+        model::{
+            StepWanted,
+            expectation::{Expectation, Wanted},
+        },
     },
 };
 
@@ -73,11 +76,11 @@ impl Watch<'_> {
             return Ok(FilesSeen::default());
         }
         let body = &self.job.body;
-        let steps: &[Step] = match &body.subject {
+        let of_steps: &[StepWanted] = match &body.subject {
             Subject::Steps {
-                steps,
                 order: StepOrder::Parallel,
-            } => steps,
+                ..
+            } => &body.of_steps,
             Subject::Steps {
                 order: StepOrder::OneByOne,
                 ..
@@ -96,7 +99,7 @@ impl Watch<'_> {
             | Subject::Raw(_)
             | Subject::Http(_) => &[],
         };
-        let of_steps = steps.iter().flat_map(|step| &step.wanted);
+        let of_steps = of_steps.iter().flat_map(|step| &step.wanted);
         let seen = self.look(body.wanted.iter().chain(of_steps), bindings);
         let mut seen = seen.await.map(Option::unwrap_or_default)?;
         if let Some(prepared) = self.prepared.get() {
@@ -167,7 +170,7 @@ impl Lookout for Watch<'_> {
         bindings: &'a Bindings,
     ) -> Looking<'a> {
         Box::pin(async move {
-            let step = self.job.body.steps(part).get(index);
+            let step = self.job.body.wanted_of(part).get(index);
             let wanted = step.into_iter().flat_map(|step| &step.wanted);
             let seen = self.look(wanted, bindings).await?;
             if part == StepPart::Setup && index + 1 == self.job.body.setup.len() {
@@ -180,7 +183,7 @@ impl Lookout for Watch<'_> {
     fn awaited(&self, whose: Whose, bindings: &Bindings) -> Option<Awaited> {
         let body = &self.job.body;
         let (wanted, within) = match whose {
-            Whose::Step(part, index) => (&body.steps(part).get(index)?.wanted, None),
+            Whose::Step(part, index) => (&body.wanted_of(part).get(index)?.wanted, None),
             Whose::Subject => (&body.wanted, body.subject.within()),
         };
         // One that cannot be resolved is told when it is judged.

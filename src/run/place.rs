@@ -402,13 +402,7 @@ fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
 
 /// The expectations that may name files, those of steps included.
 fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
-    let of_steps = job
-        .body
-        .setup
-        .iter()
-        .chain(job.body.subject.steps())
-        .flat_map(|step| &step.wanted);
-    let all = job.body.wanted.iter().chain(of_steps);
+    let all = job.body.all_wanted();
     all.filter(|wanted| about_files(wanted))
 }
 

@@ -277,6 +277,8 @@ fn asking(planned: &Planned) -> RunJob {
         body: Arc::new(Body {
             setup: Vec::new(),
             subject: Subject::Initialize,
+            of_setup: Vec::new(),
+            of_steps: Vec::new(),
             wanted: Vec::new(),
             warnings: Vec::new(),
             subject_origin: planned.assertion.case.origin.clone(),

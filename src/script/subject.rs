@@ -7,8 +7,6 @@ use serde_json::Value;
 use crate::{
     observation::TraceCall,
     script::template::{Template, ValueTemplate},
-    suite::model::expectation::Wanted,
-    words::source::Origin,
 };
 
 /// The subject of an assertion. One YAML key, one variant.
@@ -303,12 +301,8 @@ pub(crate) struct Step {
     pub(crate) action: StepAction,
     /// What is taken from its answer.
     pub(crate) captures: Vec<Capture>,
-    /// What must hold for its answer.
-    pub(crate) wanted: Vec<Wanted>,
     /// What a tool error means.
     pub(crate) on_tool_error: OnToolError,
-    /// Its place in the suite.
-    pub(crate) origin: Origin,
 }
 
 /// What a step does.

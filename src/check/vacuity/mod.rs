@@ -13,8 +13,7 @@ use crate::{
         Observation,
         finding::{Finding, FindingCode, note},
     },
-    script::subject::Step,
-    suite::model::expectation::Expectation,
+    suite::model::{Body, expectation::Expectation},
 };
 
 /// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.
@@ -39,9 +38,9 @@ pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Findi
 }
 
 /// Why steps by which nothing is wanted prove nothing; meant for assertions that passed and want nothing else.
-pub(crate) fn of_steps(steps: &[Step]) -> Option<Finding> {
+pub(crate) fn of_steps(body: &Body) -> Option<Finding> {
     let mut findings = Vec::new();
-    if let Some(reason) = untested::open_steps(steps) {
+    if let Some(reason) = untested::open_steps(body) {
         note(&mut findings, FindingCode::Vacuous, reason, None);
     }
     findings.pop()

@@ -11,7 +11,10 @@ use crate::{
         catalog::Catalog,
     },
     script::subject::{OnToolError, Step, StepAction},
-    suite::model::expectation::{ErrorWanted, Expectation},
+    suite::model::{
+        self, StepWanted,
+        expectation::{ErrorWanted, Expectation},
+    },
     words::text,
 };
 
@@ -136,13 +139,14 @@ fn holds_of_failure(expectation: &Expectation) -> bool {
 }
 
 /// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
-pub(super) fn open_steps(steps: &[Step]) -> Option<String> {
-    let is_open = |step: &Step| {
+pub(super) fn open_steps(body: &model::Body) -> Option<String> {
+    let is_open = |(step, of_step): (&Step, &StepWanted)| {
         let is_wait = matches!(step.action, StepAction::Wait(_));
-        let asks = !step.wanted.is_empty() || !step.captures.is_empty();
+        let asks = !of_step.wanted.is_empty() || !step.captures.is_empty();
         !asks && (is_wait || step.on_tool_error == OnToolError::Allowed)
     };
-    (!steps.is_empty() && steps.iter().all(is_open))
+    let steps = body.subject.steps();
+    (!steps.is_empty() && steps.iter().zip(&body.of_steps).all(is_open))
         .then(|| "no step wants anything, and each may be answered with an error".to_owned())
 }
 

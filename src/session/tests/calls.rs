@@ -1,6 +1,6 @@
 //! What subjects do, and what is seen of them.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -21,7 +21,6 @@ use crate::{
         template::ValueTemplate,
     },
     session::{Asked, SecondLook, Surveyed},
-    words::source::{Origin, SourceFile, Span},
 };
 
 #[tokio::test(start_paused = true)]
@@ -380,12 +379,7 @@ pub(super) fn step(action: StepAction) -> Step {
     Step {
         action,
         captures: Vec::new(),
-        wanted: Vec::new(),
         on_tool_error: OnToolError::Stop,
-        origin: Origin {
-            file: Arc::new(SourceFile::new("a.yaml".into(), String::new())),
-            span: Span::default(),
-        },
     }
 }
 

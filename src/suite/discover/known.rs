@@ -1,9 +1,7 @@
-//! Which ids and names are taken, told by the cases that have them: ten thousand texts are not kept twice.
+//! Which ids and names are taken.
 
 use std::{
-    borrow::Borrow,
     collections::{HashMap, HashSet},
-    hash::{Hash, Hasher},
     sync::Arc,
 };
 
@@ -12,94 +10,44 @@ use crate::{suite::model::Case, words::text};
 /// The cases so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The case of each id.
-    ids: HashSet<ById>,
+    ids: HashSet<String>,
     /// The last number that was put behind an id, where one was.
     numbers: HashMap<String, u32>,
     /// The first case of each name.
-    names: HashSet<ByName>,
+    names: HashMap<String, Arc<Case>>,
 }
-
-/// A case, found by its id.
-#[derive(Debug)]
-struct ById(Arc<Case>);
-
-/// A case, found by its name.
-#[derive(Debug)]
-struct ByName(Arc<Case>);
 
 impl Known {
     /// Gives a case its id: this one as it is shown, with a number behind it if others have it. Here and nowhere else
     /// it is made harmless, so that plans, reports and baselines have one and the same id.
     pub(super) fn identify(&mut self, id: &str, mut case: Case) -> Arc<Case> {
         let id = text::name(id);
-        case.id = if self.ids.contains(id.as_str()) {
+        case.id = if self.ids.contains(&id) {
             let last = self.numbers.entry(id.clone()).or_insert(1);
             loop {
                 *last += 1;
                 let numbered = format!("{id}#{last}");
                 // A name may end like that by itself.
-                if !self.ids.contains(numbered.as_str()) {
+                if !self.ids.contains(&numbered) {
                     break numbered;
                 }
             }
         } else {
             id
         };
-        let case = Arc::new(case);
-        self.ids.insert(ById(Arc::clone(&case)));
-        case
+        self.ids.insert(case.id.clone());
+        Arc::new(case)
     }
 
     /// The first case of the same name, if this is not it.
     pub(super) fn namesake(&mut self, case: &Arc<Case>) -> Option<Arc<Case>> {
-        if let Some(ByName(first)) = self.names.get(case.name.as_str()) {
+        if let Some(first) = self.names.get(&case.name) {
             return Some(Arc::clone(first));
         }
-        self.names.insert(ByName(Arc::clone(case)));
+        self.names.insert(case.name.clone(), Arc::clone(case));
         None
     }
 }
-
-impl Borrow<str> for ById {
-    fn borrow(&self) -> &str {
-        &self.0.id
-    }
-}
-
-impl Borrow<str> for ByName {
-    fn borrow(&self) -> &str {
-        &self.0.name
-    }
-}
-
-impl Hash for ById {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.id.hash(state);
-    }
-}
-
-impl Hash for ByName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
-    }
-}
-
-impl PartialEq for ById {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.id == other.0.id
-    }
-}
-
-impl PartialEq for ByName {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
-    }
-}
-
-impl Eq for ById {}
-
-impl Eq for ByName {}
 
 #[cfg(test)]
 mod tests {

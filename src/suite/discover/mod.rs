@@ -5,8 +5,6 @@ mod aside;
 mod contents;
 mod folder;
 mod known;
-mod lowered;
-mod parallel;
 mod root;
 mod text;
 mod walk;
@@ -21,10 +19,11 @@ use std::{
 pub(crate) use self::contents::{Contents, FileRead};
 pub(crate) use self::walk::Files;
 use self::{
-    folder::Folder,
+    aside::is_assertion,
+    folder::{Folder, Lowered, Meaning},
     known::Known,
-    lowered::{FileLowered, Folders, Lowered, Meaning, Reader},
     root::{Root, WrongSettings, other_fixtures, passed_over},
+    text::read_text,
     walk::FoundFile,
     wrong::{Told, at_first_problem, file_of, is_error, reasons},
 };
@@ -90,7 +89,7 @@ pub(crate) struct LoadError {
 
 /// Loads the suites at these paths: folders or YAML files.
 pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loaded, LoadError> {
-    let compiled = Arc::default();
+    let compiled = Compiled::default();
     let roots: Vec<Root<'_>> = paths
         .iter()
         .map(|path| Root::open(path, options, &compiled))
@@ -115,7 +114,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     let mut loading = Loading {
         options: &options,
         suite: Suite::default(),
-        compiled,
+        compiled: &compiled,
         seen_files: HashSet::new(),
         seen_settings: HashSet::new(),
         read: contents::Read::default(),
@@ -127,7 +126,7 @@ pub(crate) fn load(paths: &[PathBuf], options: &LoadOptions<'_>) -> Result<Loade
     for root in roots {
         loading.add(root);
     }
-    loading.suite.variables = loading.compiled.variables();
+    loading.suite.variables = compiled.variables();
     Ok(Loaded {
         suite: loading.suite,
         settings: chosen,
@@ -156,15 +155,11 @@ fn shown_below(path: &Path, relative: &str, environment: &Environment) -> String
     }
 }
 
-/// So many files are handed to the threads at once. Where they lie is forgotten with them: of very many that is a
-/// megabyte.
-const AT_ONCE: usize = 512;
-
 /// What is known while suites are loaded.
 struct Loading<'a> {
     options: &'a LoadOptions<'a>,
     suite: Suite,
-    compiled: Arc<Compiled>,
+    compiled: &'a Compiled,
     seen_files: HashSet<u64>,
     /// Settings files that something is wrong with: several suites may have the same.
     seen_settings: HashSet<u64>,
@@ -198,34 +193,20 @@ impl Loading<'_> {
             vec![walk::single(&base)]
         };
         files.retain(|file| self.seen_files.insert(file.identity));
-        let (options, compiled) = (self.options, Arc::clone(&self.compiled));
-        let folder = |file: &FoundFile| {
-            let rules = (Arc::clone(&settings), dialect);
-            let compiled = Arc::clone(&compiled);
-            Folder::new(file.folder().to_path_buf(), rules, options, compiled)
+        let folder = |path: &Path| Folder {
+            path: path.to_path_buf(),
+            settings: Arc::clone(&settings),
+            dialect,
+            options: self.options,
+            compiled: self.compiled,
         };
-        let mut files = files.into_iter();
-        while let Some(first) = files.next() {
-            let mut folders = Folders::new(folder(&first));
-            let mut part = vec![first];
-            for file in files.by_ref().take(AT_ONCE - 1) {
-                if !folders.ends_with(file.folder()) {
-                    folders.add(part.len(), folder(&file));
-                }
-                part.push(file);
-            }
-            let reader = Reader {
-                path,
-                is_folder,
-                environment: self.options.environment,
-                folders: &folders,
-                known: self.suite.entries.len(),
+        for file in &files {
+            let shown = if is_folder {
+                shown_below(path, &file.relative, self.options.environment)
+            } else {
+                shown(path, self.options.environment)
             };
-            parallel::in_order(
-                &part,
-                |number, file| reader.lower(number, file),
-                |file, lowered| self.file(file, lowered, &settings),
-            );
+            self.file(file, shown, &folder(file.folder()));
         }
     }
 
@@ -274,38 +255,42 @@ impl Loading<'_> {
     }
 
     /// Adds all documents of one file.
-    fn file(&mut self, found: &FoundFile, lowered: FileLowered, settings: &Settings) {
-        match lowered {
-            FileLowered::Unreadable { shown, problem } => {
+    fn file(&mut self, found: &FoundFile, shown: String, folder: &Folder<'_>) {
+        let text = match read_text(&found.path, &shown) {
+            Ok(text) => text,
+            Err(problem) => {
                 let file = file_of(&problem, shown);
                 self.read.add(found.read("", self.options.contents));
                 self.unusable_file(&found.relative, &file, vec![*problem]);
+                return;
             }
-            FileLowered::Settings(file) => {
-                let read = settings.file.as_ref();
-                if read.is_none_or(|read| read.path != file.path) {
-                    let why = if found.relative == SETTINGS[1] && read.is_some() {
-                        format!("the settings are those of `{}`", SETTINGS[0])
-                    } else {
-                        "settings are read at the root of a suite only".to_owned()
-                    };
-                    let note = format!("`{}` is passed over: {why}", name(&file.path));
-                    self.suite.notes.push(note);
-                }
+        };
+        let file = Arc::new(SourceFile::new(shown, text));
+        let settings = &folder.settings;
+        if SETTINGS.contains(&found.name()) && !is_assertion(&file.text) {
+            let read = settings.file.as_ref();
+            if read.is_none_or(|read| read.path != file.path) {
+                let why = if found.relative == SETTINGS[1] && read.is_some() {
+                    format!("the settings are those of `{}`", SETTINGS[0])
+                } else {
+                    "settings are read at the root of a suite only".to_owned()
+                };
+                let note = format!("`{}` is passed over: {why}", name(&file.path));
+                self.suite.notes.push(note);
             }
-            FileLowered::Documents(file, documents) => {
-                if documents.is_empty() {
-                    let note = format!("`{}` is empty", name(&file.path));
-                    self.suite.notes.push(note);
-                }
-                let known = self.suite.entries.len();
-                for document in documents {
-                    self.document(found, document, settings);
-                }
-                if self.suite.entries.len() > known {
-                    self.read.add(found.read(&file.text, self.options.contents));
-                }
-            }
+            return;
+        }
+        let documents = folder.documents(&file, found.name());
+        if documents.is_empty() {
+            let note = format!("`{}` is empty", name(&file.path));
+            self.suite.notes.push(note);
+        }
+        let known = self.suite.entries.len();
+        for document in documents {
+            self.document(found, document, settings);
+        }
+        if self.suite.entries.len() > known {
+            self.read.add(found.read(&file.text, self.options.contents));
         }
     }
 
@@ -322,8 +307,8 @@ impl Loading<'_> {
                 let note = format!("`{place}` is passed over: it holds no assertion");
                 self.suite.notes.push(note);
             }
-            Meaning::Assertion(outline) => {
-                let assertion = outline.of(self.identify(found, case));
+            Meaning::Assertion(parts) => {
+                let assertion = parts.of(self.identify(found, case));
                 self.suite
                     .entries
                     .push(Entry::Assertion(Arc::new(assertion)));

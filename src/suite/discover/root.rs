@@ -54,7 +54,7 @@ impl<'a> Root<'a> {
     pub(super) fn open(
         path: &'a Path,
         options: &LoadOptions<'_>,
-        compiled: &Arc<Compiled>,
+        compiled: &Compiled,
     ) -> Result<Self, LoadError> {
         let base = options.environment.directory.join(path);
         let metadata = fs::metadata(&base).map_err(|error| LoadError {

@@ -8,12 +8,12 @@ use super::{
 use crate::{
     script::{
         client::ClientBehaviour,
-        subject::{Needs, StepOrder, Subject, TraceSource},
+        subject::{StepOrder, Subject, TraceSource},
     },
     suite::{
         Dialect,
         model::{
-            Assertion, Body, Case, Control, Kept, Lower,
+            Assertion, Body, Case, Control,
             expectation::{Family, Wanted},
             server::{Server, Target},
         },
@@ -49,48 +49,20 @@ pub(crate) struct Parts {
     client: Arc<ClientBehaviour>,
     control: Control,
     uses_fixture: bool,
-    /// What it does and wants.
-    pub(crate) body: Body,
-}
-
-/// What is kept of an assertion until it runs, without its identity.
-pub(crate) struct Outline {
-    server: Arc<Server>,
-    client: Arc<ClientBehaviour>,
-    control: Option<Box<Control>>,
-    uses_fixture: bool,
-    needs: Needs,
-    kept: Kept,
+    body: Body,
 }
 
 impl Parts {
-    /// What is kept of them: not the body, where it is told how to lower it again.
-    pub(crate) fn outline(self, again: Option<Arc<Lower>>) -> Outline {
-        Outline {
-            server: self.server,
-            client: self.client,
-            control: self.control.kept(),
-            uses_fixture: self.uses_fixture,
-            needs: self.body.needs(),
-            kept: match again {
-                Some(lower) => Kept::AsWritten(lower),
-                None => Kept::Whole(Arc::new(self.body)),
-            },
-        }
-    }
-}
-
-impl Outline {
     /// The assertion of that identity.
     pub(crate) fn of(self, case: Arc<Case>) -> Assertion {
         Assertion {
             case,
             server: self.server,
             client: self.client,
-            control: self.control,
+            control: self.control.kept(),
             uses_fixture: self.uses_fixture,
-            needs: self.needs,
-            kept: self.kept,
+            needs: self.body.needs(),
+            body: Arc::new(self.body),
         }
     }
 }
@@ -265,12 +237,7 @@ impl Lowering<'_> {
         let raw = Box::<RawAssertion>::read(root, &mut self.reading);
         let subject = subjects.first().copied();
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
-            Some(mut parts) => {
-                // Lists collected from larger things keep their room.
-                parts.body.wanted.shrink_to_fit();
-                parts.body.setup.shrink_to_fit();
-                Found::Assertion(Box::new(parts))
-            }
+            Some(parts) => Found::Assertion(Box::new(parts)),
             None => Found::Unusable,
         }
     }
@@ -348,9 +315,9 @@ impl Lowering<'_> {
         }
         let mut client = self.client(protocol, capabilities, raw.client.take());
         let before = self.reading.problems.count();
-        let setup = match raw.setup.take() {
+        let (setup, of_setup) = match raw.setup.take() {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
-            None => Vec::new(),
+            None => (Vec::new(), Vec::new()),
         };
         let lowered = self.subject(&mut raw, chosen, &mut client, http);
         // The Go tool looks at nothing of what it skips.
@@ -378,6 +345,8 @@ impl Lowering<'_> {
             body: Body {
                 setup,
                 subject,
+                of_setup,
+                of_steps: std::mem::take(&mut self.of_steps),
                 wanted,
                 warnings: std::mem::take(&mut self.warnings),
                 subject_origin: self.reading.problems.origin(at),

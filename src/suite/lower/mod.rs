@@ -46,6 +46,7 @@ use crate::{
     suite::{
         Dialect,
         model::{
+            StepWanted,
             container::Container,
             expectation::{Expectation, SchemaFiles, Wanted, WantedState},
         },
@@ -193,6 +194,8 @@ pub(crate) struct Lowering<'a> {
     runs_in: StartedIn,
     /// Whether the fixture is needed.
     uses_fixture: bool,
+    /// What must hold for the steps of the subject.
+    of_steps: Vec<StepWanted>,
     /// What every failure should mention.
     warnings: Vec<Diagnostic>,
     /// What `{{…}}` filled in, where names have values already.
@@ -219,6 +222,7 @@ impl<'a> Lowering<'a> {
             fixture_from: around.fixture_from,
             runs_in: around.started_in,
             uses_fixture: false,
+            of_steps: Vec::new(),
             warnings: Vec::new(),
             fillings: Vec::new(),
             schema_files: SchemaFiles::new(),

@@ -11,7 +11,10 @@ use crate::{
     },
     suite::{
         Dialect,
-        model::expectation::{Expectation, Family, Wanted},
+        model::{
+            StepWanted,
+            expectation::{Expectation, Family, Wanted},
+        },
         problems,
         raw::{
             Field,
@@ -67,12 +70,13 @@ impl Lowering<'_> {
         part: Part,
         order: StepOrder,
         list: Vec<Placed<RawStep>>,
-    ) -> Vec<Step> {
+    ) -> (Vec<Step>, Vec<StepWanted>) {
         self.announce(&list, order);
         if part == Part::Setup {
             self.check_parallel(&list);
         }
         let mut steps = Vec::with_capacity(list.len());
+        let mut wanted = Vec::with_capacity(list.len());
         let mut defined: Vec<(String, At)> = Vec::new();
         for Placed { value, at } in list {
             let names: Vec<(String, At)> = value
@@ -83,7 +87,10 @@ impl Lowering<'_> {
                     keys.map(|key| (key.text.clone(), key.at)).collect()
                 })
                 .unwrap_or_default();
-            steps.extend(self.step(part, value, at));
+            if let Some((step, of_step)) = self.step(part, value, at) {
+                steps.push(step);
+                wanted.push(of_step);
+            }
             match order {
                 StepOrder::OneByOne => names.iter().for_each(|(name, at)| self.define(name, *at)),
                 StepOrder::Parallel => defined.extend(names),
@@ -92,11 +99,11 @@ impl Lowering<'_> {
         for (name, at) in defined {
             self.define(&name, at);
         }
-        steps
+        (steps, wanted)
     }
 
     /// One step.
-    fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<Step> {
+    fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<(Step, StepWanted)> {
         self.check_args_of_step(&raw);
         let waits = raw.wait.is_some();
         let action = match self.dialect() {
@@ -131,13 +138,13 @@ impl Lowering<'_> {
         if silent && part == Part::Subject && !matches!(action, StepAction::Wait(_)) {
             wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
         }
-        Some(Step {
+        let step = Step {
             action,
             captures,
-            wanted,
             on_tool_error: self.on_tool_error(part, spoken),
-            origin: self.reading.problems.origin(at),
-        })
+        };
+        let origin = self.reading.problems.origin(at);
+        Some((step, StepWanted { wanted, origin }))
     }
 
     /// A step that names nothing to do, which the Go tool takes for a call of a tool without a name.

@@ -192,7 +192,8 @@ impl Lowering<'_> {
         } else {
             StepOrder::OneByOne
         };
-        let steps = self.steps(Part::Subject, order, field.value);
+        let (steps, of_steps) = self.steps(Part::Subject, order, field.value);
+        self.of_steps = of_steps;
         Some((Subject::Steps { steps, order }, Vec::new()))
     }
 

@@ -11,7 +11,7 @@ mod nothing;
 pub(crate) mod server;
 mod value_rule;
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use self::server::Server;
 use crate::{
@@ -99,8 +99,8 @@ pub(crate) struct Assertion {
     pub(crate) uses_fixture: bool,
     /// What it needs of its server.
     pub(crate) needs: Needs,
-    /// The rest.
-    pub(super) kept: Kept,
+    /// What it does and wants.
+    pub(crate) body: Arc<Body>,
 }
 
 /// What an assertion does and wants.
@@ -110,12 +110,25 @@ pub(crate) struct Body {
     pub(crate) setup: Vec<Step>,
     /// What it does.
     pub(crate) subject: Subject,
+    /// What must hold for each step of the setup.
+    pub(crate) of_setup: Vec<StepWanted>,
+    /// What must hold for each step of the subject.
+    pub(crate) of_steps: Vec<StepWanted>,
     /// What must hold for the subject's answer, in the order of the suite.
     pub(crate) wanted: Vec<Wanted>,
     /// What every failure should mention, with the place, e.g. an unset variable in `env`.
     pub(crate) warnings: Vec<Diagnostic>,
     /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
     pub(crate) subject_origin: Origin,
+}
+
+/// What must hold for the answer of a step.
+#[derive(Debug)]
+pub(crate) struct StepWanted {
+    /// The expectations, in the order of the suite.
+    pub(crate) wanted: Vec<Wanted>,
+    /// The step's place in the suite.
+    pub(crate) origin: Origin,
 }
 
 impl Body {
@@ -132,9 +145,7 @@ impl Body {
 
     /// Whether one of these keys says what must hold for the subject or for a step, under `not` too.
     pub(crate) fn wants_anywhere(&self, keys: &[&str]) -> bool {
-        let steps = self.setup.iter().chain(self.subject.steps());
-        let mut wanted = steps.flat_map(|step| &step.wanted).chain(&self.wanted);
-        wanted.any(|wanted| {
+        self.all_wanted().any(|wanted| {
             keys.contains(&wanted.key)
                 || match &wanted.state {
                     WantedState::Ready(Expectation::Not(inner)) => {
@@ -161,33 +172,21 @@ const ALONE: [&str; 8] = [
     "not",
 ];
 
-/// As many assertions of a run are kept whole. Of those after them, what can be read a second time is, when they run: a
-/// suite of ten thousand must not take the memory for all of them, and one of a thousand need not take the time.
-pub(super) const MOST_WHOLE: usize = 3_072;
+impl Body {
+    /// All expectations: those of steps, then those of the subject.
+    pub(crate) fn all_wanted(&self) -> impl Iterator<Item = &Wanted> {
+        let steps = self.of_setup.iter().chain(&self.of_steps);
+        steps.flat_map(|step| &step.wanted).chain(&self.wanted)
+    }
 
-/// Where the body of an assertion is while it waits to run.
-pub(super) enum Kept {
-    /// Here.
-    Whole(Arc<Body>),
-    /// In its file's text, which was lowered once and is lowered again: that takes microseconds, and a suite may
-    /// hold very many bodies, of which few are needed at a time.
-    AsWritten(Arc<Lower>),
-}
-
-/// Lowers the only document of a case's file. It did so before without a problem; `None` would be a defect.
-pub(super) type Lower = dyn Fn(&Case) -> Option<Body> + Send + Sync;
-
-impl Assertion {
-    /// What it does and wants; `None` would be a defect of ours.
-    pub(crate) fn body(&self) -> Option<Arc<Body>> {
-        match &self.kept {
-            Kept::Whole(body) => Some(Arc::clone(body)),
-            Kept::AsWritten(lower) => lower(&self.case).map(Arc::new),
+    /// What must hold for the steps of a part.
+    pub(crate) fn wanted_of(&self, part: StepPart) -> &[StepWanted] {
+        match part {
+            StepPart::Setup => &self.of_setup,
+            StepPart::Subject => &self.of_steps,
         }
     }
-}
 
-impl Body {
     /// The steps of a part.
     pub(crate) fn steps(&self, part: StepPart) -> &[Step] {
         match part {
@@ -204,15 +203,6 @@ impl Body {
             // The next one would hear what this one asked for.
             Needs::Session if steps.any(|step| step.action.asks_to_be_told()) => Needs::Fresh,
             needs @ (Needs::Nothing | Needs::Url | Needs::Fresh | Needs::Session) => needs,
-        }
-    }
-}
-
-impl fmt::Debug for Kept {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(body) => body.fmt(formatter),
-            Self::AsWritten(_) => formatter.write_str("as written"),
         }
     }
 }

@@ -112,7 +112,7 @@ fn schemas_with_markers_refer_to_files_beside() {
         ("deep/c.json", "{\"type\": \"string\"}"),
     ]);
     let assertions = sample.assertions();
-    let body = assertions[0].body().unwrap();
+    let body = &assertions[0].body;
     let found = bound(&body.wanted[0]);
     let Ok(Expectation::JsonSchema(rule)) = found else {
         panic!("{found:?}");
@@ -223,7 +223,7 @@ fn data_in_the_patterns_of_a_schema_means_itself() {
             captured: BTreeMap::from([("x".into(), json!(data))]),
             ..Bindings::default()
         };
-        let wanted = &assertions[0].body().unwrap().wanted[0];
+        let wanted = &assertions[0].body.wanted[0];
         let expectation = resolve(wanted, &bindings, Dialect::Native).unwrap();
         let Expectation::JsonSchema(rule) = expectation.as_ref() else {
             panic!("{expectation:?}");

@@ -1,10 +1,7 @@
 //! Files, folders, documents, ids, settings.
 
 use super::Sample;
-use crate::{
-    script::subject::Subject,
-    suite::model::{Entry, MOST_WHOLE, server::Target},
-};
+use crate::suite::model::{Entry, server::Target};
 
 const GOOD: &str = "server: {command: srv}\nassert: {tool: x}\n";
 
@@ -50,29 +47,6 @@ fn folders_are_walked_in_the_order_of_paths() {
         "{ids:?}"
     );
     assert!(!ids.iter().any(|id| id.contains("deep")), "{ids:?}");
-}
-
-#[test]
-fn what_is_wanted_is_known_of_the_first_assertion_of_very_many_and_of_the_last() {
-    let files: Vec<(String, String)> = (0..MOST_WHOLE + 2)
-        .map(|number| {
-            let text = format!("server: {{command: srv}}\nassert: {{tool: tool-{number}}}\n");
-            (format!("{number:05}.yaml"), text)
-        })
-        .collect();
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(path, text)| (path.as_str(), text.as_str()))
-        .collect();
-    let assertions = Sample::new(&files).assertions();
-    assert_eq!(assertions.len(), MOST_WHOLE + 2);
-    for (number, assertion) in assertions.iter().enumerate() {
-        let body = assertion.body().unwrap();
-        let Subject::Tool(call) = &body.subject else {
-            panic!("{:?}", body.subject)
-        };
-        assert_eq!(call.tool.text, format!("tool-{number}"));
-    }
 }
 
 #[test]

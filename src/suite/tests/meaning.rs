@@ -34,7 +34,7 @@ fn one(text: &str) -> Arc<Assertion> {
 
 /// What the assertion of a document on a plain server does and wants.
 fn body(text: &str) -> Arc<Body> {
-    one(text).body().unwrap()
+    Arc::clone(&one(text).body)
 }
 
 /// The keys of its expectations, in their order.
@@ -71,7 +71,7 @@ fn nothing_expected_is_no_error_expected() {
 fn the_go_tools_rules_come_back_on_request() {
     let text = "server: {command: s}\nsetup: [{tool: a}]\nassert: {tool: x, args: {t: '{{user}}'}, expect: {is_error: false, unknown: 1, json_path: {$.a: {exists: true}}, net_delta: 1}}\nassert_prompts: {list: {}, get: {name: x}}\ntimeout: 30\n";
     let assertions = Sample::one(text).compat().assertions();
-    let body = assertions[0].body().unwrap();
+    let body = &assertions[0].body;
     assert!(matches!(
         body.subject,
         Subject::Prompts(PromptsCall::List(_))
@@ -82,7 +82,7 @@ fn the_go_tools_rules_come_back_on_request() {
     let text =
         "server: {command: s}\nassert: {tool: x, expect: {json_path: {$.a: {exists: true}}}}\n";
     let assertions = Sample::one(text).compat().assertions();
-    let WantedState::Ready(expectation) = &assertions[0].body().unwrap().wanted[0].state else {
+    let WantedState::Ready(expectation) = &assertions[0].body.wanted[0].state else {
         panic!("ready");
     };
     let Expectation::JsonPath(rules) = expectation else {
@@ -97,7 +97,7 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
         "setup: [{tool: a, capture: {id: $.id, text: $}}]\nassert: {tool: x, expect: {contains: ['id {{id}}', '{{text}}'], json_path: {'$.{{text}}': '{{id!}}'}, file_contains: {'{{fixture}}/a': '{{{{x}}'}}}",
     );
     assert!(assertion.uses_fixture);
-    let body = assertion.body().unwrap();
+    let body = &assertion.body;
     let bindings = Bindings {
         fixture: Some("/f".into()),
         captured: BTreeMap::from([("id".into(), json!(7)), ("text".into(), json!("k{{id}}"))]),
@@ -360,7 +360,7 @@ fn a_key_without_value_is_absent_beside_another_one() {
             let warning = format!("warning[empty-value]: `{key}` has no value and does nothing");
             assert!(shown.starts_with(&warning), "{text}: {shown}");
             assert_eq!(shown.matches("[empty-value]").count(), 1, "{shown}");
-            let subject = format!("{:?}", sample.assertions()[0].body().unwrap().subject);
+            let subject = format!("{:?}", sample.assertions()[0].body.subject);
             assert!(subject.contains(wanted), "{text}: {subject}");
         }
     };
