@@ -21,7 +21,7 @@ use crate::{
         Dialect,
         lower::expectation::{Unusable, resolve},
         model::{
-            expectation::{Expectation, Wanted},
+            expectation::{Expectation, TrafficWanted, Wanted},
             subject::{OnToolError, Step},
         },
         template::{Bindings, UnknownName},
@@ -144,7 +144,7 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 /// The findings that an assertion says may occur, if it speaks of them.
 fn allowed_findings(resolved: &[impl AsRef<Expectation>]) -> Option<&[FindingCode]> {
     resolved.iter().find_map(|one| {
-        let Expectation::Findings(codes) = one.as_ref() else {
+        let Expectation::Traffic(TrafficWanted::Findings(codes)) = one.as_ref() else {
             return None;
         };
         Some(codes.as_slice())

@@ -22,7 +22,7 @@ use crate::{
         Dialect,
         lower::expectation::resolve,
         model::{
-            expectation::{Expectation, Wanted},
+            expectation::{Expectation, FilesWanted, Wanted},
             subject::{Step, StepOrder, Subject},
         },
         template::Bindings,
@@ -156,7 +156,7 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
     if let Expectation::Not(inner) = expectation {
         return inner.iter().any(|(_, inner)| wants_unchanged(inner));
     }
-    matches!(expectation, Expectation::FileUnchanged(_))
+    matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
 }
 
 impl Lookout for Watch<'_> {

@@ -4,7 +4,7 @@ use super::{Lowering, subject::Lowered};
 use crate::suite::{
     Dialect,
     model::{
-        expectation::{Expectation, Family, ServerRequestWanted, Wanted},
+        expectation::{Expectation, Family, ServerRequestWanted, TrafficWanted, Wanted},
         server::{
             ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply, SamplingReply,
         },
@@ -116,7 +116,7 @@ impl Lowering<'_> {
                 count: None,
                 params: None,
             };
-            let expectation = Expectation::ServerRequests(vec![request]);
+            let expectation = Expectation::Traffic(TrafficWanted::ServerRequests(vec![request]));
             all.push(self.wanted("server_requests", at, expectation));
         }
         if let Some(field) = field.filter(|field| !asked::is_empty(&field.value.node)) {

@@ -4,7 +4,7 @@ use super::{Lowering, subject::Made};
 use crate::suite::{
     Dialect,
     model::{
-        expectation::{Expectation, Presence, Wanted},
+        expectation::{Expectation, Presence, TrafficWanted, Wanted},
         subject::{ResourcesAction, ResourcesCall, Subject},
     },
     problems,
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         } else {
             Presence::Absent
         };
-        let expectation = Expectation::ResourceUpdated(wanted);
+        let expectation = Expectation::Traffic(TrafficWanted::ResourceUpdated(wanted));
         Some(self.wanted("expect_notification", field.place(), expectation))
     }
 }

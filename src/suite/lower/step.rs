@@ -4,7 +4,7 @@ use super::{Lowering, data_in_path};
 use crate::suite::{
     Dialect,
     model::{
-        expectation::{Expectation, Family, Wanted},
+        expectation::{AnswerWanted, Expectation, Family, Wanted},
         subject::{
             Capture, CapturePath, CaptureSource, OnToolError, Step, StepAction, StepOrder, ToolCall,
         },
@@ -126,7 +126,11 @@ impl Lowering<'_> {
         // A step of the subject that says nothing must not fail; a wait cannot, and `allow_error` says something.
         let silent = wanted.iter().all(Wanted::asks_nothing) && spoken != Spoken::Allowed;
         if silent && part == Part::Subject && !matches!(action, StepAction::Wait(_)) {
-            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+            wanted.push(self.wanted(
+                "not_error",
+                at,
+                Expectation::Answer(AnswerWanted::NotError(true)),
+            ));
         }
         Some(Step {
             action,

@@ -6,7 +6,7 @@ use super::{Lowering, step::Part};
 use crate::suite::{
     Dialect,
     model::{
-        expectation::{Expectation, Family, Wanted},
+        expectation::{AnswerWanted, Expectation, Family, Wanted},
         subject::{
             ListCall, PromptsCall, RawExchange, RawFrame, RawHandshake, StepOrder, Subject,
             ToolCall,
@@ -52,7 +52,11 @@ impl Lowering<'_> {
     /// be anything.
     pub(super) fn or_not_error(&self, mut wanted: Vec<Wanted>, at: At) -> Vec<Wanted> {
         if wanted.iter().all(Wanted::asks_nothing) && self.dialect() == Dialect::Native {
-            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+            wanted.push(self.wanted(
+                "not_error",
+                at,
+                Expectation::Answer(AnswerWanted::NotError(true)),
+            ));
         }
         wanted
     }
