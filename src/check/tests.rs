@@ -8,9 +8,9 @@ use serde_json::{Number, Value, json};
 
 use crate::{
     check::{
-        check,
+        asked, check,
         sample::{observed, refuses, telling, tool},
-        unasked_error, wanted,
+        unasked_error,
     },
     observation::{
         Observation, TraceCall,
@@ -22,9 +22,11 @@ use crate::{
     outcome::verdict::Verdict,
     script::pattern::Pattern,
     suite::model::expectation::{
-        Among, ContentRule, ExitWanted, Expectation, FileTexts, LogLevel, LoggingWanted, Matcher,
-        NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProgressWanted,
-        ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TrajectoryRule, ValueRule,
+        Among, AnswerWanted, ContentRule, ContentWanted, ExitWanted, Expectation, FileTexts,
+        FilesWanted, JsonWanted, LimitWanted, LogLevel, LoggingWanted, Matcher,
+        NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProcessWanted,
+        ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TextWanted,
+        TrafficWanted, TrajectoryRule, ValueRule,
     },
 };
 
@@ -49,43 +51,43 @@ fn one_of_each() -> Vec<Expectation> {
     let all = [answer_expectations(), world_expectations()].concat();
     for expectation in &all {
         match expectation {
-            Expectation::NotError(_)
-            | Expectation::IsError(_)
-            | Expectation::Error(_)
-            | Expectation::NotEmpty(_)
-            | Expectation::Equals(_)
-            | Expectation::Contains(_)
-            | Expectation::ContainsAny(_)
-            | Expectation::NotContains(_)
-            | Expectation::InOrder(_)
-            | Expectation::MatchesRegex(_)
-            | Expectation::JsonPath(_)
-            | Expectation::Structured(_)
-            | Expectation::JsonSchema(_)
-            | Expectation::OutputSchema(_)
-            | Expectation::Content(_)
-            | Expectation::MinResults(_)
-            | Expectation::MaxResults(_)
-            | Expectation::NetDelta { .. }
-            | Expectation::FileContains(_)
-            | Expectation::FileNotContains(_)
-            | Expectation::FileEquals(_)
-            | Expectation::FileExists(_)
-            | Expectation::FileNotExists(_)
-            | Expectation::FileUnchanged(_)
-            | Expectation::OnlyChanged(_)
-            | Expectation::MinProgress(_)
-            | Expectation::Progress(_)
-            | Expectation::MaxDuration(_)
-            | Expectation::MaxBytes(_)
-            | Expectation::Notifications(_)
-            | Expectation::Logging(_)
-            | Expectation::ResourceUpdated(_)
-            | Expectation::ServerRequests(_)
-            | Expectation::Stderr(_)
-            | Expectation::Exit(_)
-            | Expectation::Findings(_)
-            | Expectation::Snapshot(_)
+            Expectation::Answer(AnswerWanted::NotError(_))
+            | Expectation::Answer(AnswerWanted::IsError(_))
+            | Expectation::Answer(AnswerWanted::Error(_))
+            | Expectation::Text(TextWanted::NotEmpty(_))
+            | Expectation::Text(TextWanted::Equals(_))
+            | Expectation::Text(TextWanted::Contains(_))
+            | Expectation::Text(TextWanted::ContainsAny(_))
+            | Expectation::Text(TextWanted::NotContains(_))
+            | Expectation::Text(TextWanted::InOrder(_))
+            | Expectation::Text(TextWanted::MatchesRegex(_))
+            | Expectation::Json(JsonWanted::JsonPath(_))
+            | Expectation::Json(JsonWanted::Structured(_))
+            | Expectation::Json(JsonWanted::JsonSchema(_))
+            | Expectation::Json(JsonWanted::OutputSchema(_))
+            | Expectation::Content(ContentWanted::Blocks(_))
+            | Expectation::Json(JsonWanted::MinResults(_))
+            | Expectation::Json(JsonWanted::MaxResults(_))
+            | Expectation::Json(JsonWanted::NetDelta { .. })
+            | Expectation::Files(FilesWanted::Contain(_))
+            | Expectation::Files(FilesWanted::NotContain(_))
+            | Expectation::Files(FilesWanted::Equal(_))
+            | Expectation::Files(FilesWanted::Exist(_))
+            | Expectation::Files(FilesWanted::NotExist(_))
+            | Expectation::Files(FilesWanted::Unchanged(_))
+            | Expectation::Files(FilesWanted::OnlyChanged(_))
+            | Expectation::Traffic(TrafficWanted::MinProgress(_))
+            | Expectation::Traffic(TrafficWanted::Progress(_))
+            | Expectation::Limits(LimitWanted::MaxDuration(_))
+            | Expectation::Limits(LimitWanted::MaxBytes(_))
+            | Expectation::Traffic(TrafficWanted::Notifications(_))
+            | Expectation::Traffic(TrafficWanted::Logging(_))
+            | Expectation::Traffic(TrafficWanted::ResourceUpdated(_))
+            | Expectation::Traffic(TrafficWanted::ServerRequests(_))
+            | Expectation::Process(ProcessWanted::Stderr(_))
+            | Expectation::Process(ProcessWanted::Exit(_))
+            | Expectation::Traffic(TrafficWanted::Findings(_))
+            | Expectation::Content(ContentWanted::Snapshot(_))
             | Expectation::Trajectory(_)
             | Expectation::Not(_) => {}
         }
@@ -96,88 +98,95 @@ fn one_of_each() -> Vec<Expectation> {
 fn answer_expectations() -> Vec<Expectation> {
     let count = |bound| ResultCount { bound, path: None };
     vec![
-        Expectation::NotError(true),
-        Expectation::IsError(false),
-        Expectation::Error(Box::default()),
-        Expectation::NotEmpty(false),
-        Expectation::Equals("other".to_owned()),
-        Expectation::Contains(words()),
-        Expectation::ContainsAny(words()),
-        Expectation::NotContains(vec!["b".to_owned()]),
-        Expectation::InOrder(words()),
-        Expectation::MatchesRegex(vec![Pattern::plain("^no such$")]),
-        Expectation::JsonPath(path(ValueRule::Equals(json!(1)))),
-        Expectation::JsonPath(path(ValueRule::Loosely(json!(1)))),
-        Expectation::JsonPath(path(ValueRule::Matchers(vec![Matcher::Exists(true)]))),
-        Expectation::Structured(path(ValueRule::Equals(json!(1)))),
-        Expectation::JsonSchema(Box::new(SchemaRule {
+        Expectation::Answer(AnswerWanted::NotError(true)),
+        Expectation::Answer(AnswerWanted::IsError(false)),
+        Expectation::Answer(AnswerWanted::Error(Box::default())),
+        Expectation::Text(TextWanted::NotEmpty(false)),
+        Expectation::Text(TextWanted::Equals("other".to_owned())),
+        Expectation::Text(TextWanted::Contains(words())),
+        Expectation::Text(TextWanted::ContainsAny(words())),
+        Expectation::Text(TextWanted::NotContains(vec!["b".to_owned()])),
+        Expectation::Text(TextWanted::InOrder(words())),
+        Expectation::Text(TextWanted::MatchesRegex(vec![Pattern::plain("^no such$")])),
+        Expectation::Json(JsonWanted::JsonPath(path(ValueRule::Equals(json!(1))))),
+        Expectation::Json(JsonWanted::JsonPath(path(ValueRule::Loosely(json!(1))))),
+        Expectation::Json(JsonWanted::JsonPath(path(ValueRule::Matchers(vec![
+            Matcher::Exists(true),
+        ])))),
+        Expectation::Json(JsonWanted::Structured(path(ValueRule::Equals(json!(1))))),
+        Expectation::Json(JsonWanted::JsonSchema(Box::new(SchemaRule {
             written: "inline".to_owned(),
             schema: crate::words::json_schema::compile(&json!({"type": "string"})).unwrap(),
-        })),
-        Expectation::OutputSchema(true),
-        Expectation::Content(vec![ContentRule {
+        }))),
+        Expectation::Json(JsonWanted::OutputSchema(true)),
+        Expectation::Content(ContentWanted::Blocks(vec![ContentRule {
             members: json!({"type": "image"}),
             min_bytes: Some(1),
-        }]),
-        Expectation::MinResults(Box::new(count(9))),
-        Expectation::MaxResults(Box::new(count(0))),
-        Expectation::NetDelta {
+        }])),
+        Expectation::Json(JsonWanted::MinResults(Box::new(count(9)))),
+        Expectation::Json(JsonWanted::MaxResults(Box::new(count(0)))),
+        Expectation::Json(JsonWanted::NetDelta {
             wanted: Number::from(1),
             precision: Precision::Exact,
-        },
-        Expectation::MaxDuration(Duration::ZERO),
-        Expectation::MaxBytes(0),
+        }),
+        Expectation::Limits(LimitWanted::MaxDuration(Duration::ZERO)),
+        Expectation::Limits(LimitWanted::MaxBytes(0)),
     ]
 }
 
 fn world_expectations() -> Vec<Expectation> {
     let paths = || vec!["a.txt".to_owned()];
     vec![
-        Expectation::FileContains(file()),
-        Expectation::FileNotContains(vec![FileTexts {
+        Expectation::Files(FilesWanted::Contain(file())),
+        Expectation::Files(FilesWanted::NotContain(vec![FileTexts {
             path: "a.txt".to_owned(),
             texts: vec!["b".to_owned()],
-        }]),
-        Expectation::FileEquals(file()),
-        Expectation::FileExists(vec!["gone.txt".to_owned()]),
-        Expectation::FileNotExists(paths()),
-        Expectation::FileUnchanged(paths()),
-        Expectation::OnlyChanged(vec![PathPattern {
+        }])),
+        Expectation::Files(FilesWanted::Equal(file())),
+        Expectation::Files(FilesWanted::Exist(vec!["gone.txt".to_owned()])),
+        Expectation::Files(FilesWanted::NotExist(paths())),
+        Expectation::Files(FilesWanted::Unchanged(paths())),
+        Expectation::Files(FilesWanted::OnlyChanged(vec![PathPattern {
             written: "x".to_owned(),
             glob: globset::Glob::new("x").unwrap().compile_matcher(),
-        }]),
-        Expectation::MinProgress(1),
-        Expectation::Progress(ProgressWanted {
+        }])),
+        Expectation::Traffic(TrafficWanted::MinProgress(1)),
+        Expectation::Traffic(TrafficWanted::Progress(ProgressWanted {
             min: Some(1),
             ..ProgressWanted::default()
-        }),
-        Expectation::Notifications(Box::new(NotificationsWanted {
-            methods: words(),
-            ..NotificationsWanted::default()
         })),
-        Expectation::Logging(Box::new(LoggingWanted {
+        Expectation::Traffic(TrafficWanted::Notifications(Box::new(
+            NotificationsWanted {
+                methods: words(),
+                ..NotificationsWanted::default()
+            },
+        ))),
+        Expectation::Traffic(TrafficWanted::Logging(Box::new(LoggingWanted {
             min_messages: Some(9),
             ..LoggingWanted::default()
-        })),
-        Expectation::ResourceUpdated(Presence::Present),
-        Expectation::ServerRequests(vec![ServerRequestWanted {
+        }))),
+        Expectation::Traffic(TrafficWanted::ResourceUpdated(Presence::Present)),
+        Expectation::Traffic(TrafficWanted::ServerRequests(vec![ServerRequestWanted {
             method: "roots/list".to_owned(),
             count: None,
             params: None,
-        }]),
-        Expectation::Stderr(Box::new(StderrWanted {
+        }])),
+        Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
             contains: words(),
             ..StderrWanted::default()
-        })),
-        Expectation::Exit(ExitWanted::Clean(true)),
-        Expectation::Findings(Vec::new()),
-        Expectation::Snapshot(Box::new(json!(true))),
+        }))),
+        Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))),
+        Expectation::Traffic(TrafficWanted::Findings(Vec::new())),
+        Expectation::Content(ContentWanted::Snapshot(Box::new(json!(true)))),
         Expectation::Trajectory(Box::new(TrajectoryRule::ArgsContain {
             tool: "t".to_owned(),
             args: json!({"a": 1}),
             among: Among::Any,
         })),
-        Expectation::Not(vec![("max_bytes", Expectation::MaxBytes(1_000))]),
+        Expectation::Not(vec![(
+            "max_bytes",
+            Expectation::Limits(LimitWanted::MaxBytes(1_000)),
+        )]),
     ]
 }
 
@@ -238,14 +247,15 @@ fn disappointing() -> Observation {
 fn every_expectation_can_fail_and_says_why() {
     let seen = disappointing();
     for expectation in one_of_each() {
-        let clause = wanted(&expectation);
+        let clause = asked(&expectation).wanted;
         assert!(!clause.is_empty() && !clause.contains('\n'), "{clause}");
         match check(&expectation, &seen) {
             Verdict::Held => panic!("{expectation:?} holds"),
             Verdict::Unknowable(reason) => assert!(
                 matches!(
                     expectation,
-                    Expectation::Snapshot(_) | Expectation::OutputSchema(_)
+                    Expectation::Content(ContentWanted::Snapshot(_))
+                        | Expectation::Json(JsonWanted::OutputSchema(_))
                 ),
                 "{expectation:?}: {reason}"
             ),
@@ -284,7 +294,9 @@ fn a_json_rpc_error_satisfies_nothing_that_is_said_of_a_result() {
     for expectation in answer_expectations() {
         let speaks_of_any_answer = matches!(
             expectation,
-            Expectation::Error(_) | Expectation::MaxDuration(_) | Expectation::MaxBytes(_)
+            Expectation::Answer(AnswerWanted::Error(_))
+                | Expectation::Limits(LimitWanted::MaxDuration(_))
+                | Expectation::Limits(LimitWanted::MaxBytes(_))
         );
         let negated = Expectation::Not(vec![("inner", expectation.clone())]);
         if !speaks_of_any_answer {
@@ -299,9 +311,9 @@ fn a_json_rpc_error_satisfies_nothing_that_is_said_of_a_result() {
 
 #[test]
 fn a_json_rpc_error_that_nobody_asked_for_is_a_mismatch() {
-    let error = Expectation::Error(Box::default());
+    let error = Expectation::Answer(AnswerWanted::Error(Box::default()));
     let not_error = Expectation::Not(vec![("error", error.clone())]);
-    let fast = Expectation::MaxBytes(1_000);
+    let fast = Expectation::Limits(LimitWanted::MaxBytes(1_000));
     let refused = refuses(&json!({"code": -32603, "message": "x"}));
     let fine = tool(json!({"content": []}));
     assert!(unasked_error(&[&error, &fast], &refused).is_none());
@@ -342,13 +354,13 @@ fn of_a_flood_there_is_no_exact_number() {
         max_count: Some(0),
         ..NotificationsWanted::default()
     };
-    let wanted = Expectation::Notifications(Box::new(wanted));
+    let wanted = Expectation::Traffic(TrafficWanted::Notifications(Box::new(wanted)));
     case(wanted, "at least 1 came: `notifications/message`");
     let wanted = LoggingWanted {
         max_messages: Some(0),
         ..LoggingWanted::default()
     };
-    let wanted = Expectation::Logging(Box::new(wanted));
+    let wanted = Expectation::Traffic(TrafficWanted::Logging(Box::new(wanted)));
     case(wanted, "at least 1 came, of level `info`");
 }
 
@@ -356,11 +368,13 @@ fn of_a_flood_there_is_no_exact_number() {
 fn a_flood_hides_notifications_that_did_not_come() {
     let case = |methods: &[&str], not_methods: &[&str], wanted: &str| {
         let list = |items: &[&str]| items.iter().map(ToString::to_string).collect();
-        let expectation = Expectation::Notifications(Box::new(NotificationsWanted {
-            methods: list(methods),
-            not_methods: list(not_methods),
-            ..NotificationsWanted::default()
-        }));
+        let expectation = Expectation::Traffic(TrafficWanted::Notifications(Box::new(
+            NotificationsWanted {
+                methods: list(methods),
+                not_methods: list(not_methods),
+                ..NotificationsWanted::default()
+            },
+        )));
         assert_eq!(amid_flood(&expectation), wanted, "{expectation:?}");
     };
     case(&["notifications/message"], &[], "held");
@@ -368,7 +382,7 @@ fn a_flood_hides_notifications_that_did_not_come() {
     case(&[], &["notifications/x"], "unknowable");
     case(&[], &["notifications/message"], "missed");
     for wanted in [Presence::Present, Presence::Absent] {
-        let expectation = Expectation::ResourceUpdated(wanted);
+        let expectation = Expectation::Traffic(TrafficWanted::ResourceUpdated(wanted));
         assert_eq!(amid_flood(&expectation), "unknowable");
     }
 }
@@ -376,25 +390,30 @@ fn a_flood_hides_notifications_that_did_not_come() {
 #[test]
 fn a_flood_hides_messages_progress_and_requests_that_did_not_come() {
     let case = |min_messages, max_messages, wanted: &str| {
-        let expectation = Expectation::Logging(Box::new(LoggingWanted {
+        let expectation = Expectation::Traffic(TrafficWanted::Logging(Box::new(LoggingWanted {
             min_messages,
             max_messages,
             ..LoggingWanted::default()
-        }));
+        })));
         assert_eq!(amid_flood(&expectation), wanted, "{expectation:?}");
     };
     case(Some(1), None, "held");
     case(Some(2), None, "unknowable");
     case(None, Some(1), "unknowable");
     case(None, Some(0), "missed");
-    assert_eq!(amid_flood(&Expectation::MinProgress(1)), "unknowable");
+    assert_eq!(
+        amid_flood(&Expectation::Traffic(TrafficWanted::MinProgress(1))),
+        "unknowable"
+    );
     let request = ServerRequestWanted {
         method: "roots/list".to_owned(),
         count: Some(0),
         params: None,
     };
     assert_eq!(
-        amid_flood(&Expectation::ServerRequests(vec![request])),
+        amid_flood(&Expectation::Traffic(TrafficWanted::ServerRequests(vec![
+            request
+        ]))),
         "unknowable"
     );
 }
@@ -419,12 +438,12 @@ fn what_comes_after_the_subject_belongs_to_no_assertion() {
         ],
     );
     seen.answer.as_mut().unwrap().notifications = 1..2;
-    let logging = Expectation::Logging(Box::new(LoggingWanted {
+    let logging = Expectation::Traffic(TrafficWanted::Logging(Box::new(LoggingWanted {
         min_messages: Some(2),
         max_messages: Some(2),
         not_below: Some(LogLevel::Info),
         ..LoggingWanted::default()
-    }));
+    })));
     assert_eq!(check(&logging, &seen), Verdict::Held);
 }
 
@@ -505,6 +524,6 @@ proptest! {
     fn a_value_is_equal_to_itself_and_to_its_text(value in any_json()) {
         let rule = vec![PathRule::at("$", ValueRule::Equals(value.clone()))];
         let seen = tool(json!({"content": [{"type": "text", "text": value.to_string()}]}));
-        prop_assert_eq!(check(&Expectation::JsonPath(rule), &seen), Verdict::Held);
+        prop_assert_eq!(check(&Expectation::Json(JsonWanted::JsonPath(rule)), &seen), Verdict::Held);
     }
 }

@@ -45,6 +45,14 @@ pub(super) fn answer(seen: &Observation) -> Result<&Answer, NoReply<'_>> {
     seen.answer.as_ref().ok_or(NoReply::Unanswered)
 }
 
+/// The verdict of `not` when a JSON-RPC error came: it says nothing of a result.
+pub(super) fn refusal(ask: &Ask, seen: &Observation) -> Option<Verdict> {
+    match reply(seen) {
+        Err(refused @ NoReply::Refused(..)) => Some(refused.verdict(ask)),
+        Err(NoReply::Unanswered) | Ok(_) => None,
+    }
+}
+
 /// Looks at the result of the subject; what keeps it from being seen is the verdict otherwise.
 pub(super) fn with_reply(
     seen: &Observation,

@@ -26,7 +26,7 @@ use crate::{
         lower::expectation::{Unusable, resolve},
         model::{
             StepWanted,
-            expectation::{Expectation, Wanted},
+            expectation::{Expectation, TrafficWanted, Wanted},
         },
         written::{Part, Written},
     },
@@ -147,7 +147,7 @@ fn against_declarations(seen: &Observation) -> Option<Observation> {
 /// The findings that an assertion says may occur, if it speaks of them.
 fn allowed_findings(resolved: &[impl AsRef<Expectation>]) -> Option<&[FindingCode]> {
     resolved.iter().find_map(|one| {
-        let Expectation::Findings(codes) = one.as_ref() else {
+        let Expectation::Traffic(TrafficWanted::Findings(codes)) = one.as_ref() else {
             return None;
         };
         Some(codes.as_slice())

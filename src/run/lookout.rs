@@ -27,7 +27,7 @@ use crate::{
         lower::expectation::resolve,
         model::{
             StepWanted,
-            expectation::{Expectation, Wanted},
+            expectation::{Expectation, FilesWanted, Wanted},
         },
     },
 };
@@ -159,7 +159,7 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
     if let Expectation::Not(inner) = expectation {
         return inner.iter().any(|(_, inner)| wants_unchanged(inner));
     }
-    matches!(expectation, Expectation::FileUnchanged(_))
+    matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
 }
 
 impl Lookout for Watch<'_> {

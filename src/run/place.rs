@@ -13,6 +13,7 @@ use super::{
     overdue,
 };
 use crate::{
+    check::{self, Read},
     isolate::{
         container::image::ReadyImage,
         files::{self, Depth},
@@ -412,62 +413,12 @@ pub(super) fn about_files(wanted: &Wanted) -> bool {
 }
 
 fn collect(expectation: &Expectation, paths: &mut Paths) {
-    let mut name = |path: &String, depth: Depth| {
-        let known = paths.entry(path.clone()).or_insert(depth);
+    check::read(expectation, &mut |path: &str, read: Read| {
+        let depth = match read {
+            Read::Content => Depth::Content,
+            Read::Digest => Depth::Digest,
+        };
+        let known = paths.entry(path.to_owned()).or_insert(depth);
         *known = depth.max(*known);
-    };
-    match expectation {
-        Expectation::FileContains(files)
-        | Expectation::FileNotContains(files)
-        | Expectation::FileEquals(files) => {
-            for file in files {
-                name(&file.path, Depth::Content);
-            }
-        }
-        Expectation::FileExists(named) | Expectation::FileNotExists(named) => {
-            for path in named {
-                name(path, Depth::Content);
-            }
-        }
-        Expectation::FileUnchanged(named) => {
-            for path in named {
-                name(path, Depth::Digest);
-            }
-        }
-        Expectation::Not(inner) => inner
-            .iter()
-            .for_each(|(_, expectation)| collect(expectation, paths)),
-        Expectation::NotError(_)
-        | Expectation::IsError(_)
-        | Expectation::Error(_)
-        | Expectation::NotEmpty(_)
-        | Expectation::Equals(_)
-        | Expectation::Contains(_)
-        | Expectation::ContainsAny(_)
-        | Expectation::NotContains(_)
-        | Expectation::InOrder(_)
-        | Expectation::MatchesRegex(_)
-        | Expectation::JsonPath(_)
-        | Expectation::Structured(_)
-        | Expectation::JsonSchema(_)
-        | Expectation::OutputSchema(_)
-        | Expectation::Content(_)
-        | Expectation::MinResults(_)
-        | Expectation::MaxResults(_)
-        | Expectation::NetDelta { .. }
-        | Expectation::OnlyChanged(_)
-        | Expectation::MinProgress(_)
-        | Expectation::Progress(_)
-        | Expectation::MaxDuration(_)
-        | Expectation::MaxBytes(_)
-        | Expectation::Notifications(_)
-        | Expectation::Logging(_)
-        | Expectation::ResourceUpdated(_)
-        | Expectation::ServerRequests(_)
-        | Expectation::Stderr(_)
-        | Expectation::Exit(_)
-        | Expectation::Findings(_)
-        | Expectation::Snapshot(_)
-        | Expectation::Trajectory(_) => {}
-    }
+    });
 }

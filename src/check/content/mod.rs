@@ -10,7 +10,9 @@ use crate::{
     check::{
         ask::Ask,
         json::{self, Difference, Extent},
-        phrase, view,
+        phrase,
+        traits::{More, Says, Sway, Traits},
+        view,
     },
     observation::{
         Observation,
@@ -18,7 +20,10 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::{
-        model::{expectation::ContentRule, misspelt::like_matchers},
+        model::{
+            expectation::{ContentRule, ContentWanted},
+            misspelt::like_matchers,
+        },
         written::Part,
     },
     words::text::count,
@@ -32,6 +37,48 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
+pub(super) fn check(wanted: &ContentWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        ContentWanted::Blocks(rules) => content(rules, seen),
+        ContentWanted::Snapshot(_) => {
+            Verdict::Unknowable("snapshots cannot be compared in this version".to_owned())
+        }
+    }
+}
+
+pub(super) fn ask(wanted: &ContentWanted) -> Ask {
+    match wanted {
+        ContentWanted::Blocks(rules) => ask_blocks(rules),
+        ContentWanted::Snapshot(_) => Ask::new("snapshot", "the answer to be as stored"),
+    }
+}
+
+pub(super) fn traits(wanted: &ContentWanted) -> Traits<'_> {
+    let of_content = Traits {
+        says: Says::Content,
+        ..Traits::PLAIN
+    };
+    match wanted {
+        ContentWanted::Blocks(_) => of_content,
+        ContentWanted::Snapshot(_) => Traits {
+            more: More::Does(Sway::BOTH),
+            ..of_content
+        },
+    }
+}
+
+/// The verdict of `not` when the answer has nothing of what is spoken of.
+pub(super) fn unspoken(ask: &Ask, wanted: &ContentWanted, seen: &Observation) -> Option<Verdict> {
+    match wanted {
+        ContentWanted::Blocks(_) => view::refusal(ask, seen).or_else(|| {
+            let reply = view::reply(seen).ok()?;
+            let missing = blocks(reply).is_none();
+            missing.then(|| Verdict::Missed(vec![without_blocks(ask)]))
+        }),
+        ContentWanted::Snapshot(_) => None,
+    }
+}
+
 /// What base64 stands for, with or without padding and line breaks; `None` when it is no base64.
 pub(super) fn decoded(data: &str) -> Option<Vec<u8>> {
     let data: String = data.split_ascii_whitespace().collect();
@@ -39,7 +86,7 @@ pub(super) fn decoded(data: &str) -> Option<Vec<u8>> {
 }
 
 /// `content`
-pub(super) fn ask(rules: &[ContentRule]) -> Ask {
+fn ask_blocks(rules: &[ContentRule]) -> Ask {
     let blocks: Vec<String> = rules.iter().map(clause).collect();
     Ask::new(
         "content",
@@ -71,8 +118,8 @@ fn bytes(number: u64) -> String {
 }
 
 /// `content`: the content blocks are these, in order, each given partially.
-pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
-    let whole = ask(rules);
+fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
+    let whole = ask_blocks(rules);
     view::with_reply(seen, &whole, |reply| {
         let Some(blocks) = blocks(reply) else {
             return vec![without_blocks(&whole)];
@@ -92,13 +139,8 @@ pub(super) fn content(rules: &[ContentRule], seen: &Observation) -> Verdict {
     })
 }
 
-/// Whether an answer is of a kind that has content blocks, were it none of them.
-pub(super) fn has_blocks(reply: &Reply) -> bool {
-    blocks(reply).is_some()
-}
-
 /// The mismatch with an answer of another kind.
-pub(super) fn without_blocks(ask: &Ask) -> Mismatch {
+fn without_blocks(ask: &Ask) -> Mismatch {
     Mismatch {
         hint: Some("`json_path` looks into it".to_owned()),
         ..ask.miss("an answer of this kind has no content blocks")

@@ -3,11 +3,11 @@ use serde_json::{Value, json};
 use crate::{
     check::sample::{self, fails, hold, refuses, rendered, report, says, tool},
     observation::{Observation, answer::Rendering},
-    suite::model::expectation::{ContentRule, Expectation},
+    suite::model::expectation::{ContentRule, ContentWanted, Expectation},
 };
 
 fn content(blocks: &[(Value, Option<u64>)]) -> Expectation {
-    Expectation::Content(
+    Expectation::Content(ContentWanted::Blocks(
         blocks
             .iter()
             .map(|(members, min_bytes)| ContentRule {
@@ -15,7 +15,7 @@ fn content(blocks: &[(Value, Option<u64>)]) -> Expectation {
                 min_bytes: *min_bytes,
             })
             .collect(),
-    )
+    ))
 }
 
 fn mixed() -> Observation {

@@ -12,6 +12,7 @@ use crate::{
         ask::{self, Ask},
         phrase,
         text::{near, whole_or_around},
+        traits::{Traits, every},
     },
     observation::{
         Observation,
@@ -19,7 +20,7 @@ use crate::{
     },
     outcome::verdict::{Mismatch, Verdict},
     suite::{
-        model::expectation::{FileTexts, PathPattern},
+        model::expectation::{Expectation, FileTexts, FilesWanted, PathPattern},
         written::Part,
     },
     words::text::count,
@@ -31,9 +32,95 @@ const TOLD: usize = 80;
 /// What editors put at the beginning of a file, and show nowhere.
 const MARK: char = '\u{feff}';
 
+pub(super) fn check(wanted: &FilesWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        FilesWanted::Contain(files) => texts(Texts::Contained, files, seen),
+        FilesWanted::NotContain(files) => texts(Texts::NotContained, files, seen),
+        FilesWanted::Equal(files) => texts(Texts::Equal, files, seen),
+        FilesWanted::Exist(named) => paths(Paths::There, named, seen),
+        FilesWanted::NotExist(named) => paths(Paths::Absent, named, seen),
+        FilesWanted::Unchanged(named) => paths(Paths::Unchanged, named, seen),
+        FilesWanted::OnlyChanged(patterns) => only_changed(patterns, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &FilesWanted) -> Ask {
+    match wanted {
+        FilesWanted::Contain(files) => ask_texts(Texts::Contained, files),
+        FilesWanted::NotContain(files) => ask_texts(Texts::NotContained, files),
+        FilesWanted::Equal(files) => ask_texts(Texts::Equal, files),
+        FilesWanted::Exist(named) => ask_paths(Paths::There, named),
+        FilesWanted::NotExist(named) => ask_paths(Paths::Absent, named),
+        FilesWanted::Unchanged(named) => ask_paths(Paths::Unchanged, named),
+        FilesWanted::OnlyChanged(patterns) => ask_only_changed(patterns),
+    }
+}
+
+pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
+    let unfailable = match wanted {
+        FilesWanted::Exist(named) => {
+            let is_root = |path: &String| matches!(path.trim_end_matches('/'), "" | ".");
+            every("file_exists", named, is_root, "the folder of all files")
+        }
+        FilesWanted::OnlyChanged(patterns) => {
+            let is_all =
+                |one: &&PathPattern| matches!(one.written.as_str(), "**" | "**/*" | "**/**");
+            let open = patterns.iter().find(is_all);
+            open.map(|one| format!("`only_changed` lets every path change: `{}`", one.written))
+        }
+        FilesWanted::Contain(_)
+        | FilesWanted::NotContain(_)
+        | FilesWanted::Equal(_)
+        | FilesWanted::NotExist(_)
+        | FilesWanted::Unchanged(_) => None,
+    };
+    Traits {
+        unfailable,
+        ..Traits::PLAIN
+    }
+}
+
+/// How much of a file is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// What it holds.
+    Content,
+    /// Whether it is the same.
+    Digest,
+}
+
+/// The paths that must be looked at, before the server starts and after the call.
+pub(crate) fn read<'w>(wanted: &'w Expectation, name: &mut impl FnMut(&'w str, Read)) {
+    match wanted {
+        Expectation::Files(
+            FilesWanted::Contain(files)
+            | FilesWanted::NotContain(files)
+            | FilesWanted::Equal(files),
+        ) => files
+            .iter()
+            .for_each(|file| name(&file.path, Read::Content)),
+        Expectation::Files(FilesWanted::Exist(named) | FilesWanted::NotExist(named)) => {
+            named.iter().for_each(|path| name(path, Read::Content));
+        }
+        Expectation::Files(FilesWanted::Unchanged(named)) => {
+            named.iter().for_each(|path| name(path, Read::Digest));
+        }
+        Expectation::Not(inner) => inner.iter().for_each(|(_, one)| read(one, name)),
+        Expectation::Files(FilesWanted::OnlyChanged(_))
+        | Expectation::Answer(_)
+        | Expectation::Text(_)
+        | Expectation::Json(_)
+        | Expectation::Content(_)
+        | Expectation::Traffic(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_) => {}
+    }
+}
+
 /// What is wanted of the texts of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Texts {
+enum Texts {
     /// `file_contains`
     Contained,
     /// `file_not_contains`
@@ -68,7 +155,7 @@ impl Texts {
 }
 
 /// `file_contains`, `file_not_contains`, `file_equals`
-pub(super) fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
+fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
     let clauses: Vec<String> = files
         .iter()
         .map(|file| {
@@ -83,7 +170,7 @@ pub(super) fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
 }
 
 /// `file_contains`, `file_not_contains`, `file_equals`: files and what they hold.
-pub(super) fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
+fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
     ask::all(files.iter().enumerate().map(|(entry, file)| {
         if file.texts.is_empty() {
             return one_text(how, &file.path, None, seen).within(Part::Entry(entry));
@@ -267,7 +354,7 @@ fn near_path(path: &str, seen: &Observation) -> Option<String> {
 
 /// `file_exists`, `file_not_exists`, `file_unchanged`: what is wanted of the paths themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paths {
+enum Paths {
     /// `file_exists`
     There,
     /// `file_not_exists`
@@ -277,7 +364,7 @@ pub(super) enum Paths {
 }
 
 /// `file_exists`, `file_not_exists`, `file_unchanged`
-pub(super) fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
+fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
     let paths = phrase::list(paths, "and");
     match how {
         Paths::There => Ask::new("file_exists", format!("{paths} to be there")),
@@ -287,7 +374,7 @@ pub(super) fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
 }
 
 /// `file_exists`, `file_not_exists`, `file_unchanged`: paths as they are.
-pub(super) fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
+fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
     ask::all(paths.iter().enumerate().map(|(index, path)| {
         let file = match look(path, seen) {
             Ok(file) => file,
@@ -372,7 +459,7 @@ fn told(altered: Alteration) -> String {
 }
 
 /// `only_changed`
-pub(super) fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
+fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
     let patterns: Vec<&str> = patterns
         .iter()
         .map(|pattern| pattern.written.as_str())
@@ -390,7 +477,7 @@ pub(super) fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
 }
 
 /// `only_changed`: nothing but these paths changed in the fixture.
-pub(super) fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
+fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
     let ask = ask_only_changed(patterns);
     let files = &seen.files;
     let Some(changed) = &files.changed else {

@@ -8,7 +8,7 @@ use crate::{
         Observation, Proof,
         files::{Alteration, Change, FileSeen, FileState, FilesSeen, PathKind, Unseen, Way},
     },
-    suite::model::expectation::{Expectation, FileTexts, PathPattern},
+    suite::model::expectation::{Expectation, FileTexts, FilesWanted, PathPattern},
 };
 
 fn content(text: &str) -> FileState {
@@ -51,8 +51,8 @@ fn a_slash_at_the_end_asks_for_a_directory() {
         seen.files.paths.insert("a/".to_owned(), known);
         seen
     };
-    let there = || Expectation::FileExists(vec!["a/".to_owned()]);
-    let absent = || Expectation::FileNotExists(vec!["a/".to_owned()]);
+    let there = || Expectation::Files(FilesWanted::Exist(vec!["a/".to_owned()]));
+    let absent = || Expectation::Files(FilesWanted::NotExist(vec!["a/".to_owned()]));
     hold(&[
         (there(), seen(FileState::Directory)),
         (absent(), seen(content("x"))),
@@ -119,7 +119,7 @@ fn altered(list: &[(&str, Change)]) -> Observation {
 }
 
 fn only(patterns: &[&str]) -> Expectation {
-    Expectation::OnlyChanged(
+    Expectation::Files(FilesWanted::OnlyChanged(
         patterns
             .iter()
             .map(|pattern| PathPattern {
@@ -127,7 +127,7 @@ fn only(patterns: &[&str]) -> Expectation {
                 glob: globset::Glob::new(pattern).unwrap().compile_matcher(),
             })
             .collect(),
-    )
+    ))
 }
 
 fn not(key: &'static str, inner: Expectation) -> Expectation {
@@ -135,22 +135,31 @@ fn not(key: &'static str, inner: Expectation) -> Expectation {
 }
 
 fn not_with(items: &[&str]) -> Expectation {
-    not("file_contains", Expectation::FileContains(texts(items)))
+    not(
+        "file_contains",
+        Expectation::Files(FilesWanted::Contain(texts(items))),
+    )
 }
 
 fn not_without() -> Expectation {
     not(
         "file_not_contains",
-        Expectation::FileNotContains(texts(&["x"])),
+        Expectation::Files(FilesWanted::NotContain(texts(&["x"]))),
     )
 }
 
 fn not_equal() -> Expectation {
-    not("file_equals", Expectation::FileEquals(texts(&["x"])))
+    not(
+        "file_equals",
+        Expectation::Files(FilesWanted::Equal(texts(&["x"]))),
+    )
 }
 
 fn not_unchanged() -> Expectation {
-    not("file_unchanged", Expectation::FileUnchanged(paths()))
+    not(
+        "file_unchanged",
+        Expectation::Files(FilesWanted::Unchanged(paths())),
+    )
 }
 
 /// Not both of `a.txt` and `b.txt` contain `x`.
@@ -160,7 +169,10 @@ fn not_both() -> Expectation {
         texts: vec!["x".to_owned()],
     };
     let both = [texts(&["x"]), vec![other]].concat();
-    not("file_contains", Expectation::FileContains(both))
+    not(
+        "file_contains",
+        Expectation::Files(FilesWanted::Contain(both)),
+    )
 }
 
 /// The observation of `a.txt`, which was never there.
@@ -211,11 +223,17 @@ fn what_is_there_or_came_and_went_proves_what_it_is_not() {
         (not_without(), after(content("x"))),
         (not_with(&[]), never()),
         (
-            not("file_exists", Expectation::FileExists(paths())),
+            not(
+                "file_exists",
+                Expectation::Files(FilesWanted::Exist(paths())),
+            ),
             never(),
         ),
         (
-            not("file_not_exists", Expectation::FileNotExists(paths())),
+            not(
+                "file_not_exists",
+                Expectation::Files(FilesWanted::NotExist(paths())),
+            ),
             after(content("x")),
         ),
     ]);
@@ -229,46 +247,52 @@ fn what_is_there_or_came_and_went_proves_what_it_is_not() {
 #[test]
 fn files_that_are_as_wanted_hold() {
     hold(&vec![
-        (Expectation::FileContains(texts(&[])), after(digest("x"))),
         (
-            Expectation::FileContains(texts(&["ell", "o"])),
+            Expectation::Files(FilesWanted::Contain(texts(&[]))),
+            after(digest("x")),
+        ),
+        (
+            Expectation::Files(FilesWanted::Contain(texts(&["ell", "o"]))),
             after(content("hello")),
         ),
         (
-            Expectation::FileContains(texts(&["ell"])),
+            Expectation::Files(FilesWanted::Contain(texts(&["ell"]))),
             after(FileState::Content(b"\xffhello".to_vec())),
         ),
         (
-            Expectation::FileNotContains(texts(&["x"])),
+            Expectation::Files(FilesWanted::NotContain(texts(&["x"]))),
             after(content("hello")),
         ),
         (
-            Expectation::FileEquals(texts(&["hello"])),
+            Expectation::Files(FilesWanted::Equal(texts(&["hello"]))),
             after(content("hello")),
         ),
         (
-            Expectation::FileEquals(texts(&["hello"])),
+            Expectation::Files(FilesWanted::Equal(texts(&["hello"]))),
             after(digest("hello")),
         ),
-        (Expectation::FileExists(paths()), after(content(""))),
         (
-            Expectation::FileExists(paths()),
+            Expectation::Files(FilesWanted::Exist(paths())),
+            after(content("")),
+        ),
+        (
+            Expectation::Files(FilesWanted::Exist(paths())),
             after(FileState::Directory),
         ),
         (
-            Expectation::FileExists(paths()),
+            Expectation::Files(FilesWanted::Exist(paths())),
             after(FileState::Unreadable("Permission denied".into())),
         ),
         (
-            Expectation::FileNotExists(paths()),
+            Expectation::Files(FilesWanted::NotExist(paths())),
             file(content("x"), FileState::Absent),
         ),
         (
-            Expectation::FileUnchanged(paths()),
+            Expectation::Files(FilesWanted::Unchanged(paths())),
             file(content("x"), content("x")),
         ),
         (
-            Expectation::FileUnchanged(paths()),
+            Expectation::Files(FilesWanted::Unchanged(paths())),
             file(digest("x"), content("x")),
         ),
         (only(&["*.txt"]), altered(&[("a.txt", Change::Added)])),
@@ -286,24 +310,24 @@ fn other_content_is_explained() {
         ..says("done")
     };
     insta::assert_snapshot!(report(&vec![
-        (Expectation::FileContains(texts(&[])), after(FileState::Absent)),
-        (Expectation::FileNotContains(texts(&[])), after(FileState::Absent)),
-        (Expectation::FileContains(texts(&["Hello", "x"])), after(content("say hello"))),
-        (Expectation::FileContains(texts(&["x"])), after(FileState::Absent)),
-        (Expectation::FileContains(texts(&["x"])), near),
-        (Expectation::FileContains(texts(&["x"])), after(FileState::Directory)),
-        (Expectation::FileContains(texts(&["x"])), after(content(""))),
-        (Expectation::FileContains(texts(&["x"])), after(digest("x"))),
-        (Expectation::FileContains(texts(&["x"])), says("done")),
-        (Expectation::FileNotContains(texts(&["ell"])), after(content("hello"))),
-        (Expectation::FileNotContains(texts(&["x"])), after(FileState::Absent)),
-        (Expectation::FileEquals(texts(&["hello"])), after(content("hello\n"))),
-        (Expectation::FileEquals(texts(&["goodbye\n"])), after(content("hello\n"))),
-        (Expectation::FileEquals(texts(&["hello"])), after(content("\u{feff}hello"))),
-        (Expectation::FileEquals(texts(&["hello"])), after(content(&"hello ".repeat(20)))),
-        (Expectation::FileEquals(texts(&["hello"])), after(content(""))),
-        (Expectation::FileEquals(texts(&["hello"])), after(digest("hallo"))),
-        (Expectation::FileContains(texts(&["caf\u{fffd}"])), after(FileState::Content(b"a caf\xe9".to_vec()))),
+        (Expectation::Files(FilesWanted::Contain(texts(&[]))), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::NotContain(texts(&[]))), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::Contain(texts(&["Hello", "x"]))), after(content("say hello"))),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), near),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), after(FileState::Directory)),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), after(content(""))),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), after(digest("x"))),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), says("done")),
+        (Expectation::Files(FilesWanted::NotContain(texts(&["ell"]))), after(content("hello"))),
+        (Expectation::Files(FilesWanted::NotContain(texts(&["x"]))), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::Equal(texts(&["hello"]))), after(content("hello\n"))),
+        (Expectation::Files(FilesWanted::Equal(texts(&["goodbye\n"]))), after(content("hello\n"))),
+        (Expectation::Files(FilesWanted::Equal(texts(&["hello"]))), after(content("\u{feff}hello"))),
+        (Expectation::Files(FilesWanted::Equal(texts(&["hello"]))), after(content(&"hello ".repeat(20)))),
+        (Expectation::Files(FilesWanted::Equal(texts(&["hello"]))), after(content(""))),
+        (Expectation::Files(FilesWanted::Equal(texts(&["hello"]))), after(digest("hallo"))),
+        (Expectation::Files(FilesWanted::Contain(texts(&["caf\u{fffd}"]))), after(FileState::Content(b"a caf\xe9".to_vec()))),
     ]), @r#"
     file_contains: a.txt: expected the file to be there, there is no such file
     file_not_contains: a.txt: expected the file to be there, there is no such file
@@ -336,15 +360,15 @@ fn other_content_is_explained() {
 fn other_states_are_explained() {
     let gone = || file(content("x"), FileState::Absent);
     insta::assert_snapshot!(report(&[
-        (Expectation::FileExists(paths()), after(FileState::Absent)),
-        (Expectation::FileExists(paths()), gone()),
-        (Expectation::FileNotExists(paths()), file(content("x"), content("x"))),
-        (Expectation::FileNotExists(paths()), after(FileState::Directory)),
-        (Expectation::FileUnchanged(paths()), file(content("x"), content("y"))),
-        (Expectation::FileUnchanged(paths()), gone()),
-        (Expectation::FileUnchanged(paths()), after(content("x"))),
-        (Expectation::FileUnchanged(paths()), after(FileState::Absent)),
-        (Expectation::FileUnchanged(paths()), file(FileState::Directory, FileState::Directory)),
+        (Expectation::Files(FilesWanted::Exist(paths())), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::Exist(paths())), gone()),
+        (Expectation::Files(FilesWanted::NotExist(paths())), file(content("x"), content("x"))),
+        (Expectation::Files(FilesWanted::NotExist(paths())), after(FileState::Directory)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), file(content("x"), content("y"))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), gone()),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), after(content("x"))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), after(FileState::Absent)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), file(FileState::Directory, FileState::Directory)),
         (only(&["*.txt"]), altered(&[("a.txt", Change::Added), ("b.md", Change::Removed), ("c", Change::Modified(Alteration::Content))])),
         (only(&[]), says("done")),
     ]), @r#"
@@ -373,10 +397,10 @@ fn a_change_of_the_setup_is_told_from_one_of_the_subject() {
         seen
     };
     insta::assert_snapshot!(report(&[
-        (Expectation::FileUnchanged(paths()), seen(content("y"), content("y"))),
-        (Expectation::FileUnchanged(paths()), seen(content("y"), content("z"))),
-        (Expectation::FileUnchanged(paths()), seen(content("x"), content("z"))),
-        (Expectation::FileUnchanged(paths()), seen(FileState::Absent, FileState::Absent)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("y"), content("y"))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("y"), content("z"))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("x"), content("z"))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(FileState::Absent, FileState::Absent)),
     ]), @"
     file_unchanged: expected `a.txt` to be as before, its content changed
       hint: a step of `setup` did that, and the subject nothing more: it is compared with what was there before the server started
@@ -390,13 +414,13 @@ fn a_change_of_the_setup_is_told_from_one_of_the_subject() {
 #[test]
 fn nothing_is_said_of_what_nobody_could_see() {
     insta::assert_snapshot!(report(&[
-        (Expectation::FileNotExists(paths()), after(FileState::Unreadable("it is a socket".into()))),
-        (Expectation::FileNotExists(paths()), file(FileState::Unknown("x".into()), content("x"))),
-        (Expectation::FileNotExists(paths()), after(FileState::Unknown("it is in memory".into()))),
-        (Expectation::FileExists(paths()), after(FileState::Unknown("it is in memory".into()))),
-        (Expectation::FileContains(texts(&["x"])), after(FileState::Unknown("it is in memory".into()))),
-        (Expectation::FileUnchanged(paths()), after(FileState::Unknown("it is in memory".into()))),
-        (Expectation::FileUnchanged(paths()), file(FileState::Unknown("not looked".into()), content("x"))),
+        (Expectation::Files(FilesWanted::NotExist(paths())), after(FileState::Unreadable("it is a socket".into()))),
+        (Expectation::Files(FilesWanted::NotExist(paths())), file(FileState::Unknown("x".into()), content("x"))),
+        (Expectation::Files(FilesWanted::NotExist(paths())), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::Files(FilesWanted::Exist(paths())), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), after(FileState::Unknown("it is in memory".into()))),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), file(FileState::Unknown("not looked".into()), content("x"))),
     ]), @r#"
     file_not_exists: expected `a.txt` not to be there, something is there: it is a socket
     file_not_exists: expected `a.txt` not to be there, a file of 1 byte is there
@@ -413,13 +437,13 @@ fn what_cannot_be_read_neither_holds_nor_does_not() {
     let shut = || after(FileState::Unreadable("Permission denied".into()));
     let not = |key, inner| Expectation::Not(vec![(key, inner)]);
     insta::assert_snapshot!(report(&[
-        (Expectation::FileContains(texts(&["x"])), shut()),
-        (Expectation::FileNotContains(texts(&["x"])), shut()),
-        (Expectation::FileEquals(texts(&["x"])), shut()),
-        (Expectation::FileContains(texts(&[])), shut()),
-        (not("file_contains", Expectation::FileContains(texts(&["x"]))), shut()),
-        (not("file_not_contains", Expectation::FileNotContains(texts(&["x"]))), shut()),
-        (not("file_equals", Expectation::FileEquals(texts(&["x"]))), shut()),
+        (Expectation::Files(FilesWanted::Contain(texts(&["x"]))), shut()),
+        (Expectation::Files(FilesWanted::NotContain(texts(&["x"]))), shut()),
+        (Expectation::Files(FilesWanted::Equal(texts(&["x"]))), shut()),
+        (Expectation::Files(FilesWanted::Contain(texts(&[]))), shut()),
+        (not("file_contains", Expectation::Files(FilesWanted::Contain(texts(&["x"])))), shut()),
+        (not("file_not_contains", Expectation::Files(FilesWanted::NotContain(texts(&["x"])))), shut()),
+        (not("file_equals", Expectation::Files(FilesWanted::Equal(texts(&["x"])))), shut()),
     ]), @"
     unknowable: `a.txt` cannot be read: Permission denied
     unknowable: `a.txt` cannot be read: Permission denied
@@ -449,10 +473,10 @@ fn a_pattern_names_the_fixture_too() {
 #[test]
 fn other_kinds_and_modes_are_changes() {
     insta::assert_snapshot!(report(&[
-        (Expectation::FileUnchanged(paths()), other(content("x"), MODE)),
-        (Expectation::FileUnchanged(paths()), other(content("x"), LINK)),
-        (Expectation::FileUnchanged(paths()), other(FileState::Unreadable("no".into()), MODE)),
-        (Expectation::FileUnchanged(paths()), other(FileState::Directory, MODE)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), other(content("x"), MODE)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), other(content("x"), LINK)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), other(FileState::Unreadable("no".into()), MODE)),
+        (Expectation::Files(FilesWanted::Unchanged(paths())), other(FileState::Directory, MODE)),
         (only(&["/tmp/f/*"]), altered(&[("a.txt", MODE), ("b.txt", LINK)])),
     ]), @"
     file_unchanged: expected `a.txt` to be as before, its mode changed from 644 to 755
@@ -476,7 +500,7 @@ fn what_a_path_leads_over_belongs_to_it() {
         seen.files.paths.get_mut("a.txt").unwrap().inside = Some(way(over));
         seen
     };
-    let unchanged = || Expectation::FileUnchanged(paths());
+    let unchanged = || Expectation::Files(FilesWanted::Unchanged(paths()));
     insta::assert_snapshot!(report(&[
         (unchanged(), seen(content("x"), &["a.txt", "b.txt"], &[("a.txt", elsewhere)])),
         (unchanged(), seen(content("x"), &["a.txt", "b.txt"], &[("b.txt", MODE)])),
@@ -532,7 +556,7 @@ fn what_is_hidden_may_be_anything() {
         (only(&["**"]), root()),
         (only(&["*.txt"]), file()),
     ]);
-    let unchanged = |path: &str| Expectation::FileUnchanged(vec![path.to_owned()]);
+    let unchanged = |path: &str| Expectation::Files(FilesWanted::Unchanged(vec![path.to_owned()]));
     let folder = |path: &str, unseen: &[(&str, PathKind)]| {
         let mut seen = hidden(&[], unseen);
         let file = FileSeen {

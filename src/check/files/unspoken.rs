@@ -7,23 +7,38 @@ use crate::{
         files::{Paths, Texts, near_path, paths, texts},
     },
     observation::{
-        Observation,
+        Observation, Proof,
         files::{FileSeen, FileState},
     },
     outcome::verdict::{Mismatch, Verdict},
-    suite::model::expectation::{Expectation, FileTexts},
+    suite::model::expectation::{FileTexts, FilesWanted},
 };
 
-/// The mismatch when an expectation does not hold only for want of the files that it speaks of.
+/// The verdict of `not` when an expectation does not hold only for want of the files that it speaks of.
 pub(in crate::check) fn unspoken(
     ask: &Ask,
-    wanted: &Expectation,
+    wanted: &FilesWanted,
     seen: &Observation,
-) -> Option<Mismatch> {
-    if let Expectation::FileUnchanged(list) = wanted {
-        return unchanged(ask, list, seen);
-    }
-    let (how, files) = contents(wanted)?;
+) -> Option<Verdict> {
+    let missing = match (seen.proof, wanted) {
+        (Proof::AsWritten, _) => None,
+        (Proof::Strict, FilesWanted::Contain(files)) => {
+            without(ask, (Texts::Contained, files), seen)
+        }
+        (Proof::Strict, FilesWanted::NotContain(files)) => {
+            without(ask, (Texts::NotContained, files), seen)
+        }
+        (Proof::Strict, FilesWanted::Equal(files)) => without(ask, (Texts::Equal, files), seen),
+        (Proof::Strict, FilesWanted::Unchanged(named)) => unchanged(ask, named, seen),
+        (
+            Proof::Strict,
+            FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_),
+        ) => None,
+    };
+    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
+}
+
+fn without(ask: &Ask, (how, files): (Texts, &[FileTexts]), seen: &Observation) -> Option<Mismatch> {
     let mut missing = None;
     for file in files {
         match texts(how, std::slice::from_ref(file), seen) {
@@ -36,20 +51,6 @@ pub(in crate::check) fn unspoken(
     }
     let (path, summary) = missing?;
     Some(at(path, near_path(path, seen), ask.miss(summary)))
-}
-
-/// The files whose content an expectation speaks of.
-fn contents(wanted: &Expectation) -> Option<(Texts, &[FileTexts])> {
-    if let Expectation::FileContains(files) = wanted {
-        return Some((Texts::Contained, files));
-    }
-    if let Expectation::FileNotContains(files) = wanted {
-        return Some((Texts::NotContained, files));
-    }
-    if let Expectation::FileEquals(files) = wanted {
-        return Some((Texts::Equal, files));
-    }
-    None
 }
 
 /// What is there instead of a file with a text; `None` where there is one, or where no text is spoken of.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Node, same::same};
+use super::{rules::Node, same::same};
 use crate::suite::model::expectation::{Matcher, ValueRule};
 
 /// What a path matched, as far as it is a list.

@@ -10,7 +10,7 @@ use crate::{
         ask::Ask,
         json::{
             list::Matched,
-            near,
+            near, rules,
             same::{contains_part, same},
         },
         phrase,
@@ -57,7 +57,7 @@ fn clause(matcher: &Matcher) -> String {
                 clause(&Matcher::Exists(!there))
             }
             rule @ (ValueRule::Equals(_) | ValueRule::Loosely(_) | ValueRule::Matchers(_)) => {
-                format!("not {}", super::clause(rule))
+                format!("not {}", rules::clause(rule))
             }
         },
     }
@@ -167,8 +167,8 @@ fn unlike(
                 .find_map(|wanted| near::other_type(wanted, value)),
         ),
         Matcher::Equals(wanted) if among.is(wanted) => None,
-        Matcher::Equals(wanted) => super::unequal(wanted, value, &ask),
-        Matcher::Not(rule) => miss(!super::satisfies(rule, value, among), None),
+        Matcher::Equals(wanted) => rules::unequal(wanted, value, &ask),
+        Matcher::Not(rule) => miss(!rules::satisfies(rule, value, among), None),
     }
 }
 

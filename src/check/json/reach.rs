@@ -3,9 +3,9 @@
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::{list, query, steps};
+use super::{list, rules::query, steps};
 use crate::{
-    check::unfetched::{Beginning, Sway},
+    check::{traits::Sway, unfetched::Beginning},
     suite::model::{
         counted::{CountedPath, StepKind},
         expectation::{Comparison, LengthRule, Matcher, PathRule, ValueRule},

@@ -115,13 +115,13 @@ mod tests {
         check::sample::{hold, report, says, tool},
         observation::Observation,
         suite::model::expectation::{
-            Comparison, Expectation, Matcher, PathRule, Precision, ResultCount, SchemaRule,
-            ValueRule,
+            Comparison, Expectation, JsonWanted, Matcher, PathRule, Precision, ResultCount,
+            SchemaRule, ValueRule,
         },
     };
 
     fn path(path: &str, rule: ValueRule) -> Expectation {
-        Expectation::JsonPath(vec![PathRule::at(path, rule)])
+        Expectation::Json(JsonWanted::JsonPath(vec![PathRule::at(path, rule)]))
     }
 
     fn equals(at: &str, wanted: Value) -> Expectation {
@@ -133,25 +133,31 @@ mod tests {
     }
 
     fn schema(schema: &Value) -> Expectation {
-        Expectation::JsonSchema(Box::new(SchemaRule {
+        Expectation::Json(JsonWanted::JsonSchema(Box::new(SchemaRule {
             written: "inline".to_owned(),
             schema: crate::words::json_schema::compile(schema).unwrap(),
-        }))
+        })))
     }
 
     fn least(bound: u64) -> Expectation {
-        Expectation::MinResults(Box::new(ResultCount { bound, path: None }))
+        Expectation::Json(JsonWanted::MinResults(Box::new(ResultCount {
+            bound,
+            path: None,
+        })))
     }
 
     fn most(bound: u64) -> Expectation {
-        Expectation::MaxResults(Box::new(ResultCount { bound, path: None }))
+        Expectation::Json(JsonWanted::MaxResults(Box::new(ResultCount {
+            bound,
+            path: None,
+        })))
     }
 
     fn delta() -> Expectation {
-        Expectation::NetDelta {
+        Expectation::Json(JsonWanted::NetDelta {
             wanted: 1.into(),
             precision: Precision::Exact,
-        }
+        })
     }
 
     fn not(key: &'static str, inner: Expectation) -> Expectation {

@@ -3,18 +3,48 @@
 use std::time::Duration;
 
 use crate::{
-    check::{ask::Ask, view},
+    check::{
+        ask::Ask,
+        traits::{More, Sway, Traits},
+        view,
+    },
     observation::Observation,
     outcome::verdict::Verdict,
+    suite::model::expectation::LimitWanted,
 };
 
+pub(super) fn check(wanted: &LimitWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        LimitWanted::MaxDuration(limit) => max_duration(*limit, seen),
+        LimitWanted::MaxBytes(limit) => max_bytes(*limit, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &LimitWanted) -> Ask {
+    match wanted {
+        LimitWanted::MaxDuration(limit) => ask_duration(*limit),
+        LimitWanted::MaxBytes(limit) => ask_bytes(*limit),
+    }
+}
+
+pub(super) fn traits(wanted: &LimitWanted) -> Traits<'_> {
+    match wanted {
+        LimitWanted::MaxDuration(_) | LimitWanted::MaxBytes(_) => Traits {
+            more: More::Does(Sway::LOSES),
+            holds_of_silence: true,
+            holds_of_failure: true,
+            ..Traits::PLAIN
+        },
+    }
+}
+
 /// `max_duration`
-pub(super) fn ask_duration(limit: Duration) -> Ask {
+fn ask_duration(limit: Duration) -> Ask {
     Ask::new("max_duration", format!("an answer within {limit:?}"))
 }
 
 /// `max_duration`: the answer came within this time.
-pub(super) fn max_duration(limit: Duration, seen: &Observation) -> Verdict {
+fn max_duration(limit: Duration, seen: &Observation) -> Verdict {
     let ask = ask_duration(limit);
     match view::answer(seen) {
         Ok(answer) if answer.took <= limit => Verdict::Held,
@@ -34,12 +64,12 @@ fn rounded(took: Duration, limit: Duration) -> String {
 }
 
 /// `max_bytes`
-pub(super) fn ask_bytes(limit: u64) -> Ask {
+fn ask_bytes(limit: u64) -> Ask {
     Ask::new("max_bytes", format!("an answer of at most {limit} bytes"))
 }
 
 /// `max_bytes`: the answer is at most so long.
-pub(super) fn max_bytes(limit: u64, seen: &Observation) -> Verdict {
+fn max_bytes(limit: u64, seen: &Observation) -> Verdict {
     let ask = ask_bytes(limit);
     match view::answer(seen) {
         Ok(answer) if answer.bytes as u64 <= limit => Verdict::Held,

@@ -5,29 +5,29 @@ use serde_json::json;
 use crate::{
     check::sample::{hold, refuses, report, says},
     observation::Observation,
-    suite::model::expectation::Expectation,
+    suite::model::expectation::{Expectation, LimitWanted},
 };
 
 #[test]
 fn bounds_are_part_of_what_is_allowed() {
     hold(&[
         (
-            Expectation::MaxDuration(Duration::from_millis(12)),
+            Expectation::Limits(LimitWanted::MaxDuration(Duration::from_millis(12))),
             says("x"),
         ),
-        (Expectation::MaxBytes(120), says("x")),
+        (Expectation::Limits(LimitWanted::MaxBytes(120)), says("x")),
         (
-            Expectation::MaxBytes(120),
+            Expectation::Limits(LimitWanted::MaxBytes(120)),
             refuses(&json!({"code": 1, "message": "m"})),
         ),
     ]);
     let mut barely = says("x");
     barely.answer.as_mut().unwrap().took = Duration::from_nanos(5_000_001);
     insta::assert_snapshot!(report(&[
-        (Expectation::MaxDuration(Duration::from_millis(5)), says("x")),
-        (Expectation::MaxDuration(Duration::from_millis(5)), barely),
-        (Expectation::MaxBytes(119), says("x")),
-        (Expectation::MaxBytes(1), Observation::default()),
+        (Expectation::Limits(LimitWanted::MaxDuration(Duration::from_millis(5))), says("x")),
+        (Expectation::Limits(LimitWanted::MaxDuration(Duration::from_millis(5))), barely),
+        (Expectation::Limits(LimitWanted::MaxBytes(119)), says("x")),
+        (Expectation::Limits(LimitWanted::MaxBytes(1)), Observation::default()),
     ]), @r#"
     max_duration: expected an answer within 5ms, it took 12ms
     max_duration: expected an answer within 5ms, it took 5.000001ms

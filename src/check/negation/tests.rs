@@ -7,7 +7,8 @@ use crate::{
     suite::model::{
         counted::CountedPath,
         expectation::{
-            ContentRule, Expectation, Matcher, PathRule, Precision, ResultCount, ValueRule,
+            AnswerWanted, ContentRule, ContentWanted, Expectation, JsonWanted, Matcher, PathRule,
+            Precision, ResultCount, TextWanted, ValueRule,
         },
     },
 };
@@ -17,14 +18,14 @@ fn not(key: &'static str, inner: Expectation) -> Expectation {
 }
 
 fn contains(text: &str) -> Expectation {
-    Expectation::Contains(vec![text.to_owned()])
+    Expectation::Text(TextWanted::Contains(vec![text.to_owned()]))
 }
 
 fn admin() -> Expectation {
-    Expectation::JsonPath(vec![PathRule::at(
+    Expectation::Json(JsonWanted::JsonPath(vec![PathRule::at(
         "$.admin",
         ValueRule::Equals(json!(true)),
-    )])
+    )]))
 }
 
 #[test]
@@ -32,19 +33,23 @@ fn what_does_not_hold_is_as_wanted() {
     hold(&[
         (not("contains", contains("x")), says("y")),
         (not("json_path", admin()), says(r#"{"admin": false}"#)),
-        (not("is_error", Expectation::IsError(true)), says("y")),
+        (
+            not("is_error", Expectation::Answer(AnswerWanted::IsError(true))),
+            says("y"),
+        ),
     ]);
 }
 
 #[test]
 fn what_the_text_has_as_json_escapes_it_holds() {
     let said = || sample::json(json!({"tools": [{"description": "say \"a\"\nthen b"}]}));
-    let pattern = |pattern: &str| Expectation::MatchesRegex(vec![Pattern::plain(pattern)]);
+    let pattern =
+        |pattern: &str| Expectation::Text(TextWanted::MatchesRegex(vec![Pattern::plain(pattern)]));
     let texts = |items: &[&str]| items.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(report(&[
-        (not("contains", Expectation::Contains(texts(&["tools", "\"a\"\n"]))), said()),
-        (not("contains_any", Expectation::ContainsAny(texts(&["x", "\"a\"\n"]))), said()),
-        (not("in_order", Expectation::InOrder(texts(&["\"a\"", "b"]))), said()),
+        (not("contains", Expectation::Text(TextWanted::Contains(texts(&["tools", "\"a\"\n"])))), said()),
+        (not("contains_any", Expectation::Text(TextWanted::ContainsAny(texts(&["x", "\"a\"\n"])))), said()),
+        (not("in_order", Expectation::Text(TextWanted::InOrder(texts(&["\"a\"", "b"])))), said()),
         (not("matches_regex", pattern("(?m)^then")), said()),
     ]), @r#"
     not: $.tools[0].description: expected not `contains` (the text to contain `tools` and `"a"\n`), it holds here
@@ -58,11 +63,17 @@ fn what_the_text_has_as_json_escapes_it_holds() {
     "#);
     hold(&[
         (
-            not("contains", Expectation::Contains(texts(&["x", "\"a\"\n"]))),
+            not(
+                "contains",
+                Expectation::Text(TextWanted::Contains(texts(&["x", "\"a\"\n"]))),
+            ),
             said(),
         ),
         (
-            not("in_order", Expectation::InOrder(texts(&["b", "\"a\""]))),
+            not(
+                "in_order",
+                Expectation::Text(TextWanted::InOrder(texts(&["b", "\"a\""]))),
+            ),
             said(),
         ),
         (not("matches_regex", pattern("^tools$")), said()),
@@ -72,7 +83,8 @@ fn what_the_text_has_as_json_escapes_it_holds() {
 #[test]
 fn what_the_server_escapes_in_its_json_holds() {
     let said = || says(r#"{"owner":"M\u00fcller","note":"said \"no\"","state":"Done"}"#);
-    let pattern = |pattern: &str| Expectation::MatchesRegex(vec![Pattern::plain(pattern)]);
+    let pattern =
+        |pattern: &str| Expectation::Text(TextWanted::MatchesRegex(vec![Pattern::plain(pattern)]));
     insta::assert_snapshot!(report(&[
         (not("contains", contains("said \"no\"")), said()),
         (not("matches_regex", pattern("^Mü")), said()),
@@ -92,15 +104,15 @@ fn what_the_server_escapes_in_its_json_holds() {
 fn what_holds_or_cannot_be_told_is_explained() {
     let both = Expectation::Not(vec![
         ("contains", contains("a")),
-        ("equals", Expectation::Equals("a".into())),
+        ("equals", Expectation::Text(TextWanted::Equals("a".into()))),
     ]);
     insta::assert_snapshot!(report(&[
         (not("contains", contains("x")), says("xyz")),
         (both, says("a")),
         (not("contains", contains("x")), refuses(&json!({"code": -32603, "message": "x"}))),
-        (not("is_error", Expectation::IsError(true)), refuses(&json!({"code": -32603, "message": "x"}))),
+        (not("is_error", Expectation::Answer(AnswerWanted::IsError(true))), refuses(&json!({"code": -32603, "message": "x"}))),
         (not("json_path", admin()), fails("no such user")),
-        (not("min_progress", Expectation::Snapshot(Box::new(json!(true)))), says("x")),
+        (not("min_progress", Expectation::Content(ContentWanted::Snapshot(Box::new(json!(true))))), says("x")),
     ]), @r#"
     not: expected not `contains` (the text to contain `x`), it holds
     not: expected not `contains` (the text to contain `a`), it holds
@@ -124,15 +136,23 @@ fn what_cannot_speak_of_the_answer_is_no_proof() {
     let blocks = || {
         let members = json!({"type": "text"});
         let min_bytes = None;
-        Expectation::Content(vec![ContentRule { members, min_bytes }])
+        Expectation::Content(ContentWanted::Blocks(vec![ContentRule {
+            members,
+            min_bytes,
+        }]))
     };
-    let inner = || not("json_path", Expectation::JsonPath(vec![rule("$.a")]));
-    let most = Expectation::MaxResults(Box::new(ResultCount {
+    let inner = || {
+        not(
+            "json_path",
+            Expectation::Json(JsonWanted::JsonPath(vec![rule("$.a")])),
+        )
+    };
+    let most = Expectation::Json(JsonWanted::MaxResults(Box::new(ResultCount {
         bound: 3,
         path: None,
-    }));
+    })));
     insta::assert_snapshot!(report(&[
-        (not("structured", Expectation::Structured(vec![rule("$.a")])), null()),
+        (not("structured", Expectation::Json(JsonWanted::Structured(vec![rule("$.a")]))), null()),
         (not("content", blocks()), sample::json(json!({"tools": []}))),
         (not("not", inner()), says("no json")),
         (not("not", not("not", inner())), says("no json")),
@@ -164,7 +184,10 @@ fn rules(path: &str, rule: ValueRule) -> Vec<PathRule> {
 }
 
 fn at(path: &str, rule: ValueRule) -> Expectation {
-    not("json_path", Expectation::JsonPath(rules(path, rule)))
+    not(
+        "json_path",
+        Expectation::Json(JsonWanted::JsonPath(rules(path, rule))),
+    )
 }
 
 #[test]
@@ -173,13 +196,16 @@ fn what_is_not_there_is_no_proof() {
     let least = |path: Option<&str>| {
         let compile = |path: &str| JsonPath::parse(path).ok();
         let path = path.map(|path| CountedPath::new(path, compile(path).unwrap(), compile));
-        Expectation::MinResults(Box::new(ResultCount { bound: 1, path }))
+        Expectation::Json(JsonWanted::MinResults(Box::new(ResultCount {
+            bound: 1,
+            path,
+        })))
     };
-    let structured = Expectation::Structured(rules("$.state", failed()));
-    let delta = Expectation::NetDelta {
+    let structured = Expectation::Json(JsonWanted::Structured(rules("$.state", failed())));
+    let delta = Expectation::Json(JsonWanted::NetDelta {
         wanted: 0.into(),
         precision: Precision::Exact,
-    };
+    });
     insta::assert_snapshot!(report(&[
         (not("min_results", least(None)), says(r#"{"error": "down"}"#)),
         (not("min_results", least(Some("$.itmes"))), says(r#"{"items": []}"#)),
@@ -207,7 +233,10 @@ fn what_is_not_there_is_proof_where_that_is_spoken_of() {
         rules("$.a", ValueRule::Equals(json!(1))),
         rules("$.b", ValueRule::Equals(json!(1))),
     ];
-    let both = not("json_path", Expectation::JsonPath(both.concat()));
+    let both = not(
+        "json_path",
+        Expectation::Json(JsonWanted::JsonPath(both.concat())),
+    );
     hold(&[
         (at("$.error", there()), says("{}")),
         (at("$.l[?@.bad]", there()), says(r#"{"l": []}"#)),

@@ -3,8 +3,9 @@
 use crate::{
     check::{
         ask::{self, Ask},
-        phrase,
+        pattern, phrase,
         text::near,
+        traits::Traits,
     },
     observation::{
         Observation,
@@ -13,13 +14,50 @@ use crate::{
     outcome::verdict::{Mismatch, Verdict},
     script::pattern::Pattern,
     suite::{
-        model::expectation::{ExitWanted, StderrWanted},
+        model::expectation::{ExitWanted, ProcessWanted, StderrWanted},
         written::Part,
     },
 };
 
+pub(super) fn check(wanted: &ProcessWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => stderr(wanted, seen),
+        ProcessWanted::Exit(wanted) => exit(*wanted, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &ProcessWanted) -> Ask {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => ask_stderr(wanted),
+        ProcessWanted::Exit(wanted) => ask_exit(*wanted),
+    }
+}
+
+pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => Traits {
+            holds_of_failure: wanted.wants_none(),
+            unfailable: is_open(wanted).then(|| "`stderr` asks for nothing".to_owned()),
+            ..Traits::PLAIN
+        },
+        ProcessWanted::Exit(_) => Traits::PLAIN,
+    }
+}
+
+/// Whether any stderr is as wanted.
+fn is_open(wanted: &StderrWanted) -> bool {
+    let StderrWanted {
+        contains,
+        not_contains,
+        matches,
+    } = wanted;
+    contains.iter().all(String::is_empty)
+        && not_contains.is_empty()
+        && matches.iter().all(pattern::is_empty_in_every_text)
+}
+
 /// `stderr`, as a whole.
-pub(super) fn ask_stderr(wanted: &StderrWanted) -> Ask {
+fn ask_stderr(wanted: &StderrWanted) -> Ask {
     let mut clauses: Vec<String> = wanted
         .contains
         .iter()
@@ -62,7 +100,7 @@ fn ask_matches(pattern: &Pattern) -> Ask {
 }
 
 /// `stderr`: what the server wrote there, of which only the end is known.
-pub(super) fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
+fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
     let tail = &seen.stderr;
     let text = tail.text();
     let contains = each("contains", &wanted.contains, |words| {
@@ -138,7 +176,7 @@ fn unheard(tail: &StderrTail) -> Option<Verdict> {
 }
 
 /// `exit`
-pub(super) fn ask_exit(wanted: ExitWanted) -> Ask {
+fn ask_exit(wanted: ExitWanted) -> Ask {
     Ask::new(
         "exit",
         match wanted {
@@ -153,7 +191,7 @@ pub(super) fn ask_exit(wanted: ExitWanted) -> Ask {
 }
 
 /// `exit`: how the server ended after the session was closed.
-pub(super) fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
+fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
     let Some(exit) = &seen.exit else {
         return Verdict::Unknowable("how the server ended is not known".to_owned());
     };

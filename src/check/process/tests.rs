@@ -5,28 +5,30 @@ use crate::{
         process::{Ending, Exit, ExitStatus, StderrEnd, StderrTail},
     },
     script::pattern::Pattern,
-    suite::model::expectation::{ExitWanted, Expectation, StderrWanted},
+    suite::model::expectation::{
+        ExitWanted, Expectation, ProcessWanted, StderrWanted, TrafficWanted,
+    },
 };
 
 fn contains(text: &str) -> Expectation {
-    Expectation::Stderr(Box::new(StderrWanted {
+    Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
         contains: vec![text.to_owned()],
         ..StderrWanted::default()
-    }))
+    })))
 }
 
 fn not_contains(text: &str) -> Expectation {
-    Expectation::Stderr(Box::new(StderrWanted {
+    Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
         not_contains: vec![text.to_owned()],
         ..StderrWanted::default()
-    }))
+    })))
 }
 
 fn matches(pattern: &str) -> Expectation {
-    Expectation::Stderr(Box::new(StderrWanted {
+    Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
         matches: vec![Pattern::plain(pattern)],
         ..StderrWanted::default()
-    }))
+    })))
 }
 
 fn wrote(text: &str, total_bytes: u64) -> Observation {
@@ -56,8 +58,8 @@ fn what_the_engine_did_not_tell_is_known_of_no_server() {
     let unknown = || ended(ExitStatus::Unknown, Ending::Killed, 0);
     let removed = || ended(ExitStatus::Removed, Ending::ByItself, 0);
     let (code, clean) = (
-        || Expectation::Exit(ExitWanted::Code(3)),
-        |flag| Expectation::Exit(ExitWanted::Clean(flag)),
+        || Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(3))),
+        |flag| Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(flag))),
     );
     insta::assert_snapshot!(report(&[
         (code(), unknown()),
@@ -65,7 +67,7 @@ fn what_the_engine_did_not_tell_is_known_of_no_server() {
         (clean(true), unknown()),
         (clean(false), unknown()),
         (not("exit", clean(true)), removed()),
-        (Expectation::Findings(Vec::new()), unknown()),
+        (Expectation::Traffic(TrafficWanted::Findings(Vec::new())), unknown()),
         (contains("late"), began("early")),
         (matches("late"), began("early")),
         (not_contains("late"), began("early")),
@@ -106,31 +108,31 @@ fn processes_as_wanted_hold() {
         (not_contains("panic"), wrote("fine", 4)),
         (matches("^f.*e$"), wrote("fine", 4)),
         (
-            Expectation::Exit(ExitWanted::Code(3)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(3))),
             ended(ExitStatus::Code(3), Ending::StdinClosed, 0),
         ),
         (
-            Expectation::Exit(ExitWanted::Code(137)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(137))),
             ended(ExitStatus::LikeSignal(9), Ending::ByItself, 0),
         ),
         (
-            Expectation::Exit(ExitWanted::Code(143)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(143))),
             ended(ExitStatus::LikeSignal(15), Ending::Terminated, 0),
         ),
         (
-            Expectation::Exit(ExitWanted::Code(137)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(137))),
             ended(ExitStatus::OutOfMemory, Ending::ByItself, 0),
         ),
         (
-            Expectation::Exit(ExitWanted::Clean(true)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))),
             ended(ExitStatus::Code(0), Ending::StdinClosed, 0),
         ),
         (
-            Expectation::Exit(ExitWanted::Clean(false)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(false))),
             ended(ExitStatus::Code(0), Ending::StdinClosed, 1),
         ),
         (
-            Expectation::Exit(ExitWanted::Clean(false)),
+            Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(false))),
             ended(ExitStatus::Code(0), Ending::ByItself, 0),
         ),
     ]);
@@ -145,14 +147,14 @@ fn other_processes_are_explained() {
         (not_contains("panic"), wrote("a panic at", 10)),
         (not_contains("panic"), wrote("the end", 70_000)),
         (matches("^ok$"), wrote("OK", 2)),
-        (Expectation::Exit(ExitWanted::Code(0)), ended(ExitStatus::Signal(15), Ending::Terminated, 0)),
-        (Expectation::Exit(ExitWanted::Code(3)), ended(ExitStatus::LikeSignal(9), Ending::ByItself, 0)),
-        (Expectation::Exit(ExitWanted::Code(137)), ended(ExitStatus::Signal(9), Ending::ByItself, 0)),
-        (Expectation::Exit(ExitWanted::Code(143)), ended(ExitStatus::OutOfMemory, Ending::ByItself, 0)),
-        (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::StdinClosed, 2)),
-        (Expectation::Exit(ExitWanted::Clean(false)), ended(ExitStatus::Code(0), Ending::StdinClosed, 0)),
-        (Expectation::Exit(ExitWanted::Clean(true)), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
-        (Expectation::Exit(ExitWanted::Clean(true)), says("x")),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(0))), ended(ExitStatus::Signal(15), Ending::Terminated, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(3))), ended(ExitStatus::LikeSignal(9), Ending::ByItself, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(137))), ended(ExitStatus::Signal(9), Ending::ByItself, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Code(143))), ended(ExitStatus::OutOfMemory, Ending::ByItself, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))), ended(ExitStatus::Code(0), Ending::StdinClosed, 2)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(false))), ended(ExitStatus::Code(0), Ending::StdinClosed, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))), ended(ExitStatus::Code(0), Ending::ByItself, 0)),
+        (Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))), says("x")),
     ]), @r#"
     stderr: expected stderr to contain `listening`, it is not there
       hint: the text has it in another case: `Listening`

@@ -3,17 +3,22 @@
 
 mod hidden;
 pub(super) mod near;
-pub(super) mod unescaped;
+mod unescaped;
 mod unfolded;
 
 use serde_json::Value;
 
 use crate::{
-    check::{ask::Ask, phrase, view},
+    check::{
+        ask::Ask,
+        pattern, phrase,
+        traits::{More, Says, Sway, Traits, every},
+        view,
+    },
     observation::{Observation, answer::Reply},
     outcome::verdict::{Mismatch, Verdict},
     script::pattern::Pattern,
-    suite::written::Part,
+    suite::{model::expectation::TextWanted, written::Part},
     words::text::count,
 };
 
@@ -23,8 +28,126 @@ const WHOLE: usize = 16 * 1024;
 /// Mismatches of one expectation that are explained in full; looking for near places costs time.
 const EXPLAINED: usize = 8;
 
+pub(super) fn check(wanted: &TextWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        TextWanted::NotEmpty(flag) => not_empty(*flag, seen),
+        TextWanted::Equals(wanted) => equals(wanted, seen),
+        TextWanted::Contains(wanted) => contains(wanted, seen),
+        TextWanted::ContainsAny(wanted) => contains_any(wanted, seen),
+        TextWanted::NotContains(wanted) => not_contains(wanted, seen),
+        TextWanted::InOrder(wanted) => in_order(wanted, seen),
+        TextWanted::MatchesRegex(wanted) => matches_regex(wanted, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &TextWanted) -> Ask {
+    match wanted {
+        TextWanted::NotEmpty(flag) => ask_not_empty(*flag),
+        TextWanted::Equals(wanted) => ask_equals(wanted),
+        TextWanted::Contains(wanted) => ask_contains(wanted),
+        TextWanted::ContainsAny(wanted) => ask_contains_any(wanted),
+        TextWanted::NotContains(wanted) => ask_not_contains(wanted),
+        TextWanted::InOrder(wanted) => ask_in_order(wanted),
+        TextWanted::MatchesRegex(wanted) => ask_matches(&wanted.iter().collect::<Vec<_>>()),
+    }
+}
+
+pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
+    const EMPTY: &str = "the empty text, which every text contains";
+    let of_text = Traits {
+        more: More::Does(Sway::GAINS),
+        says: Says::Text,
+        ..Traits::PLAIN
+    };
+    match wanted {
+        // The text of an error is one.
+        TextWanted::NotEmpty(true) => Traits {
+            more: More::Does(Sway::GAINS),
+            holds_of_failure: true,
+            ..Traits::PLAIN
+        },
+        TextWanted::NotEmpty(false) => Traits {
+            more: More::Does(Sway::LOSES),
+            ..Traits::PLAIN
+        },
+        TextWanted::Equals(_) => Traits {
+            more: More::Does(Sway::BOTH),
+            ..of_text
+        },
+        TextWanted::Contains(texts) => Traits {
+            unfailable: every("contains", texts, String::is_empty, EMPTY),
+            ..of_text
+        },
+        TextWanted::ContainsAny(texts) => Traits {
+            unfailable: texts.iter().any(String::is_empty).then(|| {
+                "`contains_any` has the empty text among its choices, which every text contains"
+                    .to_owned()
+            }),
+            ..of_text
+        },
+        TextWanted::NotContains(_) => Traits {
+            more: More::Does(Sway::LOSES),
+            holds_of_silence: true,
+            holds_of_failure: true,
+            ..Traits::PLAIN
+        },
+        TextWanted::InOrder(texts) => Traits {
+            unfailable: every("in_order", texts, String::is_empty, EMPTY),
+            ..of_text
+        },
+        TextWanted::MatchesRegex(patterns) => Traits {
+            more: More::Does(if patterns.iter().any(speaks_of_the_end) {
+                Sway::BOTH
+            } else {
+                Sway::GAINS
+            }),
+            unfailable: open_patterns(patterns),
+            impossible: patterns.iter().any(pattern::is_in_no_text),
+            ..of_text
+        },
+    }
+}
+
+/// The reason for patterns that are all found in every text.
+fn open_patterns(patterns: &[Pattern]) -> Option<String> {
+    let of = if patterns.iter().all(pattern::is_empty_in_every_text) {
+        "patterns that match the empty text, which every text has"
+    } else {
+        "patterns that are found in every text"
+    };
+    every("matches_regex", patterns, pattern::is_open, of)
+}
+
+/// Whether a pattern may speak of the end of the text, which is not known of a list that is not whole.
+fn speaks_of_the_end(pattern: &Pattern) -> bool {
+    let mut signs = pattern.written().chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '$' => return true,
+            '\\' if signs.next() == Some('z') => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The verdict of `not` on a text of which nothing holds: it must not hold of what the text has as JSON writes it either.
+pub(super) fn not_unescaped(ask: &Ask, wanted: &TextWanted, seen: &Observation) -> Verdict {
+    let reply = view::reply(seen).ok();
+    let found = reply.and_then(|reply| unescaped::holds(wanted, (reply, seen.proof)));
+    let Some((path, text)) = found else {
+        return Verdict::Held;
+    };
+    Verdict::Missed(vec![Mismatch {
+        path: Some(path),
+        actual: Some(phrase::cut(&text, 0)),
+        hint: Some("the text has it as JSON escapes it; `not` looks at both".to_owned()),
+        ..ask.miss("it holds here")
+    }])
+}
+
 /// `not_empty`
-pub(super) fn ask_not_empty(wanted: bool) -> Ask {
+fn ask_not_empty(wanted: bool) -> Ask {
     Ask::new(
         "not_empty",
         if wanted {
@@ -36,7 +159,7 @@ pub(super) fn ask_not_empty(wanted: bool) -> Ask {
 }
 
 /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content.
-pub(super) fn not_empty(wanted: bool, seen: &Observation) -> Verdict {
+fn not_empty(wanted: bool, seen: &Observation) -> Verdict {
     let ask = ask_not_empty(wanted);
     view::with_reply(seen, &ask, |reply| match (wanted, emptiness(reply)) {
         (true, Some(what)) => vec![Mismatch {
@@ -115,7 +238,7 @@ fn is_hollow(text: &str) -> bool {
 }
 
 /// `equals`
-pub(super) fn ask_equals(wanted: &str) -> Ask {
+fn ask_equals(wanted: &str) -> Ask {
     Ask::new(
         "equals",
         format!("the text to be {}", phrase::quoted(wanted.trim())),
@@ -123,7 +246,7 @@ pub(super) fn ask_equals(wanted: &str) -> Ask {
 }
 
 /// `equals`: the text is this, surrounding white space aside.
-pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
+fn equals(wanted: &str, seen: &Observation) -> Verdict {
     let ask = ask_equals(wanted);
     view::with_reply(seen, &ask, |reply| {
         let (wanted, text) = (wanted.trim(), reply.text.trim());
@@ -176,7 +299,7 @@ pub(super) fn whole_or_around(wanted: &str, seen: &str) -> (String, String) {
 }
 
 /// `contains`
-pub(super) fn ask_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
+fn ask_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
     Ask::new(
         "contains",
         format!("the text to contain {}", phrase::list(wanted, "and")),
@@ -184,7 +307,7 @@ pub(super) fn ask_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
 }
 
 /// `contains`: the text holds each of these.
-pub(super) fn contains(wanted: &[String], seen: &Observation) -> Verdict {
+fn contains(wanted: &[String], seen: &Observation) -> Verdict {
     let whole = ask_contains(wanted);
     view::with_reply(seen, &whole, |reply| {
         wanted
@@ -247,7 +370,7 @@ fn shown(text: &str, at: usize) -> Option<String> {
 }
 
 /// `contains_any`
-pub(super) fn ask_contains_any(wanted: &[String]) -> Ask {
+fn ask_contains_any(wanted: &[String]) -> Ask {
     Ask::new(
         "contains_any",
         format!("the text to contain {}", phrase::list(wanted, "or")),
@@ -255,7 +378,7 @@ pub(super) fn ask_contains_any(wanted: &[String]) -> Ask {
 }
 
 /// `contains_any`: the text holds at least one of these; an empty list holds.
-pub(super) fn contains_any(wanted: &[String], seen: &Observation) -> Verdict {
+fn contains_any(wanted: &[String], seen: &Observation) -> Verdict {
     let ask = ask_contains_any(wanted);
     view::with_reply(seen, &ask, |reply| {
         let text = reply.text.as_str();
@@ -282,7 +405,7 @@ pub(super) fn contains_any(wanted: &[String], seen: &Observation) -> Verdict {
 }
 
 /// `not_contains`
-pub(super) fn ask_not_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
+fn ask_not_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
     Ask::new(
         "not_contains",
         format!("no content to contain {}", phrase::list(wanted, "or")),
@@ -290,7 +413,7 @@ pub(super) fn ask_not_contains<S: AsRef<str>>(wanted: &[S]) -> Ask {
 }
 
 /// `not_contains`: none of these occurs in any content, structured content included.
-pub(super) fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
+fn not_contains(wanted: &[String], seen: &Observation) -> Verdict {
     let whole = ask_not_contains(wanted);
     view::with_reply(seen, &whole, |reply| {
         let hidden = hidden::all(reply, seen.proof);
@@ -326,7 +449,7 @@ fn present(words: &str, reply: &Reply, hidden: &[hidden::Part<'_>]) -> Option<Mi
 }
 
 /// `in_order`
-pub(super) fn ask_in_order(wanted: &[String]) -> Ask {
+fn ask_in_order(wanted: &[String]) -> Ask {
     Ask::new(
         "in_order",
         format!(
@@ -337,7 +460,7 @@ pub(super) fn ask_in_order(wanted: &[String]) -> Ask {
 }
 
 /// `in_order`: the text holds these one after another.
-pub(super) fn in_order(wanted: &[String], seen: &Observation) -> Verdict {
+fn in_order(wanted: &[String], seen: &Observation) -> Verdict {
     let ask = ask_in_order(wanted);
     view::with_reply(seen, &ask, |reply| {
         let text = reply.text.as_str();
@@ -387,7 +510,7 @@ fn out_of_order(
 }
 
 /// `matches_regex`
-pub(super) fn ask_matches(wanted: &[&Pattern]) -> Ask {
+fn ask_matches(wanted: &[&Pattern]) -> Ask {
     let patterns: Vec<&str> = wanted.iter().map(|pattern| pattern.written()).collect();
     Ask::new(
         "matches_regex",
@@ -396,7 +519,7 @@ pub(super) fn ask_matches(wanted: &[&Pattern]) -> Ask {
 }
 
 /// `matches_regex`: each of these patterns is found in the text.
-pub(super) fn matches_regex(wanted: &[Pattern], seen: &Observation) -> Verdict {
+fn matches_regex(wanted: &[Pattern], seen: &Observation) -> Verdict {
     let whole = ask_matches(&wanted.iter().collect::<Vec<_>>());
     view::with_reply(seen, &whole, |reply| {
         wanted

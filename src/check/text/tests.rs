@@ -13,7 +13,7 @@ use crate::{
     },
     outcome::verdict::Verdict,
     script::pattern::Pattern,
-    suite::model::expectation::Expectation,
+    suite::model::expectation::{Expectation, TextWanted},
 };
 
 fn words(items: &[&str]) -> Vec<String> {
@@ -37,24 +37,48 @@ fn texts_that_are_as_wanted_hold() {
     let case = |wanted: Expectation, text: &str| {
         assert_eq!(check(&wanted, &says(text)), Verdict::Held, "{wanted:?}");
     };
-    case(Expectation::Contains(words(&["ell", "o"])), "hello");
-    case(Expectation::Contains(words(&[""])), "");
-    case(Expectation::ContainsAny(words(&["x", "ell"])), "hello");
-    case(Expectation::ContainsAny(Vec::new()), "hello");
-    case(Expectation::NotContains(words(&["Hello"])), "hello");
-    case(Expectation::InOrder(words(&["a", "b", "a"])), "a b a");
-    case(Expectation::InOrder(words(&["aa", "aa"])), "aaaa");
-    case(Expectation::Equals("hello".into()), "\n hello \t");
-    case(Expectation::Equals(" hello".into()), "hello");
-    case(Expectation::Equals(String::new()), "  ");
     case(
-        Expectation::MatchesRegex(patterns(&["^h", "(?i)LL"])),
+        Expectation::Text(TextWanted::Contains(words(&["ell", "o"]))),
         "hello",
     );
-    case(Expectation::NotEmpty(true), "x");
-    case(Expectation::NotEmpty(true), "[1]");
-    case(Expectation::NotEmpty(false), " \n");
-    case(Expectation::NotEmpty(false), "{}");
+    case(Expectation::Text(TextWanted::Contains(words(&[""]))), "");
+    case(
+        Expectation::Text(TextWanted::ContainsAny(words(&["x", "ell"]))),
+        "hello",
+    );
+    case(
+        Expectation::Text(TextWanted::ContainsAny(Vec::new())),
+        "hello",
+    );
+    case(
+        Expectation::Text(TextWanted::NotContains(words(&["Hello"]))),
+        "hello",
+    );
+    case(
+        Expectation::Text(TextWanted::InOrder(words(&["a", "b", "a"]))),
+        "a b a",
+    );
+    case(
+        Expectation::Text(TextWanted::InOrder(words(&["aa", "aa"]))),
+        "aaaa",
+    );
+    case(
+        Expectation::Text(TextWanted::Equals("hello".into())),
+        "\n hello \t",
+    );
+    case(
+        Expectation::Text(TextWanted::Equals(" hello".into())),
+        "hello",
+    );
+    case(Expectation::Text(TextWanted::Equals(String::new())), "  ");
+    case(
+        Expectation::Text(TextWanted::MatchesRegex(patterns(&["^h", "(?i)LL"]))),
+        "hello",
+    );
+    case(Expectation::Text(TextWanted::NotEmpty(true)), "x");
+    case(Expectation::Text(TextWanted::NotEmpty(true)), "[1]");
+    case(Expectation::Text(TextWanted::NotEmpty(false)), " \n");
+    case(Expectation::Text(TextWanted::NotEmpty(false)), "{}");
 }
 
 #[test]
@@ -63,14 +87,17 @@ fn other_content_is_content() {
         tool(json!({"content": [{"type": "image", "data": "QUJD", "mimeType": "image/png"}]}));
     let hollow =
         tool(json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {}}));
-    assert_eq!(check(&Expectation::NotEmpty(true), &image), Verdict::Held);
-    assert!(check(&Expectation::NotEmpty(true), &hollow) != Verdict::Held);
+    assert_eq!(
+        check(&Expectation::Text(TextWanted::NotEmpty(true)), &image),
+        Verdict::Held
+    );
+    assert!(check(&Expectation::Text(TextWanted::NotEmpty(true)), &hollow) != Verdict::Held);
 }
 
 #[test]
 fn texts_that_look_the_same_are_told_apart() {
     let differs = "U+00E9 is expected, it has U+0065 U+0301";
-    let contains = Expectation::Contains(words(&["caf\u{e9} 3"]));
+    let contains = Expectation::Text(TextWanted::Contains(words(&["caf\u{e9} 3"])));
     let text = report(&[(contains, says("two cafe\u{301} 3"))]);
     assert!(
         text.contains(&format!(
@@ -78,7 +105,7 @@ fn texts_that_look_the_same_are_told_apart() {
         )),
         "{text}"
     );
-    let equals = Expectation::Equals("caf\u{e9}".to_owned());
+    let equals = Expectation::Text(TextWanted::Equals("caf\u{e9}".to_owned()));
     let text = report(&[(equals, says("cafe\u{301}"))]);
     assert!(
         text.contains(&format!("differ only in their Unicode form: {differs}")),
@@ -88,7 +115,8 @@ fn texts_that_look_the_same_are_told_apart() {
 
 #[test]
 fn a_missing_text_is_explained() {
-    let contains = |items: &[&str], seen| (Expectation::Contains(words(items)), seen);
+    let contains =
+        |items: &[&str], seen| (Expectation::Text(TextWanted::Contains(words(items))), seen);
     insta::assert_snapshot!(report(&[
         contains(&["hello", "there"], says("good bye")),
         contains(&["Hello World"], says("oh, hello world!")),
@@ -128,7 +156,10 @@ contains: expected the text to contain `needle`, the text is empty
 #[test]
 fn a_text_that_json_escapes_is_recognized() {
     let hint = |words: &str, text: &str, seen: &str| {
-        let verdict = check(&Expectation::Contains(vec![words.to_owned()]), &says(text));
+        let verdict = check(
+            &Expectation::Text(TextWanted::Contains(vec![words.to_owned()])),
+            &says(text),
+        );
         let wanted = format!("the text has it as JSON escapes it: `{seen}`;");
         assert!(told(&verdict).contains(&wanted), "{}", told(&verdict));
     };
@@ -142,9 +173,10 @@ fn a_text_that_json_escapes_is_recognized() {
 #[test]
 fn the_place_that_matters_is_shown() {
     let text = format!("{}status: Ok{}", "a".repeat(5_000), "b".repeat(5_000));
-    let Verdict::Missed(mismatches) =
-        check(&Expectation::Contains(words(&["status: ok"])), &says(&text))
-    else {
+    let Verdict::Missed(mismatches) = check(
+        &Expectation::Text(TextWanted::Contains(words(&["status: ok"]))),
+        &says(&text),
+    ) else {
         panic!("it holds");
     };
     let actual = mismatches[0].actual.as_deref().unwrap();
@@ -156,7 +188,12 @@ fn the_place_that_matters_is_shown() {
 
 #[test]
 fn unequal_texts_are_explained() {
-    let equals = |wanted: &str, seen: &str| (Expectation::Equals(wanted.into()), says(seen));
+    let equals = |wanted: &str, seen: &str| {
+        (
+            Expectation::Text(TextWanted::Equals(wanted.into())),
+            says(seen),
+        )
+    };
     insta::assert_snapshot!(report(&[
         equals("hello", "hallo"),
         equals("hello", "Hello"),
@@ -186,8 +223,8 @@ fn unequal_texts_are_explained() {
 #[test]
 fn none_of_several_texts_is_explained() {
     insta::assert_snapshot!(report(&[
-        (Expectation::ContainsAny(words(&["red", "green"])), says("BLUE or RED")),
-        (Expectation::ContainsAny(words(&["red", "green"])), says("")),
+        (Expectation::Text(TextWanted::ContainsAny(words(&["red", "green"]))), says("BLUE or RED")),
+        (Expectation::Text(TextWanted::ContainsAny(words(&["red", "green"]))), says("")),
     ]), @r#"
     contains_any: expected the text to contain `red` or `green`, none of them is there
       hint: the text has it in another case: `RED`
@@ -197,7 +234,12 @@ fn none_of_several_texts_is_explained() {
 
 #[test]
 fn forbidden_content_is_found_wherever_it_is() {
-    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let never = |item: &str, seen| {
+        (
+            Expectation::Text(TextWanted::NotContains(words(&[item]))),
+            seen,
+        )
+    };
     let blob = |data: &str| {
         let resource = json!({"uri": "a://b", "blob": data});
         tool(json!({"content": [{"type": "resource", "resource": resource}]}))
@@ -243,7 +285,10 @@ fn forbidden_content_is_found_wherever_it_is() {
 fn forbidden_content_is_found_in_text_blocks_that_are_no_text() {
     let never = |item: &str, block: serde_json::Value| {
         let seen = tool(json!({"content": [{"type": "text", "text": "fine"}, block]}));
-        (Expectation::NotContains(words(&[item])), seen)
+        (
+            Expectation::Text(TextWanted::NotContains(words(&[item]))),
+            seen,
+        )
     };
     let read = rendered(
         Rendering::Contents { asked: None },
@@ -258,7 +303,7 @@ fn forbidden_content_is_found_in_text_blocks_that_are_no_text() {
         never("secret", json!({"type": "text", "data": "secret"})),
         never("secret", json!({"type": "text", "text": "a", "x": "secret"})),
         never("12345", json!({"type": "zzz", "n": 12345})),
-        (Expectation::NotContains(words(&["secret"])), read),
+        (Expectation::Text(TextWanted::NotContains(words(&["secret"]))), read),
     ]), @r#"
     not_contains: content[1].text[0]: expected no content to contain `secret`, it is there
       hint: `not_contains` looks at all content, not only at the text
@@ -282,7 +327,7 @@ fn forbidden_content_is_found_in_text_blocks_that_are_no_text() {
 #[test]
 fn what_describes_a_block_of_text_is_not_its_content() {
     let never = |item: &str, seen: &Observation| {
-        let wanted = Expectation::NotContains(words(&[item]));
+        let wanted = Expectation::Text(TextWanted::NotContains(words(&[item])));
         assert_eq!(check(&wanted, seen), Verdict::Held, "{item}");
     };
     let text = json!({"type": "text", "text": "hello", "annotations": {"priority": 0.75, "audience": ["user"]},
@@ -301,13 +346,18 @@ fn what_describes_a_block_of_text_is_not_its_content() {
     if let Some(Body::Result(reply)) = said {
         reply.raw["messages"][0]["content"]["x"] = json!("a secret");
     }
-    let wanted = Expectation::NotContains(words(&["secret"]));
+    let wanted = Expectation::Text(TextWanted::NotContains(words(&["secret"])));
     assert!(matches!(check(&wanted, &prompted), Verdict::Missed(_)));
 }
 
 #[test]
 fn forbidden_content_is_found_however_the_text_writes_it() {
-    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let never = |item: &str, seen| {
+        (
+            Expectation::Text(TextWanted::NotContains(words(&[item]))),
+            seen,
+        )
+    };
     let listed =
         |description: &str| json(json!({"tools": [{"name": "a", "description": description}]}));
     let prompt = || {
@@ -366,7 +416,12 @@ fn forbidden_content_is_found_however_the_text_writes_it() {
 
 #[test]
 fn forbidden_content_is_found_however_the_server_wrote_its_json() {
-    let never = |item: &str, seen| (Expectation::NotContains(words(&[item])), seen);
+    let never = |item: &str, seen| {
+        (
+            Expectation::Text(TextWanted::NotContains(words(&[item]))),
+            seen,
+        )
+    };
     let dumped = r#"{"owner":"M\u00fcller","note":"said \"no\"","\u00fc":1,"at":"a\/b","smile":"\ud83d\ude00"}"#;
     let several = || {
         tool(json!({"content": [
@@ -410,7 +465,7 @@ fn forbidden_content_is_found_however_the_server_wrote_its_json() {
       hint: the text has it as JSON escapes it; `not_contains` looks at both
     "#);
     let holds = |seen: &Observation| {
-        let wanted = Expectation::NotContains(words(&["Müller"]));
+        let wanted = Expectation::Text(TextWanted::NotContains(words(&["Müller"])));
         assert_eq!(check(&wanted, seen), Verdict::Held);
     };
     holds(&says(r"M\u00fcller, in prose"));
@@ -429,18 +484,23 @@ fn what_describes_content_is_no_content() {
             "annotations": {"audience": ["user"]}}]
     }));
     for item in ["image", "user", "png", "R0"] {
-        let wanted = Expectation::NotContains(words(&[item]));
+        let wanted = Expectation::Text(TextWanted::NotContains(words(&[item])));
         assert_eq!(check(&wanted, &image), Verdict::Held, "{item}");
     }
     let noise = tool(json!({"content": [{"type": "image", "data":
         "/////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////29r"}]}));
-    let wanted = Expectation::NotContains(words(&["ok"]));
+    let wanted = Expectation::Text(TextWanted::NotContains(words(&["ok"])));
     assert_eq!(check(&wanted, &noise), Verdict::Held, "by chance");
 }
 
 #[test]
 fn a_broken_order_is_explained() {
-    let order = |items: &[&str], seen: &str| (Expectation::InOrder(words(items)), says(seen));
+    let order = |items: &[&str], seen: &str| {
+        (
+            Expectation::Text(TextWanted::InOrder(words(items))),
+            says(seen),
+        )
+    };
     insta::assert_snapshot!(report(&[
         order(&["first", "second"], "second, then first"),
         order(&["a", "b", "c"], "a b"),
@@ -458,8 +518,12 @@ fn a_broken_order_is_explained() {
 
 #[test]
 fn a_pattern_that_is_not_found_is_explained() {
-    let pattern =
-        |pattern: &str, seen: &str| (Expectation::MatchesRegex(patterns(&[pattern])), says(seen));
+    let pattern = |pattern: &str, seen: &str| {
+        (
+            Expectation::Text(TextWanted::MatchesRegex(patterns(&[pattern]))),
+            says(seen),
+        )
+    };
     insta::assert_snapshot!(report(&[
         pattern("^[0-9]+$", "abc"),
         pattern("^Done", "done"),
@@ -486,13 +550,13 @@ fn a_pattern_that_is_not_found_is_explained() {
 #[test]
 fn emptiness_is_explained() {
     insta::assert_snapshot!(report(&[
-        (Expectation::NotEmpty(true), says("")),
-        (Expectation::NotEmpty(true), says(" \n")),
-        (Expectation::NotEmpty(true), says("[ ]")),
-        (Expectation::NotEmpty(true), fails("")),
-        (Expectation::NotEmpty(false), says("something")),
-        (Expectation::NotEmpty(false), tool(json!({"content": [], "structuredContent": {"result": []}}))),
-        (Expectation::NotEmpty(false), tool(json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}))),
+        (Expectation::Text(TextWanted::NotEmpty(true)), says("")),
+        (Expectation::Text(TextWanted::NotEmpty(true)), says(" \n")),
+        (Expectation::Text(TextWanted::NotEmpty(true)), says("[ ]")),
+        (Expectation::Text(TextWanted::NotEmpty(true)), fails("")),
+        (Expectation::Text(TextWanted::NotEmpty(false)), says("something")),
+        (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [], "structuredContent": {"result": []}}))),
+        (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}))),
     ]), @r#"
     not_empty: expected content that is not empty, there is no text and no other content
     not_empty: expected content that is not empty, the text is only white space
@@ -510,8 +574,16 @@ fn large_texts_are_checked_in_a_moment() {
     let text = "lorem ipsum dolor ".repeat(10_000);
     let seen = says(&text);
     let many: Vec<String> = (0..200).map(|index| format!("needle {index}")).collect();
-    assert!(check(&Expectation::Contains(many.clone()), &seen) != Verdict::Held);
-    assert_eq!(check(&Expectation::NotContains(many), &seen), Verdict::Held);
+    assert!(
+        check(
+            &Expectation::Text(TextWanted::Contains(many.clone())),
+            &seen
+        ) != Verdict::Held
+    );
+    assert_eq!(
+        check(&Expectation::Text(TextWanted::NotContains(many)), &seen),
+        Verdict::Held
+    );
 }
 
 #[test]
@@ -521,7 +593,10 @@ fn equals_points_only_at_what_equals() {
             "content": [{"type": "text", "text": "{\"name\":\"bench\"}"}],
             "structuredContent": {"name": "bench", "long": "bench and more"},
         }));
-        told(&check(&Expectation::Equals(wanted.into()), &seen))
+        told(&check(
+            &Expectation::Text(TextWanted::Equals(wanted.into())),
+            &seen,
+        ))
     };
     assert!(!hint("name").contains("hint"), "{}", hint("name"));
     assert!(!hint("bench and").contains("hint"), "{}", hint("bench and"));
@@ -532,7 +607,7 @@ fn equals_points_only_at_what_equals() {
 #[test]
 fn what_is_no_part_of_the_protocol_in_a_block_is_content_with_its_name() {
     let block = |block: serde_json::Value| tool(json!({"content": [block]}));
-    let without = |word: &str| Expectation::NotContains(words(&[word]));
+    let without = |word: &str| Expectation::Text(TextWanted::NotContains(words(&[word])));
     let weird = || block(json!({"type": "weird", "payload": {"password": true, "type": "key"}}));
     let contents = json!({"contents": [{"uri": "x://y", "text": "z", "owner": {"admin": true}}]});
     insta::assert_snapshot!(report(&[

@@ -3,9 +3,9 @@
 
 mod arguments;
 
-pub(super) use self::arguments::args_contain;
+use self::arguments::args_contain;
 use crate::{
-    check::{ask::Ask, phrase},
+    check::{ask::Ask, phrase, traits::Traits},
     observation::{Observation, TraceCall, TraceOutcome},
     outcome::verdict::{Mismatch, Verdict},
     suite::model::expectation::TrajectoryRule,
@@ -99,7 +99,7 @@ fn outcome_word(outcome: TraceOutcome) -> &'static str {
 }
 
 /// One rule over the recorded calls.
-pub(super) fn trajectory(rule: &TrajectoryRule, seen: &Observation) -> Verdict {
+pub(super) fn check(rule: &TrajectoryRule, seen: &Observation) -> Verdict {
     let Some(calls) = seen.trace.as_deref() else {
         return Verdict::Unknowable("there is no trace to look at".to_owned());
     };
@@ -133,6 +133,74 @@ pub(super) fn trajectory(rule: &TrajectoryRule, seen: &Observation) -> Verdict {
         TrajectoryRule::WithinMs { limit_ms, from, to } => {
             within(&ask, *limit_ms, (from.as_deref(), to.as_deref()), calls)
         }
+    }
+}
+
+pub(super) fn traits(rule: &TrajectoryRule) -> Traits<'_> {
+    let open = match rule {
+        TrajectoryRule::Order(tools) => tools.is_empty().then_some("order"),
+        TrajectoryRule::Presence(tools) => tools.is_empty().then_some("presence"),
+        TrajectoryRule::Absence(tools) => tools.is_empty().then_some("absence"),
+        TrajectoryRule::Adjacent(tools) => tools.is_empty().then_some("adjacent"),
+        TrajectoryRule::Count { min, max, .. } => {
+            (min.unwrap_or(0) == 0 && max.is_none()).then_some("count")
+        }
+        TrajectoryRule::ArgsContain { .. }
+        | TrajectoryRule::NeverAfter { .. }
+        | TrajectoryRule::Outcome { .. }
+        | TrajectoryRule::WithinMs { .. } => None,
+    };
+    Traits {
+        unfailable: open.map(|key| format!("`{key}` asks for nothing")),
+        ..Traits::PLAIN
+    }
+}
+
+/// Why a rule that holds had nothing to look at.
+pub(super) fn unproven(rule: &TrajectoryRule, seen: &Observation) -> Option<String> {
+    // Rules that want a call do not hold here.
+    if seen.trace.as_ref().is_some_and(Vec::is_empty) {
+        let reason = "the list of calls is empty: it proves nothing of what was not called";
+        return Some(reason.to_owned());
+    }
+    if let TrajectoryRule::NeverAfter { tool: _, after } = rule
+        && seen.trace.iter().flatten().all(|call| call.tool != *after)
+    {
+        let after = phrase::quoted(after);
+        return Some(format!(
+            "{after} was never called, and so nothing could come after it"
+        ));
+    }
+    unwanted(rule).iter().find_map(|tool| {
+        let line = seen.passed_over.get(*tool)?;
+        Some(format!(
+            "line {line} of the log has the text {} and is not read as a call: calls need `tool` or `tool_name`, or `name` with `arguments`",
+            phrase::quoted(tool)
+        ))
+    })
+}
+
+/// The tools that a rule wants not to be called, or not again.
+fn unwanted(rule: &TrajectoryRule) -> Vec<&str> {
+    match rule {
+        TrajectoryRule::Absence(tools) => tools.iter().map(String::as_str).collect(),
+        TrajectoryRule::NeverAfter { tool, after: _ }
+        | TrajectoryRule::Count {
+            tool,
+            min: _,
+            max: Some(_),
+        } => vec![tool],
+        TrajectoryRule::Count {
+            tool: _,
+            min: _,
+            max: None,
+        }
+        | TrajectoryRule::Order(_)
+        | TrajectoryRule::Presence(_)
+        | TrajectoryRule::ArgsContain { .. }
+        | TrajectoryRule::Adjacent(_)
+        | TrajectoryRule::Outcome { .. }
+        | TrajectoryRule::WithinMs { .. } => Vec::new(),
     }
 }
 

@@ -12,8 +12,8 @@ use crate::{
     suite::model::{
         counted::CountedPath,
         expectation::{
-            Comparison, Expectation, JsonType, LengthRule, Matcher, PathRule, ResultCount,
-            ValueRule,
+            AnswerWanted, Comparison, Expectation, JsonType, JsonWanted, LengthRule, LimitWanted,
+            Matcher, PathRule, ResultCount, TextWanted, ValueRule,
         },
     },
 };
@@ -65,7 +65,7 @@ fn count(bound: u64, path: Option<&str>) -> ResultCount {
 }
 
 fn at(path: &str, rule: ValueRule) -> Expectation {
-    Expectation::JsonPath(vec![PathRule::at(path, rule)])
+    Expectation::Json(JsonWanted::JsonPath(vec![PathRule::at(path, rule)]))
 }
 
 fn matching(path: &str, matcher: Matcher) -> Expectation {
@@ -74,8 +74,8 @@ fn matching(path: &str, matcher: Matcher) -> Expectation {
 
 #[test]
 fn what_the_rest_may_have_is_untold_and_what_was_found_stands() {
-    let contains = |text: &str| Expectation::Contains(texts(text));
-    let lacks = |text: &str| Expectation::NotContains(texts(text));
+    let contains = |text: &str| Expectation::Text(TextWanted::Contains(texts(text)));
+    let lacks = |text: &str| Expectation::Text(TextWanted::NotContains(texts(text)));
     case(&contains("\"a\""), "held");
     case(&contains("\"z\""), "untold");
     case(&lacks("\"a\""), "missed");
@@ -83,15 +83,25 @@ fn what_the_rest_may_have_is_untold_and_what_was_found_stands() {
     case(&not("contains", contains("\"a\"")), "missed");
     case(&not("contains", contains("\"z\"")), "untold");
     case(&not("not_contains", lacks("\"a\"")), "held");
-    case(&Expectation::ContainsAny(texts("\"z\"")), "untold");
-    case(&Expectation::InOrder(texts("\"a\"")), "held");
-    case(&Expectation::NotEmpty(true), "held");
-    case(&Expectation::NotEmpty(false), "missed");
-    case(&Expectation::Equals("x".to_owned()), "untold");
-    case(&Expectation::NotError(true), "held");
-    case(&Expectation::MaxBytes(1_000), "untold");
-    case(&Expectation::MaxBytes(1), "missed");
-    let pattern = |text: &str| Expectation::MatchesRegex(vec![Pattern::plain(text)]);
+    case(
+        &Expectation::Text(TextWanted::ContainsAny(texts("\"z\""))),
+        "untold",
+    );
+    case(
+        &Expectation::Text(TextWanted::InOrder(texts("\"a\""))),
+        "held",
+    );
+    case(&Expectation::Text(TextWanted::NotEmpty(true)), "held");
+    case(&Expectation::Text(TextWanted::NotEmpty(false)), "missed");
+    case(
+        &Expectation::Text(TextWanted::Equals("x".to_owned())),
+        "untold",
+    );
+    case(&Expectation::Answer(AnswerWanted::NotError(true)), "held");
+    case(&Expectation::Limits(LimitWanted::MaxBytes(1_000)), "untold");
+    case(&Expectation::Limits(LimitWanted::MaxBytes(1)), "missed");
+    let pattern =
+        |text: &str| Expectation::Text(TextWanted::MatchesRegex(vec![Pattern::plain(text)]));
     case(&pattern("\"[ab]\""), "held");
     case(&pattern("\"[yz]{2}\""), "untold");
     case(&pattern(r"\]\}$"), "untold");
@@ -100,8 +110,10 @@ fn what_the_rest_may_have_is_untold_and_what_was_found_stands() {
 
 #[test]
 fn bounds_that_are_reached_are_reached_whatever_follows() {
-    let least = |bound, path| Expectation::MinResults(Box::new(count(bound, path)));
-    let most = |bound, path| Expectation::MaxResults(Box::new(count(bound, path)));
+    let least =
+        |bound, path| Expectation::Json(JsonWanted::MinResults(Box::new(count(bound, path))));
+    let most =
+        |bound, path| Expectation::Json(JsonWanted::MaxResults(Box::new(count(bound, path))));
     for path in [None, Some("$.tools"), Some("$.tools[*]")] {
         case(&least(2, path), "held");
         case(&least(3, path), "untold");
@@ -173,12 +185,15 @@ fn of_several_rules_those_that_are_certain_are_told() {
     let rule = |path: &str, wanted: &str| PathRule::at(path, ValueRule::Equals(json!(wanted)));
     let certain = || rule("$.tools[0].name", "z");
     let open = || rule("$.tools[2].name", "z");
-    let wanted = Expectation::JsonPath(vec![open(), certain()]);
+    let wanted = Expectation::Json(JsonWanted::JsonPath(vec![open(), certain()]));
     let Verdict::Missed(mismatches) = check(&wanted, &begun()) else {
         panic!("it is certain");
     };
     let places: Vec<_> = mismatches.into_iter().map(|it| it.path).collect();
     assert_eq!(places, [Some("$.tools[0].name".to_owned())]);
     let fine = rule("$.tools[0].name", "a");
-    case(&Expectation::JsonPath(vec![open(), fine]), "untold");
+    case(
+        &Expectation::Json(JsonWanted::JsonPath(vec![open(), fine])),
+        "untold",
+    );
 }

@@ -1,14 +1,11 @@
 //! Empty passes: green assertions that prove nothing. Either nothing can fail what they want, or the call
 //! never reached what they mean to test, there was nothing to look at, or not all was looked at. A doubt is not reported.
 
-mod nothing_seen;
-mod others;
-mod pattern;
-mod unfailable;
 mod untested;
 
 pub(crate) use self::untested::of_no_tool;
 use crate::{
+    check::{json, traffic, traits, trajectory},
     observation::{
         Observation,
         finding::{Finding, FindingCode, note},
@@ -18,23 +15,32 @@ use crate::{
 
 /// Why a pass of these expectations on this observation would be empty; meant for assertions that passed.
 pub(crate) fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Finding> {
-    let unfailable = wanted
-        .iter()
-        .filter_map(|expectation| unfailable::reason(expectation));
+    let unfailable = wanted.iter().filter_map(|one| traits(one).unfailable);
     let untested = untested::reason(wanted, seen)
         .or_else(|| untested::silence(wanted, seen))
         .or_else(|| untested::unspoken_error(wanted, seen));
+    let unproven = wanted.iter().filter_map(|one| unproven(one, seen));
     let mut findings = Vec::new();
-    let nothing_seen = wanted
-        .iter()
-        .filter_map(|expectation| nothing_seen::reason(expectation, seen));
-    let others = wanted
-        .iter()
-        .filter_map(|expectation| others::reason(expectation, seen));
-    for reason in unfailable.chain(untested).chain(nothing_seen).chain(others) {
+    for reason in unfailable.chain(untested).chain(unproven) {
         note(&mut findings, FindingCode::Vacuous, reason, None);
     }
     findings
+}
+
+/// What an expectation that holds had not to look at, or not all of.
+fn unproven(expectation: &Expectation, seen: &Observation) -> Option<String> {
+    match expectation {
+        Expectation::Json(wanted) => json::unproven(wanted, seen),
+        Expectation::Traffic(wanted) => traffic::unproven(wanted, seen),
+        Expectation::Trajectory(rule) => trajectory::unproven(rule, seen),
+        Expectation::Answer(_)
+        | Expectation::Text(_)
+        | Expectation::Content(_)
+        | Expectation::Files(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Not(_) => None,
+    }
 }
 
 /// Why steps by which nothing is wanted prove nothing; meant for assertions that passed and want nothing else.

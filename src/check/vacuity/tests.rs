@@ -13,8 +13,9 @@ use crate::{
     },
     script::pattern::Pattern,
     suite::model::expectation::{
-        ErrorWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, PathPattern,
-        PathRule, ProgressWanted, ResultCount, StderrWanted, TextRule, TrajectoryRule, ValueRule,
+        AnswerWanted, ErrorWanted, Expectation, FilesWanted, JsonWanted, LimitWanted, LogLevel,
+        LoggingWanted, NotificationsWanted, PathPattern, PathRule, ProcessWanted, ProgressWanted,
+        ResultCount, StderrWanted, TextRule, TextWanted, TrafficWanted, TrajectoryRule, ValueRule,
     },
 };
 
@@ -52,48 +53,50 @@ fn texts(items: &[&str]) -> Vec<String> {
 }
 
 fn pattern(pattern: &str) -> Expectation {
-    Expectation::MatchesRegex(vec![Pattern::plain(pattern)])
+    Expectation::Text(TextWanted::MatchesRegex(vec![Pattern::plain(pattern)]))
 }
 
 #[test]
 fn what_nothing_can_fail_is_named() {
     let seen = well_called(says("x"));
     let all = [
-        Expectation::Contains(texts(&[""])),
-        Expectation::Contains(Vec::new()),
-        Expectation::ContainsAny(texts(&["x", ""])),
-        Expectation::NotContains(Vec::new()),
-        Expectation::InOrder(texts(&["", ""])),
+        Expectation::Text(TextWanted::Contains(texts(&[""]))),
+        Expectation::Text(TextWanted::Contains(Vec::new())),
+        Expectation::Text(TextWanted::ContainsAny(texts(&["x", ""]))),
+        Expectation::Text(TextWanted::NotContains(Vec::new())),
+        Expectation::Text(TextWanted::InOrder(texts(&["", ""]))),
         pattern(".*"),
         pattern("^a?"),
         pattern(r"(?s)^(.*)$"),
         pattern(r"\A[\s\S]*\z"),
         Expectation::Not(vec![("matches_regex", pattern("a^b"))]),
         Expectation::Not(vec![("matches_regex", pattern("(x+^z|y$z)|[^\\s\\S]"))]),
-        Expectation::MinResults(Box::new(ResultCount {
+        Expectation::Json(JsonWanted::MinResults(Box::new(ResultCount {
             bound: 0,
             path: None,
-        })),
-        Expectation::MinProgress(0),
-        Expectation::FileExists(Vec::new()),
-        Expectation::Notifications(Box::new(NotificationsWanted {
-            min_count: Some(0),
-            ..NotificationsWanted::default()
-        })),
-        Expectation::Logging(Box::new(LoggingWanted {
+        }))),
+        Expectation::Traffic(TrafficWanted::MinProgress(0)),
+        Expectation::Files(FilesWanted::Exist(Vec::new())),
+        Expectation::Traffic(TrafficWanted::Notifications(Box::new(
+            NotificationsWanted {
+                min_count: Some(0),
+                ..NotificationsWanted::default()
+            },
+        ))),
+        Expectation::Traffic(TrafficWanted::Logging(Box::new(LoggingWanted {
             min_messages: Some(0),
             ..LoggingWanted::default()
-        })),
-        Expectation::Stderr(Box::default()),
-        Expectation::OutputSchema(false),
-        Expectation::OnlyChanged(
+        }))),
+        Expectation::Process(ProcessWanted::Stderr(Box::default())),
+        Expectation::Json(JsonWanted::OutputSchema(false)),
+        Expectation::Files(FilesWanted::OnlyChanged(
             ["src/*", "**"]
                 .map(|glob| PathPattern {
                     written: glob.to_owned(),
                     glob: globset::Glob::new(glob).unwrap().compile_matcher(),
                 })
                 .into(),
-        ),
+        )),
         Expectation::Trajectory(Box::new(TrajectoryRule::Absence(Vec::new()))),
         Expectation::Not(Vec::new()),
     ];
@@ -135,7 +138,7 @@ fn what_is_in_every_text_is_known_however_it_is_written() {
         let wanted = "`matches_regex` asks only for patterns that match the empty text, which every text has";
         assert_eq!(told, [wanted], "{written}");
     }
-    let empty = Expectation::Contains(texts(&[""]));
+    let empty = Expectation::Text(TextWanted::Contains(texts(&[""])));
     let twice = Expectation::Not(vec![("not", Expectation::Not(vec![("contains", empty)]))]);
     let told = reasons(&[twice], &seen);
     assert_eq!(told, ["`not` asks only that nothing holds which never can"]);
@@ -143,7 +146,12 @@ fn what_is_in_every_text_is_known_however_it_is_written() {
 
 #[test]
 fn json_values_that_nothing_looked_at_are_named() {
-    let path = || Expectation::JsonPath(vec![PathRule::at("$.id", ValueRule::Equals(json!(0)))]);
+    let path = || {
+        Expectation::Json(JsonWanted::JsonPath(vec![PathRule::at(
+            "$.id",
+            ValueRule::Equals(json!(0)),
+        )]))
+    };
     let case = |text: &str| reasons(&[path()], &well_called(says(text))).join("\n");
     insta::assert_snapshot!(case("{\"id\": 0}\n{\"id\": 1}"), @"`json_path` looked at the first of the 2 JSON values in the text, which proves nothing of the others");
     assert_eq!(case("starting\n{\"id\": 0}\n[1742] done"), "");
@@ -156,10 +164,10 @@ fn what_can_fail_is_left_alone() {
         let found = reasons(std::slice::from_ref(&expectation), &seen);
         assert!(found.is_empty(), "{expectation:?}: {found:?}");
     };
-    case(Expectation::Contains(texts(&["", "x"])));
-    case(Expectation::InOrder(texts(&["", "x"])));
-    case(Expectation::Equals(String::new()));
-    case(Expectation::NotContains(texts(&["x"])));
+    case(Expectation::Text(TextWanted::Contains(texts(&["", "x"]))));
+    case(Expectation::Text(TextWanted::InOrder(texts(&["", "x"]))));
+    case(Expectation::Text(TextWanted::Equals(String::new())));
+    case(Expectation::Text(TextWanted::NotContains(texts(&["x"]))));
     for written in [
         "^.*$",
         "^$",
@@ -174,16 +182,18 @@ fn what_can_fail_is_left_alone() {
     ] {
         case(pattern(written));
     }
-    case(Expectation::Notifications(Box::new(NotificationsWanted {
-        min_count: Some(0),
-        max_count: Some(0),
-        ..NotificationsWanted::default()
-    })));
+    case(Expectation::Traffic(TrafficWanted::Notifications(
+        Box::new(NotificationsWanted {
+            min_count: Some(0),
+            max_count: Some(0),
+            ..NotificationsWanted::default()
+        }),
+    )));
 }
 
 #[test]
 fn a_call_that_never_reached_its_tool_is_named() {
-    let is_error = || [Expectation::IsError(true)];
+    let is_error = || [Expectation::Answer(AnswerWanted::IsError(true))];
     let case = |wanted: &[Expectation], seen: Observation| {
         let found = reasons(wanted, &seen);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -193,7 +203,7 @@ fn a_call_that_never_reached_its_tool_is_named() {
     let lines = [
         case(&is_error(), calling(fails("nope"), "ecko", json!({}))),
         case(
-            &[Expectation::NotError(true)],
+            &[Expectation::Answer(AnswerWanted::NotError(true))],
             calling(says("ok"), "hidden", json!({})),
         ),
         case(
@@ -202,11 +212,11 @@ fn a_call_that_never_reached_its_tool_is_named() {
         ),
         case(&is_error(), calling(fails("nope"), "echo", Value::Null)),
         case(
-            &[Expectation::NotError(true)],
+            &[Expectation::Answer(AnswerWanted::NotError(true))],
             calling(says("ok"), "echo", json!({})),
         ),
         case(
-            &[Expectation::Error(Box::default())],
+            &[Expectation::Answer(AnswerWanted::Error(Box::default()))],
             calling(refusal(), "echo", json!({})),
         ),
         case(
@@ -243,20 +253,23 @@ fn a_call_that_may_be_meant_so_is_left_alone() {
         let found = reasons(wanted, &seen);
         assert!(found.is_empty(), "{found:?}");
     };
-    let is_error = || Expectation::IsError(true);
-    let says_why = || Expectation::Contains(texts(&["nope"]));
+    let is_error = || Expectation::Answer(AnswerWanted::IsError(true));
+    let says_why = || Expectation::Text(TextWanted::Contains(texts(&["nope"])));
     let coded = || {
-        Expectation::Error(Box::new(ErrorWanted {
+        Expectation::Answer(AnswerWanted::Error(Box::new(ErrorWanted {
             code: Some(-32602),
             ..ErrorWanted::default()
-        }))
+        })))
     };
-    let worded = Expectation::Error(Box::new(ErrorWanted {
+    let worded = Expectation::Answer(AnswerWanted::Error(Box::new(ErrorWanted {
         message: Some(TextRule::Literal("no".into())),
         ..ErrorWanted::default()
-    }));
+    })));
     let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
-    case(&[Expectation::NotError(true)], well_called(says("ok")));
+    case(
+        &[Expectation::Answer(AnswerWanted::NotError(true))],
+        well_called(says("ok")),
+    );
     for within_the_tool in [
         "the disk is full",
         "MCP error -32602: Elicitation response content does not match requested schema",
@@ -280,11 +293,17 @@ fn a_call_that_may_be_meant_so_is_left_alone() {
         calling(says("ok"), "later", json!({})),
         &[("notifications/tools/list_changed", json!(null))],
     );
-    case(&[Expectation::NotError(true)], changing);
+    case(
+        &[Expectation::Answer(AnswerWanted::NotError(true))],
+        changing,
+    );
     let mut after_setup = calling(says("ok"), "later", json!({}));
     let enabling = StepSeen::new(StepPart::Setup, 0, "tool `enable`".to_owned());
     after_setup.steps.push(enabling);
-    case(&[Expectation::NotError(true)], after_setup);
+    case(
+        &[Expectation::Answer(AnswerWanted::NotError(true))],
+        after_setup,
+    );
     case(&[is_error()], fails("nope"));
 }
 
@@ -302,16 +321,16 @@ fn a_schema_that_cannot_be_used_says_nothing() {
             tools: Some(vec![json!({"name": "echo", "inputSchema": schema})]),
             ..Catalog::default()
         }));
-        assert!(reasons(&[Expectation::NotError(true)], &seen).is_empty());
+        assert!(reasons(&[Expectation::Answer(AnswerWanted::NotError(true))], &seen).is_empty());
     }
 }
 
 #[test]
 fn what_had_nothing_to_look_at_proves_nothing() {
-    let monotonic = Expectation::Progress(ProgressWanted {
+    let monotonic = Expectation::Traffic(TrafficWanted::Progress(ProgressWanted {
         monotonic: Some(true),
         ..ProgressWanted::default()
-    });
+    }));
     let told = telling(
         says("ok"),
         &[(
@@ -322,10 +341,10 @@ fn what_had_nothing_to_look_at_proves_nothing() {
     assert!(reasons(std::slice::from_ref(&monotonic), &told).is_empty());
     let untold = reasons(&[monotonic], &says("ok"));
     assert!(untold[0].starts_with("no progress came"), "{untold:?}");
-    let short_of_total = Expectation::Progress(ProgressWanted {
+    let short_of_total = Expectation::Traffic(TrafficWanted::Progress(ProgressWanted {
         last_equals_total: Some(false),
         ..ProgressWanted::default()
-    });
+    }));
     assert!(reasons(std::slice::from_ref(&short_of_total), &told).is_empty());
     let untold = reasons(&[short_of_total], &says("ok"));
     let wanted = "no progress came that `last_equals_total` could look at";
@@ -356,22 +375,37 @@ fn frames_that_nothing_answers_prove_nothing_of_what_must_not_be() {
         let found: Vec<&str> = found.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(found, told, "{wanted:?}");
     };
-    let absent = || Expectation::NotContains(texts(&["x"]));
+    let absent = || Expectation::Text(TextWanted::NotContains(texts(&["x"])));
     let unanswered = || frames(Vec::new(), &[7]);
     let silent = || frames(Vec::new(), &[]);
     let asked = "1 request of `raw` got no answer, and nothing here asks for one";
     let heard = "nothing came back for the frames of `raw`, and nothing here asks for it";
     case(absent(), unanswered(), &[asked]);
     case(absent(), silent(), &[heard]);
-    case(Expectation::NotError(true), silent(), &[heard]);
     case(
-        Expectation::Not(vec![("contains", Expectation::Contains(texts(&["x"])))]),
+        Expectation::Answer(AnswerWanted::NotError(true)),
+        silent(),
+        &[heard],
+    );
+    case(
+        Expectation::Not(vec![(
+            "contains",
+            Expectation::Text(TextWanted::Contains(texts(&["x"]))),
+        )]),
         silent(),
         &[heard],
     );
     case(absent(), frames(vec![FrameAnswer::Success], &[]), &[]);
-    case(Expectation::Equals(String::new()), unanswered(), &[]);
-    case(Expectation::NotEmpty(false), silent(), &[]);
+    case(
+        Expectation::Text(TextWanted::Equals(String::new())),
+        unanswered(),
+        &[],
+    );
+    case(
+        Expectation::Text(TextWanted::NotEmpty(false)),
+        silent(),
+        &[],
+    );
 }
 
 #[test]
@@ -380,8 +414,8 @@ fn a_tool_error_that_nothing_speaks_of_is_named() {
     let case = |wanted: &[Expectation], seen: Observation, told: &[&str]| {
         assert_eq!(reasons(wanted, &seen), told, "{wanted:?}");
     };
-    let quick = || Expectation::MaxDuration(Duration::from_secs(5));
-    let absent = || Expectation::NotContains(texts(&["secret"]));
+    let quick = || Expectation::Limits(LimitWanted::MaxDuration(Duration::from_secs(5)));
+    let absent = || Expectation::Text(TextWanted::NotContains(texts(&["secret"])));
     case(
         &[quick(), absent()],
         well_called(fails("disk full")),
@@ -389,42 +423,58 @@ fn a_tool_error_that_nothing_speaks_of_is_named() {
     );
     case(&[quick(), absent()], well_called(says("done")), &[]);
     case(
-        &[quick(), Expectation::IsError(true)],
+        &[quick(), Expectation::Answer(AnswerWanted::IsError(true))],
         well_called(fails("disk full")),
         &[],
     );
-    let untouched = Expectation::FileUnchanged(texts(&["a.txt"]));
+    let untouched = Expectation::Files(FilesWanted::Unchanged(texts(&["a.txt"])));
     case(&[quick(), untouched], well_called(fails("denied")), &[]);
     let not = |inner| Expectation::Not(vec![("not", inner)]);
     let denied = || well_called(fails("denied"));
-    let unheard = || not(Expectation::Contains(texts(&["secret"])));
+    let unheard = || not(Expectation::Text(TextWanted::Contains(texts(&["secret"]))));
     case(&[unheard()], denied(), &[told]);
     let quiet = NotificationsWanted {
         max_count: Some(0),
         ..NotificationsWanted::default()
     };
-    let quiet = Expectation::Notifications(Box::new(quiet));
-    let unasked = Expectation::ServerRequests(Vec::new());
+    let quiet = Expectation::Traffic(TrafficWanted::Notifications(Box::new(quiet)));
+    let unasked = Expectation::Traffic(TrafficWanted::ServerRequests(Vec::new()));
     case(&[quiet, unasked], denied(), &[told]);
-    let unlogged = Expectation::Logging(Box::new(LoggingWanted {
+    let unlogged = Expectation::Traffic(TrafficWanted::Logging(Box::new(LoggingWanted {
         not_below: Some(LogLevel::Error),
         ..LoggingWanted::default()
-    }));
-    let silent = Expectation::Stderr(Box::new(StderrWanted {
+    })));
+    let silent = Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
         not_contains: texts(&["panic"]),
         ..StderrWanted::default()
-    }));
-    let clean = Expectation::Findings(Vec::new());
+    })));
+    let clean = Expectation::Traffic(TrafficWanted::Findings(Vec::new()));
     case(&[unlogged, silent, clean], denied(), &[told]);
-    case(&[Expectation::NotEmpty(true)], denied(), &[told]);
-    let heard = Expectation::Stderr(Box::new(StderrWanted {
+    case(
+        &[Expectation::Text(TextWanted::NotEmpty(true))],
+        denied(),
+        &[told],
+    );
+    let heard = Expectation::Process(ProcessWanted::Stderr(Box::new(StderrWanted {
         contains: texts(&["denied"]),
         ..StderrWanted::default()
-    }));
+    })));
     case(&[quick(), heard], denied(), &[]);
-    case(&[not(Expectation::NotError(true))], denied(), &[]);
-    case(&[not(Expectation::IsError(false))], denied(), &[]);
-    case(&[unheard(), Expectation::IsError(true)], denied(), &[]);
+    case(
+        &[not(Expectation::Answer(AnswerWanted::NotError(true)))],
+        denied(),
+        &[],
+    );
+    case(
+        &[not(Expectation::Answer(AnswerWanted::IsError(false)))],
+        denied(),
+        &[],
+    );
+    case(
+        &[unheard(), Expectation::Answer(AnswerWanted::IsError(true))],
+        denied(),
+        &[],
+    );
 }
 
 #[test]
@@ -490,10 +540,10 @@ fn an_error_of_any_message_is_not_named() {
         TextRule::Pattern(Pattern::plain(r"(?s)^.*$")),
     ] {
         let shown = format!("{message:?}");
-        let wanted = Expectation::Error(Box::new(ErrorWanted {
+        let wanted = Expectation::Answer(AnswerWanted::Error(Box::new(ErrorWanted {
             message: Some(message),
             ..ErrorWanted::default()
-        }));
+        })));
         let found = reasons(&[wanted], &calling(refusal(), "unknown", json!({})));
         assert_eq!(found.len(), 1, "{shown}: {found:?}");
     }

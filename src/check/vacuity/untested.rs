@@ -4,17 +4,14 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    check::{phrase, schema},
+    check::{answer, json, phrase, traits, traits::Says},
     observation::{
         Observation,
         answer::{Answer, Body},
         catalog::Catalog,
     },
     script::subject::{OnToolError, Step, StepAction},
-    suite::model::{
-        self, StepWanted,
-        expectation::{ErrorWanted, Expectation},
-    },
+    suite::model::{self, StepWanted, expectation::Expectation},
     words::text,
 };
 
@@ -73,7 +70,7 @@ fn listed(seen: &Observation) -> Option<&Catalog> {
 pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
     let reply = seen.answer.as_ref()?.reply()?;
     let frames = reply.frames.as_ref()?;
-    if !wanted.iter().all(|one| holds_of_silence(one)) {
+    if !wanted.iter().all(|one| traits(one).holds_of_silence) {
         return None;
     }
     if !frames.unanswered.is_empty() {
@@ -93,49 +90,13 @@ pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Opt
     let answer = seen.answer.as_ref()?;
     let tool = answer.tool.as_deref()?;
     let unspoken = answer.reply().is_some_and(|reply| reply.is_error)
-        && wanted.iter().all(|one| holds_of_failure(one));
+        && wanted.iter().all(|one| traits(one).holds_of_failure);
     unspoken.then(|| {
         format!(
             "the tool {} answered with an error, and nothing here asks whether it does",
             phrase::quoted(tool)
         )
     })
-}
-
-/// Whether an expectation holds of a call that failed before it did anything, without asking for that.
-fn holds_of_failure(expectation: &Expectation) -> bool {
-    let speaks_of_content = |one: &Expectation| {
-        speaks_of_text(one)
-            || matches!(
-                one,
-                Expectation::JsonPath(_)
-                    | Expectation::Structured(_)
-                    | Expectation::JsonSchema(_)
-                    | Expectation::Content(_)
-            )
-    };
-    if let Expectation::Not(inner) = expectation {
-        return inner.iter().all(|(_, one)| speaks_of_content(one));
-    }
-    if let Expectation::ServerRequests(requests) = expectation {
-        return requests.iter().all(|one| one.count == Some(0));
-    }
-    if let Expectation::Notifications(wanted) = expectation {
-        return wanted.wants_none();
-    }
-    if let Expectation::Logging(wanted) = expectation {
-        return wanted.wants_none();
-    }
-    if let Expectation::Stderr(wanted) = expectation {
-        return wanted.wants_none();
-    }
-    // The error's own text is one, and a protocol is kept in errors too. That files stay what they are may be all that
-    // is wanted of what must be refused.
-    let is_met_by_errors = matches!(
-        expectation,
-        Expectation::NotEmpty(true) | Expectation::Findings(_)
-    );
-    is_met_by_errors || limits(expectation)
 }
 
 /// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
@@ -148,38 +109,6 @@ pub(super) fn open_steps(body: &model::Body) -> Option<String> {
     let steps = body.subject.steps();
     (!steps.is_empty() && steps.iter().zip(&body.of_steps).all(is_open))
         .then(|| "no step wants anything, and each may be answered with an error".to_owned())
-}
-
-/// Whether an expectation holds where nothing comes, without asking for that.
-fn holds_of_silence(expectation: &Expectation) -> bool {
-    if let Expectation::Not(inner) = expectation {
-        return inner.iter().all(|(_, one)| speaks_of_text(one));
-    }
-    limits(expectation)
-        || matches!(
-            expectation,
-            Expectation::NotError(true) | Expectation::IsError(false)
-        )
-}
-
-/// Whether an expectation says what the text under test is or has.
-fn speaks_of_text(expectation: &Expectation) -> bool {
-    matches!(
-        expectation,
-        Expectation::Contains(_)
-            | Expectation::ContainsAny(_)
-            | Expectation::InOrder(_)
-            | Expectation::MatchesRegex(_)
-            | Expectation::Equals(_)
-    )
-}
-
-/// Whether an expectation says only how much may come, and what not.
-fn limits(expectation: &Expectation) -> bool {
-    matches!(
-        expectation,
-        Expectation::NotContains(_) | Expectation::MaxBytes(_) | Expectation::MaxDuration(_)
-    )
 }
 
 /// Whether the server said that its tools change: then the catalog proves nothing.
@@ -235,7 +164,7 @@ fn refused_arguments(
     } else {
         &answer.arguments
     };
-    let violation = schema::first_violation(catalog, (tool, "inputSchema"), arguments)?;
+    let violation = json::first_violation(catalog, (tool, "inputSchema"), arguments)?;
     Some(match ended {
         Ended::Badly => format!(
             "the arguments do not satisfy the tool's `inputSchema` ({violation}): \
@@ -251,12 +180,9 @@ fn refused_arguments(
 /// A tool error in the words with which the official SDKs refuse arguments, where only the fact of an error
 /// is expected.
 fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String> {
-    let expects_error = wanted.iter().any(|one| {
-        matches!(
-            one,
-            Expectation::IsError(true) | Expectation::NotError(false)
-        )
-    });
+    let expects_error = wanted
+        .iter()
+        .any(|one| matches!(one, Expectation::Answer(wanted) if answer::wants_tool_error(wanted)));
     let reply = answer
         .reply()
         .filter(|reply| reply.is_error && expects_error)?;
@@ -290,55 +216,10 @@ fn speaks_of_arguments(line: &str) -> bool {
 
 /// Whether an expectation says which error is meant: then the error is what is tested.
 fn names_the_error(expectation: &Expectation) -> bool {
-    match expectation {
-        Expectation::Error(wanted) => {
-            let ErrorWanted {
-                code,
-                message,
-                data,
-            } = &**wanted;
-            let is_worded = message
-                .as_ref()
-                .is_some_and(|rule| !super::unfailable::is_open_text(rule));
-            code.is_some() || is_worded || data.is_some()
-        }
-        Expectation::Contains(_)
-        | Expectation::ContainsAny(_)
-        | Expectation::InOrder(_)
-        | Expectation::MatchesRegex(_) => super::unfailable::reason(expectation).is_none(),
-        Expectation::Equals(_)
-        | Expectation::JsonPath(_)
-        | Expectation::Structured(_)
-        | Expectation::JsonSchema(_)
-        | Expectation::Content(_)
-        | Expectation::Snapshot(_) => true,
-        Expectation::NotError(_)
-        | Expectation::IsError(_)
-        | Expectation::NotEmpty(_)
-        | Expectation::NotContains(_)
-        | Expectation::OutputSchema(_)
-        | Expectation::MinResults(_)
-        | Expectation::MaxResults(_)
-        | Expectation::NetDelta { .. }
-        | Expectation::FileContains(_)
-        | Expectation::FileNotContains(_)
-        | Expectation::FileEquals(_)
-        | Expectation::FileExists(_)
-        | Expectation::FileNotExists(_)
-        | Expectation::FileUnchanged(_)
-        | Expectation::OnlyChanged(_)
-        | Expectation::MinProgress(_)
-        | Expectation::Progress(_)
-        | Expectation::MaxDuration(_)
-        | Expectation::MaxBytes(_)
-        | Expectation::Notifications(_)
-        | Expectation::Logging(_)
-        | Expectation::ResourceUpdated(_)
-        | Expectation::ServerRequests(_)
-        | Expectation::Stderr(_)
-        | Expectation::Exit(_)
-        | Expectation::Findings(_)
-        | Expectation::Trajectory(_)
-        | Expectation::Not(_) => false,
+    let traits = traits(expectation);
+    match traits.says {
+        Says::Text | Says::Content => traits.unfailable.is_none(),
+        Says::Error => true,
+        Says::Other => false,
     }
 }

@@ -3,13 +3,11 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::check;
+use super::{check, traffic, traits::Sway};
 use crate::{
     observation::Observation,
     outcome::verdict::Verdict,
-    suite::model::expectation::{
-        Expectation, LoggingWanted, NotificationsWanted, Presence, ServerRequestWanted,
-    },
+    suite::model::expectation::{Expectation, TrafficWanted},
 };
 
 /// How long what must not come is waited for.
@@ -31,15 +29,6 @@ pub(crate) struct Wait {
     gaining: Vec<Expectation>,
 }
 
-/// What something that comes after the answer can do to the verdict of an expectation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Effect {
-    /// It can make it hold.
-    gains: bool,
-    /// It can make it not hold any more.
-    loses: bool,
-}
-
 impl Wait {
     /// The wait that these expectations ask for, `within` the time that the suite names; `None` where nothing that
     /// comes later is looked at.
@@ -47,22 +36,21 @@ impl Wait {
         wanted: impl IntoIterator<Item = Cow<'w, Expectation>>,
         within: Option<Duration>,
     ) -> Option<Self> {
-        let open: Vec<(Effect, Cow<'w, Expectation>)> = wanted
+        let open: Vec<(Sway, Cow<'w, Expectation>)> = wanted
             .into_iter()
-            .map(|one| (effect(&one), one))
-            .filter(|(effect, _)| *effect != Effect::NONE)
+            .map(|one| (late(&one), one))
+            .filter(|(late, _)| *late != Sway::NONE)
             .collect();
-        let gains = open.iter().any(|(effect, _)| effect.gains);
-        let loses = open.iter().any(|(effect, _)| effect.loses);
-        if !gains && !loses {
+        let all = open.iter().fold(Sway::NONE, |all, (late, _)| all.or(*late));
+        if all == Sway::NONE {
             return None;
         }
-        let least = if loses {
+        let least = if all.loses {
             within.unwrap_or(ABSENT)
         } else {
             Duration::ZERO
         };
-        let most = if gains {
+        let most = if all.gains {
             within.unwrap_or(PRESENT)
         } else {
             least
@@ -72,7 +60,7 @@ impl Wait {
         } else {
             "notifications"
         };
-        let gaining = open.into_iter().filter(|(effect, _)| effect.gains);
+        let gaining = open.into_iter().filter(|(late, _)| late.gains);
         Some(Self {
             least,
             most,
@@ -88,134 +76,35 @@ impl Wait {
     }
 }
 
-impl Effect {
-    /// Nothing that comes later is looked at.
-    const NONE: Self = Self {
-        gains: false,
-        loses: false,
-    };
-
-    /// What it does to the opposite.
-    fn of_not(self) -> Self {
-        Self {
-            gains: self.loses,
-            loses: self.gains,
-        }
-    }
-}
-
-impl FromIterator<Self> for Effect {
-    fn from_iter<I: IntoIterator<Item = Self>>(effects: I) -> Self {
-        effects.into_iter().fold(Self::NONE, |all, one| Self {
-            gains: all.gains || one.gains,
-            loses: all.loses || one.loses,
-        })
-    }
-}
-
-fn effect(expectation: &Expectation) -> Effect {
+/// What something that comes after the answer can do to the verdict of an expectation.
+fn late(expectation: &Expectation) -> Sway {
     match expectation {
-        Expectation::Notifications(wanted) => of_notifications(wanted),
-        Expectation::Logging(wanted) => of_logging(wanted),
-        Expectation::ResourceUpdated(wanted) => Effect {
-            gains: *wanted == Presence::Present,
-            loses: *wanted == Presence::Absent,
-        },
-        Expectation::ServerRequests(wanted) if wanted.is_empty() => Effect {
-            gains: false,
-            loses: true,
-        },
-        Expectation::ServerRequests(wanted) => wanted.iter().map(of_request).collect(),
-        Expectation::Not(inner) => inner.iter().map(|(_, one)| effect(one).of_not()).collect(),
-        // Progress that comes after the answer is late; the rest is about the answer, or is known only at the end.
-        Expectation::MinProgress(_)
-        | Expectation::Progress(_)
-        | Expectation::NotError(_)
-        | Expectation::IsError(_)
-        | Expectation::Error(_)
-        | Expectation::NotEmpty(_)
-        | Expectation::Equals(_)
-        | Expectation::Contains(_)
-        | Expectation::ContainsAny(_)
-        | Expectation::NotContains(_)
-        | Expectation::InOrder(_)
-        | Expectation::MatchesRegex(_)
-        | Expectation::JsonPath(_)
-        | Expectation::Structured(_)
-        | Expectation::JsonSchema(_)
-        | Expectation::OutputSchema(_)
+        Expectation::Traffic(wanted) => traffic::late(wanted),
+        Expectation::Not(inner) => inner
+            .iter()
+            .map(|(_, one)| late(one).of_not())
+            .fold(Sway::NONE, Sway::or),
+        Expectation::Answer(_)
+        | Expectation::Text(_)
+        | Expectation::Json(_)
         | Expectation::Content(_)
-        | Expectation::MinResults(_)
-        | Expectation::MaxResults(_)
-        | Expectation::NetDelta { .. }
-        | Expectation::FileContains(_)
-        | Expectation::FileNotContains(_)
-        | Expectation::FileEquals(_)
-        | Expectation::FileExists(_)
-        | Expectation::FileNotExists(_)
-        | Expectation::FileUnchanged(_)
-        | Expectation::OnlyChanged(_)
-        | Expectation::MaxDuration(_)
-        | Expectation::MaxBytes(_)
-        | Expectation::Stderr(_)
-        | Expectation::Exit(_)
-        | Expectation::Findings(_)
-        | Expectation::Snapshot(_)
-        | Expectation::Trajectory(_) => Effect::NONE,
-    }
-}
-
-fn of_notifications(wanted: &NotificationsWanted) -> Effect {
-    let NotificationsWanted {
-        since: _,
-        min_count,
-        max_count,
-        methods,
-        not_methods,
-        in_order,
-        contains_data,
-        not_contains_data,
-        provoked: _,
-    } = wanted;
-    let must = [methods, in_order, contains_data];
-    let must_not = [not_methods, not_contains_data];
-    Effect {
-        gains: min_count.is_some_and(|least| least > 0) || must.iter().any(|list| !list.is_empty()),
-        loses: max_count.is_some() || must_not.iter().any(|list| !list.is_empty()),
-    }
-}
-
-fn of_logging(wanted: &LoggingWanted) -> Effect {
-    let LoggingWanted {
-        min_messages,
-        max_messages,
-        contains_level,
-        contains_data,
-        not_below,
-    } = wanted;
-    let must = [contains_level, contains_data];
-    Effect {
-        gains: min_messages.is_some_and(|least| least > 0)
-            || must.iter().any(|list| !list.is_empty()),
-        loses: max_messages.is_some() || not_below.is_some(),
-    }
-}
-
-/// So many requests are no more.
-fn of_request(wanted: &ServerRequestWanted) -> Effect {
-    Effect {
-        gains: wanted.count != Some(0),
-        loses: wanted.count.is_some(),
+        | Expectation::Files(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_) => Sway::NONE,
     }
 }
 
 /// Whether an expectation is about requests of the server alone.
 fn about_requests(expectation: &Expectation) -> bool {
     if let Expectation::Not(inner) = expectation {
-        let mut open = inner.iter().filter(|(_, one)| effect(one) != Effect::NONE);
+        let mut open = inner.iter().filter(|(_, one)| late(one) != Sway::NONE);
         return open.all(|(_, one)| about_requests(one));
     }
-    matches!(expectation, Expectation::ServerRequests(_))
+    matches!(
+        expectation,
+        Expectation::Traffic(TrafficWanted::ServerRequests(_))
+    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use crate::{
     check::sample::{says, telling},
     observation::Observation,
     suite::model::expectation::{
-        Expectation, LogLevel, LoggingWanted, NotificationsWanted, Presence, ServerRequestWanted,
+        AnswerWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, Presence,
+        ServerRequestWanted, TextWanted, TrafficWanted,
     },
 };
 
@@ -19,25 +20,25 @@ const LONG: Duration = Duration::from_secs(1);
 fn notifications(build: impl FnOnce(&mut NotificationsWanted)) -> Expectation {
     let mut wanted = NotificationsWanted::default();
     build(&mut wanted);
-    Expectation::Notifications(Box::new(wanted))
+    Expectation::Traffic(TrafficWanted::Notifications(Box::new(wanted)))
 }
 
 fn logging(build: impl FnOnce(&mut LoggingWanted)) -> Expectation {
     let mut wanted = LoggingWanted::default();
     build(&mut wanted);
-    Expectation::Logging(Box::new(wanted))
+    Expectation::Traffic(TrafficWanted::Logging(Box::new(wanted)))
 }
 
 fn request(count: Option<u64>) -> Expectation {
-    Expectation::ServerRequests(vec![ServerRequestWanted {
+    Expectation::Traffic(TrafficWanted::ServerRequests(vec![ServerRequestWanted {
         method: "roots/list".into(),
         count,
         params: None,
-    }])
+    }]))
 }
 
 fn updated(wanted: Presence) -> Expectation {
-    Expectation::ResourceUpdated(wanted)
+    Expectation::Traffic(TrafficWanted::ResourceUpdated(wanted))
 }
 
 fn not(inner: Expectation) -> Expectation {
@@ -91,7 +92,7 @@ fn what_must_not_come_is_waited_for_and_what_must_come_ends_the_wait() {
         logging(|wanted| wanted.not_below = Some(LogLevel::Info)),
         updated(Presence::Absent),
         request(Some(0)),
-        Expectation::ServerRequests(Vec::new()),
+        Expectation::Traffic(TrafficWanted::ServerRequests(Vec::new())),
     ] {
         case(losing.clone(), SHORT, SHORT);
         case(not(losing), none, LONG);
@@ -103,10 +104,10 @@ fn what_must_not_come_is_waited_for_and_what_must_come_ends_the_wait() {
 #[test]
 fn what_nothing_later_can_change_is_not_waited_for() {
     for settled in [
-        Expectation::NotError(true),
-        Expectation::MinProgress(3),
+        Expectation::Answer(AnswerWanted::NotError(true)),
+        Expectation::Traffic(TrafficWanted::MinProgress(3)),
         notifications(|wanted| wanted.min_count = Some(0)),
-        not(Expectation::Contains(vec!["x".into()])),
+        not(Expectation::Text(TextWanted::Contains(vec!["x".into()]))),
     ] {
         let shown = format!("{settled:?}");
         assert!(wait(&[settled], Some(LONG)).is_none(), "{shown}");
@@ -118,7 +119,11 @@ fn the_time_of_the_suite_wins() {
     let time = Duration::from_secs(7);
     let both = wait(&[must(), must_not()], Some(time)).unwrap();
     assert_eq!((both.least, both.most), (time, time));
-    let one = wait(&[must(), Expectation::NotError(true)], Some(time)).unwrap();
+    let one = wait(
+        &[must(), Expectation::Answer(AnswerWanted::NotError(true))],
+        Some(time),
+    )
+    .unwrap();
     assert_eq!((one.least, one.most), (Duration::ZERO, time));
 }
 

@@ -9,8 +9,9 @@ use crate::suite::{
     model::{
         counted::CountedPath,
         expectation::{
-            ContentRule, ErrorWanted, Expectation, Precision, ResultCount, TextRule, Wanted,
-            WantedState,
+            AnswerWanted, ContentRule, ContentWanted, ErrorWanted, Expectation, FilesWanted,
+            JsonWanted, LimitWanted, Precision, ProcessWanted, ResultCount, TextRule, TextWanted,
+            TrafficWanted, Wanted, WantedState,
         },
     },
     problems,
@@ -29,16 +30,16 @@ pub(super) struct WantedList(Vec<(&'static str, At, Expectation)>);
 
 impl WantedList {
     /// Adds the expectation of a key, if the key is there and makes one.
-    pub(super) fn add<T>(
+    pub(super) fn add<T, W: Into<Expectation>>(
         &mut self,
         key: &'static str,
         field: Option<Field<T>>,
-        lower: impl FnOnce(Field<T>) -> Option<Expectation>,
+        lower: impl FnOnce(Field<T>) -> Option<W>,
     ) {
         if let Some(field) = field {
             let place = field.place();
-            if let Some(expectation) = lower(field) {
-                self.0.push((key, place, expectation));
+            if let Some(wanted) = lower(field) {
+                self.0.push((key, place, wanted.into()));
             }
         }
     }
@@ -100,50 +101,50 @@ impl Lowering<'_> {
         } = raw;
         let mut list = WantedList::default();
         list.add("not_error", not_error, |field| {
-            self.switch(field).map(Expectation::NotError)
+            self.switch(field).map(AnswerWanted::NotError)
         });
         list.add("is_error", is_error, |field| {
-            self.switch(field).map(Expectation::IsError)
+            self.switch(field).map(AnswerWanted::IsError)
         });
         list.add("error", error, |field| {
             self.rpc_error(field.value)
-                .map(|wanted| Expectation::Error(Box::new(wanted)))
+                .map(|wanted| AnswerWanted::Error(Box::new(wanted)))
         });
         list.add("not_empty", not_empty, |field| {
-            self.switch(field).map(Expectation::NotEmpty)
+            self.switch(field).map(TextWanted::NotEmpty)
         });
         list.add("equals", equals, |field| {
-            Some(Expectation::Equals(field.value.text))
+            Some(TextWanted::Equals(field.value.text))
         });
         list.add("contains", contains, |field| {
-            self.strings("contains", field).map(Expectation::Contains)
+            self.strings("contains", field).map(TextWanted::Contains)
         });
         list.add("contains_any", contains_any, |field| {
             self.strings("contains_any", field)
-                .map(Expectation::ContainsAny)
+                .map(TextWanted::ContainsAny)
         });
         list.add("not_contains", not_contains, |field| {
             self.strings("not_contains", field)
-                .map(Expectation::NotContains)
+                .map(TextWanted::NotContains)
         });
         list.add("in_order", in_order, |field| {
-            self.strings("in_order", field).map(Expectation::InOrder)
+            self.strings("in_order", field).map(TextWanted::InOrder)
         });
         list.add("matches_regex", matches_regex, |field| {
             let texts = self.texts("matches_regex", field)?;
-            Some(Expectation::MatchesRegex(self.patterns(texts)))
+            Some(TextWanted::MatchesRegex(self.patterns(texts)))
         });
         list.add("json_path", json_path, |field| {
             self.path_rules("json_path", field)
-                .map(Expectation::JsonPath)
+                .map(JsonWanted::JsonPath)
         });
         list.add("structured", structured, |field| {
             self.path_rules("structured", field)
-                .map(Expectation::Structured)
+                .map(JsonWanted::Structured)
         });
         list.add("json_schema", json_schema, |field| {
             self.json_schema(field)
-                .map(|rule| Expectation::JsonSchema(Box::new(rule)))
+                .map(|rule| JsonWanted::JsonSchema(Box::new(rule)))
         });
         list.add("output_schema", output_schema, |field| {
             if !field.value {
@@ -151,80 +152,79 @@ impl Lowering<'_> {
                     problems::idle_switch(origin, "output_schema")
                 });
             }
-            Some(Expectation::OutputSchema(field.value))
+            Some(JsonWanted::OutputSchema(field.value))
         });
         list.add("content", content, |field| {
-            Some(Expectation::Content(self.content(field.value)))
+            Some(ContentWanted::Blocks(self.content(field.value)))
         });
         list.add("min_results", min_results, |field| {
             self.results("min_results", field)
-                .map(|wanted| Expectation::MinResults(Box::new(wanted)))
+                .map(|wanted| JsonWanted::MinResults(Box::new(wanted)))
         });
         list.add("max_results", max_results, |field| {
             self.results("max_results", field)
-                .map(|wanted| Expectation::MaxResults(Box::new(wanted)))
+                .map(|wanted| JsonWanted::MaxResults(Box::new(wanted)))
         });
         list.add("net_delta", net_delta, |field| {
             Some(self.net_delta(field.value))
         });
         list.add("file_contains", file_contains, |field| {
             self.file_texts("file_contains", field)
-                .map(Expectation::FileContains)
+                .map(FilesWanted::Contain)
         });
         list.add("file_not_contains", file_not_contains, |field| {
             self.file_texts("file_not_contains", field)
-                .map(Expectation::FileNotContains)
+                .map(FilesWanted::NotContain)
         });
         list.add("file_equals", file_equals, |field| {
-            self.whole_files(field).map(Expectation::FileEquals)
+            self.whole_files(field).map(FilesWanted::Equal)
         });
         list.add("file_exists", file_exists, |field| {
-            self.paths("file_exists", field)
-                .map(Expectation::FileExists)
+            self.paths("file_exists", field).map(FilesWanted::Exist)
         });
         list.add("file_not_exists", file_not_exists, |field| {
             self.paths("file_not_exists", field)
-                .map(Expectation::FileNotExists)
+                .map(FilesWanted::NotExist)
         });
         list.add("file_unchanged", file_unchanged, |field| {
             self.paths("file_unchanged", field)
-                .map(Expectation::FileUnchanged)
+                .map(FilesWanted::Unchanged)
         });
         list.add("only_changed", only_changed, |field| {
-            Some(Expectation::OnlyChanged(self.globs(field.value.0)))
+            Some(FilesWanted::OnlyChanged(self.globs(field.value.0)))
         });
         list.add("min_progress", min_progress, |field| {
-            Some(Expectation::MinProgress(field.value.0))
+            Some(TrafficWanted::MinProgress(field.value.0))
         });
         list.add("progress", progress, |field| {
-            self.progress(field).map(Expectation::Progress)
+            self.progress(field).map(TrafficWanted::Progress)
         });
         list.add("max_duration", max_duration, |field| {
-            self.duration(Some(field)).map(Expectation::MaxDuration)
+            self.duration(Some(field)).map(LimitWanted::MaxDuration)
         });
         list.add("max_bytes", max_bytes, |field| {
-            Some(Expectation::MaxBytes(field.value.0))
+            Some(LimitWanted::MaxBytes(field.value.0))
         });
         list.add("notifications", notifications, |field| {
             self.all_notifications(field)
-                .map(|wanted| Expectation::Notifications(Box::new(wanted)))
+                .map(|wanted| TrafficWanted::Notifications(Box::new(wanted)))
         });
         list.add("server_requests", server_requests, |field| {
             Some(self.server_requests(field.value, None))
         });
         list.add("stderr", stderr, |field| {
             self.stderr(field)
-                .map(|wanted| Expectation::Stderr(Box::new(wanted)))
+                .map(|wanted| ProcessWanted::Stderr(Box::new(wanted)))
         });
         list.add("exit", exit, |field| {
-            self.exit(field).map(Expectation::Exit)
+            self.exit(field).map(ProcessWanted::Exit)
         });
         list.add("findings", findings, |field| {
-            Some(Expectation::Findings(self.findings(field.value)))
+            Some(TrafficWanted::Findings(self.findings(field.value)))
         });
         list.add("snapshot", snapshot, |field| {
             self.snapshot(field)
-                .map(|wanted| Expectation::Snapshot(Box::new(wanted)))
+                .map(|wanted| ContentWanted::Snapshot(Box::new(wanted)))
         });
         list.add("not", not, |field| self.not(field).map(Expectation::Not));
         list.finish(self)
@@ -344,12 +344,12 @@ impl Lowering<'_> {
     }
 
     /// `net_delta`
-    fn net_delta(&mut self, wanted: Number) -> Expectation {
+    fn net_delta(&mut self, wanted: Number) -> JsonWanted {
         let precision = match self.dialect() {
             Dialect::Native => Precision::Exact,
             Dialect::Compat => Precision::Truncated,
         };
-        Expectation::NetDelta { wanted, precision }
+        JsonWanted::NetDelta { wanted, precision }
     }
 
     /// `not`: the expectations under it, which must not hold.

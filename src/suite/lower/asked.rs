@@ -11,7 +11,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        model::expectation::{Expectation, Family, ServerRequestWanted, Wanted},
+        model::expectation::{Expectation, Family, ServerRequestWanted, TrafficWanted, Wanted},
         raw::{
             Field,
             asked::{self, RawAsked},
@@ -118,7 +118,7 @@ impl Lowering<'_> {
                 count: None,
                 params: None,
             };
-            let expectation = Expectation::ServerRequests(vec![request]);
+            let expectation = Expectation::Traffic(TrafficWanted::ServerRequests(vec![request]));
             all.push(self.wanted("server_requests", at, expectation));
         }
         if let Some(field) = field.filter(|field| !asked::is_empty(&field.value.node)) {

@@ -11,7 +11,8 @@ use crate::{
         model::{
             expectation::{
                 ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted,
-                ProgressWanted, Provoked, ServerRequestWanted, Since, StderrWanted, Wanted,
+                ProgressWanted, Provoked, ServerRequestWanted, Since, StderrWanted, TrafficWanted,
+                Wanted,
             },
             methods::{Sent, misspelt},
         },
@@ -43,7 +44,11 @@ impl Lowering<'_> {
         } = raw;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
         self.check_methods([&methods, &not_methods, &in_order]);
-        let part = |wanted: NotificationsWanted| Some(Expectation::Notifications(Box::new(wanted)));
+        let part = |wanted: NotificationsWanted| {
+            Some(Expectation::Traffic(TrafficWanted::Notifications(
+                Box::new(wanted),
+            )))
+        };
         let none = || NotificationsWanted {
             since: Since::TheBeginning,
             provoked,
@@ -156,7 +161,11 @@ impl Lowering<'_> {
             contains_data,
             not_below,
         } = raw;
-        let part = |wanted: LoggingWanted| Some(Expectation::Logging(Box::new(wanted)));
+        let part = |wanted: LoggingWanted| {
+            Some(Expectation::Traffic(TrafficWanted::Logging(Box::new(
+                wanted,
+            ))))
+        };
         let none = LoggingWanted::default;
         let mut list = WantedList::default();
         list.add("min_messages", min_messages, |field| {
@@ -266,7 +275,7 @@ impl Lowering<'_> {
                 });
             }
         }
-        Expectation::ServerRequests(list)
+        Expectation::Traffic(TrafficWanted::ServerRequests(list))
     }
 
     /// `progress`

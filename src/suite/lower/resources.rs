@@ -5,7 +5,7 @@ use crate::{
     script::subject::{ResourcesAction, ResourcesCall, Subject},
     suite::{
         Dialect,
-        model::expectation::{Expectation, Presence, Wanted},
+        model::expectation::{Expectation, Presence, TrafficWanted, Wanted},
         problems,
         raw::{Field, subject::RawResources, union::MapOrNothing, value::Text},
     },
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         } else {
             Presence::Absent
         };
-        let expectation = Expectation::ResourceUpdated(wanted);
+        let expectation = Expectation::Traffic(TrafficWanted::ResourceUpdated(wanted));
         Some(self.wanted("expect_notification", field.place(), expectation))
     }
 }

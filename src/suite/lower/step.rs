@@ -13,7 +13,7 @@ use crate::{
         Dialect,
         model::{
             StepWanted,
-            expectation::{Expectation, Family, Wanted},
+            expectation::{AnswerWanted, Expectation, Family, Wanted},
         },
         problems,
         raw::{
@@ -136,7 +136,11 @@ impl Lowering<'_> {
         // A step of the subject that says nothing must not fail; a wait cannot, and `allow_error` says something.
         let silent = wanted.iter().all(Wanted::asks_nothing) && spoken != Spoken::Allowed;
         if silent && part == Part::Subject && !matches!(action, StepAction::Wait(_)) {
-            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+            wanted.push(self.wanted(
+                "not_error",
+                at,
+                Expectation::Answer(AnswerWanted::NotError(true)),
+            ));
         }
         let step = Step {
             action,

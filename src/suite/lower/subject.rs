@@ -13,7 +13,7 @@ use crate::{
     },
     suite::{
         Dialect,
-        model::expectation::{Expectation, Family, Wanted},
+        model::expectation::{AnswerWanted, Expectation, Family, Wanted},
         problems,
         raw::{
             Field,
@@ -54,7 +54,11 @@ impl Lowering<'_> {
     /// be anything.
     pub(super) fn or_not_error(&self, mut wanted: Vec<Wanted>, at: At) -> Vec<Wanted> {
         if wanted.iter().all(Wanted::asks_nothing) && self.dialect() == Dialect::Native {
-            wanted.push(self.wanted("not_error", at, Expectation::NotError(true)));
+            wanted.push(self.wanted(
+                "not_error",
+                at,
+                Expectation::Answer(AnswerWanted::NotError(true)),
+            ));
         }
         wanted
     }

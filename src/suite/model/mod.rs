@@ -7,7 +7,6 @@ pub(crate) mod expectation;
 mod fixture;
 pub(crate) mod methods;
 pub(crate) mod misspelt;
-mod nothing;
 pub(crate) mod server;
 mod value_rule;
 

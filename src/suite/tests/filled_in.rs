@@ -15,7 +15,7 @@ use crate::{
         lower::expectation::resolve,
         model::{
             container::ImageBase,
-            expectation::{Expectation, Wanted},
+            expectation::{Expectation, JsonWanted, Wanted},
             server::Target,
         },
     },
@@ -114,7 +114,7 @@ fn schemas_with_markers_refer_to_files_beside() {
     let assertions = sample.assertions();
     let body = &assertions[0].body;
     let found = bound(&body.wanted[0]);
-    let Ok(Expectation::JsonSchema(rule)) = found else {
+    let Ok(Expectation::Json(JsonWanted::JsonSchema(rule))) = found else {
         panic!("{found:?}");
     };
     let validator = rule.schema.validator();
@@ -225,7 +225,7 @@ fn data_in_the_patterns_of_a_schema_means_itself() {
         };
         let wanted = &assertions[0].body.wanted[0];
         let expectation = resolve(wanted, &bindings, Dialect::Native).unwrap();
-        let Expectation::JsonSchema(rule) = expectation.as_ref() else {
+        let Expectation::Json(JsonWanted::JsonSchema(rule)) = expectation.as_ref() else {
             panic!("{expectation:?}");
         };
         let document = serde_json::from_str(document).unwrap();

@@ -18,7 +18,9 @@ use crate::{
         model::{
             Assertion, Body,
             container::ImageBase,
-            expectation::{Expectation, ValueRule, WantedState},
+            expectation::{
+                Expectation, FilesWanted, JsonWanted, TextWanted, ValueRule, WantedState,
+            },
             server::{EnvPart, Inherit, Target},
         },
     },
@@ -85,7 +87,7 @@ fn the_go_tools_rules_come_back_on_request() {
     let WantedState::Ready(expectation) = &assertions[0].body.wanted[0].state else {
         panic!("ready");
     };
-    let Expectation::JsonPath(rules) = expectation else {
+    let Expectation::Json(JsonWanted::JsonPath(rules)) = expectation else {
         panic!("paths");
     };
     assert!(matches!(rules[0].rule, ValueRule::Loosely(_)));
@@ -108,14 +110,14 @@ fn expectations_with_markers_are_lowered_when_their_names_have_values() {
         .iter()
         .map(
             |wanted| match resolve(wanted, &bindings, Dialect::Native).as_deref() {
-                Ok(Expectation::Contains(texts)) => texts.join(" | "),
-                Ok(Expectation::JsonPath(rules)) => {
+                Ok(Expectation::Text(TextWanted::Contains(texts))) => texts.join(" | "),
+                Ok(Expectation::Json(JsonWanted::JsonPath(rules))) => {
                     let ValueRule::Equals(value) = &rules[0].rule else {
                         panic!("an equality");
                     };
                     format!("{} = {value}", rules[0].written)
                 }
-                Ok(Expectation::FileContains(files)) => {
+                Ok(Expectation::Files(FilesWanted::Contain(files))) => {
                     format!("{} {}", files[0].path, files[0].texts[0])
                 }
                 other => format!("{other:?}"),
@@ -177,7 +179,7 @@ fn numbers_keep_their_value_and_dates_stay_as_they_are_written() {
         panic!("ready");
     };
     assert!(
-        matches!(expectation, Expectation::Contains(texts) if texts == &["42", "true", "1.50"])
+        matches!(expectation, Expectation::Text(TextWanted::Contains(texts)) if texts == &["42", "true", "1.50"])
     );
 }
 
