@@ -220,13 +220,9 @@ pub(super) async fn carry_out(
             // Whoever got the slot now would talk before it is known whether this one is red.
             AfterFailure::GoOn | AfterFailure::Stop => closing.await,
         };
-        let Some((seen, judgement)) = judged(work, seen, shared).await else {
-            let interrupted = Disruption::new(
-                DisruptionKind::Interrupted,
-                Phase::Subject,
-                "interrupted while what it answered was looked at",
-            );
-            return Some(Box::new(not_observed(job, interrupted)));
+        let (seen, judgement) = match judged(work, seen, shared).await {
+            Ok(judged) => judged,
+            Err(disruption) => return Some(Box::new(not_observed(job, disruption))),
         };
         if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
             let kept = shared.options.wire;

@@ -11,7 +11,13 @@ use super::{
     job::Shared,
     judge::{Judgement, judge},
 };
-use crate::{observation::Observation, plan::job::RunJob};
+use crate::{
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind, Phase},
+    },
+    plan::job::RunJob,
+};
 
 /// The most that is looked at on the way, in bytes: what takes microseconds.
 const LITTLE_BYTES: usize = 8 * 1024;
@@ -19,16 +25,19 @@ const LITTLE_BYTES: usize = 8 * 1024;
 /// How long a verdict that is being made is waited for when the run is interrupted.
 const LAST_VERDICTS: Duration = Duration::from_secs(2);
 
-/// What was seen and what follows from it; `None` where the run is over before that is known.
+/// How long a verdict may take to be made. A path or a schema of the suite can take for ever with an answer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What was seen and what follows from it, or why that is not known.
 pub(super) async fn judged(
     work: &Arc<RunJob>,
     seen: Box<Attempted>,
     shared: &Shared,
-) -> Option<(Box<Attempted>, Judgement)> {
+) -> Result<(Box<Attempted>, Judgement), Disruption> {
     let rules = shared.options.rules;
     if is_little(&seen.observation) {
         let judgement = of(work, &seen, rules);
-        return Some((seen, judgement));
+        return Ok((seen, judgement));
     }
     let work = Arc::clone(work);
     let judging = task::spawn_blocking(move || {
@@ -42,15 +51,21 @@ pub(super) async fn judged(
     tokio::select! {
         biased;
         judged = judging => match judged {
-            Ok(judged) => Some(judged),
+            Ok(judged) => Ok(judged),
             Err(broken) => match broken.try_into_panic() {
                 // It is told where every panic of a job is.
                 Ok(panic) => panic::resume_unwind(panic),
-                Err(_) => None,
+                Err(_) => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
             },
         },
-        () = interrupted => None,
+        () = interrupted => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
+        () = sleep(LONGEST) => Err(unjudged(DisruptionKind::Timeout, "60 s passed")),
     }
+}
+
+fn unjudged(kind: DisruptionKind, what: &str) -> Disruption {
+    let message = format!("{what} while the expectations were checked");
+    Disruption::new(kind, Phase::Subject, message)
 }
 
 fn of(work: &RunJob, seen: &Attempted, rules: Rules) -> Judgement {

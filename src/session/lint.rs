@@ -124,15 +124,9 @@ fn flaw(schema: &Value) -> Option<String> {
 /// What only who compiles a schema finds: references to nothing, patterns that are none. What is said elsewhere, and
 /// what is not compiled for its size, may be as good as any.
 fn not_compiled(schema: &Value) -> Option<String> {
-    if json_schema::is_plain(schema) {
-        return None;
-    }
     match json_schema::compile(schema) {
         Err(NotCompiled::Invalid(invalid)) if !invalid.is_elsewhere => Some(invalid.message),
-        Ok(_)
-        | Err(NotCompiled::Invalid(_) | NotCompiled::TooDeep | NotCompiled::PatternsTooLarge) => {
-            None
-        }
+        Ok(_) | Err(NotCompiled::Invalid(_) | NotCompiled::TooLarge) => None,
     }
 }
 

@@ -1,9 +1,6 @@
 //! Where a path leads when the filters in it compare numbers by their value. The library compares them as floats,
 //! of which one stands for many integers of twenty digits. Where that would make different numbers alike, it looks
-//! at a document in which every number is exchanged for a float of its own, in the same order. How much work a path
-//! is, is `effort`'s.
-
-mod effort;
+//! at a document in which every number is exchanged for a float of its own, in the same order.
 
 use std::cmp::Ordering;
 
@@ -20,7 +17,7 @@ pub(crate) enum Untold {
     #[error("compares numbers of so many digits that they cannot be told apart there")]
     TooLong,
     /// The work.
-    #[error("takes more steps for this document than are made here")]
+    #[error("leads to more places in this document than are followed")]
     TooMuch,
 }
 
@@ -32,7 +29,7 @@ pub(crate) fn query<'a, P>(
     document: &'a Value,
     place: impl Fn(&NormalizedPath<'_>) -> P,
 ) -> Result<Vec<(P, &'a Value)>, Untold> {
-    if effort::is_too_much(written, document) {
+    if is_too_much(written, document) {
         return Err(Untold::TooMuch);
     }
     let exchanged = if written.contains('?') {
@@ -46,6 +43,31 @@ pub(crate) fn query<'a, P>(
         Some((place(node.location()), value))
     });
     Ok(there.collect())
+}
+
+/// The most places that a path may lead to: the library remembers each with the steps to it.
+const MOST_PLACES: usize = 8_000_000;
+
+/// Whether a path that descends several times (`$..*..*`) may lead to more than [`MOST_PLACES`]: each descent meets a
+/// value once for every value above it.
+fn is_too_much(written: &str, document: &Value) -> bool {
+    let descents = written.matches("..").count();
+    if descents < 2 {
+        return false;
+    }
+    let (mut values, mut deepest) = (0_usize, 1_usize);
+    let mut open = vec![(document, 1)];
+    while let Some((value, depth)) = open.pop() {
+        values += 1;
+        deepest = deepest.max(depth);
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => open.extend(members.values().map(|it| (it, depth + 1))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let ways = (1..descents).fold(1, |ways: usize, _| ways.saturating_mul(deepest));
+    values.saturating_mul(ways) > MOST_PLACES
 }
 
 /// The document with other numbers; `None` when floats tell its own ones apart. The numbers in the path keep their

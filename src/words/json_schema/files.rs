@@ -7,12 +7,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use jsonschema::{Retrieve, Uri, ValidationError};
+use jsonschema::{Retrieve, Uri};
 use serde_json::Value;
 
-use super::{
-    Invalid, NotCompiled, ReadDocument, Schema, ecma::Written, effort, layout::Layout, patterns,
-};
+use super::{Invalid, NotCompiled, ReadDocument, Schema, build};
 
 /// The most documents that one schema may refer to.
 const MOST_DOCUMENTS: usize = 64;
@@ -68,17 +66,15 @@ pub(crate) fn compile_beside(
         Base::Suite => address(Path::new("suite")),
         Base::File(path) => address(path),
     };
-    let mut written = Written::default();
     let shelf = Shelf::default();
     loop {
-        let error = match built(schema, &base, &shelf, &mut written) {
+        let options = jsonschema::options()
+            .with_base_uri(base.as_str())
+            .with_retriever(shelf.clone());
+        let error = match build(schema, options) {
             Ok(schema) => return Ok(schema),
-            Err(NotCompiled::TooDeep) => {
-                let reason = "more schemas lie within each other than are followed";
-                return Err(Unusable::whole(reason));
-            }
-            Err(NotCompiled::PatternsTooLarge) => {
-                let reason = "its patterns take too much memory together";
+            Err(NotCompiled::TooLarge) => {
+                let reason = "it has more references than are followed";
                 return Err(Unusable::whole(reason));
             }
             Err(NotCompiled::Invalid(error)) => error,
@@ -103,42 +99,11 @@ pub(crate) fn compile_beside(
         let text = read(&path).map_err(unusable)?;
         let document = serde_json::from_str(&text)
             .map_err(|error| unusable(format!("`{shown}` is no JSON: {error}")))?;
-        if !shelf.put(wanted, written.translate(&document)) {
+        if !shelf.put(wanted, document) {
             let reason = format!("it refers to more than {MOST_DOCUMENTS} documents");
             return Err(Unusable::whole(reason));
         }
     }
-}
-
-fn built(
-    schema: &Value,
-    base: &str,
-    shelf: &Shelf,
-    written: &mut Written,
-) -> Result<Schema, NotCompiled> {
-    if !patterns::are_bearable(schema) {
-        return Err(NotCompiled::PatternsTooLarge);
-    }
-    let schema = written.translate(schema);
-    let written = &*written;
-    let invalid =
-        |error: ValidationError<'_>| NotCompiled::Invalid(Box::new(Invalid::new(&error, written)));
-    let layout = Layout::new(schema.clone(), Some(base), shelf.clone())
-        .map_err(|error| invalid(error.into()))?;
-    if !effort::is_compilable(&layout) {
-        return Err(NotCompiled::TooDeep);
-    }
-    let validator = jsonschema::options()
-        .with_base_uri(base)
-        .with_retriever(shelf.clone())
-        .with_pattern_options(patterns::options())
-        .build(&schema)
-        .map_err(invalid)?;
-    Ok(Schema {
-        validator,
-        layout,
-        written: Arc::new(written.clone()),
-    })
 }
 
 /// What is wrong with a schema, and where in it.

@@ -3,7 +3,18 @@
 use serde_json::Value;
 use strsim::damerau_levenshtein;
 
-use super::ecma::{DATA, NAMED_SCHEMAS};
+/// Keywords whose members are schemas under names of the author's choice.
+pub(crate) const NAMED_SCHEMAS: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// Keywords whose values are data.
+pub(crate) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
 /// Keywords that are long enough to be told apart from a word of the author's own.
 const KEYWORDS: [&str; 54] = [

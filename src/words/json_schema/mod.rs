@@ -1,81 +1,77 @@
-//! JSON Schemas, compiled: nothing is fetched, patterns mean what ECMA-262 says, and no pattern may take for
-//! ever. The schemas of suites and those that servers declare are compiled alike.
+//! JSON Schemas, compiled: nothing is fetched, and a pattern gives up after a bounded number of tries. Schemas of
+//! suites and schemas that servers declare are compiled alike. What a schema says about an answer is `check`'s.
 
-mod ecma;
-mod effort;
 mod files;
 mod keywords;
-mod layout;
-mod patterns;
-mod plain;
 mod references;
 mod size;
 
-use std::sync::Arc;
-
 use jsonschema::{
-    ReferencingError, Retrieve, Uri, ValidationError, Validator, error::ValidationErrorKind,
+    FancyRegex, PatternOptions, ReferencingError, ValidationError, ValidationOptions, Validator,
+    error::ValidationErrorKind,
 };
 use serde_json::Value;
 
-use self::{ecma::Written, layout::Layout};
 pub(crate) use self::{
-    ecma::{DATA, NAMED_SCHEMAS},
     files::{Base, Unusable, compile_beside},
-    keywords::misspelt,
-    plain::{is_plain, is_plainly_satisfied},
+    keywords::{DATA, NAMED_SCHEMAS, misspelt},
     references::References,
     size::{MOST_DIGITS, is_calculable},
 };
+
+/// The most memory one compiled pattern may take, in bytes.
+const LARGEST_PATTERN: usize = 6 * 1024 * 1024;
+
+/// How often a pattern with look-around or a back reference may try another way: a few milliseconds.
+const MOST_TRIES: usize = 100_000;
 
 /// Reads a document that a schema refers to.
 pub(crate) type ReadDocument<'a> = dyn Fn(&std::path::Path) -> Result<String, String> + 'a;
 
 /// A compiled schema.
 #[derive(Debug, Clone)]
-pub(crate) struct Schema {
-    validator: Validator,
-    layout: Layout,
-    written: Arc<Written>,
-}
+pub(crate) struct Schema(Validator);
 
 /// Why a schema is not compiled.
 #[derive(Debug)]
 pub(crate) enum NotCompiled {
-    /// Too many schemas lie within each other, through references or without.
-    TooDeep,
-    /// Its patterns take too much memory together.
-    PatternsTooLarge,
-    /// It is none, or refers to a document that is not fetched.
+    /// It has more references than [`size::MOST_REFERENCES`].
+    TooLarge,
+    /// It is no valid schema, or refers to a document that is not fetched.
     Invalid(Box<Invalid>),
 }
 
-/// What is wrong with a schema, in the words of its author.
+/// What is wrong with a schema.
 #[derive(Debug)]
 pub(crate) struct Invalid {
     /// What is wrong.
     pub(crate) message: String,
-    /// The way to the place, as a JSON Pointer.
+    /// The place, as a JSON Pointer.
     place: String,
     /// The part that is wrong.
     about: Value,
-    /// Whether that is a document elsewhere, which cannot be had: nobody knows what it would say.
+    /// Whether it refers to a document elsewhere, which is not fetched.
     pub(crate) is_elsewhere: bool,
 }
 
 impl Invalid {
-    fn new(error: &ValidationError<'_>, written: &Written) -> Self {
-        Self {
-            message: written.told_of_schema(error),
-            place: error.instance_path().to_string(),
-            about: written.restored(error.instance()),
-            is_elsewhere: matches!(
-                error.kind(),
-                ValidationErrorKind::Referencing(
+    fn new(error: &ValidationError<'_>) -> Self {
+        let (message, is_elsewhere) = match error.kind() {
+            ValidationErrorKind::Referencing(reference) => (
+                of_reference(reference),
+                matches!(
+                    reference,
                     ReferencingError::Unretrievable { .. }
                         | ReferencingError::UnknownSpecification { .. }
-                )
+                ),
             ),
+            _ => (error.to_string(), false),
+        };
+        Self {
+            message,
+            place: error.instance_path().to_string(),
+            about: error.instance().as_ref().clone(),
+            is_elsewhere,
         }
     }
 
@@ -89,58 +85,49 @@ impl Invalid {
     }
 }
 
-/// A schema that stands alone, in its own draft, or 2020-12 when it names none.
+/// What is wrong with a reference.
+fn of_reference(error: &ReferencingError) -> String {
+    match error {
+        ReferencingError::PointerToNowhere { pointer } => {
+            format!("nothing stands at `#{pointer}`, which it refers to")
+        }
+        ReferencingError::NoSuchAnchor { anchor } => {
+            format!("it refers to `#{anchor}`, and no part of it has that name")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Compiles a schema that stands alone, in its own draft, or 2020-12 when it names none.
 pub(crate) fn compile(schema: &Value) -> Result<Schema, NotCompiled> {
+    build(schema, jsonschema::options().offline())
+}
+
+fn build(schema: &Value, options: ValidationOptions<'_>) -> Result<Schema, NotCompiled> {
     if !is_calculable(schema) {
         return Err(NotCompiled::Invalid(Box::new(Invalid::of_numbers())));
     }
-    if !patterns::are_bearable(schema) {
-        return Err(NotCompiled::PatternsTooLarge);
+    if !size::is_followed(schema) {
+        return Err(NotCompiled::TooLarge);
     }
-    let mut written = Written::default();
-    let schema = written.translate(schema);
-    let invalid =
-        |error: ValidationError<'_>| NotCompiled::Invalid(Box::new(Invalid::new(&error, &written)));
-    let layout =
-        Layout::new(schema.clone(), None, Nothing).map_err(|error| invalid(error.into()))?;
-    if !effort::is_compilable(&layout) {
-        return Err(NotCompiled::TooDeep);
-    }
-    let validator = jsonschema::options()
-        .offline()
-        .with_pattern_options(patterns::options())
-        .build(&schema)
-        .map_err(invalid)?;
-    Ok(Schema {
-        validator,
-        layout,
-        written: Arc::new(written),
-    })
+    options
+        .with_pattern_options(patterns())
+        .build(schema)
+        .map(Schema)
+        .map_err(|error| NotCompiled::Invalid(Box::new(Invalid::new(&error))))
+}
+
+/// How patterns are compiled.
+fn patterns() -> PatternOptions<FancyRegex> {
+    PatternOptions::fancy_regex()
+        .size_limit(LARGEST_PATTERN)
+        .backtrack_limit(MOST_TRIES)
 }
 
 impl Schema {
-    /// What holds a document against it. Has no bound of its own: ask [`Self::is_bearable`] first.
+    /// What holds a document against it. It has no bound on its time: the caller has a deadline.
     pub(crate) fn validator(&self) -> &Validator {
-        &self.validator
-    }
-
-    /// What an error of the validator says, with patterns as the schema writes them.
-    pub(crate) fn told(&self, error: &ValidationError<'_>) -> String {
-        self.written.told(error)
-    }
-
-    /// Whether a document can be held against it in ordinary time and memory.
-    pub(crate) fn is_bearable(&self, document: &Value) -> bool {
-        effort::is_bearable(&self.layout, document)
-    }
-}
-
-/// Has no documents.
-struct Nothing;
-
-impl Retrieve for Nothing {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err("documents elsewhere are not fetched".into())
+        &self.0
     }
 }
 

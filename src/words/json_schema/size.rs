@@ -1,4 +1,5 @@
-//! Whether the numbers of a document can be calculated with.
+//! Whether a document is small enough: its numbers for calculation, a schema's references for a validator that follows
+//! them by recursion.
 
 use serde_json::Value;
 
@@ -22,4 +23,26 @@ pub(crate) fn is_calculable(document: &Value) -> bool {
         }
     }
     true
+}
+
+/// The most references that a schema may have: a validator goes as deep as they lead.
+pub(crate) const MOST_REFERENCES: usize = 1_000;
+
+/// Whether the references of a schema can be followed.
+pub(super) fn is_followed(schema: &Value) -> bool {
+    let mut open = vec![schema];
+    let mut references = 0;
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+                    references += usize::from(members.contains_key(keyword));
+                }
+                open.extend(members.values());
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    references <= MOST_REFERENCES
 }

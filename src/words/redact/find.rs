@@ -3,18 +3,11 @@
 
 use std::ops::Range;
 
-use super::{
-    SHORTEST_BYTES,
-    layers::{LONGEST_ESCAPE, SIGNS},
-};
+use super::SHORTEST_BYTES;
 use crate::words::text::CUT;
 
 /// What stands where something was left out: our own mark, and the one of many others.
 const MARKS: [&str; 2] = [CUT, "..."];
-
-/// A part of a text between two cuts that is at least so long is compared without its ends, which may be halves of
-/// escapes.
-const LONG_BETWEEN: usize = 4 * LONGEST_ESCAPE;
 
 /// Tells every place of a secret in a text.
 pub(super) fn find(text: &str, secret: &str, mut hide: impl FnMut(Range<usize>)) {
@@ -58,13 +51,7 @@ pub(super) fn find_between<'a, All: Iterator<Item = &'a str>>(
         let Some(between) = text.get(start..end) else {
             continue;
         };
-        let inner = if between.len() < LONG_BETWEEN {
-            between
-        } else {
-            let (from, to) = (LONGEST_ESCAPE, between.len() - LONGEST_ESCAPE);
-            &between[between.ceil_char_boundary(from)..between.floor_char_boundary(to)]
-        };
-        let is_part = |secret: &str| inner.len() >= least(secret) && secret.contains(inner);
+        let is_part = |secret: &str| between.len() >= least(secret) && secret.contains(between);
         if secrets().any(is_part) {
             hide(start..end);
         }
@@ -99,65 +86,19 @@ fn same_back(text: &str, secret: &str) -> usize {
     text.len() - text.ceil_char_boundary(text.len() - same)
 }
 
-/// Where the cut is, if the text was cut at this place, be it through an escape or a character.
+/// Where the cut is, if the text was cut at this place or within the character behind it.
 fn cut_behind(text: &str, at: usize) -> Option<usize> {
-    // What an escape begins with may have been taken for a character of the secret.
-    let before = text[..at].ends_with(SIGNS).then(|| at - 1);
-    torn_up_to(text, at).or_else(|| torn_up_to(text, before?))
-}
-
-/// Where the cut is behind what it left over of an escape or a character, if anything.
-fn torn_up_to(text: &str, at: usize) -> Option<usize> {
-    let reach = text.floor_char_boundary(at + LONGEST_ESCAPE);
-    let places = (at..=reach).filter(|place| text.is_char_boundary(*place));
-    let is_mark = |place: &usize| MARKS.iter().any(|mark| text[*place..].starts_with(mark));
-    places
-        .take_while(|place| {
-            let rest = &text[at..*place];
-            let begins = rest.starts_with(SIGNS) || rest.starts_with('\u{fffd}');
-            let is_entity = rest.strip_prefix('&').is_some_and(is_name);
-            rest.is_empty() || begins && is_torn(rest) || is_entity
-        })
-        .find(is_mark)
+    let rest = &text[at..];
+    let cut = rest.trim_start_matches('\u{fffd}');
+    let is_cut = MARKS.iter().any(|mark| cut.starts_with(mark));
+    is_cut.then(|| text.len() - cut.len())
 }
 
 /// The same, looking back.
 fn cut_before(text: &str, at: usize) -> Option<usize> {
-    let reach = text.ceil_char_boundary(at.saturating_sub(LONGEST_ESCAPE));
-    let places = (reach..=at).rev().filter(|it| text.is_char_boundary(*it));
-    let is_mark = |place: &usize| MARKS.iter().any(|mark| text[..*place].ends_with(mark));
-    places
-        .take_while(|place| {
-            let rest = &text[*place..at];
-            is_torn(rest) || rest.strip_suffix(';').is_some_and(is_name)
-        })
-        .find(is_mark)
-}
-
-/// Whether a text can be what a cut left over of an escape or of a character.
-fn is_torn(rest: &str) -> bool {
-    rest.chars().all(|character| {
-        character.is_ascii_hexdigit()
-            || matches!(
-                character,
-                '\\' | '%'
-                    | '/'
-                    | '"'
-                    | '\''
-                    | 'u'
-                    | 'x'
-                    | 'n'
-                    | 'r'
-                    | 't'
-                    | '{'
-                    | '}'
-                    | '\u{fffd}'
-            )
-    })
-}
-
-/// Whether a text can be out of the name between `&` and `;`.
-fn is_name(rest: &str) -> bool {
-    let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '#' | '&');
-    rest.chars().all(plain)
+    let cut = text[..at].trim_end_matches('\u{fffd}');
+    MARKS
+        .iter()
+        .any(|mark| cut.ends_with(mark))
+        .then_some(cut.len())
 }

@@ -1,17 +1,13 @@
 //! Hiding secrets in everything that leaves the program: values the suite resolved from the environment and
 //! that its author marked as secret by their use (headers, tokens, `env` values from `${VAR}`). How a secret may be
-//! written is known in `layers` and `encoded`, what a cut leaves over of it in `find`.
+//! written is known in `forms`, what a cut leaves over of it in `find`.
 
-mod encoded;
 mod find;
-mod layers;
+mod forms;
 
 use std::{cmp::Reverse, ops::Range};
 
-use self::{
-    encoded::Joined,
-    layers::{Escapes, Layer},
-};
+use self::forms::Joined;
 
 /// What stands in a text instead of a secret.
 pub(crate) const MASK: &str = "***";
@@ -21,9 +17,6 @@ pub(crate) const SHORTEST_BYTES: usize = 4;
 
 /// What the middle of a value is called, of which nobody can say which value it is.
 const PART: &str = "?";
-
-/// How often the escapes of a text are undone: a frame may hold JSON that holds JSON.
-const LAYERS: usize = 5;
 
 /// The values that must not be shown.
 #[derive(Debug, Clone, Default)]
@@ -85,26 +78,26 @@ impl Secrets {
         }
         let quoted = serde_json::Value::from(part).to_string();
         add_new(&mut self.forms, &quoted[1..quoted.len() - 1]);
-        for (text, name) in encoded::whole(part) {
+        for (text, name) in forms::whole(part) {
             add_new(&mut self.forms, &text);
             self.add_known(text, format!("{label}={name}"), Lines::Wrapped);
         }
-        for (text, name) in encoded::within(part) {
+        for (text, name) in forms::within(part) {
             self.add_known(text, format!("{label}={name}"), Lines::Wrapped);
         }
         if part.contains(' ') {
-            let query = part.replace(' ', "+");
-            add_new(&mut self.forms, &query);
-            self.add_known(query, format!("{label}=query"), Lines::Whole);
+            add_new(&mut self.forms, &part.replace(' ', "+"));
         }
         add_new(&mut self.forms, part);
-        self.add_known(part.to_owned(), label, Lines::Whole);
+        for text in forms::escaped(part) {
+            self.add_known(text, label.clone(), Lines::Whole);
+        }
     }
 
     /// Adds a token of GitHub's, also as git sends it.
     pub(crate) fn add_token(&mut self, token: &str) {
         self.add_named("GITHUB_TOKEN", token);
-        let [(sent, _), _] = encoded::whole(&format!("x-access-token:{token}"));
+        let [(sent, _), _] = forms::whole(&format!("x-access-token:{token}"));
         self.add_named("GITHUB_TOKEN=git", &sent);
     }
 
@@ -183,47 +176,25 @@ impl Secrets {
 
     /// Tells where secrets stand, and which; places may overlap.
     fn places<'a>(&'a self, text: &str, hide: Hide<'_, 'a>) {
-        if self.known.is_empty() {
-            return;
-        }
-        let first = Layer::first(text);
-        self.look(&first, hide);
-        let mut looked_at: Vec<Layer<'_>> = Vec::new();
-        for escapes in Escapes::WAYS {
-            let mut layer = first.below(escapes);
-            for _ in 1..LAYERS {
-                let Some(known) = layer else { break };
-                layer = known.below(escapes);
-                if looked_at.iter().all(|it| it.text != known.text) {
-                    self.look(&known, hide);
-                    looked_at.push(known);
-                }
-            }
-        }
-    }
-
-    /// Tells where secrets stand in one layer of a text.
-    fn look<'a>(&'a self, layer: &Layer<'_>, hide: Hide<'_, 'a>) {
         for known in &self.known {
-            find::find(&layer.text, &known.text, |part| {
-                hide(layer.place(part), Some(known));
-            });
+            find::find(text, &known.text, |part| hide(part, Some(known)));
         }
         let all = || self.known.iter().map(|known| known.text.as_str());
-        find::find_between(&layer.text, all, |part| hide(layer.place(part), None));
-        let Some(joined) = Joined::of(&layer.text) else {
+        find::find_between(text, all, |part| hide(part, None));
+        let wrapped = || self.known.iter().filter(|it| it.lines == Lines::Wrapped);
+        if wrapped().next().is_none() {
+            return;
+        }
+        let Some(joined) = Joined::of(text) else {
             return;
         };
-        let wrapped = || self.known.iter().filter(|it| it.lines == Lines::Wrapped);
         for known in wrapped() {
             find::find(&joined.text, &known.text, |part| {
-                hide(layer.place(joined.place(part)), Some(known));
+                hide(joined.place(part), Some(known));
             });
         }
         let all = || wrapped().map(|known| known.text.as_str());
-        find::find_between(&joined.text, all, |part| {
-            hide(layer.place(joined.place(part)), None);
-        });
+        find::find_between(&joined.text, all, |part| hide(joined.place(part), None));
     }
 }
 
@@ -396,17 +367,13 @@ mod tests {
             assert_eq!(secrets.mask(text), wanted, "{text}");
         };
         let url = "p%26%3C%C3%B6%3E%2F%22%5C%F0%9F%98%80%27word";
-        let lower = "p&%3c%c3%b6%3e/%22%5c%f0%9f%98%80'word";
+        let lower = "p%26%3c%c3%b6%3e/%22%5c%f0%9f%98%80%27word";
         let markup = "p&amp;&lt;ö&gt;/&quot;\\😀&#39;word";
-        let numbers = "p&#38;&#x3C;&#246;&#x3e;&#47;&#34;&#92;&#128512;&apos;word";
-        for text in [url, lower, markup, numbers] {
+        for text in [url, lower, markup] {
             case(UGLY, &format!("?a={text}&b"), "?a=***&b");
             case(UGLY, &format!("?a=…{}", &text[7..]), "?a=…***");
             let json = serde_json::Value::from(text).to_string();
             case(UGLY, &json, "\"***\"");
-            case(UGLY, &json.replace('&', "\\u0026"), "\"***\"");
-            case(UGLY, &text.replace('&', "&amp;"), "***");
-            case(UGLY, &text.replace('%', "%25"), "***");
             for cut in (20..text.len()).filter(|at| text.is_char_boundary(*at)) {
                 case(UGLY, &format!("x {}… y", &text[..cut]), "x ***… y");
             }
@@ -414,13 +381,9 @@ mod tests {
         case("first second&third", "?a=first+second%26third", "?a=***");
         case("first second+third", "?a=first+second%2Bthird", "?a=***");
         case("first second", "?a=first%20second", "?a=***");
-        case("a+b/c=d", "x-a%2Bb%2fc%3Dd", "x-***");
+        case("a+b/c=d", "x-a%2Bb%2Fc%3Dd", "x-***");
         case("pass&word", "pass&am…", "***…");
         case("pass%word", "pass%2…", "***…");
-        // What looks like an escape is the secret's own.
-        case("100%25&amp;\"x", r#""100%25&amp;\"x""#, "\"***\"");
-        case("100%41&\"x", "100%41&amp;&quot;x", "***");
-        case("100&lt;\"x", "100%26lt%3B%22x", "***");
     }
 
     /// A secret of many kinds of characters.
@@ -436,12 +399,12 @@ mod tests {
     fn a_secret_is_hidden_in_every_json() {
         let go = r#"p\u0026\u003cö\u003e/\"\\😀'word"#;
         let php = r#"p&<\u00f6>\/\"\\\ud83d\ude00'word"#;
-        let python = r#"p&<\u00F6>/\"\\\uD83D\uDE00'word"#;
+        let python = r#"p&<\u00f6>/\"\\\ud83d\ude00'word"#;
         for json in [go, php, python] {
             let read: String = serde_json::from_str(&format!("\"{json}\"")).unwrap();
             assert_eq!(read, UGLY, "{json}");
             let mut text = format!(r#"{{"a":"x {json} y"}}"#);
-            for depth in 0..4 {
+            for depth in 0..3 {
                 let masked = ugly().mask(&text);
                 assert!(
                     masked.contains("x *** y"),
@@ -470,15 +433,15 @@ mod tests {
     #[test]
     fn a_cut_may_go_through_an_escape() {
         let secrets = ugly();
-        let json = r#"p\u0026\u003c\u00f6\u003e\/\"\\\ud83d\ude00\u0027word"#;
-        for cut in r"p\u0026\u003c\u00f6".len()..json.len() {
+        let json = r#"p&<\u00f6>\/\"\\\ud83d\ude00'word"#;
+        for cut in r"p&<\u00f6".len()..json.len() {
             assert_eq!(
                 secrets.mask(&format!("x {}… y", &json[..cut])),
                 "x ***… y",
                 "{cut}"
             );
         }
-        for cut in 1..json.len() - r"\u0027word".len() {
+        for cut in 1..json.len() - r"'word".len() {
             assert_eq!(
                 secrets.mask(&format!("x …{}", &json[cut..])),
                 "x …***",

@@ -41,7 +41,7 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
     };
     match json::document_or_structured(reply) {
         Ok(document) => {
-            let verdict = against(&ask, (&rule.schema, "the schema"), (&document, "$"));
+            let verdict = against(&ask, &rule.schema, (&document, "$"));
             let verdict = json::verdict_beside_others(&ask, reply, verdict);
             match json::beside(reply, &document, seen.proof) {
                 Some(structured) if !matches!(verdict, Verdict::Held) => {
@@ -56,7 +56,7 @@ pub(super) fn json_schema(rule: &SchemaRule, seen: &Observation) -> Verdict {
 
 /// The verdict on a text that does not satisfy a schema, given the structured content, which is another document.
 fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -> Verdict {
-    let of_structured = against(ask, (&rule.schema, "the schema"), (structured, "$"));
+    let of_structured = against(ask, &rule.schema, (structured, "$"));
     match (of_text, of_structured) {
         (_, Verdict::Held) | (Verdict::Held, Verdict::Missed(_)) => Verdict::Held,
         (Verdict::Missed(mut mismatches), Verdict::Missed(others)) => {
@@ -83,27 +83,18 @@ fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -
 pub(super) fn satisfies_some(rule: &SchemaRule, text: &str) -> bool {
     let ask = ask_schema(rule);
     let holds = |value: &Value| {
-        let verdict = against(&ask, (&rule.schema, "the schema"), (value, "$"));
+        let verdict = against(&ask, &rule.schema, (value, "$"));
         !matches!(verdict, Verdict::Missed(_))
     };
     json_text::values(text).iter().any(holds)
 }
 
-/// A document against a schema, called so; `root` is how the document's root is written.
-fn against(
-    ask: &Ask,
-    (schema, called): (&Schema, &str),
-    (document, root): (&Value, &str),
-) -> Verdict {
+/// A document against a schema; `root` is how the document's root is written.
+fn against(ask: &Ask, schema: &Schema, (document, root): (&Value, &str)) -> Verdict {
     if !is_calculable(document) {
         return Verdict::Unknowable(format!(
             "the answer holds a number of more than {MOST_DIGITS} digits, written out, \
              which no schema can be checked against"
-        ));
-    }
-    if !schema.is_bearable(document) {
-        return Verdict::Unknowable(format!(
-            "{called} takes more steps for this answer than are made here"
         ));
     }
     let violations = match violations(schema, document) {
@@ -150,7 +141,7 @@ fn violations(schema: &Schema, document: &Value) -> Result<Vec<Violation>, Undec
         }
         violations.push(Violation {
             place,
-            message: text::head(&schema.told(&error), 200),
+            message: text::head(&error.to_string(), 200),
             value: error.instance().as_ref().clone(),
         });
     }
@@ -202,11 +193,7 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         return Verdict::Missed(vec![without_structured(&ask, reply)]);
     };
     match usable(&ask, schema) {
-        Ok(schema) => against(
-            &ask,
-            (&schema, "the declared schema"),
-            (structured, "structuredContent"),
-        ),
+        Ok(schema) => against(&ask, &schema, (structured, "structuredContent")),
         Err(verdict) => verdict,
     }
 }
@@ -261,13 +248,8 @@ fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
         NoValidator::Remote(reason) => Verdict::Unknowable(format!(
             "the declared schema refers to a document that is not fetched: {reason}"
         )),
-        NoValidator::TooDeep => Verdict::Unknowable(
-            "the declared schema goes deeper, through its references, than is followed here"
-                .to_owned(),
-        ),
-        NoValidator::PatternsTooLarge => Verdict::Unknowable(
-            "the patterns of the declared schema take more memory together than they get here"
-                .to_owned(),
+        NoValidator::TooLarge => Verdict::Unknowable(
+            "the declared schema has more references than are followed".to_owned(),
         ),
     })
 }
@@ -296,17 +278,14 @@ pub(super) enum NoValidator {
     Invalid(String),
     /// It refers to another document.
     Remote(String),
-    /// Too many schemas lie within each other.
-    TooDeep,
-    /// Its patterns take too much memory together.
-    PatternsTooLarge,
+    /// It has more references than are followed.
+    TooLarge,
 }
 
 /// Compiles a schema that a server declares.
 fn compile(schema: &Value) -> Result<Schema, NoValidator> {
     json_schema::compile(schema).map_err(|error| match error {
-        NotCompiled::TooDeep => NoValidator::TooDeep,
-        NotCompiled::PatternsTooLarge => NoValidator::PatternsTooLarge,
+        NotCompiled::TooLarge => NoValidator::TooLarge,
         NotCompiled::Invalid(error) => {
             let reason = text::head(&error.message, 200);
             if error.is_elsewhere {
@@ -332,14 +311,11 @@ pub(in crate::check) fn first_violation(
     document: &Value,
 ) -> Option<String> {
     let declared = declared(catalog, tool, key)?;
-    if json_schema::is_plainly_satisfied(declared, document) {
-        return None;
-    }
     // Compiled once for the catalog.
     let schema = catalog
         .schemas
         .compiled(tool, key, || compile(declared).ok())?;
-    if !is_calculable(document) || !schema.is_bearable(document) {
+    if !is_calculable(document) {
         return None;
     }
     let violation = violations(&schema, document).ok()?.into_iter().next()?;
