@@ -4,7 +4,6 @@
 use std::{
     fs, io,
     os::fd::OwnedFd,
-    panic,
     sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -18,9 +17,6 @@ const KEPT: Duration = Duration::from_hours(24 * 365);
 /// Open files that a runtime needs, those of signals, of a server and of removing its files included.
 const FILES: usize = 12;
 
-/// Bytes of stack for work that may go deep: what the first thread of a process usually has.
-const STACK: usize = 8 << 20;
-
 /// How long a thread that has ended may count as one.
 const LINGERING: Duration = Duration::from_secs(1);
 
@@ -29,26 +25,19 @@ pub(super) fn of_this_thread() -> io::Result<Runtime> {
     made(Builder::new_current_thread(), 1)
 }
 
-/// A runtime of so many threads, or of this one where they are not to be had, and one more for a server.
-pub(super) fn of_threads(threads: usize) -> io::Result<Runtime> {
-    let mut builder = Builder::new_multi_thread();
-    builder.worker_threads(threads);
-    made(builder, threads + 2).or_else(|_| of_this_thread())
-}
-
-/// Does work that keeps a core busy on a thread that ends with it, where the system lets us have one: how busy a thread
-/// was is held against it. Linux places the servers that it starts later on another core, beside those of another
-/// thread, and goes on so for as long as both have servers: of two cores a fifth was idle for a whole run.
-pub(super) fn apart<T: Send>(work: impl Fn() -> T + Sync) -> T {
-    thread::scope(|scope| {
-        let beside = thread::Builder::new().stack_size(STACK);
-        match beside.spawn_scoped(scope, &work) {
-            Ok(done) => done
-                .join()
-                .unwrap_or_else(|panic| panic::resume_unwind(panic)),
-            Err(_) => work(),
+/// A runtime for so many jobs on so many cores: two threads where there are two jobs, and beyond that half of the cores,
+/// because the servers need the others. One thread where the system refuses more.
+pub(super) fn of_jobs(jobs: usize, cores: usize) -> io::Result<Runtime> {
+    let most = cores.div_ceil(2).max(2).min(cores);
+    match jobs.min(most) {
+        0 | 1 => of_this_thread(),
+        threads => {
+            let mut builder = Builder::new_multi_thread();
+            builder.worker_threads(threads);
+            // One more for blocking work, and one for a server.
+            made(builder, threads + 2).or_else(|_| of_this_thread())
         }
-    })
+    }
 }
 
 fn made(mut builder: Builder, needed: usize) -> io::Result<Runtime> {

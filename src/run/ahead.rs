@@ -1,101 +1,151 @@
-//! Servers that are started before it is their jobs' turn to talk: which ones, and how a job waits for its turn. Who
-//! gets a slot when is `slots`'.
+//! How many jobs do what at once: those that talk to their servers, those whose containers are started meanwhile, and
+//! those whose servers are closed meanwhile.
 
-use std::{future::pending, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
 
-use super::{image, job::Shared};
+use super::job::Shared;
 use crate::{
     plan::job::Planned,
     script::subject::Needs,
     suite::model::{container::Container, server::Target},
 };
 
-/// How long the next job waits for a server to be gone, where one is to run at a time.
+/// How long the next job waits for the server of this one to be gone, where one runs at a time.
 const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// How long it waits where several may run. One that ends at once does so on the core that the next would start on:
-/// begun beside it, two starts meet on one core while another is idle, which costs a sixth of a run of small servers.
+/// How long it waits where several run: most servers end within this time, and two starts on one core while another
+/// core is idle cost more.
 const TO_END_AT_ONCE: Duration = Duration::from_millis(5);
 
-/// The right of a job to talk to its server.
+/// The limits of a run, as semaphores, which serve those that wait in their order.
+#[derive(Debug)]
+pub(super) struct Slots {
+    /// Jobs that have begun and have not given back their slots: twice as many as may talk.
+    begun: Arc<Semaphore>,
+    /// Jobs that talk.
+    talking: Arc<Semaphore>,
+    /// Jobs whose servers are closed beside others that talk.
+    closing: Semaphore,
+    /// Cancelled when no job gets a slot any more.
+    stopped: CancellationToken,
+}
+
+/// The right of a job to talk to its server. Permits are given back when it is dropped.
 #[derive(Debug)]
 pub(super) enum Slot {
-    /// It has it.
-    Held,
-    /// It will be told.
-    Awaited(oneshot::Receiver<()>),
-    /// It will never have it: the job is not wanted any more.
+    /// The job has it. For what is not limited there is no permit.
+    Held(Option<[OwnedSemaphorePermit; 2]>),
+    /// The job has begun, with this permit, and waits for the right.
+    Awaited(Arc<Slots>, OwnedSemaphorePermit),
+    /// The job has given it back, or will not get it because the run has stopped.
     CalledOff,
 }
 
-/// What became of waiting.
+/// What became of waiting for a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The job may talk.
     Ours,
-    /// It is not wanted any more.
+    /// The run has stopped.
     CalledOff,
 }
 
-impl Slot {
-    /// Waits for the slot. May be cancelled at any moment.
-    pub(super) async fn turn(&mut self) -> Turn {
-        loop {
-            match self {
-                Self::Held => return Turn::Ours,
-                Self::CalledOff => return Turn::CalledOff,
-                Self::Awaited(told) => {
-                    *self = match told.await {
-                        Ok(()) => Self::Held,
-                        Err(_) => Self::CalledOff,
-                    };
-                }
-            }
+impl Slots {
+    /// Slots for so many jobs at once, until `stopped` is cancelled.
+    pub(super) fn new(jobs: usize, stopped: CancellationToken) -> Arc<Self> {
+        let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS / 2);
+        Arc::new(Self {
+            begun: Arc::new(Semaphore::new(jobs * 2)),
+            talking: Arc::new(Semaphore::new(jobs)),
+            closing: Semaphore::new(jobs),
+            stopped,
+        })
+    }
+
+    /// Waits until one more job may begin. Cancel-safe.
+    pub(super) async fn begin(self: &Arc<Self>) -> Slot {
+        match Arc::clone(&self.begun).acquire_owned().await {
+            Ok(begun) => Slot::Awaited(Arc::clone(self), begun),
+            Err(_) => Slot::CalledOff,
         }
     }
 
-    /// Waits until the job is not wanted any more; one that has its slot always is.
+    /// Waits until one more server may be closed beside the jobs that talk.
+    pub(super) async fn room_to_close(&self) -> Option<SemaphorePermit<'_>> {
+        self.closing.acquire().await.ok()
+    }
+
+    /// No job gets a slot any more.
+    pub(super) fn stop(&self) {
+        self.stopped.cancel();
+    }
+}
+
+impl Slot {
+    /// Waits for the slot. Cancel-safe.
+    pub(super) async fn turn(&mut self) -> Turn {
+        if let Self::Awaited(slots, _) = self {
+            let talking = tokio::select! {
+                biased;
+                () = slots.stopped.cancelled() => None,
+                permit = Arc::clone(&slots.talking).acquire_owned() => permit.ok(),
+            };
+            *self = match (std::mem::replace(self, Self::CalledOff), talking) {
+                (Self::Awaited(_, begun), Some(talking)) => Self::Held(Some([begun, talking])),
+                (Self::Held(_) | Self::Awaited(..) | Self::CalledOff, _) => Self::CalledOff,
+            };
+        }
+        match self {
+            Self::Held(_) => Turn::Ours,
+            Self::Awaited(..) | Self::CalledOff => Turn::CalledOff,
+        }
+    }
+
+    /// Lets other jobs begin and talk.
+    pub(super) fn give_back(&mut self) {
+        if let Self::Held(permits) = std::mem::replace(self, Self::CalledOff) {
+            drop(permits);
+        }
+    }
+
+    /// Waits until the run has stopped, for a job that has no slot. With a slot it runs to its end.
     pub(super) async fn called_off(&mut self) {
-        match self.turn().await {
-            Turn::Ours => pending().await,
-            Turn::CalledOff => {}
+        match self {
+            Self::Held(_) => pending().await,
+            Self::Awaited(slots, _) => slots.stopped.cancelled().await,
+            Self::CalledOff => {}
         }
     }
 
     /// Whether it is still waited for.
     pub(super) fn is_awaited(&self) -> bool {
         match self {
-            Self::Awaited(_) => true,
-            Self::Held | Self::CalledOff => false,
+            Self::Awaited(..) => true,
+            Self::Held(_) | Self::CalledOff => false,
         }
     }
 }
 
-/// Whether the server of a job can be started while others talk: nothing is talked to before its turn, and there is
-/// nothing to wait for but the start. Processes are not: they see each other, and the time that one takes to start, for
-/// which its deadline is there too, would count in some places of a suite and not in others.
+/// Whether the server of a job can be started while others talk: a container that shares nothing. Processes see each
+/// other, and the time that one takes to start, which counts against its deadline, would depend on its place in the suite.
 pub(super) fn can_start(planned: &Planned, shared: &Shared) -> bool {
     match planned.assertion.needs {
         Needs::Nothing | Needs::Url => return false,
         Needs::Fresh | Needs::Session => {}
     }
-    if shared.lane(planned).is_some() {
-        return false;
-    }
     match &planned.terms.server.target {
-        // Nobody can tell that it is there.
         Target::Container { container, .. } => {
-            is_its_own(container) && image::is_there(planned, shared)
+            is_its_own(container) && shared.lane(planned).is_none()
         }
         Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => false,
     }
 }
 
-/// How long the next job waits for the server of this one to be gone. Processes see each other's files, locks and
-/// ports, so where one is to run at a time, one that ends as it should is not met by the next; for one that will not
-/// end nobody waits.
+/// How long a job that has nothing left but the end of its server keeps its slot. Processes see each other's files, locks
+/// and ports: where one runs at a time, the next must not meet one that ends as it should.
 pub(super) fn before_the_next(planned: &Planned, jobs: usize) -> Option<Duration> {
     match planned.terms.server.target {
         Target::Process(_) | Target::Builtin { .. } => Some(match jobs {
@@ -106,8 +156,8 @@ pub(super) fn before_the_next(planned: &Planned, jobs: usize) -> Option<Duration
     }
 }
 
-/// Whether a server in the container can reach nothing that a server of another job can see: no network, and nothing
-/// mounted that it may write to.
+/// Whether a server in the container can reach nothing that a server of another job can see: it has no network, and
+/// nothing mounted that it may write to.
 fn is_its_own(container: &Container) -> bool {
     let alone = container
         .network
@@ -120,9 +170,10 @@ fn is_its_own(container: &Container) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use tokio::{sync::oneshot, time::timeout};
+    use tokio::time::timeout;
+    use tokio_util::sync::CancellationToken;
 
-    use super::{Slot, Turn, is_its_own};
+    use super::{Slot, Slots, Turn, is_its_own};
     use crate::suite::model::container::{Container, Mount, MountSource};
 
     #[test]
@@ -152,25 +203,41 @@ mod tests {
         case(mounted(volume(), true), false);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_job_hears_of_its_turn_and_that_none_will_come() {
-        let (tell, told) = oneshot::channel();
-        let mut slot = Slot::Awaited(told);
-        let soon = Duration::from_secs(1);
-        assert!(timeout(soon, slot.called_off()).await.is_err());
-        assert!(slot.is_awaited());
-        tell.send(()).unwrap();
-        assert!(
-            timeout(soon, slot.called_off()).await.is_err(),
-            "it is wanted"
-        );
-        assert!(!slot.is_awaited());
-        assert_eq!(slot.turn().await, Turn::Ours);
+    /// Longer than anything that does not wait.
+    const SOON: Duration = Duration::from_secs(1);
 
-        let (tell, told) = oneshot::channel();
-        let mut slot = Slot::Awaited(told);
-        drop(tell);
-        slot.called_off().await;
-        assert_eq!(slot.turn().await, Turn::CalledOff);
+    #[tokio::test(start_paused = true)]
+    async fn twice_as_many_begin_as_talk_and_each_slot_goes_to_the_next() {
+        let slots = Slots::new(2, CancellationToken::new());
+        let mut begun = Vec::new();
+        while let Ok(slot) = timeout(SOON, slots.begin()).await {
+            begun.push(slot);
+        }
+        assert_eq!(begun.len(), 4);
+        let mut talk = 0;
+        for slot in &mut begun {
+            assert!(timeout(SOON, slot.called_off()).await.is_err());
+            talk += usize::from(timeout(SOON, slot.turn()).await == Ok(Turn::Ours));
+        }
+        assert_eq!(talk, 2);
+        assert!(!begun[1].is_awaited() && begun[2].is_awaited());
+        begun[0].give_back();
+        assert_eq!(begun[2].turn().await, Turn::Ours);
+        assert!(timeout(SOON, slots.begin()).await.is_ok());
+        let one = Slots::new(0, CancellationToken::new());
+        assert_eq!(one.begin().await.turn().await, Turn::Ours, "at least one");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_job_gets_a_slot_once_the_run_has_stopped() {
+        let interrupt = CancellationToken::new();
+        let slots = Slots::new(1, interrupt.child_token());
+        let [mut talks, mut waits] = [slots.begin().await, slots.begin().await];
+        assert_eq!(talks.turn().await, Turn::Ours);
+        interrupt.cancel();
+        waits.called_off().await;
+        drop(talks);
+        assert_eq!(waits.turn().await, Turn::CalledOff);
+        assert_eq!(Slot::Held(None).turn().await, Turn::Ours);
     }
 }

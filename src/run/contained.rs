@@ -79,6 +79,7 @@ impl Contained<'_> {
             ServerContainer::start(crew, &wanted, self.clock, job.planned.terms.timeout).await
         };
         let started = tokio::select! {
+            biased;
             started = Box::pin(starting) => started,
             () = shared.options.interrupt.cancelled() => {
                 crew.hurry();

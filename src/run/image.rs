@@ -16,7 +16,6 @@ use crate::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::event::{Event, News},
     plan::job::Planned,
-    run::scheduler::Message,
     script::template::Bindings,
     suite::model::{
         container::Container,
@@ -43,15 +42,12 @@ pub(super) async fn of(
             Told::Begun(what) => (what, News::Begun),
             Told::Going(what) => (what, News::Going),
         };
-        shared.tell(Message::Progress(Event::Preparing { what, news }));
+        shared.tell(Event::Preparing { what, news });
     };
     // Interrupted, it first ends what it began.
     let interrupt = &shared.options.interrupt;
     match Box::pin(containers.image((&source, start), &tell, interrupt)).await {
-        Ok(image) => {
-            shared.tell(Message::ImageThere);
-            Ok(Some(image))
-        }
+        Ok(image) => Ok(Some(image)),
         Err(ImageError::Interrupted) => Err(Disruption::new(
             DisruptionKind::Interrupted,
             Phase::Place,
@@ -70,18 +66,6 @@ pub(super) async fn of(
             })
         }
     }
-}
-
-/// Whether the job need not wait for its image: it was made ready before.
-pub(super) fn is_there(planned: &Planned, shared: &Shared) -> bool {
-    let Target::Container { container, program } = &planned.terms.server.target else {
-        return false;
-    };
-    let (Some(source), Some(containers)) = (container.source(), &shared.options.containers) else {
-        return false;
-    };
-    first_start(planned, shared, container, program)
-        .is_ok_and(|start| containers.has_image(&source, start.as_ref()))
 }
 
 /// How the server of the job is started, for an image that is started once before it is kept.

@@ -1,72 +1,79 @@
-//! One job from its first attempt to its outcome: attempts until one is not red, closing beside the next job
-//! where no further attempt depends on it, and the outcome that every report is made of.
+//! One job from its first attempt to its outcome: attempts until one is not red, the end of the last one's server beside
+//! the next job, and the outcome that every report is made of.
 
 use std::{
     collections::HashMap,
     pin::Pin,
-    sync::{Arc, PoisonError, Weak},
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, mpsc::UnboundedSender},
     task::JoinSet,
-    time::{Instant, timeout},
+    time::{Instant, sleep},
 };
 
 use super::{
     AfterFailure, Narration, RunOptions, Servers, WireKept,
-    ahead::{self, Slot, Turn},
+    ahead::{self, Slot, Slots, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
     judge::Judgement,
     judging::judged,
     live::Live,
     parked::Parked,
-    reuse,
-    scheduler::{Board, Message},
-    shown,
+    reuse, shown,
     survey::AfterCalls,
 };
 use crate::{
     isolate::{pace::Until, process::Inherited},
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::{
+        Timings,
+        disruption::{Disruption, DisruptionKind, Phase},
+        process::StderrTail,
+    },
     outcome::{
         EarlierAttempt, Outcome, Status,
         event::{Event, JobIndex},
     },
-    plan::job::{Job, Planned, RunJob, Work},
+    plan::{
+        Plan,
+        job::{Job, Planned, RunJob, Work},
+    },
 };
 
 /// What the jobs of a run share.
 pub(super) struct Shared {
+    pub(super) plan: Plan,
     pub(super) options: RunOptions,
+    /// How many jobs do what at once.
+    pub(super) slots: Arc<Slots>,
     /// The environment, as servers take it over.
     pub(super) inherited: Arc<Inherited>,
     pub(super) catalogs: Catalogs,
     pub(super) after_calls: AfterCalls,
     /// Servers that wait for the next assertion of their lane.
-    pub(super) live: Mutex<HashMap<String, Parked>>,
+    live: Mutex<HashMap<String, Parked>>,
     /// What stays on the machine because it could not be removed.
     left: std::sync::Mutex<Vec<String>>,
-    /// Who is told what jobs do, and starts others.
-    pub(super) board: Board,
-    /// For the jobs that are started.
-    own: Weak<Self>,
+    /// What jobs tell while they run.
+    events: UnboundedSender<Event>,
 }
 
 impl Shared {
-    pub(super) fn new(options: RunOptions, board: Board) -> Arc<Self> {
-        Arc::new_cyclic(|own| Self {
+    pub(super) fn new(plan: Plan, options: RunOptions, events: UnboundedSender<Event>) -> Self {
+        Self {
+            plan,
+            slots: Slots::new(options.jobs, options.interrupt.child_token()),
             inherited: Arc::new(Inherited::new(&options.environment)),
             options,
             catalogs: Catalogs::default(),
             after_calls: AfterCalls::default(),
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
-            board,
-            own: Weak::clone(own),
-        })
+            events,
+        }
     }
 
     /// The lane of a job: jobs that must not overlap.
@@ -137,11 +144,10 @@ impl Shared {
         }
     }
 
-    pub(super) fn tell(&self, message: Message) {
-        // Who tells something has it from someone.
-        if let Some(own) = self.own.upgrade() {
-            self.board.tell(message, &own);
-        }
+    /// Tells whoever watches the run.
+    pub(super) fn tell(&self, event: Event) {
+        // The receiver is there until every job has ended.
+        let _ = self.events.send(event);
     }
 }
 
@@ -156,99 +162,104 @@ pub(super) struct Teller<'a> {
 impl Teller<'_> {
     /// The next phase begins.
     pub(super) fn phase(self, phase: Phase) {
-        if let (Narration::Phases, Some(job)) = (self.shared.options.narration, self.job) {
-            let reached = Event::PhaseReached { job, phase };
-            self.shared.tell(Message::Progress(reached));
-        }
+        self.narrate(|job| Event::PhaseReached { job, phase });
     }
 
-    /// The job needs its slot no longer.
-    fn slot_free(self) {
-        if let Some(job) = self.job {
-            self.shared.tell(Message::SlotFree(job));
-        }
-    }
-
-    /// Waits until the job may talk to its server; there is nothing left to do before.
+    /// Waits until the job may talk to its server, which is when it is said to have started.
     pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
-        if let (true, Some(job)) = (slot.is_awaited(), self.job) {
-            self.shared.tell(Message::Ready(job));
+        let was_awaited = slot.is_awaited();
+        let turn = slot.turn().await;
+        if was_awaited && turn == Turn::Ours {
+            self.narrate(|job| Event::JobStarted {
+                job,
+                case: Arc::clone(&self.shared.plan.jobs[job].case),
+            });
         }
-        slot.turn().await
+        turn
+    }
+
+    fn narrate(self, event: impl FnOnce(JobIndex) -> Event) {
+        if let (Narration::Phases, Some(job)) = (self.shared.options.narration, self.job) {
+            self.shared.tell(event(job));
+        }
     }
 }
 
 /// Runs a job to its outcome; `None` for one that was called off before it had a slot.
 pub(super) async fn carry_out(
     index: JobIndex,
-    job: &Job,
     shared: &Shared,
-    mut slot: Slot,
+    slot: &mut Slot,
 ) -> Option<Box<Outcome>> {
+    let job = &shared.plan.jobs[index];
     let Work::Run(planned) = &job.work else {
         return Some(Box::new(blank(job, Status::Skip)));
     };
-    let work = &Arc::new(RunJob {
-        planned: planned.clone(),
-        body: Arc::clone(&planned.assertion.body),
-    });
     let teller = Teller {
         job: Some(index),
         shared,
     };
-    let mut earlier = Vec::new();
+    if !ahead::can_start(planned, shared) && teller.turn(slot).await == Turn::CalledOff {
+        return None;
+    }
+    let work = &Arc::new(RunJob {
+        planned: planned.clone(),
+        body: Arc::clone(&planned.assertion.body),
+    });
+    let (mut number, mut earlier) = (1, Vec::new());
     loop {
-        let attempt_number = u32::try_from(earlier.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1);
-        let last = attempt_number > work.planned.terms.retries;
-        let attempted = attempt::attempt(work, shared, teller, &mut slot).await;
-        // What went wrong ahead of its turn is told in its turn.
-        match teller.turn(&mut slot).await {
-            Turn::Ours => {}
-            Turn::CalledOff => {
-                Box::pin(attempted.call_off(shared)).await;
-                return None;
-            }
+        let last = number > work.planned.terms.retries;
+        let attempted = attempt::attempt(work, shared, teller, slot).await;
+        // A failure ahead of the job's turn counts in its turn.
+        if teller.turn(slot).await == Turn::CalledOff {
+            Box::pin(attempted.call_off(shared)).await;
+            return None;
         }
-        let mut closing = Box::pin(attempted.close(shared, work));
+        let closing = Box::pin(attempted.close(shared, work));
         let seen = match shared.options.after_failure {
             AfterFailure::GoOn if last => {
                 let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
-                beside_the_next(closing.as_mut(), patience, teller).await
+                beside_the_next(closing, patience, (shared, slot)).await
             }
-            // Whoever got the slot now would talk before it is known whether this one is red.
+            // The slot is kept until it is known whether this attempt is red.
             AfterFailure::GoOn | AfterFailure::Stop => closing.await,
         };
         let (seen, judgement) = match judged(work, seen, shared).await {
             Ok(judged) => judged,
             Err(disruption) => return Some(Box::new(not_observed(job, disruption))),
         };
-        if !judgement.status.is_red() || last || shared.options.interrupt.is_cancelled() {
-            let kept = shared.options.wire;
-            let ending = Ending { earlier, kept };
-            return Some(Box::new(outcome(job, work, seen, judgement, ending)));
+        let mut outcome = outcome(job, work, seen, judgement, shared.options.wire);
+        if !outcome.status.is_red() || last || shared.options.interrupt.is_cancelled() {
+            outcome.earlier = earlier;
+            return Some(Box::new(outcome));
         }
-        earlier.push(earlier_attempt(job, work, seen, judgement));
-        shared.tell(Message::Progress(Event::Retrying {
+        earlier.push(earlier_attempt(outcome));
+        number += 1;
+        shared.tell(Event::Retrying {
             job: index,
-            attempt: attempt_number + 1,
-        }));
+            attempt: number,
+        });
     }
 }
 
-/// Closes while the next job has the slot already, but for the time that it is to wait for the end.
+/// Waits for an attempt to be closed; gives the slot back after a while, as soon as one more may be closed beside others.
 async fn beside_the_next(
-    mut closing: Pin<&mut impl Future<Output = Box<Attempted>>>,
+    mut closing: Pin<Box<impl Future<Output = Box<Attempted>>>>,
     patience: Option<Duration>,
-    teller: Teller<'_>,
+    (shared, slot): (&Shared, &mut Slot),
 ) -> Box<Attempted> {
-    if let Some(patience) = patience
-        && let Ok(seen) = timeout(patience, &mut closing).await
-    {
-        return seen;
-    }
-    teller.slot_free();
+    let room = async {
+        if let Some(patience) = patience {
+            sleep(patience).await;
+        }
+        shared.slots.room_to_close().await
+    };
+    let _room = tokio::select! {
+        biased;
+        seen = &mut closing => return seen,
+        room = room => room,
+    };
+    slot.give_back();
     closing.await
 }
 
@@ -265,7 +276,7 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
         reached: Phase::Place,
         earlier: Vec::new(),
         duration: Duration::ZERO,
-        timings: crate::observation::Timings::default(),
+        timings: Timings::default(),
         findings: Vec::new(),
         notes: Vec::new(),
         call: None,
@@ -273,7 +284,7 @@ pub(super) fn blank(job: &Job, status: Status) -> Outcome {
         revision: None,
         exit: None,
         container: None,
-        stderr: crate::observation::process::StderrTail::default(),
+        stderr: StderrTail::default(),
         wire: Vec::new(),
         shared_server: None,
         server_of: None,
@@ -287,18 +298,12 @@ pub(super) fn not_observed(job: &Job, disruption: Disruption) -> Outcome {
     outcome
 }
 
-/// What the outcome needs besides the last attempt.
-struct Ending {
-    earlier: Vec<EarlierAttempt>,
-    kept: WireKept,
-}
-
 fn outcome(
     job: &Job,
     work: &RunJob,
     seen: Box<Attempted>,
     judgement: Judgement,
-    ending: Ending,
+    kept: WireKept,
 ) -> Outcome {
     let red = judgement.status.is_red();
     let failed = judgement.disruption.as_ref();
@@ -306,12 +311,11 @@ fn outcome(
         .then(|| shown::call(work, &seen.observation, failed))
         .flatten();
     let observation = seen.observation;
-    let keep_wire = red || ending.kept == WireKept::OfAll;
+    let keep_wire = red || kept == WireKept::OfAll;
     Outcome {
         failures: judgement.failures,
         disruption: judgement.disruption,
         reached: observation.reached,
-        earlier: ending.earlier,
         duration: observation.timings.total,
         timings: observation.timings,
         findings: judgement.findings,
@@ -337,7 +341,7 @@ fn outcome(
         stderr: if red {
             observation.stderr
         } else {
-            crate::observation::process::StderrTail::default()
+            StderrTail::default()
         },
         wire: if keep_wire {
             observation.wire
@@ -350,25 +354,13 @@ fn outcome(
     }
 }
 
-fn earlier_attempt(
-    job: &Job,
-    work: &RunJob,
-    seen: Box<Attempted>,
-    judgement: Judgement,
-) -> EarlierAttempt {
-    let stderr = seen.observation.stderr.clone();
-    let duration = seen.observation.timings.total;
-    let ending = Ending {
-        earlier: Vec::new(),
-        kept: WireKept::OfRed,
-    };
-    let outcome = outcome(job, work, seen, judgement, ending);
+fn earlier_attempt(outcome: Outcome) -> EarlierAttempt {
     EarlierAttempt {
         status: outcome.status,
         detail: outcome.detail(),
         failures: outcome.failures,
-        duration,
-        stderr,
+        duration: outcome.duration,
+        stderr: outcome.stderr,
         container: outcome.container,
     }
 }

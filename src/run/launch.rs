@@ -10,7 +10,7 @@ use super::job::Shared;
 use crate::{
     isolate::{
         container::{body::Command, image::ReadyImage},
-        process::{Inherited, Loading, Lookup, ProcessSpec, StartFailure},
+        process::{Inherited, Lookup, ProcessSpec, StartFailure},
     },
     observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::{Bindings, Template, UnknownName},
@@ -159,12 +159,6 @@ pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
         lookup: match line.dialect {
             Dialect::Native => Lookup::ServerFirst,
             Dialect::Compat => Lookup::CallerOnly,
-        },
-        // A thread with one job has nobody else to talk to.
-        loading: if shared.options.jobs <= 1 + shared.options.beside.len() {
-            Loading::Here
-        } else {
-            Loading::Beside
         },
     }
 }

@@ -4,7 +4,6 @@ mod ahead;
 mod attempt;
 mod catalogs;
 mod contained;
-mod desks;
 mod image;
 mod inside;
 mod job;
@@ -14,7 +13,6 @@ pub(crate) mod launch;
 mod live;
 mod lookout;
 mod one_argument;
-mod ordered;
 mod overdue;
 mod parked;
 mod place;
@@ -22,14 +20,12 @@ mod queue;
 mod reuse;
 mod scheduler;
 mod shown;
-mod slots;
 mod surface;
 mod survey;
 mod trajectory;
 
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::{
@@ -48,8 +44,6 @@ use crate::{
 pub(crate) struct RunOptions {
     /// Jobs at once, at least 1.
     pub(crate) jobs: usize,
-    /// Threads that take jobs beside the one that the run is made on, each with a runtime of its own.
-    pub(crate) beside: Vec<Handle>,
     /// How observations are judged.
     pub(crate) rules: Rules,
     /// What the first red outcome means for the rest.
@@ -102,9 +96,9 @@ pub(crate) enum CatalogsWanted {
 /// How much a run tells of what goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Narration {
-    /// Starts and outcomes.
+    /// Outcomes, and what all wait for.
     Outcomes,
-    /// Phases too, for people who watch.
+    /// Starts and phases of jobs too, for people who watch.
     Phases,
 }
 

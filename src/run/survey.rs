@@ -245,7 +245,7 @@ fn elsewhere<'a>(planned: &'a Planned, shared: &'a Shared) -> Elsewhere<'a> {
     Box::pin(async move {
         let job = asking(planned);
         let teller = Teller { job: None, shared };
-        let mut attempted = attempt::attempt(&job, shared, teller, &mut Slot::Held).await;
+        let mut attempted = attempt::attempt(&job, shared, teller, &mut Slot::Held(None)).await;
         let surveyed = match attempted.live_and_well() {
             Some(live) => ask(live, &job.planned, shared).await.ok_or(None),
             None => Err(instead(&attempted)),

@@ -9,7 +9,6 @@ mod options;
 mod refusal;
 mod screen;
 mod signals;
-mod threads;
 
 use std::{
     cell::RefCell,
@@ -18,7 +17,8 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use self::threads::{Servers, Threads};
+use tokio::runtime::Runtime;
+
 pub(super) use self::{
     fixture::of_settings,
     options::{Chosen, Prepared, prepare},
@@ -50,6 +50,9 @@ use crate::{
 /// How many things that are left at the engine are named.
 const MOST_NAMED: usize = 10;
 
+/// How long work that cannot be cancelled is waited for when the run is over.
+const LAST_WORK: Duration = Duration::from_millis(100);
+
 /// Runs the plan and folds its events into the report, while the screen shows them.
 pub(super) fn execute(
     prepared: &mut Prepared,
@@ -72,8 +75,10 @@ pub(super) fn execute(
     if screen.has_bars() {
         options.narration = Narration::Phases;
     }
-    let threads = threads_for(needs_engine, options.jobs, prepared.cores())?;
-    options.beside = threads.beside();
+    let runtime = runtime::of_jobs(options.jobs, prepared.cores()).map_err(|error| {
+        let message = format!("the run could not be started: {error}");
+        Refusal::new(ExitCode::CouldNotRun, message)
+    })?;
     let context = screen.context().clone();
     let stage = RefCell::new(Stage {
         recorder,
@@ -82,7 +87,7 @@ pub(super) fn execute(
         out: screen.stdout(),
     });
     let unhindered = Unhindered::begin();
-    let ran = unless_panicked((&threads, &context), async {
+    let ran = unless_panicked((&runtime, &context), async {
         isolate::sweep::before_run().await;
         if needs_engine {
             let interrupt = interrupts.token();
@@ -99,7 +104,7 @@ pub(super) fn execute(
         let end = conduct(plan, options, &stage).await;
         Ok((end, leave_nothing(&context, end.into()).await))
     });
-    threads.end();
+    runtime.shutdown_timeout(LAST_WORK);
     drop(unhindered);
     let (ran, left) = ran?;
     let Stage {
@@ -119,27 +124,14 @@ pub(super) fn execute(
     Ok(report)
 }
 
-/// The threads that a run of so many jobs has.
-fn threads_for(needs_engine: bool, jobs: usize, cores: usize) -> Result<Threads, Refusal> {
-    let servers = if needs_engine {
-        Servers::Contained
-    } else {
-        Servers::Processes
-    };
-    Threads::of(servers, jobs, cores).map_err(|error| {
-        let message = format!("the run could not be started: {error}");
-        Refusal::new(ExitCode::CouldNotRun, message)
-    })
-}
-
 /// Carries out a run. If it breaks off in a panic, which has told of itself, what it started is ended as after any run.
 fn unless_panicked<T>(
-    (threads, context): (&Threads, &Context),
+    (runtime, context): (&Runtime, &Context),
     run: impl Future<Output = Result<T, Refusal>>,
 ) -> Result<T, Refusal> {
-    let ran = panic::catch_unwind(AssertUnwindSafe(|| threads.block_on(run)));
+    let ran = panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(run)));
     ran.unwrap_or_else(|_| {
-        threads.block_on(leave_nothing(context, Looked::NotYet));
+        runtime.block_on(leave_nothing(context, Looked::NotYet));
         let message = "a defect of mcp-assert itself ended the run";
         Err(Refusal::new(ExitCode::CouldNotRun, message))
     })
@@ -334,6 +326,6 @@ pub(super) fn unless_interrupted<T>(
             () = interrupt.cancelled() => None,
         }
     });
-    runtime.shutdown_timeout(Duration::from_millis(100));
+    runtime.shutdown_timeout(LAST_WORK);
     Ok(ended)
 }

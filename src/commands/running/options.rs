@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cli::run::{PlaceWord, RunArgs},
-    commands::{Context, runtime},
+    commands::Context,
     isolate::{container::labels::RunName, fixture::Fixture},
     plan::{
         Plan, PlanOptions, ServerOverride,
@@ -145,7 +145,6 @@ impl Prepared {
                     .map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)))
                 .unwrap_or(self.usual_jobs())
                 .max(1),
-            beside: Vec::new(),
             rules: Rules {
                 dialect: self.dialect,
                 protocol: strictness(args.strict_protocol),
@@ -193,13 +192,9 @@ pub(in crate::commands) fn prepare(
     chosen: &Chosen,
     context: &Context,
 ) -> Result<Prepared, Refusal> {
-    runtime::apart(|| prepared(args, chosen.clone(), context))
-}
-
-fn prepared(args: &RunArgs, chosen: Chosen, context: &Context) -> Result<Prepared, Refusal> {
     let suites = suites(args)?;
     let environment = Arc::clone(&context.environment);
-    let fixture_from = fixture_from(args, &chosen);
+    let fixture_from = fixture_from(args, chosen);
     let contents = match chosen {
         Chosen::ByOptions => Contents::Unasked,
         Chosen::ToDivide | Chosen::ByPlan(_) => Contents::Told,
@@ -210,7 +205,7 @@ fn prepared(args: &RunArgs, chosen: Chosen, context: &Context) -> Result<Prepare
         Chosen::ByOptions | Chosen::ToDivide => {
             (filter(args, &loaded.suite, &targets)?, part(args)?)
         }
-        Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids)),
+        Chosen::ByPlan(ids) => (Filter::default(), Part::These(ids.clone())),
     };
     let options = PlanOptions {
         filter,

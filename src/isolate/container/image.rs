@@ -241,25 +241,6 @@ impl Images {
         image.await.clone()
     }
 
-    /// Whether [`Self::ready`] would answer at once, with an image.
-    pub(super) fn has(&self, source: &ImageSource, start: Option<&FirstStart>) -> bool {
-        let made = |provided: &Provided| provided.get().is_some_and(Result::is_ok);
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.get(source).is_some_and(made) {
-            return false;
-        }
-        let Some(start) = start else {
-            return true;
-        };
-        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let kind = start.kind();
-        let mut of_source = started.iter().filter(|((known, _), _)| known == source);
-        match of_source.clone().find(|((_, known), _)| *known == kind) {
-            Some((_, provided)) => made(provided),
-            None => of_source.nth(MOST_STARTS - 1).is_some(),
-        }
-    }
-
     /// The place of the image after this first start; `None` where a source has too many of them.
     fn started(&self, source: &ImageSource, start: StartKind) -> Option<Provided> {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);

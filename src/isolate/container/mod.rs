@@ -158,11 +158,6 @@ impl Containers {
         self.mistrusted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::image`] would answer at once, with an image.
-    pub(crate) fn has_image(&self, source: &ImageSource, start: Option<&FirstStart>) -> bool {
-        self.images.has(source, start)
-    }
-
     /// The right to create and start a container. Waiting for it is no time of the assertion's.
     pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // It is never closed.

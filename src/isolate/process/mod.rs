@@ -89,8 +89,6 @@ pub(crate) struct ProcessSpec {
     pub(crate) search_path: OsString,
     /// Whether the server's `PATH` says where its program is.
     pub(crate) lookup: Lookup,
-    /// Who waits for the program to be loaded.
-    pub(crate) loading: Loading,
 }
 
 /// Where a program is looked for that is named without a path.
@@ -102,17 +100,6 @@ pub(crate) enum Lookup {
     ServerFirst,
     /// On the caller's alone, as the Go tool does.
     CallerOnly,
-}
-
-/// Which thread stands still while the system loads a program, which takes as long as it takes the new process to be
-/// given a processor.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Loading {
-    /// The one that starts it: it has nothing else to do.
-    #[default]
-    Here,
-    /// One beside it: it talks to other servers meanwhile.
-    Beside,
 }
 
 /// How long a server may take to end.
@@ -191,7 +178,7 @@ impl Process {
         let start = Arc::new(start);
         let mut tries = 0;
         let child = loop {
-            match load(&start, spec.loading).await {
+            match load(&start).await {
                 Ok(child) => break child,
                 Err(error)
                     if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
@@ -392,16 +379,12 @@ impl Drop for Process {
     }
 }
 
-/// Starts a program. Cancelled, it leaves nothing: a child that comes when nobody waits for it is ended at once.
-async fn load(start: &Arc<Start>, loading: Loading) -> io::Result<Newborn> {
-    match loading {
-        Loading::Here => family::start(start),
-        Loading::Beside => {
-            let start = Arc::clone(start);
-            let started = task::spawn_blocking(move || family::start(&start)).await;
-            started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
-        }
-    }
+/// Starts a program on a thread of its own, because that one stands still until the program is loaded. Cancelled, it leaves
+/// nothing: a child that comes when nobody waits for it is ended at once.
+async fn load(start: &Arc<Start>) -> io::Result<Newborn> {
+    let start = Arc::clone(start);
+    let started = task::spawn_blocking(move || family::start(&start)).await;
+    started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
 }
 
 /// Our ends of a child's pipes, and eyes on it.

@@ -11,9 +11,7 @@ use std::{
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{
-    Inherited, Loading, Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table,
-};
+use super::{Inherited, Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
 use crate::{
     isolate::owner,
     observation::process::{Ending, Exit, ExitStatus},
@@ -50,7 +48,6 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         env: Vec::new(),
         search_path: std::env::var_os("PATH").unwrap_or_default(),
         lookup: Lookup::ServerFirst,
-        loading: Loading::Here,
     }
 }
 
