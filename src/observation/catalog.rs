@@ -43,13 +43,13 @@ pub(crate) struct Catalog {
 pub(crate) struct SurfaceSeen {
     /// The target's name for people.
     pub(crate) target: String,
-    /// The target's place among the listed servers of the suite.
+    /// The target's place among the servers of the suite; the same for every set of capabilities.
     pub(crate) place: usize,
     /// The capabilities that the client declares, sorted by name, then `revision DATE` where the client asks for one.
     pub(crate) capabilities: Vec<String>,
     /// What the target lists; every list is unknown where none could be fetched.
     pub(crate) catalog: Arc<Catalog>,
-    /// The identities of the assertions that talk to the target.
+    /// The identities of the assertions that talk to the target as such a client.
     pub(crate) used_by: Vec<String>,
 }
 

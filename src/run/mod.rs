@@ -23,8 +23,6 @@ mod reuse;
 mod scheduler;
 mod shown;
 mod slots;
-mod surface;
-mod survey;
 mod trajectory;
 
 use std::sync::Arc;

@@ -20,21 +20,18 @@ use tokio::{
 };
 
 use super::{
-    AfterFailure, CatalogsWanted, RunEnd, RunOptions,
+    AfterFailure, RunEnd, RunOptions,
     ahead::{self, Slot},
+    catalogs,
     desks::{Desk, Desks},
     job::{self, Shared},
     ordered::Ordered,
     queue::Queue,
     slots::{Promoted, Room, Seen, Slots},
-    surface,
 };
 use crate::{
     isolate::sweep,
-    observation::{
-        catalog::SurfaceSeen,
-        disruption::{Disruption, DisruptionKind, Phase},
-    },
+    observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::{
         NOT_RUN, Outcome, Status,
         event::{Event, JobIndex},
@@ -87,7 +84,7 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
     let shared = Shared::new(options, board);
     listen(&shared, &mut emit).await;
     shared.close().await;
-    tell_catalogs(&plan, &shared, &mut emit).await;
+    catalogs::tell(&plan, &shared, &mut emit).await;
     let stopped = shared.board.lock().stopped;
     for what in left_behind(&shared, stopped).await {
         emit(Event::LeftBehind { what });
@@ -127,25 +124,6 @@ async fn listen(shared: &Arc<Shared>, emit: &mut impl FnMut(Event)) {
                 board.change(|scheduler| scheduler.start_what_fits(shared));
             }
         }
-    }
-}
-
-/// What servers offer, where a comparison asks for it, and for whom that is not known.
-async fn tell_catalogs(plan: &Arc<Plan>, shared: &Arc<Shared>, emit: &mut impl FnMut(Event)) {
-    if shared.options.catalogs == CatalogsWanted::OfEveryTarget {
-        let known = surface::collect(plan, shared).await;
-        for (target, catalog) in known {
-            emit(Event::CatalogKnown(SurfaceSeen {
-                target: target.server.name.clone(),
-                place: target.place,
-                capabilities: Vec::new(),
-                catalog,
-                used_by: target.server.users(),
-            }));
-        }
-    }
-    for (target, why) in surface::missing(plan, shared).await {
-        emit(Event::CatalogMissing { target, why });
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
     observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
+    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, Session, Whose},
     suite::{
         model::{
             server::ClientBehaviour,
@@ -96,7 +96,6 @@ pub(super) struct Stage {
     /// What is waited for after every answer.
     pub(super) wait: Option<Waiting>,
     pub(super) on_end: OnEnd,
-    pub(super) second_look: SecondLook,
     /// How long a look at the files takes after a step.
     pub(super) look: Duration,
     server: JoinHandle<Vec<Value>>,
@@ -122,7 +121,6 @@ impl Stage {
             bindings: Bindings::default(),
             wait: None,
             on_end: OnEnd::Disrupts,
-            second_look: SecondLook::AtOnce,
             look: Duration::ZERO,
             server,
         }
@@ -136,7 +134,6 @@ impl Stage {
         let knows = Knows {
             wait: self.wait,
             on_end: self.on_end,
-            second_look: self.second_look,
             look: self.look,
         };
         let script = Script {
@@ -173,7 +170,6 @@ pub(super) struct Waiting {
 struct Knows {
     wait: Option<Waiting>,
     on_end: OnEnd,
-    second_look: SecondLook,
     look: Duration,
 }
 
@@ -200,10 +196,6 @@ impl Lookout for Knows {
 
     fn on_end(&self) -> OnEnd {
         self.on_end
-    }
-
-    fn second_look(&self) -> SecondLook {
-        self.second_look
     }
 }
 
