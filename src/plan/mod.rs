@@ -282,7 +282,7 @@ impl<'a> Talks<'a> {
             let key = self.keys.key(&server, &client, fixture);
             let name = target.map(|target| target.name.as_str());
             let case = &assertion.case;
-            let listed = key.map(|_| self.gathering.talks(case, name, &server));
+            let listed = key.map(|_| self.gathering.talks(case, name, (&server, &client)));
             Spoken {
                 server,
                 key,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    script::template::Template,
+    script::{client::ClientBehaviour, template::Template},
     suite::model::{
         Case, on_target,
         server::{Launch, Program, Server, Target},
@@ -25,11 +25,15 @@ pub(crate) struct Servers {
     pub(crate) distinct: Vec<Arc<Server>>,
 }
 
-/// A server whose lists are kept.
+/// A server whose lists are kept, as seen by clients that declare the same capabilities.
 #[derive(Debug)]
 pub(crate) struct ListedServer {
     /// Its name for people: the target's, else its command line; several of one name are numbered.
     pub(crate) name: String,
+    /// Its place among the servers, in the order of the suite; the same for every set of capabilities.
+    pub(crate) place: usize,
+    /// The capabilities that clients declare to it, as [`ClientBehaviour::declared`] has them.
+    pub(crate) capabilities: Vec<String>,
     /// The target that it is of, if there are several.
     target: Option<String>,
     /// The assertions that talk to it, also those that are skipped or left out.
@@ -55,8 +59,10 @@ pub(super) struct Gathering {
     by_text: HashMap<String, usize>,
     /// The same, by where a server lies; it is held, so that no other one comes to lie there.
     by_place: HashMap<usize, (Arc<Server>, usize)>,
-    /// Places in `listed`.
-    by_target: HashMap<(Option<String>, usize), usize>,
+    /// Names, with their places.
+    by_target: HashMap<(Option<String>, usize), (String, usize)>,
+    /// Places in `listed`, by the server's place and the capabilities.
+    by_client: HashMap<(usize, Vec<String>), usize>,
     /// How many servers have asked for a name.
     numbers: HashMap<String, usize>,
     names: HashSet<String>,
@@ -79,33 +85,38 @@ impl Gathering {
         known
     }
 
-    /// Notes that an assertion talks to a server, on a target if there are several; its place among those whose lists
-    /// are kept.
+    /// Notes that an assertion talks to a server as this client, on a target if there are several; its place among
+    /// those whose lists are kept.
     pub(super) fn talks(
         &mut self,
         case: &Arc<Case>,
         target: Option<&str>,
-        server: &Arc<Server>,
+        (server, client): (&Arc<Server>, &ClientBehaviour),
     ) -> usize {
         let key = (target.map(str::to_owned), self.meet(server));
-        let place = if let Some(known) = self.by_target.get(&key) {
-            *known
+        let (name, place) = if let Some(known) = self.by_target.get(&key) {
+            known.clone()
         } else {
             let label = target.map_or_else(|| label(&server.target), str::to_owned);
-            let name = self.named(&label);
-            let listed = &mut self.servers.listed;
+            let known = (self.named(&label), self.by_target.len());
+            self.by_target.insert(key, known.clone());
+            known
+        };
+        let capabilities = client.declared();
+        let listed = &mut self.servers.listed;
+        let entry = self.by_client.entry((place, capabilities.clone()));
+        let at = *entry.or_insert(listed.len());
+        if at == listed.len() {
             listed.push(ListedServer {
                 name,
+                place,
+                capabilities,
                 target: target.map(str::to_owned),
                 used_by: Vec::new(),
             });
-            self.by_target.insert(key, listed.len() - 1);
-            listed.len() - 1
-        };
-        if let Some(server) = self.servers.listed.get_mut(place) {
-            server.used_by.push(Arc::clone(case));
         }
-        place
+        listed[at].used_by.push(Arc::clone(case));
+        at
     }
 
     /// A name that no other server has.
@@ -160,7 +171,7 @@ mod tests {
 
     use super::Gathering;
     use crate::{
-        script::template::Template,
+        script::{client::ClientBehaviour, template::Template},
         suite::model::{
             Case,
             server::{Launch, Server, Target},
@@ -204,7 +215,7 @@ mod tests {
             ("e", None, server("s", None)),
         ];
         for (id, target, server) in &all {
-            gathering.talks(&case(id), *target, server);
+            gathering.talks(&case(id), *target, (server, &ClientBehaviour::default()));
         }
         let servers = gathering.into_servers();
         let found = servers
@@ -221,5 +232,25 @@ mod tests {
         ];
         assert_eq!(found, wanted);
         assert_eq!(servers.distinct.len(), 3);
+    }
+
+    #[test]
+    fn clients_of_other_capabilities_see_another_surface_of_the_same_server() {
+        let mut gathering = Gathering::default();
+        let usual = ClientBehaviour::default();
+        let capable = ClientBehaviour {
+            sampling: Some(Vec::new()),
+            ..ClientBehaviour::default()
+        };
+        let mut talks = |id, client| gathering.talks(&case(id), None, (&server("s", None), client));
+        let places = [talks("a", &usual), talks("b", &capable), talks("c", &usual)];
+        assert_eq!(places, [0, 1, 0]);
+        let servers = gathering.into_servers();
+        let found = servers.listed.iter().map(|it| {
+            let (name, place, users) = (&it.name, it.place, it.users().join(", "));
+            format!("{name} {place} {:?}: {users}", it.capabilities)
+        });
+        let found: Vec<String> = found.collect();
+        assert_eq!(found, ["s 0 []: a, c", "s 0 [\"sampling\"]: b"]);
     }
 }

@@ -10,16 +10,17 @@ use tokio::time::Instant;
 
 use super::{
     ahead::{Slot, Turn},
+    catalogs,
     contained::{self, Contained},
     image,
     job::{Shared, Teller},
     launch::{command_line, not_started, process_spec},
-    live::{Ended, Live, Pace, ending_findings},
+    live::{Ended, Live, Pace, ending_findings, stay_open},
     lookout::Watch,
     overdue,
     place::Place,
     reuse::{self, Users},
-    survey, trajectory,
+    trajectory,
 };
 use crate::{
     isolate::{container::image::ReadyImage, process::Process, running::Running},
@@ -27,11 +28,10 @@ use crate::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{FindingCode, note},
-        process::Ending,
     },
-    plan::job::RunJob,
+    plan::job::{Planned, RunJob},
     script::{subject::Subject, template::Bindings},
-    session::{Asked, Script, Session},
+    session::{Script, Session},
     suite::model::server::Target,
     transport::clock::JobClock,
 };
@@ -61,22 +61,7 @@ pub(super) async fn attempt(
     slot: &mut Slot,
 ) -> Box<Attempted> {
     let begun = StdInstant::now();
-    let mut attempted = Box::new(Attempted {
-        observation: Observation::default(),
-        bindings: Bindings {
-            environment: Arc::clone(&shared.options.environment),
-            unknown: shared.options.unknown_names(),
-            dialect: shared.options.rules.dialect,
-            ..Bindings::default()
-        },
-        command_line: None,
-        shared_server: Users::default(),
-        notes: Vec::new(),
-        live: None,
-        place: None,
-        died: None,
-        waited: Duration::ZERO,
-    });
+    let mut attempted = Attempted::new(shared);
     if let Subject::Trajectory(source) = &job.body.subject {
         trajectory::observe(source, job, shared, &mut attempted);
         return attempted.since(begun);
@@ -88,7 +73,11 @@ pub(super) async fn attempt(
             return attempted.since(begun);
         }
     };
-    // What an image takes is no time of the assertion's.
+    if shared.shares(&job.planned).is_some() && job.body.calls_tools() {
+        // A server that is shared stays, and another one beside it could be in its way.
+        catalogs::of(&job.planned, shared).await;
+    }
+    // What an image takes, and a catalog, is no time of the assertion's.
     let begun = StdInstant::now();
     let started = Started {
         begun,
@@ -105,7 +94,56 @@ pub(super) async fn attempt(
     attempted.since(begun)
 }
 
+/// Starts the server of a plan's job in a fresh place, with a session that has not begun, for a question that is no
+/// assertion's.
+pub(super) async fn open(
+    planned: &Planned,
+    shared: &Shared,
+) -> Result<(Live, Bindings), Disruption> {
+    let teller = Teller { job: None, shared };
+    let image = image::of(planned, shared, teller).await?;
+    let started = Started {
+        begun: StdInstant::now(),
+        clock: JobClock::start(),
+        teller,
+        deadline: Instant::now() + planned.terms.timeout,
+        image: image.as_deref(),
+    };
+    let mut opened = Attempted::new(shared);
+    let until = shared.until(planned, started.deadline);
+    let fixture = shared.options.fixture.as_ref();
+    let place = Place::new(planned, fixture, &opened.bindings, started.image, &until).await?;
+    opened.bindings.fixture = place.fixture_path();
+    let mut slot = Slot::Held(None);
+    let live = opened.launch(place, planned, shared, started, &mut slot);
+    let live = Box::pin(live).await;
+    if let Some(place) = opened.place.take() {
+        place.close(shared).await;
+    }
+    Ok((live?, opened.bindings))
+}
+
 impl Attempted {
+    /// Nothing was tried yet.
+    fn new(shared: &Shared) -> Box<Self> {
+        Box::new(Self {
+            observation: Observation::default(),
+            bindings: Bindings {
+                environment: Arc::clone(&shared.options.environment),
+                unknown: shared.options.unknown_names(),
+                dialect: shared.options.rules.dialect,
+                ..Bindings::default()
+            },
+            command_line: None,
+            shared_server: Users::default(),
+            notes: Vec::new(),
+            live: None,
+            place: None,
+            died: None,
+            waited: Duration::ZERO,
+        })
+    }
+
     /// Notes how long it took, and what it proves; waiting for others, and what nobody asked for, is not counted.
     fn since(mut self: Box<Self>, begun: StdInstant) -> Box<Self> {
         let others = self.waited + self.observation.timings.aside;
@@ -157,7 +195,7 @@ impl Attempted {
         let Some(mut live) = shared.take_live(job).await else {
             return Ok(None);
         };
-        let until = shared.until(job, started.deadline + self.waited);
+        let until = shared.until(&job.planned, started.deadline + self.waited);
         let look = live.place.is_untouched(&live.process, &until);
         let untouched = live.session.meanwhile(look).await;
         // Whether it can be shared is our question, and takes no time of the assertion's.
@@ -170,7 +208,7 @@ impl Attempted {
         }
         self.bindings.fixture = live.place.fixture_path();
         let dialect = shared.options.rules.dialect;
-        let until = shared.until(job, started.deadline + self.waited);
+        let until = shared.until(&job.planned, started.deadline + self.waited);
         let place = &mut live.place;
         let looked = place.look_before(job, &self.bindings, dialect, &until);
         if let Err(disruption) = live.session.meanwhile(looked).await {
@@ -211,7 +249,7 @@ impl Attempted {
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
-        let until = shared.until(job, started.deadline + self.waited);
+        let until = shared.until(&job.planned, started.deadline + self.waited);
         let watch = Watch::new(&live.place, &live.process, job, (shared, until));
         let script = Script {
             setup: &job.body.setup,
@@ -281,8 +319,8 @@ impl Attempted {
         let begun = StdInstant::now();
         let options = &shared.options;
         let fixture = options.fixture.as_ref();
-        let until = shared.until(job, started.deadline + self.waited);
-        let made = Place::new(job, fixture, &self.bindings, started.image, &until).await;
+        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let made = Place::new(&job.planned, fixture, &self.bindings, started.image, &until).await;
         self.observation.timings.place = begun.elapsed();
         let mut place = made?;
         self.bindings.fixture = place.fixture_path();
@@ -306,20 +344,34 @@ impl Attempted {
         started: Started<'_>,
         slot: &mut Slot,
     ) -> Result<Live, Disruption> {
-        let mut place = self.place(job, shared, started).await?;
+        let place = self.place(job, shared, started).await?;
         started.teller.phase(Phase::Start);
         self.observation.reached = Phase::Start;
+        self.launch(place, &job.planned, shared, started, slot)
+            .await
+    }
+
+    /// A fresh server in its place.
+    async fn launch(
+        &mut self,
+        mut place: Place,
+        planned: &Planned,
+        shared: &Shared,
+        started: Started<'_>,
+        slot: &mut Slot,
+    ) -> Result<Live, Disruption> {
+        let terms = &planned.terms;
         let (begun, waited) = (StdInstant::now(), self.waited);
-        let command = match command_line(&job.planned.terms.server.target, &self.bindings) {
+        let command = match command_line(&terms.server.target, &self.bindings) {
             Ok(command) => command,
             Err(disruption) => {
                 self.place = Some(place);
                 return Err(disruption);
             }
         };
-        self.command_line = Some(command.shown_of(&job.planned.terms.server, started.image));
+        self.command_line = Some(command.shown_of(&terms.server, started.image));
         let launched = if let (Target::Container { container, program }, Some(image)) =
-            (&job.planned.terms.server.target, started.image)
+            (&terms.server.target, started.image)
         {
             let inside = Contained {
                 container,
@@ -330,7 +382,7 @@ impl Attempted {
                 waited: &mut self.waited,
                 slot,
             };
-            Box::pin(inside.start(job, shared, &self.bindings)).await
+            Box::pin(inside.start(planned, shared, &self.bindings)).await
         } else {
             let spec = process_spec(command, shared);
             let launched = Process::start(&spec, started.clock).await;
@@ -340,8 +392,7 @@ impl Attempted {
         };
         match launched {
             Ok((process, link)) => {
-                let session =
-                    Session::new(link, &job.planned.terms.client, Some(process.end_watch()));
+                let session = Session::new(link, &terms.client, Some(process.end_watch()));
                 let waited = self.waited.saturating_sub(waited);
                 self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);
@@ -363,37 +414,31 @@ impl Attempted {
     /// observation with what only the end can show.
     pub(super) async fn close(mut self: Box<Self>, shared: &Shared, job: &RunJob) -> Box<Self> {
         if let Some(mut live) = self.live.take() {
-            let asked = survey::in_session_of(&mut live, job, shared, &mut self.observation).await;
-            if asked == Asked::Not {
-                self.observation.stderr = live.process.stderr();
-            }
+            self.observation.stderr = live.process.stderr();
             let key = shared.shares(&job.planned);
             if let Some(key) = key.filter(|_| live.session.is_usable()) {
                 self.observation.container = live.container();
                 shared.keep_live(key, live).await;
             } else {
-                survey::linger(&mut live, job, shared, &self.observation).await;
-                survey::attend(&mut live, job, shared, &self.observation).await;
+                stay_open(&mut live, job, shared, &self.observation).await;
                 let begun = StdInstant::now();
-                Box::pin(self.end(live, asked, shared, job)).await;
+                let ended = Box::pin(live.end(shared, &mut self.observation)).await;
+                self.complete(ended, job);
                 self.observation.timings.close = begun.elapsed();
             }
         }
         if let Some(place) = self.place.take() {
             place.close(shared).await;
         }
-        if survey::is_needed(job, shared, &self.observation) {
-            survey::in_own_session(&job.planned, shared).await;
-        }
-        if let Some(key) = job
-            .planned
-            .terms
-            .target_key
-            .filter(|_| job.body.calls_tools())
-        {
-            self.observation.catalog = shared.catalogs.known(key).await;
+        if catalogs::is_wanted(job, &self.observation) {
+            self.observation.catalog = catalogs::of(&job.planned, shared).await;
         }
         self
+    }
+
+    /// Whether the catalog of the target is asked for when the server has ended, by this attempt.
+    pub(super) fn is_to_ask(&self, job: &RunJob, shared: &Shared) -> bool {
+        catalogs::is_wanted(job, &self.observation) && !shared.catalogs.has(&job.planned)
     }
 
     /// Ends what is still there of an attempt that nobody wants any more.
@@ -403,53 +448,6 @@ impl Attempted {
         }
         if let Some(place) = self.place {
             place.close(shared).await;
-        }
-    }
-
-    /// The server, if it can still be talked to.
-    pub(super) fn live_and_well(&mut self) -> Option<&mut Live> {
-        let well = self.observation.disruption.is_none();
-        let live = self.live.as_mut().filter(|_| well);
-        live.filter(|live| live.session.is_usable())
-    }
-
-    /// Ends the server, and notes of its end what is not, or may not be, of our asking.
-    async fn end(&mut self, live: Live, asked: Asked, shared: &Shared, job: &RunJob) {
-        let mut unheard = None;
-        let looked_again = live.session.looked_again();
-        let judged = survey::judges_findings(job, shared);
-        let asked = if judged {
-            asked.max(looked_again)
-        } else {
-            asked
-        };
-        let seen = match asked {
-            Asked::Not | Asked::Answered => &mut self.observation,
-            Asked::Unanswered => unheard.get_or_insert_with(Box::<Observation>::default),
-        };
-        let known = seen.findings.len();
-        let ended = live.end(shared, seen).await;
-        let of = |asked: Asked| match asked {
-            Asked::Not => false,
-            Asked::Answered => ended.exit.ending == Ending::ByItself,
-            Asked::Unanswered => true,
-        };
-        let (ours, of_the_look) = (of(asked), of(looked_again));
-        if ours {
-            if of_the_look {
-                let how = ended.exit.status;
-                self.notes.push(format!(
-                    "the server ended with {how} {LOOKED_AGAIN}; that counts for nothing"
-                ));
-            }
-            self.notes.extend(ended.notes);
-            self.observation.container = ended.container;
-        } else {
-            self.complete(ended, job);
-            let late = self.observation.findings.get_mut(known..);
-            for finding in late.into_iter().flatten().filter(|_| of_the_look) {
-                finding.message = format!("{}, {LOOKED_AGAIN}", finding.message);
-            }
         }
     }
 
@@ -481,10 +479,6 @@ struct Started<'a> {
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
 }
-
-/// When a server ended of which nobody knows whether it would have unasked, for people.
-const LOOKED_AGAIN: &str =
-    "after its tools were listed once more, to see whether they stay the same";
 
 fn interrupted() -> Observation {
     Observation {

@@ -1,144 +1,194 @@
-//! The catalog of each target, fetched once per run: one session asks, everybody else waits for that, and what came
-//! of it is remembered, a failure too. Who asks, and when, is `survey`'s.
+//! What targets list: asked once per run for each target and each set of client capabilities, in a session of its own in
+//! which nothing is called. Whoever wants a catalog asks for it, or waits for whoever does.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use tokio::sync::{Mutex, watch};
+use futures_util::{StreamExt, stream};
+use tokio::{sync::OnceCell, time::Instant};
 
-use crate::{observation::catalog::Catalog, plan::target_key::TargetKey};
+use super::{CatalogsWanted, attempt, job::Shared};
+use crate::{
+    observation::{
+        Observation,
+        catalog::{Catalog, Listing, SurfaceSeen},
+        disruption::DisruptionKind,
+    },
+    outcome::event::Event,
+    plan::{
+        Plan,
+        job::{OwnFixture, Planned, RunJob, Terms, Work},
+    },
+    session::Listed,
+};
 
-/// What is known of a target's catalog.
-#[derive(Debug, Clone)]
-enum State {
-    /// Nobody has asked for it yet.
-    Unclaimed,
-    /// A session is at it.
-    Claimed,
-    /// It was asked for, and is not again.
-    Settled(Fetched),
-}
+/// How long a server may take to list what it has, at most.
+const LISTING: Duration = Duration::from_secs(3);
+
+/// How long the place, the start and the handshake may take together, at most.
+const GREETING: Duration = Duration::from_secs(15);
+
+/// Surfaces that are kept, in plan order: a suite with a server of its own for every assertion is about something else.
+const MOST_SURFACES: usize = 64;
+
+/// The catalogs of a run, by the place of the server among the listed ones of the plan, which has a place for each set of
+/// capabilities.
+#[derive(Debug, Default)]
+pub(super) struct Catalogs(Mutex<BTreeMap<usize, Arc<OnceCell<Fetched>>>>);
 
 /// What came of asking for a catalog.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Fetched {
-    /// What is known; `None` when nobody got as far as asking.
-    pub(super) catalog: Option<Arc<Catalog>>,
-    /// Why something of it is not known.
-    pub(super) missing: Option<Arc<str>>,
-}
-
-/// The catalogs of a run, by the key of the target.
 #[derive(Debug, Default)]
-pub(super) struct Catalogs {
-    targets: Mutex<HashMap<TargetKey, watch::Sender<State>>>,
-}
-
-/// The right, and the duty, to fetch a catalog. Dropped without a word, it passes on.
-#[derive(Debug)]
-pub(super) struct Claim {
-    sender: watch::Sender<State>,
-    settled: bool,
+struct Fetched {
+    /// What is known; `None` when nobody got as far as asking.
+    catalog: Option<Arc<Catalog>>,
+    /// Why something of it is not known.
+    missing: Option<Arc<str>>,
 }
 
 impl Catalogs {
-    /// Claims the catalog of a target unless somebody has asked for it or is at it.
-    pub(super) async fn claim(&self, target: TargetKey) -> Option<Claim> {
-        let sender = self.sender(target).await;
-        let claimed = sender.send_if_modified(|state| match state {
-            State::Unclaimed => {
-                *state = State::Claimed;
-                true
-            }
-            State::Claimed | State::Settled(_) => false,
-        });
-        // Made only when it is one: a claim that is dropped takes back what is known.
-        claimed.then(|| Claim {
-            sender,
-            settled: false,
-        })
+    /// Whether the catalog of a job's target was asked for, or can never be.
+    pub(super) fn has(&self, planned: &Planned) -> bool {
+        let listed = planned.terms.listed;
+        listed.is_none_or(|listed| self.cell(listed).initialized())
     }
 
-    /// Whether nobody has asked a target yet, or is at it.
-    pub(super) async fn is_unclaimed(&self, target: TargetKey) -> bool {
-        matches!(*self.sender(target).await.borrow(), State::Unclaimed)
-    }
-
-    /// What came of asking a target; waits while a session is at it. `None` when nobody has asked.
-    pub(super) async fn settled(&self, target: TargetKey) -> Option<Fetched> {
-        let mut receiver = self.sender(target).await.subscribe();
-        let state = receiver
-            .wait_for(|state| !matches!(state, State::Claimed))
-            .await
-            .ok()?
-            .clone();
-        match state {
-            State::Settled(fetched) => Some(fetched),
-            State::Unclaimed | State::Claimed => None,
-        }
-    }
-
-    /// The catalog of a target; waits while a session is at it. `None` when nobody got it.
-    pub(super) async fn known(&self, target: TargetKey) -> Option<Arc<Catalog>> {
-        self.settled(target).await?.catalog
-    }
-
-    /// Why something of a target's catalog is not known, for each target of which that is so.
-    pub(super) async fn missing(&self) -> HashMap<TargetKey, Arc<str>> {
-        let targets = self.targets.lock().await;
-        let missing = targets.iter().filter_map(|(key, sender)| {
-            let State::Settled(fetched) = &*sender.borrow() else {
-                return None;
-            };
-            Some((*key, fetched.missing.clone()?))
-        });
-        missing.collect()
-    }
-
-    async fn sender(&self, target: TargetKey) -> watch::Sender<State> {
-        let mut targets = self.targets.lock().await;
-        targets
-            .entry(target)
-            .or_insert_with(|| watch::Sender::new(State::Unclaimed))
-            .clone()
+    fn cell(&self, listed: usize) -> Arc<OnceCell<Fetched>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(listed).or_default())
     }
 }
 
-impl Claim {
-    /// Tells everybody what came of it.
-    pub(super) fn settle(mut self, fetched: Fetched) {
-        self.settled = true;
-        self.sender.send_replace(State::Settled(fetched));
-    }
+/// Whether the verdict may hang on what the server lists: on whether it has the tools that were called, and on what they
+/// declare.
+pub(super) fn is_wanted(job: &RunJob, seen: &Observation) -> bool {
+    let answered = seen.disruption.as_ref().is_none_or(|disruption| {
+        matches!(
+            disruption.kind,
+            DisruptionKind::ProtocolError | DisruptionKind::Step
+        )
+    });
+    answered && job.body.calls_tools()
 }
 
-impl Drop for Claim {
-    fn drop(&mut self) {
-        if !self.settled {
-            self.sender.send_replace(State::Unclaimed);
-        }
-    }
+/// The catalog of a job's target; `None` when it cannot be had.
+pub(super) async fn of(planned: &Planned, shared: &Shared) -> Option<Arc<Catalog>> {
+    let cell = shared.catalogs.cell(planned.terms.listed?);
+    let fetched = cell.get_or_init(|| Box::pin(fetch(planned, shared))).await;
+    fetched.catalog.clone()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Catalogs, Fetched};
-    use crate::plan::target_key::TargetKey;
-
-    #[tokio::test]
-    async fn one_session_asks_and_only_a_claim_that_was_lost_passes_on() {
-        let catalogs = Catalogs::default();
-        let [a, b] = [0, 1].map(TargetKey::numbered);
-        let first = catalogs.claim(a).await.unwrap();
-        assert!(catalogs.claim(a).await.is_none());
-        assert!(catalogs.claim(b).await.is_some());
-        drop(first);
-        assert!(catalogs.settled(a).await.is_none());
-        catalogs.claim(a).await.unwrap().settle(Fetched {
+async fn fetch(planned: &Planned, shared: &Shared) -> Fetched {
+    match ask(planned, shared).await {
+        Ok(Listed { catalog, missing }) => Fetched {
+            catalog: Some(Arc::new(catalog)),
+            missing: missing.map(Arc::from),
+        },
+        Err(why) => Fetched {
             catalog: None,
-            missing: Some("it did not say".into()),
-        });
-        assert!(catalogs.claim(a).await.is_none());
-        assert!(catalogs.known(a).await.is_none());
-        assert_eq!(&*catalogs.missing().await[&a], "it did not say");
+            missing: why.map(Arc::from),
+        },
     }
+}
+
+/// Asks in a session of its own; otherwise why it could not be asked, `None` when the run is over.
+async fn ask(planned: &Planned, shared: &Shared) -> Result<Listed, Option<String>> {
+    let interrupt = &shared.options.interrupt;
+    if interrupt.is_cancelled() {
+        return Err(None);
+    }
+    let planned = asking(planned);
+    let timeout = planned.terms.timeout;
+    let deadline = Instant::now() + timeout;
+    let opened = attempt::open(&planned, shared).await;
+    let (mut live, bindings) = opened.map_err(|disruption| Some(disruption.message))?;
+    let asked = async {
+        live.session.greet(&bindings, deadline).await?;
+        let deadline = Instant::now() + timeout.min(LISTING);
+        Ok(live.session.catalog(deadline).await)
+    };
+    let listed = tokio::select! {
+        listed = asked => listed.map_err(|why: String| Some(why)),
+        () = interrupt.cancelled() => Err(None),
+    };
+    live.close(shared).await;
+    listed
+}
+
+/// The server and the client of a job, whatever its assertion does: the place is the same for all that ask this target.
+fn asking(planned: &Planned) -> Planned {
+    let terms = &planned.terms;
+    let names_fixture = terms.server.target.names_fixture() || terms.client.names_fixture();
+    Planned {
+        assertion: Arc::clone(&planned.assertion),
+        terms: Arc::new(Terms {
+            timeout: terms.timeout.min(GREETING),
+            fixture: if names_fixture {
+                OwnFixture::Copied
+            } else {
+                OwnFixture::None
+            },
+            ..Terms::clone(terms)
+        }),
+    }
+}
+
+/// Tells what targets list, where a comparison asks for it, and of which that is not known. Of a target that would not
+/// tell nothing is known, which is not the same as a target that is not there; an interrupted run has not asked all.
+pub(super) async fn tell(plan: &Plan, shared: &Shared, emit: &mut impl FnMut(Event)) {
+    let surfaces = surfaces(plan);
+    let options = &shared.options;
+    if options.catalogs == CatalogsWanted::OfEveryTarget {
+        let asked = surfaces.values().map(|planned| of(planned, shared));
+        let mut asked = stream::iter(asked).buffered(options.jobs.max(1));
+        for listed in surfaces.keys() {
+            let known = asked.next().await.flatten();
+            let silent = || {
+                (!options.interrupt.is_cancelled()).then(|| {
+                    Arc::new(Catalog {
+                        unknown: Listing::ALL.to_vec(),
+                        ..Catalog::default()
+                    })
+                })
+            };
+            let server = plan.servers.listed.get(*listed);
+            if let (Some(catalog), Some(server)) = (known.or_else(silent), server) {
+                emit(Event::CatalogKnown(SurfaceSeen {
+                    target: server.name.clone(),
+                    place: server.place,
+                    capabilities: server.capabilities.clone(),
+                    catalog,
+                    used_by: server.users(),
+                }));
+            }
+        }
+    }
+    let mut told = HashSet::new();
+    for listed in surfaces.into_keys() {
+        let cell = shared.catalogs.cell(listed);
+        let missing = cell.get().and_then(|fetched| fetched.missing.clone());
+        if let (Some(why), Some(server)) = (missing, plan.servers.listed.get(listed))
+            && told.insert(server.place)
+        {
+            emit(Event::CatalogMissing {
+                target: server.name.clone(),
+                why,
+            });
+        }
+    }
+}
+
+/// The surfaces that a plan's jobs meet, each with the first job that does, in plan order.
+fn surfaces(plan: &Plan) -> BTreeMap<usize, &Planned> {
+    let mut surfaces = BTreeMap::new();
+    for job in &plan.jobs {
+        if let Work::Run(planned) = &job.work
+            && let Some(listed) = planned.terms.listed
+        {
+            surfaces.entry(listed).or_insert(planned);
+        }
+    }
+    surfaces.into_iter().take(MOST_SURFACES).collect()
 }

@@ -23,7 +23,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         process::ExitStatus,
     },
-    plan::job::RunJob,
+    plan::job::Planned,
     script::template::Bindings,
     suite::model::{
         container::{Container, MountSource},
@@ -49,7 +49,7 @@ impl Contained<'_> {
     /// Waits for a turn at the engine, then makes the container and starts the server in it.
     pub(super) async fn start(
         self,
-        job: &RunJob,
+        planned: &Planned,
         shared: &Shared,
         bindings: &Bindings,
     ) -> Result<(Running, Link), Disruption> {
@@ -69,14 +69,14 @@ impl Contained<'_> {
             image: self.image,
             command: launch::contained(self.program, bindings)?,
             fixture: files.and_then(Inside::fixture),
-            assertion: &job.planned.assertion.case.id,
+            assertion: &planned.assertion.case.id,
             outside: files.map(Inside::outside).unwrap_or_default(),
         };
         let starting = async {
             let begun = Instant::now();
             let _turn = crew.turn().await;
             *self.waited += begun.elapsed();
-            ServerContainer::start(crew, &wanted, self.clock, job.planned.terms.timeout).await
+            ServerContainer::start(crew, &wanted, self.clock, planned.terms.timeout).await
         };
         let started = tokio::select! {
             biased;

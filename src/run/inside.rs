@@ -29,7 +29,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         files::{Change, FileState},
     },
-    plan::job::RunJob,
+    plan::job::Planned,
     script::template::Bindings,
     suite::model::server::Target,
 };
@@ -68,18 +68,18 @@ pub(super) struct Inside {
 impl Inside {
     /// The files of a job; the container is not there yet.
     pub(super) fn new(
-        job: &RunJob,
+        planned: &Planned,
         fixture: Option<&Arc<Fixture>>,
         image: &ReadyImage,
         bindings: &Bindings,
     ) -> Self {
-        let fixture = job.planned.terms.fixture.of(fixture);
+        let fixture = planned.terms.fixture.of(fixture);
         let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
         let bindings = Bindings {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
             ..bindings.clone()
         };
-        let directory = match &job.planned.terms.server.target {
+        let directory = match &planned.terms.server.target {
             Target::Container { container, program } => {
                 // One that cannot be told keeps the server from being started, too.
                 let own = launch::contained(program, &bindings).ok();

@@ -21,16 +21,15 @@ use super::{
     catalogs::Catalogs,
     judge::Judgement,
     judging::judged,
-    live::Live,
+    live::{Live, StaysOpen},
     parked::Parked,
     reuse, shown,
-    survey::AfterCalls,
 };
 use crate::{
     isolate::{pace::Until, process::Inherited},
     observation::{
         Timings,
-        disruption::{Disruption, DisruptionKind, Phase},
+        disruption::{Disruption, Phase},
         process::StderrTail,
     },
     outcome::{
@@ -52,7 +51,7 @@ pub(super) struct Shared {
     /// The environment, as servers take it over.
     pub(super) inherited: Arc<Inherited>,
     pub(super) catalogs: Catalogs,
-    pub(super) after_calls: AfterCalls,
+    pub(super) stays_open: StaysOpen,
     /// Servers that wait for the next assertion of their lane.
     live: Mutex<HashMap<String, Parked>>,
     /// What stays on the machine because it could not be removed.
@@ -69,7 +68,7 @@ impl Shared {
             inherited: Arc::new(Inherited::new(&options.environment)),
             options,
             catalogs: Catalogs::default(),
-            after_calls: AfterCalls::default(),
+            stays_open: StaysOpen::default(),
             live: Mutex::default(),
             left: std::sync::Mutex::default(),
             events,
@@ -98,10 +97,10 @@ impl Shared {
     }
 
     /// How long files may be worked on for an assertion that has time until then.
-    pub(super) fn until(&self, job: &RunJob, deadline: Instant) -> Until {
+    pub(super) fn until(&self, planned: &Planned, deadline: Instant) -> Until {
         Until {
             deadline: deadline.into_std(),
-            timeout: job.planned.terms.timeout,
+            timeout: planned.terms.timeout,
             interrupt: self.options.interrupt.clone(),
         }
     }
@@ -215,9 +214,11 @@ pub(super) async fn carry_out(
             Box::pin(attempted.call_off(shared)).await;
             return None;
         }
+        let is_to_ask = attempted.is_to_ask(work, shared);
         let closing = Box::pin(attempted.close(shared, work));
         let seen = match shared.options.after_failure {
-            AfterFailure::GoOn if last => {
+            // A catalog is asked for in the slot of the first job that wants it.
+            AfterFailure::GoOn if last && !is_to_ask => {
                 let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
                 beside_the_next(closing, patience, (shared, slot)).await
             }

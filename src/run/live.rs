@@ -1,11 +1,15 @@
 //! A started server with the session on it, and its end: closed while the next job runs, in a hurry when the run is
 //! interrupted. What is done with it is `attempt`'s.
 
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{contained, job::Shared, place::Place, reuse::Users};
+use super::{Strictness, contained, job::Shared, place::Place, reuse::Users};
 use crate::{
     isolate::{
         process::{Patience, Runs},
@@ -18,11 +22,19 @@ use crate::{
         finding::{FindingCode, note},
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
+    plan::{job::RunJob, target_key::TargetKey},
     session::Session,
 };
 
 /// How long a process may live on after its stream ended, to count as ended by itself.
 const STREAM_TO_END: Duration = Duration::from_millis(500);
+
+/// How long a server may take to end after its last answer, to count as ended by itself where that is judged.
+const LAST_MOMENT: Duration = Duration::from_millis(250);
+
+/// How long a server whose end is judged is answered before it is asked to end: many ask for the roots a few milliseconds
+/// after the handshake, and cannot end before they are answered.
+const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
 /// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
 const HURRY: Patience = Patience {
@@ -153,6 +165,44 @@ impl Live {
     /// Ends a server that nobody waits for any more.
     pub(super) async fn close(self, shared: &Shared) {
         self.end(shared, &mut Observation::default()).await;
+    }
+}
+
+/// Calls after which a server was seen to stay open. It takes the next one like it in the same way, so that not every
+/// assertion waits.
+#[derive(Debug, Default)]
+pub(super) struct StaysOpen(Mutex<HashSet<Call>>);
+
+/// A call of a tool; `None` for what is no call.
+type Call = (Option<TargetKey>, Option<String>);
+
+/// Leaves a session open for a moment, and answers, where the server's end or its findings are judged: whether a server
+/// that is asked to end in the moment in which it ends by itself did so unasked, nobody could tell.
+pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, seen: &Observation) {
+    if seen.disruption.is_some() {
+        return;
+    }
+    let tool = seen.answer.as_ref().and_then(|answer| answer.tool.clone());
+    let call = (job.planned.terms.target_key, tool);
+    let known = || {
+        let calls = shared.stays_open.0.lock();
+        calls.unwrap_or_else(PoisonError::into_inner)
+    };
+    let judged =
+        shared.options.rules.protocol == Strictness::Red || job.body.wants_anywhere(&["findings"]);
+    let watched = judged && !known().contains(&call);
+    let time = match (watched, job.body.wants_anywhere(&["exit"])) {
+        (true, _) => LAST_MOMENT,
+        (false, true) => LAST_ANSWERS,
+        (false, false) => return,
+    };
+    let ended = timeout(time, live.process.exited());
+    tokio::select! {
+        _ = live.session.meanwhile(ended) => {}
+        () = shared.options.interrupt.cancelled() => return,
+    }
+    if watched && !live.session.is_closed() && live.process.status().is_none() {
+        known().insert(call);
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use super::{
     job::Shared,
     place::{Place, about_files},
-    survey,
 };
 use crate::{
     check::waiting::Wait,
@@ -21,7 +20,7 @@ use crate::{
         subject::{StepOrder, Subject},
         template::Bindings,
     },
-    session::{Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
+    session::{Awaited, Looking, Lookout, OnEnd, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
@@ -38,7 +37,6 @@ pub(super) struct Watch<'a> {
     pub(super) server: &'a Running,
     pub(super) job: &'a RunJob,
     pub(super) dialect: Dialect,
-    second_look: SecondLook,
     /// How long may be looked.
     until: Until,
     /// What the setup left at the paths of `file_unchanged`.
@@ -57,7 +55,6 @@ impl<'a> Watch<'a> {
             server,
             job,
             dialect: shared.options.rules.dialect,
-            second_look: survey::second_look(job, shared),
             until,
             prepared: OnceLock::new(),
         }
@@ -205,9 +202,5 @@ impl Lookout for Watch<'_> {
         } else {
             OnEnd::Disrupts
         }
-    }
-
-    fn second_look(&self) -> SecondLook {
-        self.second_look
     }
 }

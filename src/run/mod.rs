@@ -20,8 +20,6 @@ mod queue;
 mod reuse;
 mod scheduler;
 mod shown;
-mod surface;
-mod survey;
 mod trajectory;
 
 use std::sync::Arc;

@@ -25,7 +25,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         files::{FileSeen, FileState, FilesSeen, Way},
     },
-    plan::job::RunJob,
+    plan::job::{Planned, RunJob},
     script::template::Bindings,
     suite::{
         Dialect,
@@ -53,7 +53,7 @@ enum Files {
 impl Place {
     /// Makes the copy for a job that uses one, as long as that is worth it.
     pub(super) async fn new(
-        job: &RunJob,
+        planned: &Planned,
         fixture: Option<&Arc<Fixture>>,
         bindings: &Bindings,
         image: Option<&ReadyImage>,
@@ -63,11 +63,11 @@ impl Place {
         if let Some(image) = image {
             return Ok(Self {
                 caller,
-                files: Files::Inside(Inside::new(job, fixture, image, bindings)),
+                files: Files::Inside(Inside::new(planned, fixture, image, bindings)),
                 before: BTreeMap::new(),
             });
         }
-        let copy = match job.planned.terms.fixture.of(fixture) {
+        let copy = match planned.terms.fixture.of(fixture) {
             Some(fixture) => {
                 let copied = fixture.copy_by(until.clone()).await;
                 Some(copied.map_err(|problem| disrupted(&problem, NOT_COPIED, until))?)

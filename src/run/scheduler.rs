@@ -11,11 +11,11 @@ use tokio::{
 };
 
 use super::{
-    AfterFailure, CatalogsWanted, RunEnd, RunOptions,
+    AfterFailure, RunEnd, RunOptions,
     ahead::Slot,
+    catalogs,
     job::{self, Shared},
     queue::{Ordered, Queue},
-    surface,
 };
 use crate::{
     isolate::sweep,
@@ -51,7 +51,7 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
     scheduler.run_jobs().await;
     let stopped = scheduler.stopped;
     shared.close().await;
-    tell_catalogs(&shared, &mut emit).await;
+    catalogs::tell(&shared.plan, &shared, &mut emit).await;
     for what in left_behind(&shared, stopped).await {
         emit(Event::LeftBehind { what });
     }
@@ -59,23 +59,6 @@ pub(crate) async fn run(plan: Plan, options: RunOptions, mut emit: impl FnMut(Ev
     match stopped {
         Some(Stop::Interrupted) => RunEnd::Interrupted,
         Some(Stop::FailFast) | None => RunEnd::Completed,
-    }
-}
-
-/// Tells what servers list, where a comparison asks for it, and of which servers that is not known.
-async fn tell_catalogs(shared: &Arc<Shared>, emit: &mut impl FnMut(Event)) {
-    if shared.options.catalogs == CatalogsWanted::OfEveryTarget {
-        let known = surface::collect(&shared.plan, shared).await;
-        for (target, catalog) in known {
-            emit(Event::CatalogKnown {
-                target: target.server.name.clone(),
-                catalog,
-                used_by: target.server.users(),
-            });
-        }
-    }
-    for (target, why) in surface::missing(&shared.plan, shared).await {
-        emit(Event::CatalogMissing { target, why });
     }
 }
 

@@ -111,6 +111,23 @@ impl ClientBehaviour {
             && tasks.is_none()
     }
 
+    /// The capabilities that it declares, sorted by name, then `revision DATE` where it asks for one. What a server lists
+    /// may depend on them.
+    pub(crate) fn declared(&self) -> Vec<String> {
+        let capabilities = [
+            ("elicitation", self.elicitation.is_some()),
+            ("roots", self.roots.is_some()),
+            ("sampling", self.sampling.is_some()),
+            ("tasks", self.tasks.is_some()),
+        ];
+        let declared = capabilities.into_iter().filter(|(_, declared)| *declared);
+        let mut declared: Vec<String> = declared.map(|(name, _)| name.to_owned()).collect();
+        if let RevisionWanted::Exactly(revision) = self.revision {
+            declared.push(format!("revision {}", revision.name()));
+        }
+        declared
+    }
+
     /// This behaviour, and what it leaves open from another one.
     pub(crate) fn or(&self, other: &Self) -> Self {
         Self {

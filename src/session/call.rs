@@ -157,15 +157,13 @@ impl Session {
                 if let Some(reason) = method.unusable(&result) {
                     return Err(self.unusable(&pending.what, &reason, &settled.frame).into());
                 }
-                if self.aside.is_none() {
-                    // The handshake is read as what it agrees on.
-                    let named = result.get("protocolVersion").and_then(Value::as_str);
-                    let revision = named
-                        .filter(|_| method == Method::Initialize)
-                        .and_then(Revision::from_name)
-                        .unwrap_or(self.exchange.dialogue.revision);
-                    self.inspect(method, revision, &result, &settled);
-                }
+                // The handshake is read as what it agrees on.
+                let named = result.get("protocolVersion").and_then(Value::as_str);
+                let revision = named
+                    .filter(|_| method == Method::Initialize)
+                    .and_then(Revision::from_name)
+                    .unwrap_or(self.exchange.dialogue.revision);
+                self.inspect(method, revision, &result, &settled);
                 let mut reply = reply(method, result);
                 if let Rendering::Contents { asked } = &mut reply.rendering {
                     *asked = pending.uri.take();
@@ -221,7 +219,7 @@ impl Session {
     /// Notes an answer that cannot be used, and says so.
     pub(super) fn note_unusable(&mut self, what: &str, reason: &str, frame: &str) -> String {
         let message = format!("the answer to {what} cannot be used: {reason}");
-        let record = self.notes();
+        let record = &mut self.exchange.dialogue.record;
         record.note(FindingCode::Schema, message.clone(), frame.as_bytes());
         message
     }

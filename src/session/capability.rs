@@ -33,7 +33,7 @@ impl Session {
             method.name(),
             brief(&error.raw)
         );
-        let record = self.notes();
+        let record = &mut self.exchange.dialogue.record;
         record.note(FindingCode::CapabilityNotServed, message, frame.as_bytes());
     }
 
@@ -71,7 +71,7 @@ impl Session {
             "`{}` is served, and `{capability}` is not declared",
             method.name()
         );
-        let record = self.notes();
+        let record = &mut self.exchange.dialogue.record;
         record.note(FindingCode::CapabilityUndeclared, message, frame.as_bytes());
     }
 }

@@ -1,15 +1,15 @@
-//! The surface of a server: every list it declares, bounded in time. Asked for after a subject, so that it
-//! changes nothing that was observed.
+//! The catalog of a server: every list it declares, asked for in a session in which nothing is called.
 
 use tokio::time::Instant;
 
-use super::{Remainder, Session, list::Pages, record::Record};
+use super::{Session, list::Pages};
 use crate::{
     observation::{
         answer::Body,
         catalog::{Catalog, Listing},
     },
     protocol::method::Method,
+    script::template::Bindings,
 };
 
 /// What JSON-RPC answers to a method that does not exist: many servers have resources and no templates.
@@ -17,36 +17,35 @@ const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What came of asking a server for its lists.
 #[derive(Debug, Default)]
-pub(crate) struct Surveyed {
+pub(crate) struct Listed {
     /// What is known now.
     pub(crate) catalog: Catalog,
-    /// Why a list that the server declares is not known: the first such list, and what became of it.
+    /// Why a list that the server declares is not known: the reason of the first such list.
     pub(crate) missing: Option<String>,
-    /// What the server said meanwhile.
-    pub(crate) remainder: Remainder,
 }
 
 impl Session {
-    /// Fetches what the server declares to list. What is noticed about the lists belongs to no assertion; what
-    /// the server said meanwhile may belong to the one before, and is handed out.
-    pub(crate) async fn catalog(&mut self, deadline: Instant) -> Surveyed {
-        self.aside = Some(Record::default());
-        let mut surveyed = Surveyed::default();
-        for listing in Listing::ALL {
-            self.declared_list(listing, &mut surveyed, deadline).await;
-        }
-        self.aside = None;
-        surveyed.remainder = self.remainder();
-        surveyed.remainder.wire.clear();
-        surveyed
+    /// Makes the handshake, with these values in what the client answers; gives back why that failed.
+    pub(crate) async fn greet(
+        &mut self,
+        bindings: &Bindings,
+        deadline: Instant,
+    ) -> Result<(), String> {
+        self.exchange.dialogue.client.bind(bindings);
+        let greeted = self.need_hands(deadline).await;
+        greeted.map_err(|disruption| disruption.message)
     }
 
-    async fn declared_list(
-        &mut self,
-        listing: Listing,
-        surveyed: &mut Surveyed,
-        deadline: Instant,
-    ) {
+    /// Fetches all that the server declares to list, after the handshake.
+    pub(crate) async fn catalog(&mut self, deadline: Instant) -> Listed {
+        let mut listed = Listed::default();
+        for listing in Listing::ALL {
+            self.declared_list(listing, &mut listed, deadline).await;
+        }
+        listed
+    }
+
+    async fn declared_list(&mut self, listing: Listing, listed: &mut Listed, deadline: Instant) {
         let method = match listing {
             Listing::Tools => Method::ToolsList,
             Listing::Prompts => Method::PromptsList,
@@ -61,23 +60,22 @@ impl Session {
             return;
         }
         if !self.is_usable() {
-            surveyed.catalog.unknown.push(listing);
+            listed.catalog.unknown.push(listing);
             return;
         }
         let answer = match self.list(method, Pages::All, deadline).await {
             Ok(answer) => answer,
             Err(disruption) => {
-                // What waited for this list would wait for the next one too.
+                // A server that owes this list would owe the next one too.
                 self.usable = false;
-                self.gave_up = true;
-                surveyed.miss(listing, || disruption.message);
+                listed.miss(listing, || disruption.message);
                 return;
             }
         };
         let items = match answer.body {
             Body::Result(mut reply) => {
                 if let Some(unfetched) = reply.unfetched.take() {
-                    surveyed.miss(listing, || unfetched.reason);
+                    listed.miss(listing, || unfetched.reason);
                 }
                 method
                     .list_member()
@@ -88,15 +86,15 @@ impl Session {
             Body::ProtocolError(_) => None,
         };
         match items {
-            Some(items) => *surveyed.catalog.list_mut(listing) = Some(items),
-            None => surveyed.miss(listing, || {
+            Some(items) => *listed.catalog.list_mut(listing) = Some(items),
+            None => listed.miss(listing, || {
                 format!("`{}` was not answered with a list", method.name())
             }),
         }
     }
 }
 
-impl Surveyed {
+impl Listed {
     /// Notes a list that could not be fetched, or not to its end. The first reason stays.
     fn miss(&mut self, listing: Listing, why: impl FnOnce() -> String) {
         self.catalog.unknown.push(listing);

@@ -60,20 +60,15 @@ impl Session {
 
     /// What was waited for when the time was over, and since when. Which time that was, its owner says.
     async fn timeout(&mut self, what: &str) -> Disruption {
-        // The end of a line that answers our own question is not waited for as long as an assertion's.
-        if self.aside.is_none() {
-            self.exchange.note_unfinished();
-        }
+        self.exchange.note_unfinished();
         let now = self.exchange.link().clock().at_us();
         let ago = |at_us: u64| text::time(Duration::from_micros(now.saturating_sub(at_us)));
         let sent = self.exchange.dialogue.requests.open().first();
         // What is no request has no time of its own.
         let sent = sent.map(|open| ago(open.sent_us));
-        let sent = match (sent, &self.aside) {
-            (None, _) => String::new(),
-            // A question of our own has its time for itself.
-            (Some(ago), Some(_)) => format!(" within {ago}"),
-            (Some(ago), None) => format!(", sent {ago} before"),
+        let sent = match sent {
+            None => String::new(),
+            Some(ago) => format!(", sent {ago} before"),
         };
         let heard = match self.exchange.dialogue.record.last_heard() {
             _ if self.exchange.is_swamped() => {

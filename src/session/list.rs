@@ -4,15 +4,12 @@
 use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{
-    Asked, Observed, SecondLook, Session, call::Call, lint, record::Record, reply::merged,
-};
+use super::{Observed, Session, call::Call, lint, reply::merged};
 use crate::{
     observation::{
         answer::{Answer, Body, Reply, Unfetched},
@@ -24,22 +21,16 @@ use crate::{
 /// Pages that are fetched of one list.
 const MOST_PAGES: usize = 1_000;
 
-/// The longest that the second look at a list may take.
-const SECOND_LOOK: Duration = Duration::from_millis(500);
-
-/// When that is, for people.
-const ONCE_MORE: &str = "seen when it was fetched once more after the assertion";
-
 /// Bytes of items after which no further page is fetched.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was listed in this session, by method.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct Lists {
     lists: HashMap<Method, Vec<Value>>,
 }
 
-impl Listed {
+impl Lists {
     /// Compares a list with the one before, keeps it, and says what changed.
     fn compare(&mut self, method: Method, items: &[Value]) -> Option<&'static str> {
         let before = self.lists.insert(method, items.to_vec())?;
@@ -118,56 +109,6 @@ impl Session {
         Ok(whole)
     }
 
-    /// Fetches the tools once more after they were observed, to see whether they stay what they were. That this
-    /// fails, or takes long, or makes the server say something, is nobody's fault. A server that took longer than it
-    /// would be waited for now is spared: it would still be at it when it is told to end.
-    pub(super) async fn list_again(
-        &mut self,
-        (took, look): (Duration, SecondLook),
-        deadline: Instant,
-    ) {
-        let method = Method::ToolsList;
-        let began = Instant::now();
-        let Some(before) = self.lists.lists.get(&method).cloned() else {
-            return;
-        };
-        if took >= SECOND_LOOK {
-            return;
-        }
-        match look {
-            SecondLook::Spared => return,
-            SecondLook::AtOnce => self.exchange.take_arrived().await,
-            SecondLook::After(time) => self.exchange.attend(time).await,
-        }
-        if self.exchange.is_closed() {
-            self.seen.timings.aside += began.elapsed();
-            return;
-        }
-        let soon = deadline.min(Instant::now() + SECOND_LOOK);
-        let findings = self.exchange.dialogue.record.findings.clone();
-        self.aside = Some(Record::default());
-        let again = self.list(method, Pages::All, soon).await;
-        let aside = self.aside.take();
-        self.exchange.dialogue.record.findings = findings;
-        self.lists.lists.insert(method, before);
-        self.seen.timings.aside += began.elapsed();
-        self.looked_again = if again.is_ok() {
-            Asked::Answered
-        } else {
-            self.usable = false;
-            self.gave_up = true;
-            Asked::Unanswered
-        };
-        let changes = aside.into_iter().flat_map(|aside| aside.findings);
-        for finding in changes.filter(|finding| finding.code == FindingCode::ListChangedSilently) {
-            let message = format!("{}, {ONCE_MORE}", finding.message);
-            self.exchange
-                .dialogue
-                .record
-                .note_bare(finding.code, message);
-        }
-    }
-
     /// Notes what is wrong with a whole list, and whether it changed without a word.
     fn look_at(&mut self, method: Method, reply: &Reply) {
         let member = method.list_member().unwrap_or_default();
@@ -177,14 +118,12 @@ impl Session {
         };
         let told = self.exchange.dialogue.forget_change(method);
         let change = self.lists.compare(method, items);
-        if self.aside.is_none() {
-            let revision = self.exchange.dialogue.revision;
-            lint::items(&mut self.exchange.dialogue.record, method, items, revision);
-        }
+        let revision = self.exchange.dialogue.revision;
+        lint::items(&mut self.exchange.dialogue.record, method, items, revision);
         let of = self.facts.as_ref().zip(method.capability());
         let owes_word =
             of.is_some_and(|(facts, capability)| facts.declares_part(capability, "listChanged"));
-        let record = self.notes();
+        let record = &mut self.exchange.dialogue.record;
         // Only who declared that says when a list changes.
         if let (Some(change), false, true) = (change, told, owes_word) {
             let message = format!(
@@ -227,7 +166,7 @@ impl Walk {
     /// Keeps a page and says which cursor is next.
     fn turn(&mut self, session: &mut Session, page: Value) -> Option<String> {
         let method = self.method.name();
-        let record = session.notes();
+        let record = &mut session.exchange.dialogue.record;
         let next = page.get("nextCursor").and_then(Value::as_str);
         let next = next.map(str::to_owned);
         if let Some(cursor) = &next {

@@ -23,9 +23,6 @@ pub(crate) trait Lookout: Sync {
 
     /// What it means that the server ends while it is listened to and owes nothing.
     fn on_end(&self) -> OnEnd;
-
-    /// Whether a list may be fetched once more after it was observed.
-    fn second_look(&self) -> SecondLook;
 }
 
 /// A look that is being taken.
@@ -63,26 +60,4 @@ pub(crate) enum OnEnd {
     Disrupts,
     /// It is what is observed: the assertion says how the server ends.
     IsObserved,
-}
-
-/// Whether a list is fetched once more after it was observed, to see whether it stays what it was. Nobody asked for that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecondLook {
-    /// It is not: what the server makes of it would show in the verdict.
-    Spared,
-    /// It is.
-    AtOnce,
-    /// It is, when the server was left alone for this time: what it does until then is its own doing.
-    After(Duration),
-}
-
-/// What a question that nobody asked for means for the rest of the session that was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Asked {
-    /// Nothing: it was not asked, or would have ended in the same way unasked.
-    Not,
-    /// It answered. Whether it would still run if it was not asked is not known.
-    Answered,
-    /// It did not, and whatever it does from then on may be our doing.
-    Unanswered,
 }

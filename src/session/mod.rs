@@ -30,16 +30,16 @@ mod tests;
 pub(crate) mod trajectory;
 mod wait;
 
-use std::{mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc};
 
 use tokio::time::Instant;
 
 pub(crate) use self::{
-    catalog::Surveyed,
+    catalog::Listed,
     exchange::Exited,
-    lookout::{Asked, Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
+    lookout::{Awaited, Looking, Lookout, OnEnd, Whose},
 };
-use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
+use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
 use crate::{
     observation::{
         NotificationSeen, Observation, ServerRequestSeen, SessionFacts,
@@ -78,20 +78,13 @@ pub(crate) struct Session {
     level: Option<Answer>,
     /// What the assertion that is being performed saw so far.
     seen: Observation,
-    lists: list::Listed,
-    /// Where findings about answers go while what is asked belongs to no assertion.
-    aside: Option<Record>,
+    lists: list::Lists,
     usable: bool,
     /// How much had been written when the present assertion began.
     written_before: u64,
-    /// Whether a question that belongs to no assertion was cut short: its answer may still come, late and not asked
-    /// for any more, and that is our doing.
-    gave_up: bool,
-    /// How the server took a second look at its list in this assertion.
-    looked_again: Asked,
 }
 
-/// What came after an observation was handed out: for the catalog, or while the server was being closed.
+/// What came after an observation was handed out, while the server was being closed.
 #[derive(Debug, Default)]
 pub(crate) struct Remainder {
     notifications: Vec<NotificationSeen>,
@@ -125,12 +118,9 @@ impl Session {
             handshake: None,
             level: None,
             seen: Observation::default(),
-            lists: list::Listed::default(),
-            aside: None,
+            lists: list::Lists::default(),
             usable: true,
             written_before: 0,
-            gave_up: false,
-            looked_again: Asked::Not,
         })
     }
 
@@ -144,7 +134,6 @@ impl Session {
     ) -> Observation {
         self.exchange.begin();
         self.exchange.dialogue.client.begin();
-        self.looked_again = Asked::Not;
         self.level = None;
         self.exchange.dialogue.client.bind(bindings);
         self.written_before = self.exchange.link().written();
@@ -184,19 +173,9 @@ impl Session {
         self.usable && !self.exchange.is_closed() && self.exchange.is_idle()
     }
 
-    /// How the server took a second look at its list, if there was one.
-    pub(crate) fn looked_again(&self) -> Asked {
-        self.looked_again
-    }
-
     /// The next assertion counts its time from here.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
         self.exchange.link().set_clock(clock);
-    }
-
-    /// Listens on, and answers, before the session is closed.
-    pub(crate) async fn attend(&mut self, time: Duration) {
-        self.exchange.attend(time).await;
     }
 
     /// Does something else, and answers until it is done.
@@ -208,48 +187,20 @@ impl Session {
     pub(crate) async fn close(mut self: Box<Self>, deadline: Instant) -> Remainder {
         let unanswered = self.exchange.finish(deadline).await;
         let cut_off = self.exchange.dialogue.cut_off.take();
-        Remainder {
-            unanswered,
-            late: self.late(),
-            cut_off: cut_off.as_deref().map(record::shown),
-            ..self.remainder()
-        }
-    }
-
-    /// What was recorded since the last observation.
-    fn remainder(&mut self) -> Remainder {
-        let record = self.take_record();
+        let record = mem::take(&mut self.exchange.dialogue.record);
         Remainder {
             notifications: record.notifications,
             server_requests: record.server_requests,
             findings: record.findings,
-            late: None,
-            cut_off: None,
             wire: self.exchange.link().log().take().into_frames(),
-            unanswered: 0,
-        }
-    }
-
-    /// Where findings about answers go.
-    fn notes(&mut self) -> &mut Record {
-        match &mut self.aside {
-            Some(aside) => aside,
-            None => &mut self.exchange.dialogue.record,
+            unanswered,
+            late: self.late(),
+            cut_off: cut_off.as_deref().map(record::shown),
         }
     }
 
     fn begin_phase(&mut self, phase: Phase) {
         self.seen.reached = phase;
-    }
-
-    /// What was recorded, without what is our own doing.
-    fn take_record(&mut self) -> Record {
-        let mut record = mem::take(&mut self.exchange.dialogue.record);
-        if self.gave_up {
-            let ours = FindingCode::AnswerAfterCancel;
-            record.findings.retain(|finding| finding.code != ours);
-        }
-        record
     }
 
     /// What to know of an answer that came after the deadline.
@@ -259,7 +210,7 @@ impl Session {
     }
 
     fn hand_out(&mut self) -> Observation {
-        let record = self.take_record();
+        let record = mem::take(&mut self.exchange.dialogue.record);
         let mut seen = mem::take(&mut self.seen);
         tell_late(self.late(), &mut seen);
         seen.session.clone_from(&self.facts);
@@ -288,14 +239,6 @@ impl Remainder {
             let message = "the stream ended in the middle of a line, after stdin was closed";
             let code = FindingCode::NoFinalNewline;
             finding::note(&mut self.findings, code, message, Some(frame));
-        }
-        self
-    }
-
-    /// The same, with the findings saying during what they were made: it may have caused them.
-    pub(crate) fn heard_during(mut self, what: &str) -> Self {
-        for finding in &mut self.findings {
-            finding.message = format!("{}, {what}", finding.message);
         }
         self
     }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    Lookout, Observed, OnEnd, Script, SecondLook, Session, call::Call, list::Pages,
-    steps::Sequence, wait::SUBJECT,
+    Lookout, Observed, OnEnd, Script, Session, call::Call, list::Pages, steps::Sequence,
+    wait::SUBJECT,
 };
 use crate::{
     observation::{
@@ -108,21 +108,12 @@ impl Session {
         deadline: Instant,
     ) -> Observed<()> {
         match script.subject {
-            Subject::Tools(_) => {
-                let took = self.seen.answer.as_ref().map(|listed| listed.took);
-                let look = script
-                    .lookout
-                    .map_or(SecondLook::AtOnce, Lookout::second_look);
-                if let Some(took) = took {
-                    Box::pin(self.list_again((took, look), deadline)).await;
-                }
-                Ok(())
-            }
             Subject::Resources(call) => match &call.unsubscribe {
                 Some(uri) => Box::pin(self.unsubscribe(uri, bindings, deadline)).await,
                 None => Ok(()),
             },
             Subject::Tool(_)
+            | Subject::Tools(_)
             | Subject::Initialize
             | Subject::Prompts(_)
             | Subject::Completion(_)

@@ -499,3 +499,76 @@ fn a_target_that_is_not_chosen_stays_in_the_baseline() {
     assert_eq!(kept(&project, "base.json"), before);
     assert!(project.read("base.json").contains("greets [one]"));
 }
+
+/// Has a resource more once a tool was called, and lists what is put in to a client with roots.
+const MOODY: &str = r#"hi() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r ask; do
+  id=${ask#*\"id\":}; id=${id%%[,\}]*}
+  case $ask in
+    *'"initialize"'*)
+      case $ask in *'"roots"'*) more='ABLE';; esac
+      hi '{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"sh","version":"1"}}';;
+    *'"tools/call"'*) made=',{"uri":"made:1","name":"made"}'; hi '{"content":[{"type":"text","text":"hi"}]}';;
+    *'"tools/list"'*) hi '{"tools":[{"name":"t","inputSchema":{"type":"object"}}'"$more]}";;
+    *'"resources/list"'*) hi '{"resources":[{"uri":"always:1","name":"always"}'"$made]}";;
+    *'"resources/templates/list"'*) hi '{"resourceTemplates":[]}';;
+  esac
+done"#;
+
+/// Listed to a client with roots.
+const MORE: &str = r#",{"name":"more","inputSchema":{"type":"object"}}"#;
+
+/// Assertions of such a server, in this order: `calls`, `greets` and `able`, which declares roots.
+fn moody(able: &str, order: [&str; 3]) -> String {
+    let server = Value::from(MOODY.replace("ABLE", able));
+    let call = "assert: {tool: t, expect: {contains: hi}}\n";
+    let documents = order.map(|name| {
+        let does = match name {
+            "calls" => call.to_owned(),
+            "greets" => "assert_initialize: {}\n".to_owned(),
+            _ => format!("client: {{client_capabilities: {{roots: [/tmp]}}}}\n{call}"),
+        };
+        format!("name: {name}\nserver: {{command: sh, args: [-c, {server}]}}\n{does}")
+    });
+    documents.join("---\n")
+}
+
+#[test]
+fn what_an_assertion_does_and_declares_changes_no_surface() {
+    let order = ["calls", "greets", "able"];
+    let project = Project::with_suite(&moody(MORE, order));
+    let saved = project.run(&SAVE);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let baseline = project.read("base.json");
+    assert!(baseline.contains("more") && !baseline.contains("made:1"));
+    for round in 0..20 {
+        let ran = project.run(&GATED);
+        assert_eq!(ran.code, 0, "round {round}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("Surface"), "{}", ran.stdout);
+    }
+    for order in [["able", "greets", "calls"], ["greets", "able", "calls"]] {
+        let project = Project::with_suite(&moody(MORE, order)).file("base.json", &*baseline);
+        let ran = project.run(&GATED);
+        assert_eq!(ran.code, 0, "{order:?}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("Surface"), "{}", ran.stdout);
+    }
+    for name in order {
+        let ran = project.run(&[&GATED[..], &["--filter", name]].concat());
+        assert_eq!(ran.code, 0, "{name}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("was removed"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_tool_that_only_capable_clients_lost_is_a_breaking_change() {
+    let order = ["calls", "greets", "able"];
+    let project = Project::with_suite(&moody(MORE, order));
+    let saved = project.run(&SAVE);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    // Named as it was: a server whose command line changed is found again by who talks to it.
+    let project = project.file("evals/a.yaml", moody("", order));
+    let ran = project.run(&GATED);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let wanted = "tool `more` was removed";
+    assert!(ran.stdout.contains(wanted), "{}", ran.stdout);
+}

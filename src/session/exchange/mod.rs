@@ -306,12 +306,6 @@ impl Exchange {
         self.dialogue.unanswered.unwrap_or_default()
     }
 
-    /// Answers what the server asks, for a time or until its stream ends.
-    pub(super) async fn attend(&mut self, time: Duration) {
-        // Whatever ends this, there is nothing that is due.
-        let _ = self.until(Instant::now() + time, |_| false).await;
-    }
-
     /// Does something else, and answers what the server asks until it is done: one that looks after its session with
     /// pings would take us for dead. What is wrong with what comes is left for the next wait to tell.
     pub(super) async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {

@@ -10,7 +10,7 @@ use super::server::{
     result, said, text, tool,
 };
 use crate::{
-    observation::{answer::Body, finding::FindingCode, process::ExitStatus},
+    observation::{answer::Body, finding::FindingCode},
     script::{
         client::{ClientBehaviour, SamplingReply},
         subject::{
@@ -20,7 +20,7 @@ use crate::{
         },
         template::ValueTemplate,
     },
-    session::{Asked, SecondLook, Surveyed},
+    session::Listed,
 };
 
 #[tokio::test(start_paused = true)]
@@ -606,7 +606,6 @@ async fn a_frame_with_an_id_is_a_request_whatever_its_method_is() {
 async fn a_catalog_is_what_is_declared() {
     let plot = |method: &str, _: usize, _: &Value| match method {
         "initialize" => vec![hands_with(&json!({"tools": {}, "prompts": {}}))],
-        "tools/call" => vec![said("hi")],
         "tools/list" => vec![
             told("notifications/late", &json!({})),
             result(&json!({"tools": [{"name": "a b"}]})),
@@ -615,23 +614,17 @@ async fn a_catalog_is_what_is_declared() {
         _ => Vec::new(),
     };
     let mut stage = Stage::new(Box::new(plot));
-    let mut seen = stage.perform(&echo()).await;
-    let Surveyed {
-        catalog,
-        missing,
-        remainder,
-    } = stage.session.catalog(Instant::now() + DEADLINE).await;
+    let deadline = Instant::now() + DEADLINE;
+    stage
+        .session
+        .greet(&stage.bindings, deadline)
+        .await
+        .unwrap();
+    let Listed { catalog, missing } = stage.session.catalog(deadline).await;
     assert_eq!(missing, None);
     assert_eq!(catalog.tool_names(), ["a b"]);
     assert_eq!(catalog.prompts, Some(Vec::new()));
     assert_eq!(catalog.resources, None);
-    remainder.add_to(&mut seen);
-    assert_eq!(
-        codes(&seen),
-        [],
-        "what is wrong with lists is not the call's"
-    );
-    assert_eq!(seen.notifications.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -652,10 +645,14 @@ async fn a_list_that_changes_without_a_word_is_noticed() {
             _ => Vec::new(),
         };
         let mut stage = Stage::new(Box::new(plot));
-        let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+        let lists = Subject::Tools(ListCall::default());
+        let first = stage.perform(&lists).await;
+        assert_eq!(codes(&first), [], "{changed}");
+        let seen = stage.perform(&lists).await;
         assert_eq!(codes(&seen), wanted, "{changed}");
         assert!(
-            seen.answer
+            first
+                .answer
                 .unwrap()
                 .reply()
                 .unwrap()
@@ -685,41 +682,8 @@ async fn who_did_not_declare_it_need_not_tell_that_a_list_changes() {
         _ => Vec::new(),
     };
     let mut stage = Stage::new(Box::new(plot));
-    let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
+    let lists = Subject::Tools(ListCall::default());
+    stage.perform(&lists).await;
+    let seen = stage.perform(&lists).await;
     assert_eq!(codes(&seen), []);
-}
-
-#[tokio::test(start_paused = true)]
-async fn nothing_is_listed_once_more_where_that_would_show() {
-    let case = async |look: SecondLook, lists: usize, wanted: Asked, ends: bool| {
-        let plot = move |method: &str, count: usize, _: &Value| match (method, count) {
-            ("initialize", _) => vec![hands()],
-            ("tools/list", 0) => {
-                let mut acts = vec![result(&json!({"tools": []}))];
-                if ends {
-                    acts.push(Act::Pause(Duration::from_millis(20)));
-                    acts.push(Act::Exit(ExitStatus::Code(3)));
-                }
-                acts
-            }
-            ("tools/list", _) => vec![line("noise"), Act::Exit(ExitStatus::Code(3))],
-            _ => Vec::new(),
-        };
-        let mut stage = Stage::new(Box::new(plot));
-        stage.second_look = look;
-        let seen = stage.perform(&Subject::Tools(ListCall::default())).await;
-        assert_eq!(class(&seen), "result", "{look:?}");
-        assert_eq!(codes(&seen), [], "{look:?}");
-        assert_eq!(stage.session.looked_again(), wanted, "{look:?}");
-        let (_, received) = stage.close().await;
-        let asked = received
-            .iter()
-            .filter(|message| message["method"] == "tools/list");
-        assert_eq!(asked.count(), lists, "{look:?}");
-    };
-    let later = SecondLook::After(Duration::from_millis(100));
-    case(SecondLook::Spared, 1, Asked::Not, false).await;
-    case(SecondLook::AtOnce, 2, Asked::Unanswered, false).await;
-    case(later, 2, Asked::Unanswered, false).await;
-    case(later, 1, Asked::Not, true).await;
 }

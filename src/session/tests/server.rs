@@ -12,7 +12,7 @@ use crate::{
         subject::{Step, Subject, ToolCall},
         template::{Bindings, Template, ValueTemplate},
     },
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
+    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, Session, Whose},
     transport::duplex::{self, Peer},
 };
 
@@ -94,7 +94,6 @@ pub(super) struct Stage {
     /// What is waited for after every answer.
     pub(super) wait: Option<Waiting>,
     pub(super) on_end: OnEnd,
-    pub(super) second_look: SecondLook,
     /// How long a look at the files takes after a step.
     pub(super) look: Duration,
     server: JoinHandle<Vec<Value>>,
@@ -120,7 +119,6 @@ impl Stage {
             bindings: Bindings::default(),
             wait: None,
             on_end: OnEnd::Disrupts,
-            second_look: SecondLook::AtOnce,
             look: Duration::ZERO,
             server,
         }
@@ -134,7 +132,6 @@ impl Stage {
         let knows = Knows {
             wait: self.wait,
             on_end: self.on_end,
-            second_look: self.second_look,
             look: self.look,
         };
         let script = Script {
@@ -171,7 +168,6 @@ pub(super) struct Waiting {
 struct Knows {
     wait: Option<Waiting>,
     on_end: OnEnd,
-    second_look: SecondLook,
     look: Duration,
 }
 
@@ -198,10 +194,6 @@ impl Lookout for Knows {
 
     fn on_end(&self) -> OnEnd {
         self.on_end
-    }
-
-    fn second_look(&self) -> SecondLook {
-        self.second_look
     }
 }
 
