@@ -336,13 +336,13 @@ impl Attempted {
             let spec = process_spec(command, shared);
             let launched = Process::start(&spec, started.clock).await;
             launched
-                .map(|(process, link)| (Running::Process(process), link))
+                .map(|(process, connection)| (Running::Process(process), connection))
                 .map_err(|failure| not_started(&failure))
         };
         match launched {
-            Ok((process, link)) => {
-                let session =
-                    Session::new(link, &job.planned.terms.client, Some(process.end_watch()));
+            Ok((process, connection)) => {
+                let client = &job.planned.terms.client;
+                let session = Session::open(connection, client, Some(process.end_watch()));
                 let waited = self.waited.saturating_sub(waited);
                 self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);

@@ -55,7 +55,7 @@ use crate::{
         },
         template::Bindings,
     },
-    transport::{clock::JobClock, link::Link},
+    transport::{Connection, Unsent, clock::JobClock},
 };
 
 /// What an assertion does with a session.
@@ -84,8 +84,8 @@ pub(crate) struct Session {
     /// Where findings about answers go while what is asked belongs to no assertion.
     aside: Option<Record>,
     usable: bool,
-    /// How much had been written when the present assertion began.
-    written_before: u64,
+    /// How many bytes had been sent when the present assertion began.
+    sent_before: u64,
     /// Whether a question that belongs to no assertion was cut short: its answer may still come, late and not asked
     /// for any more, and that is our doing.
     gave_up: bool,
@@ -109,10 +109,12 @@ pub(crate) struct Remainder {
 }
 
 impl Session {
-    /// A session that has not begun: the handshake is made when the first subject needs it. `exited` tells how
-    /// the process behind the link ended, where there is one. Boxed, since it is large and passed on often.
-    pub(crate) fn new(
-        link: Link,
+    /// A session on a connection. The handshake is made by the first [`Self::perform`] whose subject needs one, because
+    /// raw subjects may be about its absence, and because what it shows (frames, findings, times, a refusal) belongs to
+    /// that observation. `exited` tells how the process behind the connection ended, where there is one. Boxed, since it
+    /// is large and passed on often.
+    pub(crate) fn open(
+        connection: Connection,
         behaviour: &ClientBehaviour,
         exited: Option<Exited>,
     ) -> Box<Self> {
@@ -122,7 +124,7 @@ impl Session {
         };
         let dialogue = Dialogue::new(Client::new(behaviour), asked);
         Box::new(Self {
-            exchange: Exchange::new(link, dialogue, exited),
+            exchange: Exchange::new(connection, dialogue, exited),
             facts: None,
             handshake: None,
             level: None,
@@ -130,7 +132,7 @@ impl Session {
             lists: list::Listed::default(),
             aside: None,
             usable: true,
-            written_before: 0,
+            sent_before: 0,
             gave_up: false,
             looked_again: Asked::Not,
         })
@@ -149,7 +151,7 @@ impl Session {
         self.looked_again = Asked::Not;
         self.level = None;
         self.exchange.dialogue.client.bind(bindings);
-        self.written_before = self.exchange.link().written();
+        self.sent_before = self.exchange.connection().sent_bytes();
         if let Err(disruption) = self.play(script, bindings, deadline).await {
             self.usable = matches!(
                 disruption.kind,
@@ -173,7 +175,7 @@ impl Session {
 
     /// Whether the server may have received anything of the last assertion: it may have acted on it.
     pub(crate) fn was_spoken_to(&mut self) -> bool {
-        self.exchange.link().written() > self.written_before
+        self.exchange.connection().sent_bytes() > self.sent_before
     }
 
     /// Whether the server closed its output, or ended.
@@ -183,7 +185,7 @@ impl Session {
 
     /// Whether another assertion can be performed on this session: not behind a line that the server has not read.
     pub(crate) fn is_usable(&self) -> bool {
-        self.usable && !self.exchange.is_closed() && self.exchange.is_idle()
+        self.usable && !self.exchange.is_closed() && self.exchange.unsent() == Unsent::Nothing
     }
 
     /// How the server took a second look at its list, if there was one.
@@ -193,7 +195,7 @@ impl Session {
 
     /// The next assertion counts its time from here.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
-        self.exchange.link().set_clock(clock);
+        self.exchange.connection().set_clock(clock);
     }
 
     /// Listens on, and answers, before the session is closed.
@@ -227,7 +229,7 @@ impl Session {
             findings: record.findings,
             late: None,
             cut_off: None,
-            wire: self.exchange.link().log().take().into_frames(),
+            wire: self.exchange.connection().log().take().into_frames(),
             unanswered: 0,
         }
     }
@@ -268,7 +270,7 @@ impl Session {
         seen.notifications = record.notifications;
         seen.server_requests = record.server_requests;
         seen.findings = record.findings;
-        seen.wire = self.exchange.link().log().take().into_frames();
+        seen.wire = self.exchange.connection().log().take().into_frames();
         // Later assertions have notifications of their own.
         if let Some(handshake) = &mut self.handshake {
             handshake.notifications = 0..0;

@@ -421,7 +421,7 @@ impl Session {
 
     /// An answer to which belongs what came until now, as if it had come now.
     fn until_now(&mut self, mut answer: Answer) -> Answer {
-        answer.at_us = self.exchange.link().clock().at_us();
+        answer.at_us = self.exchange.connection().clock().at_us();
         let record = &self.exchange.dialogue.record;
         answer.on_time = record.notifications.len();
         answer.notifications.end = record.notifications.len();

@@ -120,7 +120,7 @@ impl Session {
     ) -> Observed<()> {
         // In this order no time of listening reaches beyond its end.
         let now = Instant::now();
-        let now_us = self.exchange.link().clock().at_us();
+        let now_us = self.exchange.connection().clock().at_us();
         let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
         let Awaited {
             least, most, what, ..

@@ -15,7 +15,7 @@ use crate::{
         },
         template::{Bindings, Template, ValueTemplate},
     },
-    transport::duplex::{self, Peer},
+    transport::tests::duplex::{self, Peer},
 };
 
 /// The deadline of every scene.
@@ -109,7 +109,7 @@ impl Stage {
 
     pub(super) fn with(plot: Plot, client: &ClientBehaviour) -> Self {
         let (tell, told) = oneshot::channel();
-        let (link, peer) = duplex::duplex();
+        let (connection, peer) = duplex::duplex();
         let exited = async move {
             match told.await {
                 Ok(status) => status,
@@ -118,7 +118,7 @@ impl Stage {
         };
         let server = tokio::spawn(serve(peer, plot, tell));
         Self {
-            session: Session::new(link, client, Some(Box::pin(exited))),
+            session: Session::open(connection, client, Some(Box::pin(exited))),
             bindings: Bindings::default(),
             wait: None,
             on_end: OnEnd::Disrupts,

@@ -25,7 +25,7 @@ use crate::{
         },
         template::Bindings,
     },
-    transport::duplex,
+    transport::tests::duplex,
 };
 
 /// A server that answers everything, and does this a moment later; after the handshake only where that is the subject.
@@ -302,7 +302,7 @@ async fn a_server_that_ends_in_a_step_that_waits_was_not_observed() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_taken_although_the_request_cannot_be_written() {
-    let (link, mut peer) = duplex::duplex();
+    let (connection, mut peer) = duplex::duplex();
     let server = tokio::spawn(async move {
         peer.line().await;
         let hands = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
@@ -313,7 +313,7 @@ async fn an_answer_is_taken_although_the_request_cannot_be_written() {
         peer.write(format!("{refusal}\n").as_bytes()).await;
         peer
     });
-    let mut session = Session::new(link, &ClientBehaviour::default(), None);
+    let mut session = Session::open(connection, &ClientBehaviour::default(), None);
     let subject = Subject::Tool(tool("echo", json!({"text": "a".repeat(1 << 20)})));
     let script = Script {
         setup: &[],
