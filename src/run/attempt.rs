@@ -215,15 +215,18 @@ impl Attempted {
         let timings = self.observation.timings;
         let until = shared.until(job, started.deadline + self.waited);
         let watch = Watch::new(&live.place, &live.process, job, (shared, until));
-        let script = Script {
-            setup: &job.body.setup,
-            subject: &job.body.subject,
-            lookout: Some(&watch),
-        };
         let deadline = started.deadline + self.waited;
-        let performed = tokio::select! {
-            seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
-            () = shared.options.interrupt.cancelled() => None,
+        let performed = {
+            let hooks = watch.hooks();
+            let script = Script {
+                setup: &job.body.setup,
+                subject: &job.body.subject,
+                hooks: &hooks,
+            };
+            tokio::select! {
+                seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
+                () = shared.options.interrupt.cancelled() => None,
+            }
         };
         let is_performed = performed.is_some();
         self.observation = performed.unwrap_or_else(interrupted);

@@ -17,7 +17,7 @@ use crate::{
         files::{FileState, FilesSeen},
     },
     plan::job::RunJob,
-    session::{Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
+    session::{Awaited, Hooks, Look, OnEnd, SecondLook, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
@@ -159,22 +159,32 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
     matches!(expectation, Expectation::FileUnchanged(_))
 }
 
-impl Lookout for Watch<'_> {
-    fn after_step<'a>(
-        &'a self,
-        part: StepPart,
-        index: usize,
-        bindings: &'a Bindings,
-    ) -> Looking<'a> {
-        Box::pin(async move {
-            let step = self.job.body.steps(part).get(index);
-            let wanted = step.into_iter().flat_map(|step| &step.wanted);
-            let seen = self.look(wanted, bindings).await?;
-            if part == StepPart::Setup && index + 1 == self.job.body.setup.len() {
-                self.look_prepared(bindings).await?;
-            }
-            Ok(seen)
-        })
+impl Watch<'_> {
+    /// What the session of the job needs to know of it.
+    pub(super) fn hooks(&self) -> Hooks<'_> {
+        Hooks {
+            after_step: Box::new(move |part, index| self.after_step(part, index)),
+            awaited: Box::new(move |whose, bindings| self.awaited(whose, bindings)),
+            on_end: self.on_end(),
+            second_look: self.second_look,
+        }
+    }
+
+    fn after_step(&self, part: StepPart, index: usize) -> Option<Look<'_>> {
+        let wanted = &self.job.body.steps(part).get(index)?.wanted;
+        let is_prepared = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
+        if !is_prepared && !wanted.iter().any(about_files) {
+            return None;
+        }
+        Some(Box::new(move |bindings: Bindings| {
+            Box::pin(async move {
+                let seen = self.look(wanted.iter(), &bindings).await?;
+                if is_prepared {
+                    self.look_prepared(&bindings).await?;
+                }
+                Ok(seen)
+            })
+        }))
     }
 
     fn awaited(&self, whose: Whose, bindings: &Bindings) -> Option<Awaited> {
@@ -202,9 +212,5 @@ impl Lookout for Watch<'_> {
         } else {
             OnEnd::Disrupts
         }
-    }
-
-    fn second_look(&self) -> SecondLook {
-        self.second_look
     }
 }

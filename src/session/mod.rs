@@ -37,7 +37,7 @@ use tokio::time::Instant;
 pub(crate) use self::{
     catalog::Surveyed,
     exchange::Exited,
-    lookout::{Asked, Awaited, Looking, Lookout, OnEnd, SecondLook, Whose},
+    lookout::{Asked, Awaited, Hooks, Look, OnEnd, SecondLook, Whose},
 };
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange, record::Record};
 use crate::{
@@ -60,13 +60,13 @@ use crate::{
 
 /// What an assertion does with a session.
 #[derive(Clone, Copy)]
-pub(crate) struct Script<'a> {
+pub(crate) struct Script<'a, 'h> {
     /// The calls before the subject.
     pub(crate) setup: &'a [Step],
     /// The subject.
     pub(crate) subject: &'a Subject,
-    /// Who looks at what each step left behind, and knows what is waited for after an answer.
-    pub(crate) lookout: Option<&'a dyn Lookout>,
+    /// How to look at what a step left behind, and what to wait for after an answer.
+    pub(crate) hooks: &'a Hooks<'h>,
 }
 
 /// A connection to a server that assertions are performed on, one after another.
@@ -142,7 +142,7 @@ impl Session {
     /// lacks what only the place knows: files, stderr, the end of the process.
     pub(crate) async fn perform(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observation {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
-    observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, SecondLook, Session, Whose},
+    observation::{Observation, answer::Body, finding::FindingCode, process::ExitStatus},
+    session::{Awaited, Hooks, Look, OnEnd, Remainder, Script, SecondLook, Session},
     suite::{
         model::{
             server::ClientBehaviour,
@@ -133,16 +133,15 @@ impl Stage {
     }
 
     pub(super) async fn perform_after(&mut self, setup: &[Step], subject: &Subject) -> Observation {
-        let knows = Knows {
-            wait: self.wait,
+        let hooks = Hooks {
             on_end: self.on_end,
             second_look: self.second_look,
-            look: self.look,
+            ..hooks(self.wait, self.look)
         };
         let script = Script {
             setup,
             subject,
-            lookout: Some(&knows),
+            hooks: &hooks,
         };
         let deadline = Instant::now() + DEADLINE;
         let performed = self.session.perform(script, &mut self.bindings, deadline);
@@ -170,40 +169,32 @@ pub(super) struct Waiting {
     pub(super) until: usize,
 }
 
-struct Knows {
-    wait: Option<Waiting>,
-    on_end: OnEnd,
-    second_look: SecondLook,
-    look: Duration,
-}
-
-impl Lookout for Knows {
-    fn after_step<'a>(&'a self, _: StepPart, _: usize, _: &'a Bindings) -> Looking<'a> {
-        Box::pin(async {
-            tokio::time::sleep(self.look).await;
-            Ok(None)
-        })
-    }
-
-    fn awaited(&self, _: Whose, _: &Bindings) -> Option<Awaited> {
-        let Waiting { least, most, until } = self.wait?;
-        Some(Awaited {
-            least,
-            most,
-            what: "notifications",
-            enough: Box::new(move |seen| {
-                let answer = seen.answer.as_ref();
-                answer.is_some_and(|answer| answer.notifications.len() >= until)
-            }),
-        })
-    }
-
-    fn on_end(&self) -> OnEnd {
-        self.on_end
-    }
-
-    fn second_look(&self) -> SecondLook {
-        self.second_look
+/// Hooks that wait like this after every answer, and look so long at the files after a step.
+pub(super) fn hooks(wait: Option<Waiting>, look: Duration) -> Hooks<'static> {
+    Hooks {
+        after_step: Box::new(move |_, _| {
+            let look: Look<'static> = Box::new(move |_| {
+                Box::pin(async move {
+                    tokio::time::sleep(look).await;
+                    Ok(None)
+                })
+            });
+            Some(look)
+        }),
+        awaited: Box::new(move |_, _| {
+            let Waiting { least, most, until } = wait?;
+            Some(Awaited {
+                least,
+                most,
+                what: "notifications",
+                enough: Box::new(move |seen| {
+                    let answer = seen.answer.as_ref();
+                    answer.is_some_and(|answer| answer.notifications.len() >= until)
+                }),
+            })
+        }),
+        on_end: OnEnd::Disrupts,
+        second_look: SecondLook::AtOnce,
     }
 }
 

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::{
     calls::{helpful, step, template, told, until},
     server::{
-        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, line, on_call, result,
-        said, text, tool,
+        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, hooks, line, on_call,
+        result, said, text, tool,
     },
 };
 use crate::{
@@ -318,7 +318,7 @@ async fn an_answer_is_taken_although_the_request_cannot_be_written() {
     let script = Script {
         setup: &[],
         subject: &subject,
-        lookout: None,
+        hooks: &hooks(None, Duration::ZERO),
     };
     let began = Instant::now();
     let mut bindings = Bindings::default();
