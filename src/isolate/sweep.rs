@@ -63,10 +63,7 @@ mod tests {
             owner::{self, Owner},
             process::{Patience, Process, ProcessSpec, table},
         },
-        transport::{
-            clock::JobClock,
-            link::{Link, Received},
-        },
+        transport::{Connection, Inbound, clock::JobClock},
     };
 
     /// A daemon that prints its number and then hides as well as it can.
@@ -79,7 +76,7 @@ mod tests {
     /// Tells the run that is killed what to copy.
     const FIXTURE: &str = "TEST_FIXTURE";
 
-    async fn shell(script: &str) -> (Process, Link) {
+    async fn shell(script: &str) -> (Process, Connection) {
         let spec = ProcessSpec {
             program: "sh".to_owned(),
             args: vec!["-c".to_owned(), script.to_owned()],
@@ -90,8 +87,8 @@ mod tests {
         Process::start(&spec, JobClock::start()).await.unwrap()
     }
 
-    async fn number(link: &mut Link) -> Pid {
-        let Received::Line { bytes, .. } = link.receive().await else {
+    async fn number(link: &mut Connection) -> Pid {
+        let Inbound::Message { bytes, .. } = link.next().await else {
             panic!("it prints its number first");
         };
         pid(&String::from_utf8(bytes).unwrap())
@@ -170,7 +167,7 @@ mod tests {
         let (mut process, mut link) = shell(HIDDEN).await;
         let daemon = number(&mut link).await;
         process.ask();
-        link.close();
+        link.close(tokio::time::Instant::now()).await;
         let ((), exit) = tokio::join!(link.drain(), process.end(Patience::default()));
         assert_eq!(exit.orphans, 0, "nothing tells whose it is");
         assert!(lives(daemon));

@@ -26,6 +26,21 @@ pub(crate) enum LineEnd {
     Newline,
     /// The stream ended before a newline.
     Missing,
+    /// The line had begun when we closed the connection, and the stream ended before a newline.
+    CutOff,
+}
+
+/// What a transport says of a frame besides its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameMeta {
+    /// It was a line.
+    Line(LineEnd),
+    /// It was the body of a response, or an event of one.
+    #[cfg(test)]
+    Http {
+        /// The status of the response.
+        status: u16,
+    },
 }
 
 /// One frame as recorded: for stdio a line without its end.
@@ -39,10 +54,23 @@ pub(crate) struct Frame {
     pub(crate) bytes: Vec<u8>,
     /// The frame's true length in bytes.
     pub(crate) length: usize,
+    /// What the transport says of it.
+    pub(crate) meta: FrameMeta,
+}
+
+impl FrameMeta {
+    /// Whether the frame came to its end.
+    pub(crate) fn is_whole(self) -> bool {
+        match self {
+            Self::Line(end) => end == LineEnd::Newline,
+            #[cfg(test)]
+            Self::Http { .. } => true,
+        }
+    }
 }
 
 impl Frame {
-    /// Makes the record of a frame, keeping only both ends of a long one.
+    /// Makes the record of a line, keeping only both ends of a long one.
     pub(crate) fn new(direction: Direction, at_us: u64, bytes: &[u8]) -> Self {
         let kept = if bytes.len() <= 2 * KEPT_BYTES {
             bytes.to_vec()
@@ -54,12 +82,26 @@ impl Frame {
             at_us,
             bytes: kept,
             length: bytes.len(),
+            meta: FrameMeta::Line(LineEnd::Newline),
         }
+    }
+
+    /// The same with what the transport says of it.
+    pub(crate) fn with_meta(self, meta: FrameMeta) -> Self {
+        Self { meta, ..self }
     }
 
     /// The frame as text; bytes that are not UTF-8 become U+FFFD, a cut is said by `…` right behind and
     /// before what was cut.
     pub(crate) fn text(&self) -> String {
+        match self.meta {
+            FrameMeta::Line(_) => self.body(),
+            #[cfg(test)]
+            FrameMeta::Http { status } => format!("HTTP {status}: {}", self.body()),
+        }
+    }
+
+    fn body(&self) -> String {
         if self.length == self.bytes.len() {
             return String::from_utf8_lossy(&self.bytes).into_owned();
         }

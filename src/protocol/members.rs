@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A member that one object of a JSON text names twice. `value` is what the text was read as: where it has as many
 /// members as are written, none was lost, and no name is looked at.
@@ -11,26 +11,7 @@ pub(crate) fn named_twice(text: &[u8], value: &Value) -> Option<String> {
     if written(text) == held(value) {
         return None;
     }
-    Repeats::of(text).next().map(|repeat| repeat.name)
-}
-
-/// All members that the text of an object names twice, itself or in a value of it; none are looked for where as many are
-/// written as the object that it was read as has.
-pub(crate) fn repeats<'a>(
-    text: &'a [u8],
-    object: &Map<String, Value>,
-) -> impl Iterator<Item = Repeat> + use<'a> {
-    let were_lost = written(text) != held_by(object);
-    were_lost.then(|| Repeats::of(text)).into_iter().flatten()
-}
-
-/// A name that stood in its object before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Repeat {
-    /// The member of the outermost object in whose value it stands; `None` for a member of that object itself.
-    pub(crate) within: Option<String>,
-    /// The name.
-    pub(crate) name: String,
+    Repeats::of(text).next()
 }
 
 /// How many members are written in a JSON text: one for each colon outside of its strings.
@@ -55,13 +36,8 @@ fn held(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
         Value::Array(items) => items.iter().map(held).sum(),
-        Value::Object(members) => held_by(members),
+        Value::Object(members) => members.len() + members.values().map(held).sum::<usize>(),
     }
-}
-
-/// The same of an object.
-fn held_by(object: &Map<String, Value>) -> usize {
-    object.len() + object.values().map(held).sum::<usize>()
 }
 
 /// The place behind the string that begins here.
@@ -83,8 +59,6 @@ struct Repeats<'a> {
     at: usize,
     /// The names of the objects that are open.
     open: Vec<HashSet<String>>,
-    /// The last name of an outermost object.
-    outermost: String,
 }
 
 impl<'a> Repeats<'a> {
@@ -93,12 +67,11 @@ impl<'a> Repeats<'a> {
             text,
             at: 0,
             open: Vec::new(),
-            outermost: String::new(),
         }
     }
 
     /// Takes the name that begins here in, where a string is one, and passes over the string.
-    fn name(&mut self) -> Option<Repeat> {
+    fn name(&mut self) -> Option<String> {
         let start = self.at;
         self.at = behind_string(self.text, start);
         let mut behind = self.text[self.at..].iter();
@@ -107,25 +80,20 @@ impl<'a> Repeats<'a> {
             return None;
         }
         let name: String = serde_json::from_slice(&self.text[start..self.at]).ok()?;
-        let is_outermost = self.open.len() == 1;
         let is_new = self.open.last_mut()?.insert(name.clone());
-        if is_outermost {
-            self.outermost.clone_from(&name);
-        }
-        let within = (!is_outermost).then(|| self.outermost.clone());
-        (!is_new).then_some(Repeat { within, name })
+        (!is_new).then_some(name)
     }
 }
 
 impl Iterator for Repeats<'_> {
-    type Item = Repeat;
+    type Item = String;
 
-    fn next(&mut self) -> Option<Repeat> {
+    fn next(&mut self) -> Option<String> {
         while let Some(byte) = self.text.get(self.at) {
             match byte {
                 b'"' => {
-                    if let Some(repeat) = self.name() {
-                        return Some(repeat);
+                    if let Some(name) = self.name() {
+                        return Some(name);
                     }
                     continue;
                 }
@@ -142,9 +110,9 @@ impl Iterator for Repeats<'_> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Map, Value};
+    use serde_json::Value;
 
-    use super::{named_twice, repeats};
+    use super::named_twice;
 
     fn found(text: &str) -> Option<String> {
         let value: Value = serde_json::from_str(text).unwrap();
@@ -163,25 +131,6 @@ mod tests {
         case(r#"[{"x":[{"b":1,"\u0062":2}]}]"#, Some("b"));
         case(r#"{"":1,"":2}"#, Some(""));
         case("[1,2,\"a\",\"a\"]", None);
-    }
-
-    #[test]
-    fn every_repeat_names_the_member_it_lies_within() {
-        let text = r#"{"a":1,"b":{"x":[{"y":1,"y":2}],"x":3},"a":{"z":1,"z":1},"c":{"a":4}}"#;
-        let object: Map<String, Value> = serde_json::from_str(text).unwrap();
-        let found: Vec<_> = repeats(text.as_bytes(), &object)
-            .map(|repeat| (repeat.within, repeat.name))
-            .collect();
-        let within = |member: &str| Some(member.to_owned());
-        assert_eq!(
-            found,
-            [
-                (within("b"), "y".to_owned()),
-                (within("b"), "x".to_owned()),
-                (None, "a".to_owned()),
-                (within("a"), "z".to_owned()),
-            ]
-        );
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

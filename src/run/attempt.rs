@@ -251,15 +251,18 @@ impl Attempted {
         let timings = self.observation.timings;
         let until = shared.until(&job.planned, started.deadline + self.waited);
         let watch = Watch::new(&live.place, &live.process, job, (shared, until));
-        let script = Script {
-            setup: &job.body.setup,
-            subject: &job.body.subject,
-            lookout: Some(&watch),
-        };
         let deadline = started.deadline + self.waited;
-        let performed = tokio::select! {
-            seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
-            () = shared.options.interrupt.cancelled() => None,
+        let performed = {
+            let hooks = watch.hooks();
+            let script = Script {
+                setup: &job.body.setup,
+                subject: &job.body.subject,
+                hooks: &hooks,
+            };
+            tokio::select! {
+                seen = live.session.perform(script, &mut self.bindings, deadline) => Some(seen),
+                () = shared.options.interrupt.cancelled() => None,
+            }
         };
         let is_performed = performed.is_some();
         self.observation = performed.unwrap_or_else(interrupted);
@@ -387,12 +390,12 @@ impl Attempted {
             let spec = process_spec(command, shared);
             let launched = Process::start(&spec, started.clock).await;
             launched
-                .map(|(process, link)| (Running::Process(process), link))
+                .map(|(process, connection)| (Running::Process(process), connection))
                 .map_err(|failure| not_started(&failure))
         };
         match launched {
-            Ok((process, link)) => {
-                let session = Session::new(link, &terms.client, Some(process.end_watch()));
+            Ok((process, connection)) => {
+                let session = Session::open(connection, &terms.client, Some(process.end_watch()));
                 let waited = self.waited.saturating_sub(waited);
                 self.observation.timings.start = begun.elapsed().saturating_sub(waited);
                 place.took_place(&process);

@@ -29,7 +29,7 @@ use crate::{
         container::{Container, MountSource},
         server::Program,
     },
-    transport::{clock::JobClock, link::Link},
+    transport::{Connection, clock::JobClock},
 };
 
 /// What is started, and in what.
@@ -52,7 +52,7 @@ impl Contained<'_> {
         planned: &Planned,
         shared: &Shared,
         bindings: &Bindings,
-    ) -> Result<(Running, Link), Disruption> {
+    ) -> Result<(Running, Connection), Disruption> {
         let Some(crew) = &shared.options.containers else {
             return Err(failed("there is no container engine"));
         };
@@ -89,7 +89,9 @@ impl Contained<'_> {
             () = self.slot.called_off() => return Err(not_wanted()),
         };
         match started {
-            Ok((container, link)) => Ok((Running::Container(Box::new(container)), link)),
+            Ok((container, connection)) => {
+                Ok((Running::Container(Box::new(container)), connection))
+            }
             Err(failure) => Err(not_started(&failure)),
         }
     }

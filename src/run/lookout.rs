@@ -20,7 +20,7 @@ use crate::{
         subject::{StepOrder, Subject},
         template::Bindings,
     },
-    session::{Awaited, Looking, Lookout, OnEnd, Whose},
+    session::{Awaited, Hooks, Look, OnEnd, Whose},
     suite::{
         Dialect,
         lower::expectation::resolve,
@@ -159,22 +159,31 @@ fn wants_unchanged(expectation: &Expectation) -> bool {
     matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
 }
 
-impl Lookout for Watch<'_> {
-    fn after_step<'a>(
-        &'a self,
-        part: StepPart,
-        index: usize,
-        bindings: &'a Bindings,
-    ) -> Looking<'a> {
-        Box::pin(async move {
-            let step = self.job.body.wanted_of(part).get(index);
-            let wanted = step.into_iter().flat_map(|step| &step.wanted);
-            let seen = self.look(wanted, bindings).await?;
-            if part == StepPart::Setup && index + 1 == self.job.body.setup.len() {
-                self.look_prepared(bindings).await?;
-            }
-            Ok(seen)
-        })
+impl Watch<'_> {
+    /// What the session of the job needs to know of it.
+    pub(super) fn hooks(&self) -> Hooks<'_> {
+        Hooks {
+            after_step: Box::new(move |part, index| self.after_step(part, index)),
+            awaited: Box::new(move |whose, bindings| self.awaited(whose, bindings)),
+            on_end: self.on_end(),
+        }
+    }
+
+    fn after_step(&self, part: StepPart, index: usize) -> Option<Look<'_>> {
+        let wanted = &self.job.body.wanted_of(part).get(index)?.wanted;
+        let is_prepared = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
+        if !is_prepared && !wanted.iter().any(about_files) {
+            return None;
+        }
+        Some(Box::new(move |bindings: Bindings| {
+            Box::pin(async move {
+                let seen = self.look(wanted.iter(), &bindings).await?;
+                if is_prepared {
+                    self.look_prepared(&bindings).await?;
+                }
+                Ok(seen)
+            })
+        }))
     }
 
     fn awaited(&self, whose: Whose, bindings: &Bindings) -> Option<Awaited> {

@@ -13,6 +13,7 @@ use crate::{
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{Finding, FindingCode, FindingSeverity},
     },
+    transport::Unsent,
     words::text,
 };
 
@@ -61,7 +62,7 @@ impl Session {
     /// What was waited for when the time was over, and since when. Which time that was, its owner says.
     async fn timeout(&mut self, what: &str) -> Disruption {
         self.exchange.note_unfinished();
-        let now = self.exchange.link().clock().at_us();
+        let now = self.exchange.connection().clock().at_us();
         let ago = |at_us: u64| text::time(Duration::from_micros(now.saturating_sub(at_us)));
         let sent = self.exchange.dialogue.requests.open().first();
         // What is no request has no time of its own.
@@ -70,8 +71,9 @@ impl Session {
             None => String::new(),
             Some(ago) => format!(", sent {ago} before"),
         };
+        let unsent = self.exchange.unsent();
         let heard = match self.exchange.dialogue.record.last_heard() {
-            _ if self.exchange.is_swamped() => {
+            _ if unsent == Unsent::Replies => {
                 "the server goes on asking and reads none of the replies".to_owned()
             }
             Some((_, at_us)) => format!("the last frame came {} before", ago(at_us)),
@@ -80,14 +82,14 @@ impl Session {
                 Voice::Unheard => "nothing was heard at all".to_owned(),
             },
         };
-        let message = if !self.exchange.link().is_unheard() {
+        let message = if unsent != Unsent::Asks {
             format!("no answer to {what}{sent}; {heard}")
         } else if self.was_spoken_to() {
             format!("the server had not read all of {what}{sent}; {heard}")
         } else {
             format!("{what} could not be sent in time")
         };
-        if self.exchange.link().written() == 0 && self.exchange.link().is_unheard() {
+        if unsent == Unsent::Asks && self.exchange.connection().sent_bytes() == 0 {
             self.seen.reached = Phase::Start;
         }
         let disruption = Disruption::new(DisruptionKind::Timeout, self.seen.reached, message);

@@ -1,5 +1,5 @@
-//! What a session cannot see by itself: what a step left behind, and what is wanted of what the server may still say
-//! after an answer. `run` looks, and knows.
+//! What a session is given before it performs a script, because it cannot know it: how to look at what a step left
+//! behind, and what to wait for after an answer.
 
 use std::{pin::Pin, time::Duration};
 
@@ -8,22 +8,18 @@ use crate::{
     script::template::Bindings,
 };
 
-/// Who looks, and knows, for a session.
-pub(crate) trait Lookout: Sync {
-    /// The files after this step of its part, before anything else is done; `None` when nobody asked.
-    fn after_step<'a>(
-        &'a self,
-        part: StepPart,
-        index: usize,
-        bindings: &'a Bindings,
-    ) -> Looking<'a>;
-
+/// What a session needs to know of a script besides its calls.
+pub(crate) struct Hooks<'a> {
+    /// Looks at the files after this step of its part, before anything else is done; `None` when no file is wanted.
+    pub(crate) after_step: Box<dyn Fn(StepPart, usize) -> Option<Look<'a>> + Send + Sync + 'a>,
     /// What is waited for after an answer; `None` where nothing that comes later is looked at.
-    fn awaited(&self, whose: Whose, bindings: &Bindings) -> Option<Awaited>;
-
+    pub(crate) awaited: Box<dyn Fn(Whose, &Bindings) -> Option<Awaited> + Send + Sync + 'a>,
     /// What it means that the server ends while it is listened to and owes nothing.
-    fn on_end(&self) -> OnEnd;
+    pub(crate) on_end: OnEnd,
 }
+
+/// A look at the files, with the values that are known by then.
+pub(crate) type Look<'a> = Box<dyn FnOnce(Bindings) -> Looking<'a> + Send + 'a>;
 
 /// A look that is being taken.
 pub(crate) type Looking<'a> =

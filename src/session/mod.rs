@@ -37,7 +37,7 @@ use tokio::time::Instant;
 pub(crate) use self::{
     catalog::Listed,
     exchange::Exited,
-    lookout::{Awaited, Looking, Lookout, OnEnd, Whose},
+    lookout::{Awaited, Hooks, Look, OnEnd, Whose},
 };
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
 use crate::{
@@ -53,18 +53,18 @@ use crate::{
         subject::{Step, Subject},
         template::Bindings,
     },
-    transport::{clock::JobClock, link::Link},
+    transport::{Connection, Unsent, clock::JobClock},
 };
 
 /// What an assertion does with a session.
 #[derive(Clone, Copy)]
-pub(crate) struct Script<'a> {
+pub(crate) struct Script<'a, 'h> {
     /// The calls before the subject.
     pub(crate) setup: &'a [Step],
     /// The subject.
     pub(crate) subject: &'a Subject,
-    /// Who looks at what each step left behind, and knows what is waited for after an answer.
-    pub(crate) lookout: Option<&'a dyn Lookout>,
+    /// How to look at what a step left behind, and what to wait for after an answer.
+    pub(crate) hooks: &'a Hooks<'h>,
 }
 
 /// A connection to a server that assertions are performed on, one after another.
@@ -80,8 +80,8 @@ pub(crate) struct Session {
     seen: Observation,
     lists: list::Lists,
     usable: bool,
-    /// How much had been written when the present assertion began.
-    written_before: u64,
+    /// How many bytes had been sent when the present assertion began.
+    sent_before: u64,
 }
 
 /// What came after an observation was handed out, while the server was being closed.
@@ -100,10 +100,12 @@ pub(crate) struct Remainder {
 }
 
 impl Session {
-    /// A session that has not begun: the handshake is made when the first subject needs it. `exited` tells how
-    /// the process behind the link ended, where there is one. Boxed, since it is large and passed on often.
-    pub(crate) fn new(
-        link: Link,
+    /// A session on a connection. The handshake is made by the first [`Self::perform`] whose subject needs one, because
+    /// raw subjects may be about its absence, and because what it shows (frames, findings, times, a refusal) belongs to
+    /// that observation. `exited` tells how the process behind the connection ended, where there is one. Boxed, since it
+    /// is large and passed on often.
+    pub(crate) fn open(
+        connection: Connection,
         behaviour: &ClientBehaviour,
         exited: Option<Exited>,
     ) -> Box<Self> {
@@ -113,14 +115,14 @@ impl Session {
         };
         let dialogue = Dialogue::new(Client::new(behaviour), asked);
         Box::new(Self {
-            exchange: Exchange::new(link, dialogue, exited),
+            exchange: Exchange::new(connection, dialogue, exited),
             facts: None,
             handshake: None,
             level: None,
             seen: Observation::default(),
             lists: list::Lists::default(),
             usable: true,
-            written_before: 0,
+            sent_before: 0,
         })
     }
 
@@ -128,7 +130,7 @@ impl Session {
     /// lacks what only the place knows: files, stderr, the end of the process.
     pub(crate) async fn perform(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observation {
@@ -136,7 +138,7 @@ impl Session {
         self.exchange.dialogue.client.begin();
         self.level = None;
         self.exchange.dialogue.client.bind(bindings);
-        self.written_before = self.exchange.link().written();
+        self.sent_before = self.exchange.connection().sent_bytes();
         if let Err(disruption) = self.play(script, bindings, deadline).await {
             self.usable = matches!(
                 disruption.kind,
@@ -160,7 +162,7 @@ impl Session {
 
     /// Whether the server may have received anything of the last assertion: it may have acted on it.
     pub(crate) fn was_spoken_to(&mut self) -> bool {
-        self.exchange.link().written() > self.written_before
+        self.exchange.connection().sent_bytes() > self.sent_before
     }
 
     /// Whether the server closed its output, or ended.
@@ -170,12 +172,12 @@ impl Session {
 
     /// Whether another assertion can be performed on this session: not behind a line that the server has not read.
     pub(crate) fn is_usable(&self) -> bool {
-        self.usable && !self.exchange.is_closed() && self.exchange.is_idle()
+        self.usable && !self.exchange.is_closed() && self.exchange.unsent() == Unsent::Nothing
     }
 
     /// The next assertion counts its time from here.
     pub(crate) fn set_clock(&mut self, clock: JobClock) {
-        self.exchange.link().set_clock(clock);
+        self.exchange.connection().set_clock(clock);
     }
 
     /// Does something else, and answers until it is done.
@@ -192,7 +194,7 @@ impl Session {
             notifications: record.notifications,
             server_requests: record.server_requests,
             findings: record.findings,
-            wire: self.exchange.link().log().take().into_frames(),
+            wire: self.exchange.connection().log().take().into_frames(),
             unanswered,
             late: self.late(),
             cut_off: cut_off.as_deref().map(record::shown),
@@ -217,7 +219,7 @@ impl Session {
         seen.notifications = record.notifications;
         seen.server_requests = record.server_requests;
         seen.findings = record.findings;
-        seen.wire = self.exchange.link().log().take().into_frames();
+        seen.wire = self.exchange.connection().log().take().into_frames();
         // Later assertions have notifications of their own.
         if let Some(handshake) = &mut self.handshake {
             handshake.notifications = 0..0;

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    Lookout, Observed, OnEnd, Script, Session, call::Call, list::Pages, steps::Sequence,
-    wait::SUBJECT,
+    Observed, OnEnd, Script, Session, call::Call, list::Pages, steps::Sequence, wait::SUBJECT,
 };
 use crate::{
     observation::{
@@ -27,7 +26,7 @@ impl Session {
     /// Everything an assertion does. What was seen on the way is kept in `seen`, whatever this returns.
     pub(super) async fn play(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -66,7 +65,7 @@ impl Session {
 
     async fn set_up(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -79,7 +78,7 @@ impl Session {
         let sequence = Sequence {
             part: StepPart::Setup,
             steps: script.setup,
-            lookout: script.lookout,
+            hooks: script.hooks,
         };
         let done = Box::pin(self.one_by_one(sequence, bindings, deadline)).await;
         let timings = &mut self.seen.timings;
@@ -90,12 +89,12 @@ impl Session {
     /// The subject, what the server says after its answer, and what is done when nobody listens any more.
     async fn observe(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
         self.subject(script, bindings, deadline).await?;
-        self.listen(script.lookout, &[SUBJECT], bindings, deadline)
+        self.listen(script.hooks, &[SUBJECT], bindings, deadline)
             .await?;
         self.afterwards(script, bindings, deadline).await
     }
@@ -103,7 +102,7 @@ impl Session {
     /// What is done after a subject was observed.
     async fn afterwards(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -130,7 +129,7 @@ impl Session {
 
     async fn subject(
         &mut self,
-        script: Script<'_>,
+        script: Script<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -164,7 +163,7 @@ impl Session {
                 let sequence = Sequence {
                     part: StepPart::Subject,
                     steps,
-                    lookout: script.lookout,
+                    hooks: script.hooks,
                 };
                 return match order {
                     StepOrder::OneByOne => {
@@ -176,8 +175,8 @@ impl Session {
                 };
             }
             Subject::Raw(exchange) => {
-                let on_end = script.lookout.map_or(OnEnd::Disrupts, Lookout::on_end);
-                return Box::pin(self.raw((exchange, on_end), bindings, deadline)).await;
+                let raw = (exchange, script.hooks.on_end);
+                return Box::pin(self.raw(raw, bindings, deadline)).await;
             }
             Subject::Http(_) => {
                 let message = "the subject `http` is not supported by this version".to_owned();
@@ -412,7 +411,7 @@ impl Session {
 
     /// An answer to which belongs what came until now, as if it had come now.
     fn until_now(&mut self, mut answer: Answer) -> Answer {
-        answer.at_us = self.exchange.link().clock().at_us();
+        answer.at_us = self.exchange.connection().clock().at_us();
         let record = &self.exchange.dialogue.record;
         answer.on_time = record.notifications.len();
         answer.notifications.end = record.notifications.len();

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
-    Lookout, Observed, Session, Whose,
+    Hooks, Observed, OnEnd, Session, Whose,
     call::{Call, Pending},
     capture::capture,
     record::shown,
@@ -27,10 +27,10 @@ use crate::{
 
 /// Steps that wait for each other.
 #[derive(Clone, Copy)]
-pub(super) struct Sequence<'a> {
+pub(super) struct Sequence<'a, 'h> {
     pub(super) part: StepPart,
     pub(super) steps: &'a [Step],
-    pub(super) lookout: Option<&'a dyn Lookout>,
+    pub(super) hooks: &'a Hooks<'h>,
 }
 
 /// What a step waits for.
@@ -45,7 +45,7 @@ impl Session {
     /// Steps one after another; what each left behind is looked at before the next one begins.
     pub(super) async fn one_by_one(
         &mut self,
-        sequence: Sequence<'_>,
+        sequence: Sequence<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -53,19 +53,18 @@ impl Session {
             let place = self.seen.steps.len();
             let seen = StepSeen::new(sequence.part, index, label(&step.action));
             self.seen.steps.push(seen);
-            let lookout = sequence.lookout;
-            let done = self.step((step, place), lookout, bindings, deadline).await;
+            let hooks = sequence.hooks;
+            let done = self.step((step, place), hooks.on_end, bindings, deadline);
+            let done = done.await;
             done.map_err(in_step(index))?;
             let listener = Listener {
                 whose: Whose::Step(sequence.part, index),
                 place: Some(place),
             };
-            self.listen(lookout, &[listener], bindings, deadline)
-                .await?;
-            if let Some(lookout) = lookout {
+            self.listen(hooks, &[listener], bindings, deadline).await?;
+            if let Some(look) = (hooks.after_step)(sequence.part, index) {
                 let began = Instant::now();
-                let look = lookout.after_step(sequence.part, index, bindings);
-                let looked = self.exchange.meanwhile(look).await;
+                let looked = self.exchange.meanwhile(look(bindings.clone())).await;
                 self.seen.timings.aside += began.elapsed();
                 let files = looked.map_err(|mut disruption| {
                     disruption.phase = self.seen.reached;
@@ -80,7 +79,7 @@ impl Session {
     async fn step(
         &mut self,
         (step, place): (&Step, usize),
-        lookout: Option<&dyn Lookout>,
+        on_end: OnEnd,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
@@ -88,7 +87,7 @@ impl Session {
             Due::Answer(call) => call,
             Due::Time(time) => {
                 let spell = (Instant::now(), time);
-                return Box::pin(self.pause(spell, lookout, deadline)).await;
+                return Box::pin(self.pause(spell, on_end, deadline)).await;
             }
         };
         let answer = self.call(call, deadline).await?;
@@ -180,15 +179,11 @@ impl Session {
     /// Steps that are all sent before any answer is awaited.
     pub(super) async fn all_at_once(
         &mut self,
-        sequence: Sequence<'_>,
+        sequence: Sequence<'_, '_>,
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let Sequence {
-            part,
-            steps,
-            lookout,
-        } = sequence;
+        let Sequence { part, steps, hooks } = sequence;
         let mut pending: Vec<(usize, Pending)> = Vec::with_capacity(steps.len());
         let mut waits: Vec<(usize, Duration)> = Vec::new();
         let first = self.seen.steps.len();
@@ -219,9 +214,9 @@ impl Session {
                 place: Some(first + index),
             })
             .collect();
-        self.listen(lookout, &listeners, bindings, deadline).await?;
+        self.listen(hooks, &listeners, bindings, deadline).await?;
         for (index, time) in waits {
-            let paused = Box::pin(self.pause((began, time), lookout, deadline)).await;
+            let paused = Box::pin(self.pause((began, time), hooks.on_end, deadline)).await;
             paused.map_err(in_step(index))?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::{mem, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
-use super::{Awaited, Lookout, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
+use super::{Awaited, Hooks, Observed, OnEnd, Session, Whose, exchange::Halt, steps::in_step};
 use crate::{
     observation::{Observation, answer::Answer, disruption::DisruptionKind},
     script::template::Bindings,
@@ -53,17 +53,14 @@ impl Session {
     /// meanwhile. The times run side by side, each from its own answer on.
     pub(super) async fn listen(
         &mut self,
-        lookout: Option<&dyn Lookout>,
+        hooks: &Hooks<'_>,
         listeners: &[Listener],
         bindings: &Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let Some(lookout) = lookout else {
-            return Ok(());
-        };
         let mut vigils: Vec<Vigil<'_>> = Vec::new();
         for listener in listeners {
-            if let Some(awaited) = lookout.awaited(listener.whose, bindings)
+            if let Some(awaited) = (hooks.awaited)(listener.whose, bindings)
                 && let Some(answer) = self.answer_of(listener).and_then(Option::take)
             {
                 vigils.push(Vigil::new(listener, awaited, answer));
@@ -73,7 +70,7 @@ impl Session {
             return Ok(());
         }
         // Most answers are not listened after: the room for it is made where one is.
-        Box::pin(self.keep_all(vigils, lookout.on_end(), deadline)).await
+        Box::pin(self.keep_all(vigils, hooks.on_end, deadline)).await
     }
 
     /// Listens after answers of which something is wanted.
@@ -120,7 +117,7 @@ impl Session {
     ) -> Observed<()> {
         // In this order no time of listening reaches beyond its end.
         let now = Instant::now();
-        let now_us = self.exchange.link().clock().at_us();
+        let now_us = self.exchange.connection().clock().at_us();
         let passed = Duration::from_micros(now_us.saturating_sub(vigil.answered_at_us()));
         let Awaited {
             least, most, what, ..
@@ -182,7 +179,7 @@ impl Session {
     pub(super) async fn pause(
         &mut self,
         (since, time): (Instant, Duration),
-        lookout: Option<&dyn Lookout>,
+        on_end: OnEnd,
         deadline: Instant,
     ) -> Observed<()> {
         let until = since + time;
@@ -191,7 +188,7 @@ impl Session {
         let spell = Spell {
             until,
             deadline,
-            on_end: lookout.map_or(OnEnd::Disrupts, Lookout::on_end),
+            on_end,
             when: &format!("in a wait of {} ms", time.as_millis()),
         };
         self.heard_out(waited, spell).await?;

@@ -117,7 +117,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["src/cli/", "src/commands/"]),
     (
         "bollard",
-        &["src/isolate/container/", "src/transport/attach"],
+        &["src/isolate/container/", "src/transport/stdio/attach"],
     ),
     ("clap_complete", &["src/cli/", "src/commands/"]),
     ("rustls", &["src/tls"]),

@@ -1,5 +1,5 @@
 //! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
-//! its server goes through `transport::attach`; who needs a container is decided by `plan`.
+//! its server goes through `transport::stdio::attach`; who needs a container is decided by `plan`.
 
 pub(crate) mod body;
 mod build;

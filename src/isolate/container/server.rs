@@ -1,5 +1,5 @@
 //! One server in one container: made, filled, attached to, started; and in the end its exit read and everything
-//! removed. What is said to it goes over the link that is handed out.
+//! removed. What is said to it goes over the connection that is handed out.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,7 +39,7 @@ use crate::{
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
     suite::model::container::Container,
-    transport::{clock::JobClock, link::Link},
+    transport::{Connection, clock::JobClock},
 };
 
 /// How long the engine may take for what follows a container's end.
@@ -105,7 +105,7 @@ impl ServerContainer {
         wanted: &Wanted<'_>,
         clock: JobClock,
         limit: Duration,
-    ) -> Result<(Self, Link), ContainerFailure> {
+    ) -> Result<(Self, Connection), ContainerFailure> {
         let about = about(crew, wanted);
         let steps = Steps {
             crew,
@@ -126,7 +126,7 @@ impl ServerContainer {
         }
         seen.fill = begun.elapsed();
         let begun = Instant::now();
-        let (link, running) = match steps.attach_and_start(&owned, clock).await {
+        let (connection, running) = match steps.attach_and_start(&owned, clock).await {
             Ok(started) => started,
             Err(failure) => {
                 let lacks = if unstarted::asks_to_look(Some(&failure), "", &about) {
@@ -152,7 +152,7 @@ impl ServerContainer {
             lacks: None,
             about,
         };
-        Ok((container, link))
+        Ok((container, connection))
     }
 
     /// What was at the paths outside of the fixture before the server started.

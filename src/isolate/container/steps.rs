@@ -38,9 +38,9 @@ use crate::{
         process::{BY_SIGNAL, ExitStatus},
     },
     transport::{
-        attach::{self, StreamEnd},
+        Connection,
         clock::JobClock,
-        link::Link,
+        stdio::attach::{self, StreamEnd},
     },
 };
 
@@ -210,7 +210,7 @@ impl Steps<'_> {
         &self,
         owned: &Owned,
         clock: JobClock,
-    ) -> Result<(Link, Running), ContainerFailure> {
+    ) -> Result<(Connection, Running), ContainerFailure> {
         let docker = &self.crew.engine.docker;
         let options = AttachContainerOptionsBuilder::default()
             .stdin(true)
@@ -226,7 +226,7 @@ impl Steps<'_> {
             let mut tail = heard.lock().unwrap_or_else(PoisonError::into_inner);
             tail.push(bytes);
         };
-        let (link, carrying) = attach::attach(streams, on_stderr, clock);
+        let (connection, carrying) = attach::attach(streams, on_stderr, clock);
         self.within("start", docker.start_container(&owned.id, None))
             .await?;
         let (sender, state) = watch::channel(State::Running);
@@ -255,7 +255,7 @@ impl Steps<'_> {
             }
         });
         Ok((
-            link,
+            connection,
             Running {
                 state,
                 stderr,

@@ -49,8 +49,9 @@ use super::owner::Owner;
 use crate::{
     observation::process::{Ending, Exit, ExitStatus, StderrTail},
     transport::{
+        Connection,
         clock::JobClock,
-        link::{self, Link, LinkParts},
+        stdio::{Input, Stdio, StdioParts},
     },
 };
 
@@ -167,7 +168,7 @@ impl Process {
     pub(crate) async fn start(
         spec: &ProcessSpec,
         clock: JobClock,
-    ) -> Result<(Self, Link), StartFailure> {
+    ) -> Result<(Self, Connection), StartFailure> {
         let path = program::named(spec)?;
         let marker = next_marker();
         let refused = |error: io::Error| StartFailure::Refused {
@@ -198,15 +199,15 @@ impl Process {
         child: Newborn,
         (marker, runs): (String, Runs),
         clock: JobClock,
-    ) -> io::Result<(Self, Link)> {
+    ) -> io::Result<(Self, Connection)> {
         let child = child.take();
         let pid = child.pid;
         match Pipes::of(child) {
             Ok(pipes) => {
                 let drained = Arc::clone(&pipes.stderr);
                 let watched = Arc::clone(&pipes.watch);
-                let link = Link::new(LinkParts {
-                    input: link::Input::Pipe(pipes.stdout),
+                let stdio = Stdio::new(StdioParts {
+                    input: Input::Pipe(pipes.stdout),
                     output: Box::new(pipes.stdin),
                     gone: Some(Box::pin(async move {
                         watched.over().await;
@@ -223,7 +224,7 @@ impl Process {
                     lived: None,
                     ended: None,
                 };
-                Ok((process, link))
+                Ok((process, Connection::Stdio(stdio)))
             }
             Err(error) => {
                 family::discard(pid);

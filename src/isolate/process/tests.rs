@@ -15,10 +15,7 @@ use super::{Inherited, Lookup, MARKER, Patience, Process, ProcessSpec, StartFail
 use crate::{
     isolate::owner,
     observation::process::{Ending, Exit, ExitStatus},
-    transport::{
-        clock::JobClock,
-        link::{Link, Purpose, Received},
-    },
+    transport::{Connection, Inbound, Outgoing, Purpose, Unsent, clock::JobClock},
     words::environment::Environment,
 };
 
@@ -51,7 +48,7 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
     }
 }
 
-async fn start(spec: &ProcessSpec) -> (Process, Link) {
+async fn start(spec: &ProcessSpec) -> (Process, Connection) {
     Process::start(spec, JobClock::start()).await.unwrap()
 }
 
@@ -62,22 +59,33 @@ async fn refusal(spec: &ProcessSpec) -> StartFailure {
     }
 }
 
-async fn shell(script: &str) -> (Process, Link) {
+async fn shell(script: &str) -> (Process, Connection) {
     start(&program("sh", &["-c", script])).await
 }
 
-async fn line(link: &mut Link) -> String {
-    match timeout(LONG, link.receive()).await.unwrap() {
-        Received::Line { bytes, .. } => String::from_utf8(bytes).unwrap(),
-        other @ (Received::TooLong { .. } | Received::Sent(_) | Received::Closed) => {
-            panic!("{other:?}")
+async fn line(link: &mut Connection) -> String {
+    loop {
+        match timeout(LONG, link.next()).await.unwrap() {
+            Inbound::Message { bytes, .. } => return String::from_utf8(bytes).unwrap(),
+            Inbound::Sent(Ok(())) => {}
+            other @ (Inbound::TooLong { .. } | Inbound::Sent(Err(_)) | Inbound::Closed) => {
+                panic!("{other:?}")
+            }
         }
     }
 }
 
-async fn close(process: &mut Process, link: &mut Link, patience: Patience) -> Exit {
+async fn send(link: &mut Connection, text: &str) {
+    let message = Outgoing {
+        bytes: text.as_bytes(),
+        purpose: Purpose::Asks,
+    };
+    link.send(message).await.unwrap();
+}
+
+async fn close(process: &mut Process, link: &mut Connection, patience: Patience) -> Exit {
     process.ask();
-    link.close();
+    link.close(tokio::time::Instant::now()).await;
     let both = async { tokio::join!(link.drain(), process.end(patience)).1 };
     timeout(LONG, both).await.unwrap()
 }
@@ -108,7 +116,7 @@ async fn code_and_signal_are_known_at_once_and_count_as_the_servers_own_end() {
         let seen = timeout(LONG, process.exited()).await.unwrap();
         assert_eq!(seen, status);
         assert_eq!(process.status(), Some(status));
-        assert_eq!(link.receive().await, Received::Closed);
+        assert_eq!(link.next().await, Inbound::Closed);
         let wanted = Exit {
             status,
             ending: Ending::ByItself,
@@ -125,7 +133,7 @@ async fn what_a_server_writes_before_it_dies_is_heard() {
     assert_eq!(process.exited().await, ExitStatus::Code(1));
     assert_eq!(line(&mut link).await, "first");
     assert_eq!(line(&mut link).await, "last");
-    assert_eq!(link.receive().await, Received::Closed);
+    assert_eq!(link.next().await, Inbound::Closed);
     assert_eq!(process.stderr().text(), "oops\n");
     close(&mut process, &mut link, SHORT).await;
 }
@@ -253,7 +261,7 @@ async fn the_server_gets_its_arguments_directory_and_only_its_environment() {
     spec.env = vec![("GREETING".to_owned(), "hello there".to_owned())];
     let (mut process, mut link) = start(&spec).await;
     let mut seen = Vec::new();
-    while let Received::Line { bytes, .. } = link.receive().await {
+    while let Inbound::Message { bytes, .. } = link.next().await {
         seen.push(String::from_utf8(bytes).unwrap());
     }
     close(&mut process, &mut link, SHORT).await;
@@ -302,7 +310,7 @@ async fn lines_arrive_whole_however_they_are_written() {
     let (mut process, mut link) = shell(script).await;
     assert_eq!(line(&mut link).await, "{\"a\":1}");
     assert_eq!(line(&mut link).await, "{\"b\":2}");
-    assert_eq!(link.receive().await, Received::Closed);
+    assert_eq!(link.next().await, Inbound::Closed);
     close(&mut process, &mut link, SHORT).await;
 }
 
@@ -310,8 +318,7 @@ async fn lines_arrive_whole_however_they_are_written() {
 async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
     let (mut process, mut link) = start(&program("cat", &[])).await;
     let long = "x".repeat(3_000_000);
-    link.send(long.as_bytes(), Purpose::Asks).await.unwrap();
-    timeout(LONG, link.flush()).await.unwrap().unwrap();
+    send(&mut link, &long).await;
     assert_eq!(line(&mut link).await.len(), long.len());
     assert!(
         close(&mut process, &mut link, Patience::default())
@@ -320,8 +327,8 @@ async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
     );
 
     let (mut process, mut link) = start(&program("sleep", &["300"])).await;
-    link.send(long.as_bytes(), Purpose::Asks).await.unwrap();
-    assert!(!link.is_idle(), "nobody reads");
+    send(&mut link, &long).await;
+    assert_eq!(link.unsent(), Unsent::Asks, "nobody reads");
     let exit = close(&mut process, &mut link, UNTIL_TERMINATED).await;
     assert_eq!(exit.ending, Ending::Terminated);
 }
@@ -330,8 +337,8 @@ async fn long_frames_pass_and_a_server_that_does_not_read_blocks_nobody() {
 async fn a_stream_held_open_by_a_left_over_process_ends_soon_and_so_does_that_process() {
     let (mut process, mut link) = shell("sleep 300 & echo $!; exit 3").await;
     let left = number(&line(&mut link).await);
-    let closed = timeout(LONG, link.receive()).await.unwrap();
-    assert_eq!(closed, Received::Closed);
+    let closed = timeout(LONG, link.next()).await.unwrap();
+    assert_eq!(closed, Inbound::Closed);
     let exit = close(&mut process, &mut link, SHORT).await;
     assert_eq!(exit.status, ExitStatus::Code(3));
     assert_eq!(exit.orphans, 1);

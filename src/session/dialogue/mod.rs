@@ -33,7 +33,7 @@ use crate::{
         finding::{Finding, FindingCode},
     },
     protocol::{
-        frame::LineEnd,
+        frame::{FrameMeta, LineEnd},
         message::{Id, Message},
         method::Method,
         revision::Revision,
@@ -64,13 +64,13 @@ pub(super) struct Break {
     pub(super) frame: String,
 }
 
-/// A received line with its place in time.
+/// A received message with its place in time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heard<'a> {
-    /// The line.
+    /// Its bytes.
     pub(super) bytes: &'a [u8],
-    /// How it ended.
-    pub(super) end: LineEnd,
+    /// What the transport says of it.
+    pub(super) meta: FrameMeta,
     /// Microseconds since the job began.
     pub(super) at_us: u64,
 }
@@ -179,7 +179,7 @@ impl Dialogue {
                 .record
                 .note(FindingCode::BlankLine, "an empty line on stdout", b""),
             Line::Json(value) => {
-                if heard.end == LineEnd::Missing {
+                if !heard.meta.is_whole() {
                     let message = "the stream ended without a newline after this frame";
                     self.record
                         .note(FindingCode::NoFinalNewline, message, bytes);
@@ -263,10 +263,12 @@ impl Dialogue {
         }
     }
 
-    /// The last line of a stream, begun after our close and without its newline.
-    pub(super) fn hear_last(&mut self, bytes: Vec<u8>) {
-        if !bytes.iter().all(u8::is_ascii_whitespace) {
-            self.cut_off = Some(bytes);
+    /// The last message of a stream, which did not come to its end after our close. One that had begun before is cut off
+    /// by that.
+    pub(super) fn hear_last(&mut self, heard: Heard<'_>) {
+        let ours = heard.meta == FrameMeta::Line(LineEnd::CutOff);
+        if !ours && !heard.bytes.iter().all(u8::is_ascii_whitespace) {
+            self.cut_off = Some(heard.bytes.to_vec());
         }
     }
 
@@ -356,7 +358,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Client, Dialogue, Heard, Id, LineEnd, Revision};
+    use super::{Client, Dialogue, FrameMeta, Heard, Id, LineEnd, Revision};
     use crate::script::client::ClientBehaviour;
 
     fn any_json() -> impl Strategy<Value = Value> {
@@ -408,10 +410,10 @@ mod tests {
         dialogue.unanswered = Some(0);
         for _ in 0..5_000 {
             let bytes = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
-            let end = LineEnd::Newline;
+            let meta = FrameMeta::Line(LineEnd::Newline);
             dialogue.hear(Heard {
                 bytes,
-                end,
+                meta,
                 at_us: 0,
             });
         }
@@ -426,7 +428,7 @@ mod tests {
             let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
             dialogue.asked(Id::Number("1".into()), "tools/call", 0);
             for line in &lines {
-                dialogue.hear(Heard { bytes: line.as_bytes(), end: LineEnd::Newline, at_us: 0 });
+                dialogue.hear(Heard { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
             }
             // Every request of the server is answered once.
             prop_assert_eq!(dialogue.outbox.len(), dialogue.record.server_requests.len());

@@ -1,5 +1,5 @@
-//! Lines in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
-//! nothing usable can come any more. What lines mean is the dialogue's.
+//! Messages in and out, and the time they take: sends requests, waits for what is due, and ends a wait at once when
+//! nothing usable can come any more. What messages mean is the dialogue's.
 
 mod receive;
 
@@ -14,11 +14,8 @@ use super::{
 };
 use crate::{
     observation::process::ExitStatus,
-    protocol::{
-        frame::LineEnd,
-        message::{self, Id},
-    },
-    transport::link::{Link, Purpose, Received, SendFailure},
+    protocol::message::{self, Id},
+    transport::{Connection, Inbound, Outgoing, Purpose, SendFailure, Unsent},
 };
 
 /// How long the right answer may follow one that nobody asked for.
@@ -34,11 +31,8 @@ const LINGER: Duration = Duration::from_millis(100);
 /// How long no line has come when a line without its end is worth telling of.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// How much of our replies a server may leave unread while it is still listened to.
-const UNREAD: usize = 8 * 1024 * 1024;
-
-/// Lines that are taken before other tasks get their turn.
-const LINES_A_TURN: usize = 256;
+/// Messages that are taken before other tasks get their turn.
+const MESSAGES_A_TURN: usize = 256;
 
 /// Resolves with the way the server's process ended.
 pub(crate) type Exited = Pin<Box<dyn Future<Output = ExitStatus> + Send>>;
@@ -87,28 +81,28 @@ pub(super) enum ProgressWish {
     None,
 }
 
-/// A link and what is said over it.
+/// A connection and what is said over it.
 pub(super) struct Exchange {
-    link: Link,
+    connection: Connection,
     /// What is known and recorded.
     pub(super) dialogue: Dialogue,
     exited: Option<Exited>,
     exit: Option<ExitStatus>,
     closed: bool,
-    /// When the server's input was closed, in microseconds of the job.
+    /// When we closed the connection, in microseconds of the job.
     closed_at_us: Option<u64>,
     suspect_until: Option<Instant>,
     deaf: Option<(String, Instant)>,
-    last_line: Option<Instant>,
+    last_came: Option<Instant>,
     /// How long this process may not have run in this assertion.
     lost: Duration,
 }
 
 impl Exchange {
-    /// Speaks over a link. `exited` tells how the process behind it ended, where there is one.
-    pub(super) fn new(link: Link, dialogue: Dialogue, exited: Option<Exited>) -> Self {
+    /// Speaks over a connection. `exited` tells how the process behind it ended, where there is one.
+    pub(super) fn new(connection: Connection, dialogue: Dialogue, exited: Option<Exited>) -> Self {
         Self {
-            link,
+            connection,
             dialogue,
             exited,
             exit: None,
@@ -116,14 +110,14 @@ impl Exchange {
             closed_at_us: None,
             suspect_until: None,
             deaf: None,
-            last_line: None,
+            last_came: None,
             lost: Duration::ZERO,
         }
     }
 
-    /// The link, for its record and its clock.
-    pub(super) fn link(&mut self) -> &mut Link {
-        &mut self.link
+    /// The connection, for its record and its clock.
+    pub(super) fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
     }
 
     /// Whether nothing more will come.
@@ -131,14 +125,14 @@ impl Exchange {
         self.closed
     }
 
-    /// When the server's input was closed, in microseconds of the job; `None` as long as it is open.
+    /// When we closed the connection, in microseconds of the job; `None` as long as it is open.
     pub(super) fn closed_at_us(&self) -> Option<u64> {
         self.closed_at_us
     }
 
-    /// Whether all that was said is written.
-    pub(super) fn is_idle(&self) -> bool {
-        self.link.is_idle()
+    /// What is not sent yet.
+    pub(super) fn unsent(&self) -> Unsent {
+        self.connection.unsent()
     }
 
     /// Sends a request with the next integer id.
@@ -158,7 +152,7 @@ impl Exchange {
 
     /// Notes a request that is sent, whatever form it has.
     pub(super) fn open(&mut self, id: Id, method: &str) -> Ticket {
-        let now = self.link.clock().at_us();
+        let now = self.connection.clock().at_us();
         self.dialogue.asked(id.clone(), method, now);
         Ticket {
             id,
@@ -170,7 +164,11 @@ impl Exchange {
     /// Sends a frame; what the server does not take at once goes out while lines are taken. That it does not read
     /// any more is known at once, and told when an answer is due.
     pub(super) async fn send(&mut self, frame: &[u8]) {
-        if let Err(failure) = self.link.send(frame, Purpose::Asks).await {
+        let message = Outgoing {
+            bytes: frame,
+            purpose: Purpose::Asks,
+        };
+        if let Err(failure) = self.connection.send(message).await {
             self.miss(&failure);
         }
     }
@@ -202,7 +200,7 @@ impl Exchange {
         self.dialogue.requests.take(id).ok_or(Halt::Closed)
     }
 
-    /// Takes lines until something holds.
+    /// Takes messages until something holds.
     pub(super) async fn until(
         &mut self,
         deadline: Instant,
@@ -212,14 +210,14 @@ impl Exchange {
             .await
     }
 
-    /// Takes lines until all that was said is written, or something holds.
-    pub(super) async fn until_written(
+    /// Takes messages until all that was said is sent, or something holds.
+    pub(super) async fn until_sent(
         &mut self,
         deadline: Instant,
         mut done: impl FnMut(&Dialogue) -> bool,
     ) -> Result<(), Halt> {
         self.listen(deadline, |exchange| {
-            exchange.is_idle() || done(&exchange.dialogue)
+            exchange.unsent() == Unsent::Nothing || done(&exchange.dialogue)
         })
         .await
     }
@@ -229,9 +227,10 @@ impl Exchange {
         deadline: Instant,
         mut done: impl FnMut(&Self) -> bool,
     ) -> Result<(), Halt> {
-        let mut lines = 0_usize;
+        let mut taken = 0_usize;
         loop {
-            self.reply(deadline).await?;
+            let replied = timeout_at(deadline, self.reply()).await;
+            replied.map_err(|_| Halt::Deadline)?;
             if done(self) {
                 return Ok(());
             }
@@ -246,19 +245,19 @@ impl Exchange {
                 Some(received) => self.take(received),
                 None => return Err(self.overdue(deadline)),
             }
-            lines += 1;
-            if lines.is_multiple_of(LINES_A_TURN) {
+            taken += 1;
+            if taken.is_multiple_of(MESSAGES_A_TURN) {
                 tokio::task::yield_now().await;
             }
         }
     }
 
-    /// Notes what has come of a line whose end has not.
+    /// Notes what has come of a message whose end has not.
     pub(super) fn note_unfinished(&mut self) {
-        // In the middle of a flood the last line is always unfinished.
-        let quiet = self.last_line.is_none_or(|at| at.elapsed() >= QUIET);
+        // In the middle of a flood the last message is always unfinished.
+        let quiet = self.last_came.is_none_or(|at| at.elapsed() >= QUIET);
         if quiet {
-            self.dialogue.unfinished(self.link.unfinished());
+            self.dialogue.unfinished(self.connection.unfinished());
         }
     }
 
@@ -273,32 +272,19 @@ impl Exchange {
         let _ = self.until(until, |_| false).await;
     }
 
-    /// Closes the server's input and takes what it still says, until its stream ends. What it asked until then is
+    /// Closes the connection and takes what the server still says, until nothing more comes. What it asked until then is
     /// answered: a server that waits for an answer does not end. Gives back how much it asked when it was too late.
     pub(super) async fn finish(&mut self, deadline: Instant) -> usize {
         self.take_arrived().await;
         let soon = deadline.min(Instant::now() + LINGER);
         // A server that does not take its answers is not waited for.
-        if self.reply(soon).await.is_ok() {
-            let _ = timeout_at(soon, self.link.flush()).await;
-        }
+        let _ = timeout_at(soon, self.reply()).await;
         self.dialogue.outbox = VecDeque::new();
         self.dialogue.unanswered = Some(0);
-        self.closed_at_us = Some(self.link.clock().at_us());
-        let is_amid_line = !self.link.unfinished().is_empty();
-        self.link.close();
+        self.connection.close(soon).await;
+        self.closed_at_us = Some(self.connection.clock().at_us());
         while !self.closed && Instant::now() < deadline {
-            match timeout_at(deadline, self.link.receive()).await {
-                // The rest of a line that had begun is cut off by our close.
-                Ok(Received::Line {
-                    bytes,
-                    end: LineEnd::Missing,
-                    ..
-                }) => {
-                    if !is_amid_line {
-                        self.dialogue.hear_last(bytes);
-                    }
-                }
+            match timeout_at(deadline, self.connection.next()).await {
                 Ok(received) => self.take(received),
                 Err(_) => break,
             }
@@ -310,23 +296,26 @@ impl Exchange {
     /// pings would take us for dead. What is wrong with what comes is left for the next wait to tell.
     pub(super) async fn meanwhile<T>(&mut self, work: impl Future<Output = T>) -> T {
         let mut work = std::pin::pin!(work);
-        let mut lines = 0_usize;
-        while !self.closed && self.dialogue.broken.is_none() && !self.is_swamped() {
+        let mut taken = 0_usize;
+        while !self.closed && self.dialogue.broken.is_none() {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                received = self.link.receive() => self.take(received),
+                () = self.answer_next() => {}
             }
-            while let Some(reply) = self.dialogue.outbox.pop_front() {
-                // That a reply is not read shows where it matters.
-                let _ = self.link.send(&reply, Purpose::Replies).await;
-            }
-            lines += 1;
-            if lines.is_multiple_of(LINES_A_TURN) {
+            taken += 1;
+            if taken.is_multiple_of(MESSAGES_A_TURN) {
                 tokio::task::yield_now().await;
             }
         }
         work.await
+    }
+
+    /// Sends the replies that are due, and takes the next message.
+    async fn answer_next(&mut self) {
+        self.reply().await;
+        let received = self.connection.next().await;
+        self.take(received);
     }
 
     /// How the process ended, if that is known within a short time.
@@ -340,25 +329,17 @@ impl Exchange {
         self.exit
     }
 
-    /// Sends the replies that are due. To a server that goes on asking and reads none of them nobody listens: they
-    /// would fill the memory.
-    async fn reply(&mut self, deadline: Instant) -> Result<(), Halt> {
+    /// Sends the replies that are due.
+    async fn reply(&mut self) {
         while let Some(reply) = self.dialogue.outbox.pop_front() {
-            // That a reply is not read does not keep the answer from coming.
-            let _ = self.link.send(&reply, Purpose::Replies).await;
-            if self.is_swamped() {
-                let flushed = timeout_at(deadline, self.link.flush()).await;
-                if let Err(failure) = flushed.map_err(|_| Halt::Deadline)? {
-                    self.miss(&failure);
-                }
+            let message = Outgoing {
+                bytes: &reply,
+                purpose: Purpose::Replies,
+            };
+            if let Err(failure) = self.connection.send(message).await {
+                self.miss(&failure);
             }
         }
-        Ok(())
-    }
-
-    /// Whether so many replies are unread that nobody listens.
-    pub(super) fn is_swamped(&self) -> bool {
-        self.link.waiting_replies() > UNREAD
     }
 
     /// When the wait has to be looked at again.
@@ -391,22 +372,29 @@ impl Exchange {
         Halt::Deadline
     }
 
-    fn take(&mut self, received: Received) {
-        self.last_line = Some(Instant::now());
+    fn take(&mut self, received: Inbound) {
+        self.last_came = Some(Instant::now());
         match received {
-            Received::Line { bytes, end, at_us } => self.dialogue.hear(Heard {
-                bytes: &bytes,
-                end,
-                at_us,
-            }),
-            Received::TooLong {
+            Inbound::Message { bytes, meta, at_us } => {
+                let heard = Heard {
+                    bytes: &bytes,
+                    meta,
+                    at_us,
+                };
+                if self.closed_at_us.is_some() && !meta.is_whole() {
+                    self.dialogue.hear_last(heard);
+                } else {
+                    self.dialogue.hear(heard);
+                }
+            }
+            Inbound::TooLong {
                 length,
                 head,
                 at_us,
             } => self.dialogue.hear_too_long(&head, length, at_us),
-            Received::Sent(Ok(())) => {}
-            Received::Sent(Err(failure)) => self.miss(&failure),
-            Received::Closed => self.closed = true,
+            Inbound::Sent(Ok(())) => {}
+            Inbound::Sent(Err(failure)) => self.miss(&failure),
+            Inbound::Closed => self.closed = true,
         }
     }
 }

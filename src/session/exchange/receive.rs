@@ -1,24 +1,24 @@
 //! What comes, and by when it came. Where a time is over, what lies there at that moment is read first: this process may
-//! have been stopped, or this thread held up, and what a server did meanwhile it did in time. What lines mean is the
-//! dialogue's.
+//! have been stopped, or this thread held up, and what a server did meanwhile it did in time. What messages mean is
+//! the dialogue's.
 
-use std::{pin::Pin, task::Poll, time::Duration};
+use std::{task::Poll, time::Duration};
 
 use tokio::time::{Instant, timeout_at};
 
-use super::{Exchange, LINES_A_TURN};
-use crate::transport::link::Received;
+use super::Exchange;
+use crate::transport::Inbound;
 
 /// How much later than asked for this process goes on when it was stopped, or this thread held up.
 const LATE: Duration = Duration::from_millis(250);
 
 impl Exchange {
-    /// What comes until then. A flood always has a next line, so the time is looked at before each. When it is over,
+    /// What comes until then. A flood always has a next message, so the time is looked at before each. When it is over,
     /// what lies there then is still read, once: it may have come while nobody could look.
-    pub(super) async fn receive_by(&mut self, wake: Instant) -> Option<Received> {
+    pub(super) async fn receive_by(&mut self, wake: Instant) -> Option<Inbound> {
         let begun = Instant::now();
         let in_time = {
-            let mut receiving = std::pin::pin!(self.link.receive());
+            let mut receiving = std::pin::pin!(self.connection.next());
             let in_time = std::future::poll_fn(|context| {
                 if Instant::now() >= wake {
                     Poll::Ready(None)
@@ -35,9 +35,9 @@ impl Exchange {
     }
 
     /// What lies there when a time is over.
-    async fn at_the_end(&mut self, wake: Instant, begun: Instant) -> Option<Received> {
+    async fn at_the_end(&mut self, wake: Instant, begun: Instant) -> Option<Inbound> {
         // In this order, and rounded up, what is read now never came later than asked for.
-        let now_us = self.link.clock().at_us();
+        let now_us = self.connection.clock().at_us();
         let now = Instant::now();
         if now.saturating_duration_since(wake.max(begun)) >= LATE {
             // Nobody knows since when.
@@ -45,10 +45,8 @@ impl Exchange {
         }
         let over_for = now.saturating_duration_since(wake).as_micros() + 1;
         let wake_us = now_us.saturating_sub(u64::try_from(over_for).unwrap_or(u64::MAX));
-        if !self.link.has_looked_since(wake_us) {
-            self.link.look(wake_us).await;
-        }
-        self.link.next_read()
+        self.connection.look(wake_us).await;
+        self.connection.ready()
     }
 
     /// A deadline with the time added in which this process may not have run: that is nobody's time.
@@ -63,15 +61,10 @@ impl Exchange {
 
     /// Takes what has come by a time that may be over, in microseconds of the job, without waiting for more.
     pub(in crate::session) async fn take_come_by(&mut self, by_us: u64) {
-        if self.link.clock().at_us() < by_us {
-            self.take_arrived().await;
-            return;
-        }
-        if !self.link.has_looked_since(by_us) {
-            self.link.look(by_us).await;
-        }
+        let by_us = by_us.min(self.connection.clock().at_us());
+        self.connection.look(by_us).await;
         while !self.closed
-            && let Some(received) = self.link.next_read()
+            && let Some(received) = self.connection.ready()
         {
             self.take(received);
         }
@@ -79,29 +72,6 @@ impl Exchange {
 
     /// Takes what has arrived already, without waiting for more.
     pub(in crate::session) async fn take_arrived(&mut self) {
-        self.link.read_what_lies_there();
-        let mut lines = 0;
-        while !self.closed && lines < LINES_A_TURN {
-            let arrived = {
-                let next = std::pin::pin!(self.link.receive());
-                now(next).await
-            };
-            let Some(received) = arrived else {
-                break;
-            };
-            self.take(received);
-            lines += 1;
-        }
+        self.take_come_by(u64::MAX).await;
     }
-}
-
-/// What a future has to say without waiting.
-async fn now<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
-    std::future::poll_fn(|context| {
-        Poll::Ready(match Pin::new(&mut future).poll(context) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        })
-    })
-    .await
 }

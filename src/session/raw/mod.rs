@@ -185,7 +185,7 @@ impl Session {
         let deadline = exchange.with_lost(deadline);
         let paid = |dialogue: &Dialogue| owed.is_paid(dialogue);
         // What was not said cannot be answered.
-        let waited = match exchange.until_written(deadline, paid).await {
+        let waited = match exchange.until_sent(deadline, paid).await {
             Err(Halt::Deadline) => return Err(self.disrupt(Halt::Deadline, what).await),
             Err(halt) => Err(halt),
             Ok(()) => exchange.until(until.min(deadline), paid).await,
@@ -269,7 +269,7 @@ impl Session {
             .into_iter()
             .map(|frame| serde_json::from_str(&frame).unwrap_or(Value::String(frame)))
             .collect();
-        let at_us = self.exchange.link().clock().at_us();
+        let at_us = self.exchange.connection().clock().at_us();
         let record = &self.exchange.dialogue.record;
         Answer {
             took: began.elapsed(),

@@ -5,5 +5,6 @@ mod server;
 
 mod calls;
 mod faults;
+mod http;
 mod raw;
 mod waits;

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use crate::{
-    observation::{Observation, StepPart, answer::Body, finding::FindingCode, process::ExitStatus},
+    observation::{Observation, answer::Body, finding::FindingCode, process::ExitStatus},
     script::{
         client::ClientBehaviour,
         subject::{Step, Subject, ToolCall},
         template::{Bindings, Template, ValueTemplate},
     },
-    session::{Awaited, Looking, Lookout, OnEnd, Remainder, Script, Session, Whose},
-    transport::duplex::{self, Peer},
+    session::{Awaited, Hooks, Look, OnEnd, Remainder, Script, Session},
+    transport::tests::duplex::{self, Peer},
 };
 
 /// The deadline of every scene.
@@ -106,7 +106,7 @@ impl Stage {
 
     pub(super) fn with(plot: Plot, client: &ClientBehaviour) -> Self {
         let (tell, told) = oneshot::channel();
-        let (link, peer) = duplex::duplex();
+        let (connection, peer) = duplex::duplex();
         let exited = async move {
             match told.await {
                 Ok(status) => status,
@@ -115,7 +115,7 @@ impl Stage {
         };
         let server = tokio::spawn(serve(peer, plot, tell));
         Self {
-            session: Session::new(link, client, Some(Box::pin(exited))),
+            session: Session::open(connection, client, Some(Box::pin(exited))),
             bindings: Bindings::default(),
             wait: None,
             on_end: OnEnd::Disrupts,
@@ -129,15 +129,14 @@ impl Stage {
     }
 
     pub(super) async fn perform_after(&mut self, setup: &[Step], subject: &Subject) -> Observation {
-        let knows = Knows {
-            wait: self.wait,
+        let hooks = Hooks {
             on_end: self.on_end,
-            look: self.look,
+            ..hooks(self.wait, self.look)
         };
         let script = Script {
             setup,
             subject,
-            lookout: Some(&knows),
+            hooks: &hooks,
         };
         let deadline = Instant::now() + DEADLINE;
         let performed = self.session.perform(script, &mut self.bindings, deadline);
@@ -165,35 +164,31 @@ pub(super) struct Waiting {
     pub(super) until: usize,
 }
 
-struct Knows {
-    wait: Option<Waiting>,
-    on_end: OnEnd,
-    look: Duration,
-}
-
-impl Lookout for Knows {
-    fn after_step<'a>(&'a self, _: StepPart, _: usize, _: &'a Bindings) -> Looking<'a> {
-        Box::pin(async {
-            tokio::time::sleep(self.look).await;
-            Ok(None)
-        })
-    }
-
-    fn awaited(&self, _: Whose, _: &Bindings) -> Option<Awaited> {
-        let Waiting { least, most, until } = self.wait?;
-        Some(Awaited {
-            least,
-            most,
-            what: "notifications",
-            enough: Box::new(move |seen| {
-                let answer = seen.answer.as_ref();
-                answer.is_some_and(|answer| answer.notifications.len() >= until)
-            }),
-        })
-    }
-
-    fn on_end(&self) -> OnEnd {
-        self.on_end
+/// Hooks that wait like this after every answer, and look so long at the files after a step.
+pub(super) fn hooks(wait: Option<Waiting>, look: Duration) -> Hooks<'static> {
+    Hooks {
+        after_step: Box::new(move |_, _| {
+            let look: Look<'static> = Box::new(move |_| {
+                Box::pin(async move {
+                    tokio::time::sleep(look).await;
+                    Ok(None)
+                })
+            });
+            Some(look)
+        }),
+        awaited: Box::new(move |_, _| {
+            let Waiting { least, most, until } = wait?;
+            Some(Awaited {
+                least,
+                most,
+                what: "notifications",
+                enough: Box::new(move |seen| {
+                    let answer = seen.answer.as_ref();
+                    answer.is_some_and(|answer| answer.notifications.len() >= until)
+                }),
+            })
+        }),
+        on_end: OnEnd::Disrupts,
     }
 }
 

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::{
     calls::{helpful, step, template, told, until},
     server::{
-        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, line, on_call, result,
-        said, text, tool,
+        Act, DEADLINE, Plot, Stage, Waiting, class, codes, echo, hands, hooks, line, on_call,
+        result, said, text, tool,
     },
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
         template::Bindings,
     },
     session::{OnEnd, Script, Session},
-    transport::duplex,
+    transport::tests::duplex,
 };
 
 /// A server that answers everything, and does this a moment later; after the handshake only where that is the subject.
@@ -300,7 +300,7 @@ async fn a_server_that_ends_in_a_step_that_waits_was_not_observed() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_taken_although_the_request_cannot_be_written() {
-    let (link, mut peer) = duplex::duplex();
+    let (connection, mut peer) = duplex::duplex();
     let server = tokio::spawn(async move {
         peer.line().await;
         let hands = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
@@ -311,12 +311,12 @@ async fn an_answer_is_taken_although_the_request_cannot_be_written() {
         peer.write(format!("{refusal}\n").as_bytes()).await;
         peer
     });
-    let mut session = Session::new(link, &ClientBehaviour::default(), None);
+    let mut session = Session::open(connection, &ClientBehaviour::default(), None);
     let subject = Subject::Tool(tool("echo", json!({"text": "a".repeat(1 << 20)})));
     let script = Script {
         setup: &[],
         subject: &subject,
-        lookout: None,
+        hooks: &hooks(None, Duration::ZERO),
     };
     let began = Instant::now();
     let mut bindings = Bindings::default();

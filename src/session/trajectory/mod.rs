@@ -2,18 +2,15 @@
 //! the file is read by whoever runs the assertion.
 
 mod record;
-mod twice;
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
-use self::{
-    record::{PassedOver, Told, told},
-    twice::Twice,
-};
+use self::record::{PassedOver, Told, names_a_tool, told};
 use crate::{
     observation::{TraceCall, TraceOutcome},
+    protocol::members,
     words::json_text,
 };
 
@@ -34,14 +31,14 @@ pub(crate) enum LogProblem {
         /// What is wrong.
         reason: &'static str,
     },
-    /// A line tells of a call and of another one, or of other arguments, another time or another end.
+    /// A line tells of a call, and names a member twice: readers differ in which of the two they take.
     #[error(
-        "line {line} tells of a call, and `{key}` has two values there, of which nothing says which one counts"
+        "line {line} tells of a call, and `{key}` stands there twice: nothing says which one counts"
     )]
     Unclear {
         /// Its number, from 1.
         line: usize,
-        /// The member that stands there twice, or in which something does.
+        /// The member.
         key: String,
     },
     /// Records of a journal are missing.
@@ -109,16 +106,19 @@ pub(crate) fn parse(text: &str) -> Result<Log, LogProblem> {
         if line.trim().is_empty() {
             continue;
         }
-        let Ok(Value::Object(record)) = json_text::value(line) else {
+        let Ok(value) = json_text::value(line) else {
             return Err(LogProblem::NoObject { line: index + 1 });
         };
-        let twice = Twice::of(line, &record);
-        if let Some(key) = twice.unclear(&record) {
-            let (line, key) = (index + 1, key.to_owned());
+        let twice = members::named_twice(line.as_bytes(), &value);
+        let Value::Object(record) = value else {
+            return Err(LogProblem::NoObject { line: index + 1 });
+        };
+        if let Some(key) = twice
+            && (names_a_tool(&record) || number(&record, "of").is_some())
+        {
+            let line = index + 1;
             return Err(LogProblem::Unclear { line, key });
         }
-        let earlier = twice.earlier.iter().map(|(_, value)| value);
-        passed_over.note(earlier, index + 1);
         records.push(record);
         lines.push(index + 1);
     }

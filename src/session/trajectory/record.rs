@@ -23,12 +23,15 @@ pub(super) enum Told {
     Unreadable(&'static str),
 }
 
+/// Names of a tool; the first one that a record has counts.
+const TOOLS: [&str; 3] = ["tool", "tool_name", "toolName"];
+
 /// Names of arguments; the first one that a record has counts.
-pub(super) const ARGUMENTS: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
+const ARGUMENTS: [&str; 5] = ["args", "arguments", "parameters", "params", "input"];
 
 /// Reads a record.
 pub(super) fn told(record: &Map<String, Value>) -> Told {
-    for key in ["tool", "tool_name", "toolName"] {
+    for key in TOOLS {
         match record.get(key) {
             None | Some(Value::Null | Value::Bool(_)) => {}
             Some(Value::String(tool)) => return call(tool, arguments(record)),
@@ -46,6 +49,13 @@ pub(super) fn told(record: &Map<String, Value>) -> Told {
         (Some(tool), true) => call(tool, arguments(record)),
         (Some(_), false) | (None, _) => Told::Nothing,
     }
+}
+
+/// Whether a record may be read as that of a call, whichever value counts where one stands there twice.
+pub(super) fn names_a_tool(record: &Map<String, Value>) -> bool {
+    TOOLS.iter().any(|key| record.contains_key(*key))
+        || record.contains_key("method")
+        || record.contains_key("name") && record.contains_key("arguments")
 }
 
 fn call(tool: &str, args: Option<Value>) -> Told {

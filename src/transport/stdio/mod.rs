@@ -1,7 +1,10 @@
-//! One connection to a server as lines of bytes, whatever carries them. Lines are received while a write waits, so
-//! that two full pipes never wait for each other; nothing is lost when a call is cancelled.
+//! Messages as lines over a pair of byte streams: the pipes of a process, or what a container engine carries. Lines are
+//! received while a write waits, so that two full pipes never wait for each other; nothing is lost when a call is
+//! cancelled.
 
+pub(crate) mod attach;
 mod input;
+mod lines;
 
 use std::{
     collections::VecDeque,
@@ -14,16 +17,13 @@ use std::{
 
 use tokio::{
     io::{AsyncWrite, ReadBuf},
-    time::{Sleep, sleep, timeout},
+    time::{Instant, Sleep, sleep, timeout, timeout_at},
 };
 
 pub(crate) use self::input::Input;
-use super::{
-    clock::JobClock,
-    lines::{Lines, Piece},
-    wire::WireLog,
-};
-use crate::protocol::frame::{Direction, Frame, LONGEST_BYTES, LineEnd};
+use self::lines::{Lines, Piece};
+use super::{Inbound, Outgoing, Purpose, SendFailure, Unsent, clock::JobClock, wire::WireLog};
+use crate::protocol::frame::{Direction, Frame, FrameMeta, LONGEST_BYTES, LineEnd};
 
 /// How long the stream is still read after the server's process ended: a process it left behind may hold it open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -34,73 +34,29 @@ const CARRYING: Duration = Duration::from_millis(50);
 /// As much as is carried in one look.
 const CARRIED_BYTES: u64 = 64 * 1024;
 
+/// Memory that unread replies may take before a further reply waits.
+const UNREAD_BYTES: usize = 8 * 1024 * 1024;
+
 /// Resolves when the other side is gone, although the stream may stay open.
 pub(crate) type Gone = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What came from the server.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Received {
-    /// A line.
-    Line {
-        /// The line without its end; may be empty.
-        bytes: Vec<u8>,
-        /// How it ended.
-        end: LineEnd,
-        /// Microseconds since the job began, when its last byte was read.
-        at_us: u64,
-    },
-    /// A line over 64 MiB; the rest of it is skipped.
-    TooLong {
-        /// Bytes of it seen so far.
-        length: usize,
-        /// Its beginning.
-        head: Vec<u8>,
-        /// Microseconds since the job began.
-        at_us: u64,
-    },
-    /// What had to wait is written, or what an answer depends on will never be.
-    Sent(Result<(), SendFailure>),
-    /// Nothing more will come: the stream ended, or the process did.
-    Closed,
-}
-
-/// What a frame is sent for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Something is expected of the server: that it cannot get this is told.
-    Asks,
-    /// The server asked: whether it reads this is its own affair.
-    Replies,
-}
-
-/// A frame that is to be written.
-struct Outgoing {
+/// A line that is to be written.
+struct Waiting {
     /// With its line end.
     bytes: Vec<u8>,
     purpose: Purpose,
     recorded: bool,
 }
 
-impl Outgoing {
+impl Waiting {
     /// The bytes that it takes in memory, about: a short frame is the least of it.
     fn weight(&self) -> usize {
         self.bytes.len() + 2 * size_of::<Self>()
     }
 }
 
-/// Why a frame could not be sent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SendFailure {
-    /// The server does not read any more.
-    #[error("the server closed its input")]
-    Closed,
-    /// Writing failed in another way.
-    #[error("cannot write to the server: {0}")]
-    Failed(String),
-}
-
-/// What a link is made of.
-pub(crate) struct LinkParts {
+/// What a connection is made of.
+pub(crate) struct StdioParts {
     /// What the server writes.
     pub(crate) input: Input,
     /// What the server reads.
@@ -111,8 +67,8 @@ pub(crate) struct LinkParts {
     pub(crate) clock: JobClock,
 }
 
-/// A connection to a server. Dropping it closes both directions.
-pub(crate) struct Link {
+/// A connection over standard streams. Dropping it closes both directions.
+pub(crate) struct Stdio {
     /// `None` once the stream has ended.
     input: Option<Input>,
     /// `None` once closed, by either side.
@@ -120,7 +76,7 @@ pub(crate) struct Link {
     presence: Presence,
     lines: Lines,
     /// Frames in their order, of which the first `sent` bytes are written.
-    outbox: VecDeque<Outgoing>,
+    outbox: VecDeque<Waiting>,
     sent: usize,
     /// How many bytes of memory the replies in the outbox take.
     replies: usize,
@@ -132,8 +88,10 @@ pub(crate) struct Link {
     came_by_us: Option<u64>,
     /// When it was last looked, whatever the runtime knew.
     looked_at_us: Option<u64>,
-    clock: JobClock,
-    log: WireLog,
+    /// Whether a line had begun and not ended when the server's input was closed.
+    closed_amid_line: bool,
+    pub(super) clock: JobClock,
+    pub(super) log: WireLog,
 }
 
 /// What is known of the other side apart from its stream.
@@ -146,9 +104,9 @@ enum Presence {
     Leaving(Pin<Box<Sleep>>),
 }
 
-impl Link {
-    /// A link over any pair of streams.
-    pub(crate) fn new(parts: LinkParts) -> Self {
+impl Stdio {
+    /// A connection over any pair of streams.
+    pub(crate) fn new(parts: StdioParts) -> Self {
         Self {
             input: Some(parts.input),
             output: Some(parts.output),
@@ -161,92 +119,75 @@ impl Link {
             read_at_us: 0,
             came_by_us: None,
             looked_at_us: None,
+            closed_amid_line: false,
             clock: parts.clock,
             log: WireLog::new(),
         }
     }
 
-    /// The record of all frames; the handle stays good when the link is gone.
-    pub(crate) fn log(&self) -> &WireLog {
-        &self.log
-    }
-
-    /// The clock all frames count from.
-    pub(crate) fn clock(&self) -> JobClock {
-        self.clock
-    }
-
-    /// Counts from another moment: the next assertion on the same session.
-    pub(crate) fn set_clock(&mut self, clock: JobClock) {
+    pub(super) fn set_clock(&mut self, clock: JobClock) {
         self.clock = clock;
         self.read_at_us = 0;
         self.looked_at_us = None;
     }
 
-    /// How many bytes were written so far. The other side may have taken them, even where it is gone now.
-    pub(crate) fn written(&self) -> u64 {
+    pub(super) fn sent_bytes(&self) -> u64 {
         self.written
     }
 
-    /// Sends one frame; the newline is added. Never waits: what cannot be written at once goes out, whole and in its
-    /// order, while lines are received.
-    pub(crate) async fn send(&mut self, frame: &[u8], purpose: Purpose) -> Result<(), SendFailure> {
+    /// Sends one line; the newline is added.
+    pub(super) async fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {
+        let Outgoing { bytes, purpose } = message;
         if self.output.is_none() {
-            return Err(SendFailure::Closed);
+            return match purpose {
+                Purpose::Asks => Err(SendFailure::Closed),
+                Purpose::Replies => Ok(()),
+            };
         }
-        let mut bytes = Vec::with_capacity(frame.len() + 1);
-        bytes.extend_from_slice(frame);
-        bytes.push(b'\n');
-        let frame = Outgoing {
-            bytes,
+        let mut line = Vec::with_capacity(bytes.len() + 1);
+        line.extend_from_slice(bytes);
+        line.push(b'\n');
+        let line = Waiting {
+            bytes: line,
             purpose,
             recorded: false,
         };
         if purpose == Purpose::Replies {
-            self.replies += frame.weight();
+            self.replies += line.weight();
         }
-        self.outbox.push_back(frame);
+        self.outbox.push_back(line);
         poll_fn(|context| match self.poll_write(context) {
             Poll::Ready(written) => Poll::Ready(written),
+            Poll::Pending if purpose == Purpose::Replies && self.is_swamped() => {
+                self.poll_flush(context)
+            }
             Poll::Pending => Poll::Ready(Ok(())),
         })
         .await
     }
 
-    /// Waits until all is written. Bytes are read meanwhile, and no line is handed out.
-    pub(crate) async fn flush(&mut self) -> Result<(), SendFailure> {
-        poll_fn(|context| self.poll_flush(context)).await
+    pub(super) fn unsent(&self) -> Unsent {
+        let waiting = self.outbox.iter().map(|line| match line.purpose {
+            Purpose::Asks => Unsent::Asks,
+            Purpose::Replies => Unsent::Replies,
+        });
+        waiting.max().unwrap_or(Unsent::Nothing)
     }
 
-    /// Whether all is written.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.outbox.is_empty()
+    fn is_swamped(&self) -> bool {
+        self.replies > UNREAD_BYTES
     }
 
-    /// Whether something that is expected of the server is not all written.
-    pub(crate) fn is_unheard(&self) -> bool {
-        let mut waiting = self.outbox.iter();
-        waiting.any(|frame| frame.purpose == Purpose::Asks)
-    }
-
-    /// How many bytes of memory the replies take that wait to be written.
-    pub(crate) fn waiting_replies(&self) -> usize {
-        self.replies
-    }
-
-    /// The next line. May be cancelled at any moment without loss.
-    pub(crate) async fn receive(&mut self) -> Received {
-        poll_fn(|context| self.poll_receive(context)).await
-    }
-
-    /// Whether it was looked at that time or later what lies there.
-    pub(crate) fn has_looked_since(&self, at_us: u64) -> bool {
-        self.looked_at_us.is_some_and(|looked| looked >= at_us)
+    pub(super) async fn next(&mut self) -> Inbound {
+        poll_fn(|context| self.poll_next(context)).await
     }
 
     /// Reads what lies there at this moment, known to the runtime or not, as what had come by a time that is over. Where
     /// nobody looked between, because this process was stopped or this thread held up, nothing tells that it had not.
-    pub(crate) async fn look(&mut self, by_us: u64) {
+    pub(super) async fn look(&mut self, by_us: u64) {
+        if self.looked_at_us.is_some_and(|looked| looked >= by_us) {
+            return;
+        }
         let now_us = self.clock.at_us();
         self.came_by_us = Some(by_us);
         self.looked_at_us = Some(now_us);
@@ -262,7 +203,7 @@ impl Link {
     }
 
     /// Reads from a pipe what is in it at this moment, and no more: it may be filled faster than it is read.
-    pub(crate) fn read_what_lies_there(&mut self) {
+    fn read_what_lies_there(&mut self) {
         let mut left = self.input.as_ref().map_or(0, Input::waiting);
         while let Some(input) = &mut self.input
             && !self.lines.has_plenty()
@@ -292,7 +233,7 @@ impl Link {
     }
 
     /// The next line of what was read, or the end that was read.
-    pub(crate) fn next_read(&mut self) -> Option<Received> {
+    pub(super) fn ready(&mut self) -> Option<Inbound> {
         if let Some(piece) = self.lines.next() {
             return Some(self.hand_out(piece));
         }
@@ -300,30 +241,32 @@ impl Link {
     }
 
     /// What is left when the stream has ended.
-    fn last(&mut self) -> Received {
+    fn last(&mut self) -> Inbound {
         let rest = self.lines.rest();
-        rest.map_or(Received::Closed, |piece| self.hand_out(piece))
+        rest.map_or(Inbound::Closed, |piece| self.hand_out(piece))
     }
 
-    /// What was read of a line whose newline has not come; nothing while complete lines wait.
-    pub(crate) fn unfinished(&self) -> &[u8] {
+    pub(super) fn unfinished(&self) -> &[u8] {
         self.lines.unfinished()
     }
 
     /// Closes the server's input; it may still be read from.
-    pub(crate) fn close(&mut self) {
+    pub(super) async fn close(&mut self, by: Instant) {
+        let flush = poll_fn(|context| self.poll_flush(context));
+        // Nothing follows that could tell of a failure.
+        let _ = timeout_at(by, flush).await;
+        self.closed_amid_line = !self.lines.unfinished().is_empty();
+        self.close_output();
+    }
+
+    fn close_output(&mut self) {
         self.output = None;
         self.outbox = VecDeque::new();
         self.sent = 0;
         self.replies = 0;
     }
 
-    /// Reads and records until nothing more comes, so that a server that writes while it ends can end.
-    #[cfg(test)]
-    pub(crate) async fn drain(&mut self) {
-        while self.receive().await != Received::Closed {}
-    }
-
+    /// Writes all that waits. Bytes are read meanwhile, and no line is handed out.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), SendFailure>> {
         loop {
             if let Poll::Ready(written) = self.poll_write(context) {
@@ -335,7 +278,7 @@ impl Link {
                 continue;
             }
             if self.poll_gone(context).is_ready() {
-                self.close();
+                self.close_output();
                 return Poll::Ready(Err(SendFailure::Closed));
             }
             return Poll::Pending;
@@ -362,9 +305,9 @@ impl Link {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => SendFailure::Closed,
                 Err(error) => SendFailure::Failed(error.to_string()),
             };
-            let asks = |frame: &Outgoing| frame.purpose == Purpose::Asks;
+            let asks = |frame: &Waiting| frame.purpose == Purpose::Asks;
             let matters = self.outbox.iter().any(asks);
-            self.close();
+            self.close_output();
             return Poll::Ready(if matters { Err(failure) } else { Ok(()) });
         }
         Poll::Ready(Ok(()))
@@ -382,15 +325,15 @@ impl Link {
         }
     }
 
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Received> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Inbound> {
         loop {
-            if let Some(received) = self.next_read() {
+            if let Some(received) = self.ready() {
                 return Poll::Ready(received);
             }
-            if !self.is_idle()
+            if !self.outbox.is_empty()
                 && let Poll::Ready(written) = self.poll_write(context)
             {
-                return Poll::Ready(Received::Sent(written));
+                return Poll::Ready(Inbound::Sent(written));
             }
             if matches!(self.presence, Presence::Leaving(_)) && self.poll_gone(context).is_ready() {
                 self.give_up_reading();
@@ -447,22 +390,24 @@ impl Link {
         }
     }
 
-    fn hand_out(&self, piece: Piece) -> Received {
+    fn hand_out(&self, piece: Piece) -> Inbound {
         let at_us = self.read_at_us;
         match piece {
             Piece::Line(bytes, end) => {
-                let recorded = Frame::new(Direction::Received, at_us, &bytes);
-                self.log.record(recorded);
-                Received::Line { bytes, end, at_us }
+                let end = match end {
+                    LineEnd::Missing if self.closed_amid_line => LineEnd::CutOff,
+                    LineEnd::Newline | LineEnd::Missing | LineEnd::CutOff => end,
+                };
+                let meta = FrameMeta::Line(end);
+                let frame = Frame::new(Direction::Received, at_us, &bytes);
+                self.log.record(frame.with_meta(meta));
+                Inbound::Message { bytes, meta, at_us }
             }
             Piece::TooLong { length, head } => {
-                self.log.record(Frame {
-                    direction: Direction::Received,
-                    at_us,
-                    bytes: head.clone(),
-                    length,
-                });
-                Received::TooLong {
+                let mut frame = Frame::new(Direction::Received, at_us, &head);
+                frame.length = length;
+                self.log.record(frame);
+                Inbound::TooLong {
                     length,
                     head,
                     at_us,

@@ -1,10 +1,11 @@
-//! A link inside this process, for tests of what is built on it: the test plays the server.
+//! A connection inside this process, for tests of what is built on it: the test plays the server.
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-use super::{
+use crate::transport::{
+    Connection,
     clock::JobClock,
-    link::{Gone, Input, Link, LinkParts},
+    stdio::{Gone, Input, Stdio, StdioParts},
 };
 
 /// Bytes that each direction holds before a writer waits, like a pipe's.
@@ -17,20 +18,20 @@ pub(crate) struct Peer {
     output: DuplexStream,
 }
 
-/// A link and the server's end of it.
-pub(crate) fn duplex() -> (Link, Peer) {
+/// A connection and the server's end of it.
+pub(crate) fn duplex() -> (Connection, Peer) {
     connect(None)
 }
 
 /// The same, with a future that ends when the server is gone although its stream stays open.
-pub(crate) fn watched(gone: impl Future<Output = ()> + Send + 'static) -> (Link, Peer) {
+pub(crate) fn watched(gone: impl Future<Output = ()> + Send + 'static) -> (Connection, Peer) {
     connect(Some(Box::pin(gone)))
 }
 
-fn connect(gone: Option<Gone>) -> (Link, Peer) {
+fn connect(gone: Option<Gone>) -> (Connection, Peer) {
     let (output, peer_input) = tokio::io::duplex(CAPACITY);
     let (peer_output, input) = tokio::io::duplex(CAPACITY);
-    let link = Link::new(LinkParts {
+    let stdio = Stdio::new(StdioParts {
         input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone,
@@ -40,7 +41,7 @@ fn connect(gone: Option<Gone>) -> (Link, Peer) {
         input: Some(BufReader::new(peer_input)),
         output: peer_output,
     };
-    (link, peer)
+    (Connection::Stdio(stdio), peer)
 }
 
 impl Peer {

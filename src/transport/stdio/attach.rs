@@ -1,26 +1,24 @@
-//! A container's standard streams over one connection to its engine: stdout and stdin as a link, stderr apart.
+//! A container's standard streams over one connection to its engine: stdout and stdin as a connection, stderr apart.
 //! Making the container, and knowing how it ended, is `isolate`'s.
 
 use bollard::container::{AttachContainerResults, LogOutput};
 use futures_util::StreamExt;
 use tokio::io::{AsyncWriteExt, DuplexStream, copy};
 
-use super::{
-    clock::JobClock,
-    link::{Input, Link, LinkParts},
-};
+use super::{Input, Stdio, StdioParts};
+use crate::transport::{Connection, clock::JobClock};
 
 /// Bytes that wait in each direction before the other side does.
 const CAPACITY: usize = 64 * 1024;
 
-/// What keeps the link from ending: the other end of what it reads.
+/// What keeps the connection from ending: the other end of what it reads.
 pub(crate) struct Held {
     _stdout: Option<DuplexStream>,
     /// How the connection ended.
     pub(crate) end: StreamEnd,
 }
 
-/// How the connection to a container ended, as far as it tells by itself.
+/// How the connection to the engine ended, as far as it tells by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamEnd {
     /// The engine closed it.
@@ -29,23 +27,26 @@ pub(crate) enum StreamEnd {
     Broken,
 }
 
-/// A link over an attached container, and the work that carries its bytes. The work ends when the engine closes the
-/// connection: when nobody in the container can write any more, or when the engine is gone. The link ends when what
-/// the work gave is dropped, so that by then more can be known of the container's end.
+/// A connection over an attached container, and the work that carries its bytes. The work ends when the engine closes the
+/// connection: when nobody in the container can write any more, or when the engine is gone. The connection to the server
+/// ends when what the work gave is dropped, so that by then more can be known of the container's end.
 pub(crate) fn attach(
     streams: AttachContainerResults,
     on_stderr: impl FnMut(&[u8]) + Send + 'static,
     clock: JobClock,
-) -> (Link, impl Future<Output = Held> + Send + 'static) {
+) -> (Connection, impl Future<Output = Held> + Send + 'static) {
     let (input, stdout) = tokio::io::duplex(CAPACITY);
     let (output, stdin) = tokio::io::duplex(CAPACITY);
-    let link = Link::new(LinkParts {
+    let stdio = Stdio::new(StdioParts {
         input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone: None,
         clock,
     });
-    (link, carry(streams, stdin, stdout, on_stderr))
+    (
+        Connection::Stdio(stdio),
+        carry(streams, stdin, stdout, on_stderr),
+    )
 }
 
 async fn carry(
@@ -56,7 +57,7 @@ async fn carry(
 ) -> Held {
     let AttachContainerResults { output, mut input } = streams;
     let writing = async {
-        // Whoever does not read any more is told by the link, whose other end goes with this one.
+        // Whoever does not read any more is told by the connection, whose other end goes with this one.
         if copy(&mut stdin, &mut input).await.is_ok() {
             // The end of stdin, and only that: the rest of the connection is still read.
             let _ = input.shutdown().await;
@@ -112,10 +113,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::attach;
-    use crate::transport::{
-        clock::JobClock,
-        link::{Purpose, Received},
-    };
+    use crate::transport::{Inbound, Outgoing, Purpose, clock::JobClock};
 
     fn out(text: &str) -> LogOutput {
         LogOutput::StdOut {
@@ -145,10 +143,10 @@ mod tests {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&heard);
         let on_stderr = move |bytes: &[u8]| sink.lock().unwrap().extend_from_slice(bytes);
-        let (mut link, work) = attach(streams, on_stderr, JobClock::start());
+        let (mut connection, work) = attach(streams, on_stderr, JobClock::start());
         let work = tokio::spawn(async move { drop(work.await) });
         let mut lines = Vec::new();
-        while let Received::Line { bytes, .. } = link.receive().await {
+        while let Inbound::Message { bytes, .. } = connection.next().await {
             lines.push(String::from_utf8(bytes).unwrap());
         }
         assert_eq!(lines, ["{\"a\":1}", "{\"b\":2}", "rest"]);
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn closing_the_link_ends_the_containers_input_and_nothing_else() {
+    async fn closing_ends_the_containers_input_and_nothing_else() {
         let (mut theirs, ours) = tokio::io::duplex(1024);
         let (tell, told) = tokio::sync::oneshot::channel::<()>();
         let last = futures_util::stream::once(async move {
@@ -169,15 +167,19 @@ mod tests {
             output: Box::pin(last),
             input: Box::pin(ours),
         };
-        let (mut link, work) = attach(streams, |_: &[u8]| {}, JobClock::start());
+        let (mut connection, work) = attach(streams, |_: &[u8]| {}, JobClock::start());
         let work = tokio::spawn(async move { drop(work.await) });
-        link.send(b"hello", Purpose::Asks).await.unwrap();
-        link.close();
+        let hello = Outgoing {
+            bytes: b"hello",
+            purpose: Purpose::Asks,
+        };
+        connection.send(hello).await.unwrap();
+        connection.close(tokio::time::Instant::now()).await;
         let mut read = String::new();
         theirs.read_to_string(&mut read).await.unwrap();
         assert_eq!(read, "hello\n");
         tell.send(()).unwrap();
-        let Received::Line { bytes, .. } = link.receive().await else {
+        let Inbound::Message { bytes, .. } = connection.next().await else {
             panic!("what it says at the end is heard");
         };
         assert_eq!(bytes, b"bye");

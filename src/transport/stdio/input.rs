@@ -1,4 +1,4 @@
-//! What a server writes, as the link reads it. A pipe can be asked at any moment; what comes over a connection has to be
+//! What a server writes. A pipe can be asked at any moment; what comes over a connection has to be
 //! carried here by somebody first.
 
 use std::{
