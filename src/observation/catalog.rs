@@ -1,5 +1,7 @@
-//! The surface of a target: what it lists, fetched once per run after a subject of its first session, or in a session
-//! of its own.
+//! The surface of a target: what it lists, fetched once per run and set of client capabilities, in a session in which
+//! nothing is called.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,6 +35,22 @@ pub(crate) struct Catalog {
     /// What was made of the schemas of the tools.
     #[serde(skip)]
     pub(crate) schemas: Schemas,
+}
+
+/// What a target lists to a client that declares certain capabilities. Lists that were told to different sets of
+/// capabilities are not comparable.
+#[derive(Debug, Clone)]
+pub(crate) struct SurfaceSeen {
+    /// The target's name for people.
+    pub(crate) target: String,
+    /// The target's place among the listed servers of the suite.
+    pub(crate) place: usize,
+    /// The capabilities that the client declares, sorted by name, then `revision DATE` where the client asks for one.
+    pub(crate) capabilities: Vec<String>,
+    /// What the target lists; every list is unknown where none could be fetched.
+    pub(crate) catalog: Arc<Catalog>,
+    /// The identities of the assertions that talk to the target.
+    pub(crate) used_by: Vec<String>,
 }
 
 /// One of the lists.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    observation::{catalog::Catalog, disruption::Phase},
+    observation::{catalog::SurfaceSeen, disruption::Phase},
     outcome::Outcome,
     suite::model::Case,
 };
@@ -56,15 +56,9 @@ pub(crate) enum Event {
         /// The outcome.
         outcome: Box<Outcome>,
     },
-    /// What a target offers, as far as it is known. These come after the outcomes, in plan order.
-    CatalogKnown {
-        /// The target, for people.
-        target: String,
-        /// What it lists.
-        catalog: Arc<Catalog>,
-        /// The identities of the assertions that talk to it.
-        used_by: Vec<String>,
-    },
+    /// What a target lists to one set of client capabilities, as far as it is known. These come after the outcomes, in
+    /// plan order; a target has one for each set that the suite declares.
+    CatalogKnown(SurfaceSeen),
     /// What a target offers was asked for, and is not known, or not all of it.
     CatalogMissing {
         /// The target, for people.

@@ -110,16 +110,16 @@ impl Recorder {
                 self.take(record);
                 self.last()
             }
-            Event::CatalogKnown {
-                target,
-                catalog,
-                used_by,
-            } => {
-                let name = Cleaner::name(&self.cleaner.text_named(target));
+            Event::CatalogKnown(seen) => {
+                let mut target = seen.target.clone();
+                if !seen.capabilities.is_empty() {
+                    target += &format!(" (with {})", seen.capabilities.join(", "));
+                }
+                let name = Cleaner::name(&self.cleaner.text_named(&target));
                 let unmasked = &mut self.report.unmasked;
-                let mut kept = kept::catalog(catalog, &self.cleaner, unmasked);
+                let mut kept = kept::catalog(&seen.catalog, &self.cleaner, unmasked);
                 self.bound(&mut kept);
-                kept.used_by = used_by.iter().map(|it| Cleaner::name(it)).collect();
+                kept.used_by = seen.used_by.iter().map(|it| Cleaner::name(it)).collect();
                 joined::add_beside(&mut self.report.catalogs, &name, kept);
                 None
             }

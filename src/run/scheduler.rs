@@ -31,7 +31,10 @@ use super::{
 };
 use crate::{
     isolate::sweep,
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::{
+        catalog::SurfaceSeen,
+        disruption::{Disruption, DisruptionKind, Phase},
+    },
     outcome::{
         NOT_RUN, Outcome, Status,
         event::{Event, JobIndex},
@@ -132,11 +135,13 @@ async fn tell_catalogs(plan: &Arc<Plan>, shared: &Arc<Shared>, emit: &mut impl F
     if shared.options.catalogs == CatalogsWanted::OfEveryTarget {
         let known = surface::collect(plan, shared).await;
         for (target, catalog) in known {
-            emit(Event::CatalogKnown {
+            emit(Event::CatalogKnown(SurfaceSeen {
                 target: target.server.name.clone(),
+                place: target.place,
+                capabilities: Vec::new(),
                 catalog,
                 used_by: target.server.users(),
-            });
+            }));
         }
     }
     for (target, why) in surface::missing(plan, shared).await {

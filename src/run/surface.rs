@@ -23,6 +23,8 @@ const MOST_TARGETS: usize = 64;
 pub(super) struct Spoken<'a> {
     /// Its name for people, and who talks to it.
     pub(super) server: &'a ListedServer,
+    /// Its place among those whose lists are kept.
+    pub(super) place: usize,
     /// A job for each way of talking to it.
     jobs: Vec<&'a Planned>,
 }
@@ -42,6 +44,7 @@ fn targets(plan: &Plan) -> Vec<Spoken<'_>> {
         };
         let spoken = all.entry(listed).or_insert_with(|| Spoken {
             server,
+            place: listed,
             jobs: Vec::new(),
         });
         // Most jobs talk in the same few ways.

@@ -164,7 +164,7 @@ impl Live {
                     self.show_result(record, out)?;
                 }
             }
-            Event::CatalogKnown { .. }
+            Event::CatalogKnown(_)
             | Event::CatalogMissing { .. }
             | Event::LeftBehind { .. } => {}
             Event::Interrupted => self.running.clear(),
