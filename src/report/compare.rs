@@ -159,10 +159,8 @@ impl RunReport {
             return;
         }
         let attendance = Attendance::of(self, scope);
-        let now = (&self.catalogs, &self.unmasked);
-        let surface = surface::compare(&baseline.catalogs, now, &attendance);
+        let surface = surface::compare(&baseline.catalogs, &self.catalogs, &attendance);
         if !self.catalogs.is_empty() || !surface.skipped.is_empty() {
-            self.notes.extend(surface.undecided(&self.catalogs));
             self.surface = Some(surface);
         }
     }

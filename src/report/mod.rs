@@ -42,7 +42,7 @@ use self::{
     record::Record,
     run_json::{PlanFacts, ShardFacts},
     source::Source,
-    surface::{Catalogs, Surface, kept::Unmasked},
+    surface::{Catalogs, Surface},
     verdict::Judgement,
 };
 use crate::{
@@ -94,8 +94,6 @@ pub(crate) struct RunReport {
     pub(crate) reds: Vec<String>,
     /// What each target offers.
     pub(crate) catalogs: Catalogs,
-    /// What is hidden in that, for the comparison alone: it is written nowhere.
-    pub(crate) unmasked: Unmasked,
     /// What changed in that against the baseline, when both are known.
     pub(crate) surface: Option<Surface>,
     /// The machine it ran on; none for a run that was merged, whose shards had one each.

@@ -21,7 +21,7 @@ use crate::{
             AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
             FrameRecord, MismatchRecord, Phases, Record, Sender,
         },
-        surface::{joined, kept},
+        surface::{self, joined, kept},
     },
     words::{
         diagnostic::{Colour, Diagnostic, Severity},
@@ -111,13 +111,10 @@ impl Recorder {
                 self.last()
             }
             Event::CatalogKnown(seen) => {
-                let mut target = seen.target.clone();
-                if !seen.capabilities.is_empty() {
-                    target += &format!(" (with {})", seen.capabilities.join(", "));
-                }
+                let target = surface::name_for(&seen.target, &seen.capabilities);
                 let name = Cleaner::name(&self.cleaner.text_named(&target));
-                let unmasked = &mut self.report.unmasked;
-                let mut kept = kept::catalog(&seen.catalog, &self.cleaner, unmasked);
+                let mut kept = kept::catalog(&seen.catalog, &self.cleaner);
+                kept.capabilities.clone_from(&seen.capabilities);
                 self.bound(&mut kept);
                 kept.used_by = seen.used_by.iter().map(|it| Cleaner::name(it)).collect();
                 joined::add_beside(&mut self.report.catalogs, &name, kept);

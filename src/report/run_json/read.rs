@@ -15,7 +15,7 @@ use crate::{
         notes_at_most,
         record::Record,
         source::Source,
-        surface::{Catalogs, Surface, kept::Unmasked},
+        surface::{Catalogs, Surface},
         verdict::Judgement,
     },
     words::{
@@ -141,7 +141,6 @@ fn report(mut file: File) -> RunReport {
         reds: Vec::new(),
         catalogs: file.catalogs,
         surface: file.surface,
-        unmasked: Unmasked::default(),
         end: file.end.state,
     }
 }

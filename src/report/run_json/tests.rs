@@ -42,7 +42,7 @@ fn a_stored_run_gives_every_report_again() {
     run.catalogs.insert("s".to_owned(), catalog);
     run.surface = Some(surface::compare(
         &before,
-        (&run.catalogs, &run.unmasked),
+        &run.catalogs,
         &Scope::Whole.into(),
     ));
     let read = parse(&render(&run)).unwrap();

@@ -164,9 +164,7 @@ impl Live {
                     self.show_result(record, out)?;
                 }
             }
-            Event::CatalogKnown(_)
-            | Event::CatalogMissing { .. }
-            | Event::LeftBehind { .. } => {}
+            Event::CatalogKnown(_) | Event::CatalogMissing { .. } | Event::LeftBehind { .. } => {}
             Event::Interrupted => self.running.clear(),
             Event::RunFinished => return self.finish(out),
         }
