@@ -34,15 +34,23 @@ use crate::{
 /// client that declares sampling, so each set of declared capabilities has a catalog of its own.
 pub(crate) type Catalogs = BTreeMap<String, Catalog>;
 
-/// What stands between a target's name and the capabilities.
-const CLIENTS: &str = " for clients that declare ";
+/// What stands between a target's name and what its clients are like.
+const CLIENTS: &str = " for clients that ";
 
 /// The name of a target, as clients with these capabilities see it.
 pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
     if capabilities.is_empty() {
         return target.to_owned();
     }
-    format!("{target}{CLIENTS}{}", capabilities.join(", "))
+    let is_revision = |it: &&String| it.starts_with("revision ");
+    let (revision, declared): (Vec<_>, Vec<_>) = capabilities.iter().partition(is_revision);
+    let part = |verb: &str, what: &[&String]| {
+        let what: Vec<&str> = what.iter().map(|it| it.as_str()).collect();
+        (!what.is_empty()).then(|| format!("{verb} {}", what.join(", ")))
+    };
+    let parts = [part("declare", &declared), part("ask for", &revision)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{target}{CLIENTS}{}", parts.join(" and "))
 }
 
 /// Changes of one target that are kept; the breaking ones come first.

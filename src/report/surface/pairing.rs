@@ -116,7 +116,8 @@ impl<'a> Pairing<'a> {
         let numbered = names.filter(|name| base(name) != target(name));
         let numbered: BTreeSet<&str> = numbered.map(|name| base(name)).collect();
         self.of_one_name(|name, _, _| !numbered.contains(base(name)));
-        self.by_assertions();
+        self.by_assertions(|_, _| true, |id| id);
+        self.by_assertions(|one, other| base(one) == base(other), without_file);
         // A number only says which place a server has among those of its name.
         let scope = self.attendance.scope;
         let may =
@@ -185,11 +186,13 @@ impl<'a> Pairing<'a> {
     }
 
     /// The more assertions two targets share, the sooner they are one.
-    fn by_assertions(&mut self) {
+    fn by_assertions(&mut self, may: impl Fn(&str, &str) -> bool, identity: fn(&str) -> &str) {
         let mut all = Vec::new();
         for (before, old) in &self.before {
             for (now, new) in &self.now {
-                if let Some(number @ 1..) = shared(old, new) {
+                if may(before, now)
+                    && let Some(number @ 1..) = shared_by(old, new, identity)
+                {
                     all.push((number, *before, *now));
                 }
             }
@@ -205,11 +208,21 @@ impl<'a> Pairing<'a> {
 
 /// How many assertions talk to both; nothing where one does not know its own.
 pub(super) fn shared(one: &Catalog, other: &Catalog) -> Option<usize> {
+    shared_by(one, other, |id| id)
+}
+
+fn shared_by(one: &Catalog, other: &Catalog, identity: fn(&str) -> &str) -> Option<usize> {
     if one.used_by.is_empty() || other.used_by.is_empty() {
         return None;
     }
-    let users = one.used_by.iter();
-    Some(users.filter(|it| other.used_by.contains(it)).count())
+    let of_one: BTreeSet<&str> = one.used_by.iter().map(|it| identity(it)).collect();
+    let of_other = other.used_by.iter().map(|it| identity(it));
+    Some(of_other.filter(|it| of_one.contains(it)).count())
+}
+
+/// An assertion's identity without its file, which may have another name now.
+fn without_file(id: &str) -> &str {
+    id.split_once("::").map_or(id, |(_, name)| name)
 }
 
 /// A name without the clients that it is for.

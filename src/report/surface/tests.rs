@@ -297,6 +297,22 @@ fn sets(all: &[(&[&str], &[&str])]) -> Catalogs {
 }
 
 #[test]
+fn a_surface_is_named_after_its_clients() {
+    let case = |capabilities: &[&str], wanted: &str| {
+        let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
+        assert_eq!(name_for("s", &capabilities), wanted);
+    };
+    case(&[], "s");
+    case(&["sampling"], "s for clients that declare sampling");
+    case(
+        &["roots", "sampling", "revision 2025-06-18"],
+        "s for clients that declare roots, sampling and ask for revision 2025-06-18",
+    );
+    let revision = "s for clients that ask for revision 2025-06-18";
+    case(&["revision 2025-06-18"], revision);
+}
+
+#[test]
 fn clients_with_other_capabilities_are_never_compared() {
     const NONE: &[&str] = &[];
     const SAMPLING: &[&str] = &["sampling"];
