@@ -30,7 +30,7 @@ use clap::{CommandFactory, FromArgMatches};
 use self::running::Interrupts;
 use crate::{
     cli::{Cli, Command, When, arguments},
-    deliver::{standard, stdout, workflow_log::WorkflowLog},
+    deliver::{standard::Streams, stdout, workflow_log::WorkflowLog},
     isolate::container::engine::Asker,
     words::{
         diagnostic::Colour,
@@ -46,6 +46,8 @@ pub(crate) struct Context {
     pub(crate) environment: Arc<Environment>,
     /// What `--color` says.
     pub(crate) colour: When,
+    /// Standard output and standard error.
+    pub(crate) streams: Streams,
     /// The log of the GitHub workflow we run in, which obeys certain lines.
     pub(crate) log: Option<WorkflowLog>,
     /// The signals that end a run.
@@ -57,13 +59,15 @@ pub(crate) struct Context {
 impl Context {
     fn new(environment: Environment, colour: When) -> Self {
         let in_workflow = environment.variable("GITHUB_ACTIONS") == Some("true");
-        let log = in_workflow.then(WorkflowLog::beside_stdout);
+        let streams = Streams::default();
+        let log = in_workflow.then(|| WorkflowLog::beside_stdout(&streams));
         Self {
             environment: Arc::new(environment),
             colour,
-            interrupts: Interrupts::new(log.clone()),
+            interrupts: Interrupts::new(log.clone(), &streams),
             asker: Asker::CommandLine,
             log,
+            streams,
         }
     }
 
@@ -97,7 +101,7 @@ impl Context {
     fn say(&self, text: &str) {
         match &self.log {
             Some(log) => log.say(text),
-            None => standard::say(text),
+            None => self.streams.say(text),
         }
     }
 
@@ -255,7 +259,7 @@ fn print_dressed(text: &clap::builder::StyledStr, context: &Context) -> ExitCode
 
 /// Prints all that a verb says, or says that it could not.
 fn print(text: &[u8]) -> ExitCode {
-    match stdout::print(text) {
+    match stdout::print(text, &Streams::default()) {
         Ok(()) => ExitCode::Passed,
         Err(_) => ExitCode::CouldNotRun,
     }

@@ -73,11 +73,11 @@ pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {
     for note in &suite.notes {
         context.say(&format!("note: {}\n", clean(note)));
     }
-    conclude(&suite)
+    conclude(&suite, context)
 }
 
 /// Prints the totals and decides the exit code.
-fn conclude(suite: &Suite) -> ExitCode {
+fn conclude(suite: &Suite, context: &Context) -> ExitCode {
     let of = |severity| {
         let problems = suite.problems.iter();
         problems
@@ -97,7 +97,7 @@ fn conclude(suite: &Suite) -> ExitCode {
         count(warnings, "warning"),
     );
     // A closed stdout is nobody to tell; the exit code says it too.
-    let lost = stdout::print(totals.as_bytes()).is_err();
+    let lost = stdout::print(totals.as_bytes(), &context.streams).is_err();
     if errors > 0 {
         ExitCode::Invalid
     } else if lost {

@@ -9,8 +9,8 @@ use std::{
 };
 
 use super::{
-    Content,
     file::{self, Owner},
+    standard::Patience,
 };
 use crate::words::environment::Environment;
 
@@ -46,12 +46,12 @@ impl Bounds {
     }
 
     /// Replaces a file by one that is complete.
-    pub(super) fn replace(&self, path: &Path, content: Content<'_>) -> io::Result<()> {
+    pub(super) fn replace(&self, path: &Path, text: &str, patience: &Patience) -> io::Result<()> {
         let path = self.base.join(path);
         if self.roots.is_empty() {
-            return file::replace(&path, content, None);
+            return file::replace(&path, text, None, patience);
         }
-        file::replace(&self.resolved(&path)?, content, self.owner)
+        file::replace(&self.resolved(&path)?, text, self.owner, patience)
     }
 
     /// The path with its links followed, if it leads to a place that may be written to.
@@ -134,7 +134,7 @@ mod tests {
         path::Path,
     };
 
-    use super::Bounds;
+    use super::{Bounds, Patience};
     use crate::words::environment::Environment;
 
     struct Machine {
@@ -174,7 +174,7 @@ mod tests {
             let full = path.replace("ROOT", self.folder.path().to_str().unwrap());
             let written = self
                 .bounds
-                .replace(Path::new(&full), &|out| out.write_all(b"text"));
+                .replace(Path::new(&full), "text", &Patience::default());
             written.map_err(|error| error.to_string())
         }
 

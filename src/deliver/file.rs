@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, OpenOptions},
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, ErrorKind, Write},
     os::{
         fd::AsFd,
         unix::fs::{FileTypeExt, OpenOptionsExt},
@@ -14,10 +14,7 @@ use std::{
 
 use rustix::{fs::OFlags, io::Errno};
 
-use super::{Content, standard::Outlet};
-
-/// What is written to a file at once, in bytes.
-const PIECE: usize = 64 * 1024;
+use super::standard::Patience;
 
 /// Whom files are handed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,12 +46,15 @@ impl Owner {
 }
 
 /// Replaces a file by one that is complete: written beside it, then renamed.
-pub(super) fn replace(path: &Path, content: Content<'_>, owner: Option<Owner>) -> io::Result<()> {
+pub(super) fn replace(
+    path: &Path,
+    text: &str,
+    owner: Option<Owner>,
+    patience: &Patience,
+) -> io::Result<()> {
     let path = behind_links(path)?;
     if fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        let mut bytes = Vec::new();
-        content(&mut bytes)?;
-        return write_to_device(&path, &bytes);
+        return write_to_device(&path, text.as_bytes(), patience);
     }
     if path.is_dir() {
         return Err(io::Error::other("it is a directory"));
@@ -68,10 +68,7 @@ pub(super) fn replace(path: &Path, content: Content<'_>, owner: Option<Owner>) -
     builder.prefix(".mcp-assert-");
     keep_mode(&mut builder, &path);
     let mut file = builder.tempfile_in(folder)?;
-    let mut buffered = BufWriter::with_capacity(PIECE, &mut file);
-    content(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
+    file.write_all(text.as_bytes())?;
     hand_over(file.as_file(), owner)?;
     file.persist(&path).map_err(|error| error.error)?;
     Ok(())
@@ -99,14 +96,14 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 
 /// Writes to a pipe or a device, which cannot be replaced. Nobody is waited for who may never come: for a
 /// reader only for a moment, and so for one that stands still once a signal has come.
-fn write_to_device(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_to_device(path: &Path, bytes: &[u8], patience: &Patience) -> io::Result<()> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.write(true).custom_flags(flags.bits().cast_signed());
     let begun = Instant::now();
     loop {
         match options.open(path) {
-            Ok(device) => return Outlet::of(device.as_fd()).write_all(bytes),
+            Ok(device) => return patience.write_all(device.as_fd(), bytes),
             Err(error) if !is_unread(path, &error) => return Err(error),
             // One that is started beside us may come a moment later.
             Err(_) if begun.elapsed() < READER => thread::sleep(LOOK),

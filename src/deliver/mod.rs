@@ -7,7 +7,6 @@ pub(crate) mod command_file;
 pub(crate) mod facts;
 mod file;
 pub(crate) mod github;
-pub(crate) mod held;
 pub(crate) mod standard;
 pub(crate) mod stdout;
 pub(crate) mod stream;
@@ -69,41 +68,33 @@ impl DeliverError {
     }
 }
 
-/// What is to be written, piece by piece: a long text is never held as a whole.
-pub(crate) type Content<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
-
 /// Writes a text to its place.
 pub(crate) fn write(
     destination: &Destination,
     text: &str,
     stdout: &mut Stdout,
 ) -> Result<(), DeliverError> {
-    write_pieces(destination, &|out| out.write_all(text.as_bytes()), stdout)
-}
-
-/// Writes a content to its place, piece by piece where that can be. Only what is appended to a file, or shown to a pipe
-/// or a device, is held as a whole.
-pub(crate) fn write_pieces(
-    destination: &Destination,
-    content: Content<'_>,
-    stdout: &mut Stdout,
-) -> Result<(), DeliverError> {
-    match destination {
-        Destination::Stdout => content(stdout)
-            .and_then(|()| stdout.flush())
-            .map_err(|cause| DeliverError::new("write", Path::new("stdout"), cause)),
-        Destination::File(path) => file::replace(path, content, None)
-            .map_err(|cause| DeliverError::new("write", path, cause)),
-        Destination::Within(bounds, path) => bounds
-            .replace(path, content)
-            .map_err(|cause| DeliverError::new("write", path, cause)),
-        Destination::StepSummary(path) => {
-            let mut bytes = Vec::new();
-            content(&mut bytes)
-                .and_then(|()| command_file::add(path, &String::from_utf8_lossy(&bytes)))
-                .map_err(|cause| DeliverError::new("append to", path, cause))
+    let patience = stdout.patience().clone();
+    let (action, place, written) = match destination {
+        Destination::Stdout => {
+            let written = stdout.write_all(text.as_bytes());
+            let written = written.and_then(|()| stdout.flush());
+            ("write", Path::new("stdout"), written)
         }
-    }
+        Destination::File(path) => {
+            let written = file::replace(path, text, None, &patience);
+            ("write", path.as_path(), written)
+        }
+        Destination::Within(bounds, path) => (
+            "write",
+            path.as_path(),
+            bounds.replace(path, text, &patience),
+        ),
+        Destination::StepSummary(path) => {
+            ("append to", path.as_path(), command_file::add(path, text))
+        }
+    };
+    written.map_err(|cause| DeliverError::new(action, place, cause))
 }
 
 /// The bytes of a file; none of one that is not there.

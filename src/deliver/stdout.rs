@@ -9,15 +9,16 @@ use std::{
 
 use rustix::io::Errno;
 
-use super::standard::{Standard, say};
+use super::standard::{Patience, Streams};
 
 /// Standard output, buffered until [`Write::flush`].
 pub(crate) struct Stdout {
     /// Absent once the reader is gone, or something could not be written.
     out: Option<BufWriter<Box<dyn Write + Send>>>,
-    /// What could not be written, and why.
-    broken: Option<Broken>,
+    /// Why nothing can be written any more: an error that can be told each time.
+    broken: Option<(io::ErrorKind, String)>,
     leads: Leads,
+    patience: Patience,
 }
 
 /// Where the stream leads.
@@ -37,49 +38,28 @@ impl Leads {
     }
 }
 
-/// Why nothing can be written any more: an error that can be told each time.
-#[derive(Debug, Clone)]
-struct Broken {
-    kind: io::ErrorKind,
-    text: String,
-}
-
-impl From<&io::Error> for Broken {
-    fn from(error: &io::Error) -> Self {
-        Self {
-            kind: error.kind(),
-            text: error.to_string(),
-        }
-    }
-}
-
-impl From<Broken> for io::Error {
-    fn from(broken: Broken) -> Self {
-        Self::new(broken.kind, broken.text)
-    }
-}
-
 impl Stdout {
     /// The process's standard output.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(streams: &Streams) -> Self {
         let leads = if io::stdout().is_terminal() {
             Leads::ToTerminal
         } else {
             Leads::Elsewhere
         };
-        Self::of(Standard::out(), leads)
+        Self::of(streams.out(), leads, streams.patience().clone())
     }
 
     /// The same over another stream, e.g. one that strips colours.
-    pub(crate) fn over(stream: impl Write + Send + 'static) -> Self {
-        Self::of(stream, Leads::Elsewhere)
+    pub(crate) fn over(stream: impl Write + Send + 'static, patience: &Patience) -> Self {
+        Self::of(stream, Leads::Elsewhere, patience.clone())
     }
 
-    fn of(stream: impl Write + Send + 'static, leads: Leads) -> Self {
+    fn of(stream: impl Write + Send + 'static, leads: Leads, patience: Patience) -> Self {
         Self {
             out: Some(BufWriter::new(Box::new(stream))),
             broken: None,
             leads,
+            patience,
         }
     }
 
@@ -90,7 +70,13 @@ impl Stdout {
             out: None,
             broken: None,
             leads: Leads::Elsewhere,
+            patience: Patience::default(),
         }
+    }
+
+    /// How long readers of other places are waited for.
+    pub(super) fn patience(&self) -> &Patience {
+        &self.patience
     }
 
     /// Whether the reader is gone.
@@ -104,8 +90,8 @@ impl Stdout {
         gone: T,
         write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
-        if let Some(broken) = &self.broken {
-            return Err(broken.clone().into());
+        if let Some((kind, text)) = &self.broken {
+            return Err(io::Error::new(*kind, text.clone()));
         }
         let Some(out) = &mut self.out else {
             return Ok(gone);
@@ -121,16 +107,16 @@ impl Stdout {
         if self.leads.is_gone(&error) {
             return Ok(gone);
         }
-        self.broken = Some(Broken::from(&error));
+        self.broken = Some((error.kind(), error.to_string()));
         Err(error)
     }
 }
 
 /// Writes the whole of what a command says, and says on stderr why it could not. A reader that went away is no error.
-pub(crate) fn print(text: &[u8]) -> io::Result<()> {
-    let mut out = Stdout::new();
+pub(crate) fn print(text: &[u8], streams: &Streams) -> io::Result<()> {
+    let mut out = Stdout::new(streams);
     let written = out.write_all(text).and_then(|()| out.flush());
-    written.inspect_err(|error| say(&format!("error: cannot write `stdout`: {error}\n")))
+    written.inspect_err(|error| streams.say(&format!("error: cannot write `stdout`: {error}\n")))
 }
 
 impl Write for Stdout {
@@ -158,7 +144,7 @@ mod tests {
 
     use rustix::io::Errno;
 
-    use super::{Leads, Stdout};
+    use super::{Leads, Patience, Stdout};
 
     /// A pipe whose reader takes so many bytes and then goes away.
     struct Pipe {
@@ -181,9 +167,13 @@ mod tests {
         }
     }
 
+    fn over(stream: impl Write + Send + 'static) -> Stdout {
+        Stdout::over(stream, &Patience::default())
+    }
+
     #[test]
     fn a_reader_that_leaves_is_no_error() {
-        let mut out = Stdout::over(Pipe {
+        let mut out = over(Pipe {
             left: 10,
             end: io::ErrorKind::BrokenPipe,
         });
@@ -208,7 +198,7 @@ mod tests {
         }
 
         let written = |leads: Leads| {
-            let mut out = Stdout::of(Lost, leads);
+            let mut out = Stdout::of(Lost, leads, Patience::default());
             out.write_all(b"lost").and_then(|()| out.flush())
         };
         written(Leads::ToTerminal).unwrap();
@@ -217,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error() {
-        let mut out = Stdout::over(Pipe {
+        let mut out = over(Pipe {
             left: 10,
             end: io::ErrorKind::StorageFull,
         });
@@ -231,7 +221,7 @@ mod tests {
             left: 0,
             end: io::ErrorKind::StorageFull,
         };
-        let mut out = Stdout::over(disk);
+        let mut out = over(disk);
         out.write_all(b"lost").unwrap();
         let first = out.flush().unwrap_err().to_string();
         assert_eq!(out.write_all(b"more").unwrap_err().to_string(), first);

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
-use super::standard::{self, Standard};
+use super::standard::Streams;
 use crate::words::workflow::{command::Command, neutral};
 
 /// Longest line that is held back until its end is known, in bytes.
@@ -17,6 +17,7 @@ const LONGEST_HELD: usize = 1024 * 1024;
 #[derive(Clone)]
 pub(crate) struct WorkflowLog {
     state: Arc<Mutex<State>>,
+    streams: Streams,
 }
 
 struct State {
@@ -33,11 +34,11 @@ struct State {
 
 impl WorkflowLog {
     /// A log whose standard output belongs to somebody else: what is said goes to standard error.
-    pub(crate) fn beside_stdout() -> Self {
-        Self::over(Standard::error())
+    pub(crate) fn beside_stdout(streams: &Streams) -> Self {
+        Self::over(streams.error(), streams)
     }
 
-    fn over(out: impl Write + Send + 'static) -> Self {
+    fn over(out: impl Write + Send + 'static, streams: &Streams) -> Self {
         let state = State {
             out: Box::new(out),
             has_begun: false,
@@ -47,13 +48,14 @@ impl WorkflowLog {
         };
         Self {
             state: Arc::new(Mutex::new(state)),
+            streams: streams.clone(),
         }
     }
 
     /// Takes standard output for everything from here on, and says first who writes: a byte-order mark at the very
     /// beginning of an output would change how all of it is read. Whether it did, for the first one who asks.
     pub(crate) fn begin(&self) -> bool {
-        self.begin_over(Standard::out())
+        self.begin_over(self.streams.out())
     }
 
     fn begin_over(&self, out: impl Write + Send + 'static) -> bool {
@@ -94,7 +96,7 @@ impl WorkflowLog {
                 let _ = state.close().and_then(|()| state.lines(text));
             }
             Err(TryLockError::WouldBlock) => {
-                standard::say(&neutral::lines(text));
+                self.streams.say(&neutral::lines(text));
             }
         }
     }
@@ -224,7 +226,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::WorkflowLog;
+    use super::{Streams, WorkflowLog};
     use crate::words::workflow::tests::runner::{Step, read};
 
     /// A stream whose bytes can be looked at.
@@ -244,7 +246,7 @@ mod tests {
 
     fn logged(write: impl FnOnce(&mut WorkflowLog)) -> String {
         let seen = Seen::default();
-        let mut log = WorkflowLog::over(io::sink());
+        let mut log = WorkflowLog::over(io::sink(), &Streams::default());
         assert!(log.begin_over(seen.clone()) && !log.begin());
         write(&mut log);
         log.close();

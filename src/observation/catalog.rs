@@ -29,6 +29,9 @@ pub(crate) struct Catalog {
     /// all the same, and nobody can compare them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unknown: Vec<Listing>,
+    /// The capabilities of the clients that it is for, sorted; a surface is only compared with one of the same clients.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) capabilities: Vec<String>,
     /// The identities of the assertions that talk to the target, as far as they are known: command lines change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) used_by: Vec<String>,

@@ -1,17 +1,14 @@
 //! A baseline: what an earlier run said of each assertion. Reads the Go tool's file, which knows only names, and
 //! ours, which keys on identities and is still readable by that tool. Comparing is done in `compare`.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    io::{self, Write},
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
 use crate::{
     outcome::Status,
     report::{
-        RunReport, array,
+        RunReport,
         compare::Scope,
         surface::{Attendance, Catalogs, joined},
         tally::Reliability,
@@ -126,19 +123,9 @@ impl Baseline {
         Ok(())
     }
 
-    /// Writes the file, sorted by identity, one entry after the other.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let format = Value::from(FORMAT);
-        write!(
-            out,
-            "{{\n  \"format\": {format},\n  \"version\": {VERSION},\n  \"entries\": "
-        )?;
-        array::write(self.entries(), "  ", out)?;
-        if !self.catalogs.is_empty() {
-            let text = format!("{:#}", self.catalogs_shown()).replace('\n', "\n  ");
-            write!(out, ",\n  \"catalogs\": {}", neutral::json(text))?;
-        }
-        out.write_all(b"\n}\n")
+    /// The file, sorted by identity.
+    pub(crate) fn render(&self) -> String {
+        neutral::json(format!("{:#}\n", self.to_value()))
     }
 
     /// The same, to be a part of a file.
@@ -146,7 +133,10 @@ impl Baseline {
         let entries: Vec<Value> = self.entries().collect();
         let mut file = json!({"format": FORMAT, "version": VERSION, "entries": entries});
         if !self.catalogs.is_empty() {
-            file["catalogs"] = self.catalogs_shown();
+            let mut catalogs = json!(self.catalogs);
+            // Of a run that was stored their keys are sorted already.
+            catalogs.sort_all_objects();
+            file["catalogs"] = catalogs;
         }
         file
     }
@@ -154,21 +144,6 @@ impl Baseline {
     fn entries(&self) -> impl Iterator<Item = Value> {
         let by_id = self.by_id.iter().map(|(id, entry)| shown(Some(id), entry));
         by_id.chain(self.by_name.values().map(|entry| shown(None, entry)))
-    }
-
-    fn catalogs_shown(&self) -> Value {
-        let mut catalogs = json!(self.catalogs);
-        // Of a run that was stored their keys are sorted already.
-        catalogs.sort_all_objects();
-        catalogs
-    }
-
-    /// The file.
-    #[cfg(test)]
-    pub(crate) fn render(&self) -> String {
-        let mut bytes = Vec::new();
-        self.write(&mut bytes).expect("memory takes every file");
-        String::from_utf8(bytes).expect("the file is text")
     }
 
     /// How many assertions it knows.

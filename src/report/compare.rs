@@ -133,6 +133,21 @@ impl Comparison {
         self.changes.iter().filter(move |it| it.class == class)
     }
 
+    /// How many changes there are of each of these classes.
+    pub(crate) fn counts(&self, classes: &[Class]) -> String {
+        let counts = classes
+            .iter()
+            .map(|class| (self.of(*class).count(), class))
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, class)| format!("{}: {number}", class.title().to_lowercase()));
+        let counts: Vec<String> = counts.collect();
+        if counts.is_empty() {
+            "no change".to_owned()
+        } else {
+            counts.join(", ")
+        }
+    }
+
     /// Whether something that passed is red.
     pub(crate) fn has_regressions(&self) -> bool {
         self.of(Class::Regressed).next().is_some()
@@ -159,10 +174,8 @@ impl RunReport {
             return;
         }
         let attendance = Attendance::of(self, scope);
-        let now = (&self.catalogs, &self.unmasked);
-        let surface = surface::compare(&baseline.catalogs, now, &attendance);
+        let surface = surface::compare(&baseline.catalogs, &self.catalogs, &attendance);
         if !self.catalogs.is_empty() || !surface.skipped.is_empty() {
-            self.notes.extend(surface.undecided(&self.catalogs));
             self.surface = Some(surface);
         }
     }

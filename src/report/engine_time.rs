@@ -25,7 +25,7 @@ pub(crate) struct EngineTime {
 
 impl EngineTime {
     /// Adds an assertion, with the attempts before its last one.
-    pub(crate) fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record) {
         if let Some(container) = &record.container {
             self.made(container);
             let phases = record.phases;
@@ -60,7 +60,7 @@ impl EngineTime {
 impl RunReport {
     /// The times of all containers.
     pub(crate) fn engine_time(&self) -> EngineTime {
-        let mut sum = self.engine_time_not_kept;
+        let mut sum = EngineTime::default();
         for record in &self.records {
             sum.add(record);
         }

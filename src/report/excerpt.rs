@@ -1,8 +1,6 @@
 //! A few lines of a suite with the bytes that matter, as data, and their drawing with a caret. Columns are
 //! counted as a terminal shows them. The span is chosen by whoever made the outcome.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 use unicode_width::UnicodeWidthStr;
 
@@ -42,37 +40,6 @@ pub(crate) struct Excerpt {
     pub(crate) width: usize,
     /// Lines of the span that are not shown.
     pub(crate) left_out: usize,
-}
-
-/// The excerpts of one assertion's failures. Each of the first ones is looked for its own line; thousands more of one
-/// expectation show where it begins, which is found once.
-#[derive(Debug, Default)]
-pub(crate) struct Excerpts {
-    made: usize,
-    beginnings: HashMap<(Box<str>, usize, usize), (Excerpt, Position)>,
-}
-
-/// Failures that are looked for their own line.
-const OWN_LINES: usize = 100;
-
-impl Excerpts {
-    /// The lines of the next failure and the place of its caret, as [`Excerpt::of`] has them.
-    pub(crate) fn next(
-        &mut self,
-        origin: &Origin,
-        focus: Option<Span>,
-        show: impl Fn(&str) -> String,
-    ) -> (Excerpt, Position) {
-        self.made += 1;
-        if self.made <= OWN_LINES {
-            return Excerpt::of(origin, focus, show);
-        }
-        let Span { start, end } = origin.span;
-        let beginning = (origin.file.path.clone(), start, end);
-        let made = self.beginnings.entry(beginning);
-        made.or_insert_with(|| Excerpt::of(origin, None, show))
-            .clone()
-    }
 }
 
 /// What the caret underlines: bytes of one line.
@@ -211,7 +178,7 @@ fn window(line: &str, before: &str, under: &str) -> (String, usize) {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Excerpt, Excerpts, OWN_LINES};
+    use super::Excerpt;
     use crate::words::source::{Origin, SourceFile, Span};
 
     fn drawn(text: &str, part: &str) -> String {
@@ -241,28 +208,6 @@ mod tests {
         let line = excerpt.first_line + excerpt.caret_line;
         assert_eq!(line, position.line);
         excerpt.draw().join("\n")
-    }
-
-    #[test]
-    fn thousands_of_failures_of_one_expectation_are_shown_where_it_begins() {
-        let items: Vec<String> = (0..=OWN_LINES).map(|it| format!("item {it}")).collect();
-        let text = format!("contains:\n  - {}\n", items.join("\n  - "));
-        let origin = Origin {
-            span: Span {
-                start: 0,
-                end: text.len(),
-            },
-            file: Arc::new(SourceFile::new("a.yaml".into(), text.clone())),
-        };
-        let mut excerpts = Excerpts::default();
-        let lines = items.into_iter().map(|item| {
-            let focus = span(&text, &format!("{item}\n"));
-            let (_, position) = excerpts.next(&origin, Some(focus), str::to_owned);
-            position.line
-        });
-        let lines: Vec<usize> = lines.collect();
-        assert_eq!(lines[..3], [2, 3, 4]);
-        assert_eq!(lines[OWN_LINES - 1..], [OWN_LINES + 1, 1]);
     }
 
     #[test]

@@ -1,24 +1,23 @@
 //! The array of `run --json`: the Go tool's fields, which its plugins read, and ours after them.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, Value, json};
 
 use crate::{
     outcome::Status,
     report::{
-        RunReport, array,
+        RunReport,
         failure::{self, Detail},
         record::{Evidence, MismatchRecord, Record},
     },
+    words::workflow::neutral,
 };
 
-/// Writes the run as JSON, one result after the other, with a final line end; `[]` when nothing ran.
-pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+/// The run as JSON, with a final line end; `[]` when nothing ran.
+pub(crate) fn render(report: &RunReport) -> String {
     let detail = Detail::usual(report.trials);
     let results = report.records.iter().map(|record| result(record, &detail));
-    array::write(results, "", out)?;
-    out.write_all(b"\n")
+    let results: Value = results.collect();
+    neutral::json(format!("{results:#}\n"))
 }
 
 /// One outcome. `status` has the three words that readers know: an error is a `FAIL` of kind `error`.

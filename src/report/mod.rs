@@ -3,7 +3,6 @@
 //! terminal shows while the run goes on, in `terminal`.
 
 pub(crate) mod annotations;
-mod array;
 pub(crate) mod badge;
 pub(crate) mod baseline;
 pub(crate) mod baselines;
@@ -32,17 +31,16 @@ pub(crate) mod tally;
 pub(crate) mod timings;
 pub(crate) mod verdict;
 
-use std::io::{self, Write};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
 use self::{
     compare::Comparison,
-    engine_time::EngineTime,
     record::Record,
     run_json::{PlanFacts, ShardFacts},
     source::Source,
-    surface::{Catalogs, Surface, kept::Unmasked},
+    surface::{Catalogs, Surface},
     verdict::Judgement,
 };
 use crate::{
@@ -73,10 +71,6 @@ pub(crate) struct RunReport {
     pub(crate) planned: usize,
     /// Assertions that filters, shards or the choice of targets left out.
     pub(crate) left_out: usize,
-    /// Passes of which there is no record, because nobody asked for a report of them.
-    pub(crate) passes_not_kept: usize,
-    /// What their containers took.
-    pub(crate) engine_time_not_kept: EngineTime,
     /// One for each outcome, in plan order.
     pub(crate) records: Vec<Record>,
     /// What people should know of the run as a whole.
@@ -94,8 +88,6 @@ pub(crate) struct RunReport {
     pub(crate) reds: Vec<String>,
     /// What each target offers.
     pub(crate) catalogs: Catalogs,
-    /// What is hidden in that, for the comparison alone: it is written nowhere.
-    pub(crate) unmasked: Unmasked,
     /// What changed in that against the baseline, when both are known.
     pub(crate) surface: Option<Surface>,
     /// The machine it ran on; none for a run that was merged, whose shards had one each.
@@ -142,8 +134,8 @@ impl RunReport {
         self.surface.as_ref().and_then(Surface::breaking)
     }
 
-    /// Keeps no more than what the run is stored in keeps, if it is stored: all that is told of a run can be told of its
-    /// file again.
+    /// Shortens the records to what `run.json` can hold, if the run is stored: a report made from the file then equals one
+    /// made from the run.
     pub(crate) fn fit_to(&mut self, mut formats: impl Iterator<Item = Format>) {
         if formats.any(|format| format == Format::RunJson) {
             run_json::fit(self);
@@ -152,9 +144,7 @@ impl RunReport {
 
     /// Jobs that were planned and have no outcome.
     pub(crate) fn missing(&self) -> usize {
-        self.planned
-            .saturating_sub(self.records.len())
-            .saturating_sub(self.passes_not_kept)
+        self.planned.saturating_sub(self.records.len())
     }
 
     /// How many jobs did not run, behind these signs; nothing where all did.
@@ -271,39 +261,32 @@ impl Format {
         }
     }
 
-    /// Writes it so that a workflow's runner can be shown it: it obeys nothing of it, and it reads the same. JSON is
-    /// always written so.
-    pub(crate) fn write_harmless(self, report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => self.write(report, out),
-            Self::Junit | Self::Markdown => {
-                let mut bytes = Vec::new();
-                self.write(report, &mut bytes)?;
-                out.write_all(neutral::lines(&String::from_utf8_lossy(&bytes)).as_bytes())
-            }
-        }
+    /// The run in this format, safe to print in a workflow's log: the runner takes no line of it for a command. JSON always
+    /// is.
+    pub(crate) fn harmless_text(self, report: &RunReport) -> io::Result<String> {
+        let text = self.text(report)?;
+        Ok(match self {
+            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => text,
+            Self::Junit | Self::Markdown => neutral::lines(&text),
+        })
     }
 
-    /// Writes the run in this format: one with a part for each outcome piece by piece, one of bounded length at once.
-    /// Errs where `out` does.
-    pub(crate) fn write(self, report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::Json => json::write(report, out),
-            Self::RunJson => run_json::write(report, out),
-            Self::Junit => junit::write(report, out),
-            Self::Markdown => out.write_all(markdown::render(report).as_bytes()),
-            Self::Badge => out.write_all(badge::render(report).as_bytes()),
-            Self::Sarif => out.write_all(sarif::render(report).as_bytes()),
-        }
+    /// The run in this format; an error where it cannot be expressed in it.
+    pub(crate) fn text(self, report: &RunReport) -> io::Result<String> {
+        Ok(match self {
+            Self::Json => json::render(report),
+            Self::RunJson => run_json::render(report),
+            Self::Junit => junit::render(report)?,
+            Self::Markdown => markdown::render(report),
+            Self::Badge => badge::render(report),
+            Self::Sarif => sarif::render(report),
+        })
     }
 
     /// The run in this format.
     #[cfg(test)]
     pub(crate) fn render(self, report: &RunReport) -> String {
-        let mut bytes = Vec::new();
-        self.write(report, &mut bytes)
-            .expect("memory takes every report");
-        String::from_utf8(bytes).expect("reports are text")
+        self.text(report).expect("every report can be expressed")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Folds the events of a run into a [`RunReport`]: each outcome becomes a [`Record`], masked and cleaned on the
 //! way, so that nothing behind this point can leak. Asks neither the clock nor the environment.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::{
     observation::{
@@ -11,17 +11,17 @@ use crate::{
         disruption::Culprit,
         finding::FindingSeverity,
     },
-    outcome::{CallShown, EarlierAttempt, Failure, Outcome, Status, event::Event},
+    outcome::{CallShown, EarlierAttempt, Failure, Outcome, event::Event},
     protocol::frame::{Direction, Frame},
     report::{
         End, Problem, ProblemSeverity, RunReport,
         cleaner::Cleaner,
-        excerpt::Excerpts,
+        excerpt::Excerpt,
         record::{
             AttemptRecord, CallRecord, ContainerRecord, DisruptionRecord, Evidence, FindingRecord,
             FrameRecord, MismatchRecord, Phases, Record, Sender,
         },
-        surface::{joined, kept},
+        surface::{self, joined, kept},
     },
     words::{
         diagnostic::{Colour, Diagnostic, Severity},
@@ -48,25 +48,12 @@ pub(crate) enum Keep {
     All,
 }
 
-/// What is kept of a plain pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Passes {
-    /// Its record, for reports and comparisons.
-    Kept,
-    /// Only that it was one: enough for the terminal, and ten thousand take no memory.
-    Counted,
-}
-
 /// Makes the report of a run while it goes on.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     cleaner: Cleaner,
     keep: Keep,
-    passes: Passes,
-    /// The outcome that came last, if it was only counted.
-    counted: Option<Record>,
     report: RunReport,
-    shared: Vec<Arc<str>>,
     /// Bytes that further catalogs may take.
     catalog_bytes: usize,
 }
@@ -77,21 +64,9 @@ impl Recorder {
         Self {
             cleaner: Cleaner::new(secrets),
             keep,
-            passes: Passes::Kept,
-            counted: None,
             report,
-            shared: Vec::new(),
             catalog_bytes: MOST_CATALOG_BYTES,
         }
-    }
-
-    /// The same, with only a count of plain passes. Trials of one assertion are told apart by their records,
-    /// so with several trials all are kept.
-    pub(crate) fn counting_passes(mut self) -> Self {
-        if self.report.trials <= 1 {
-            self.passes = Passes::Counted;
-        }
-        self
     }
 
     /// Takes one event into the report; of a finished job the record is handed out.
@@ -99,25 +74,20 @@ impl Recorder {
         match event {
             Event::RunStarted { total, jobs } => {
                 self.report.planned = *total;
-                if self.passes == Passes::Kept {
-                    self.report.records.reserve_exact(*total);
-                }
+                self.report.records.reserve_exact(*total);
                 self.report.jobs = *jobs;
                 None
             }
             Event::JobFinished { outcome, .. } => {
                 let record = self.record(outcome);
-                self.take(record);
-                self.last()
+                self.report.records.push(record);
+                self.report.records.last()
             }
             Event::CatalogKnown(seen) => {
-                let mut target = seen.target.clone();
-                if !seen.capabilities.is_empty() {
-                    target += &format!(" (with {})", seen.capabilities.join(", "));
-                }
+                let target = surface::name_for(&seen.target, &seen.capabilities);
                 let name = Cleaner::name(&self.cleaner.text_named(&target));
-                let unmasked = &mut self.report.unmasked;
-                let mut kept = kept::catalog(&seen.catalog, &self.cleaner, unmasked);
+                let mut kept = kept::catalog(&seen.catalog, &self.cleaner);
+                kept.capabilities.clone_from(&seen.capabilities);
                 self.bound(&mut kept);
                 kept.used_by = seen.used_by.iter().map(|it| Cleaner::name(it)).collect();
                 joined::add_beside(&mut self.report.catalogs, &name, kept);
@@ -149,27 +119,6 @@ impl Recorder {
             | Event::PhaseReached { .. }
             | Event::Retrying { .. }
             | Event::RunFinished => None,
-        }
-    }
-
-    /// The record of the outcome that came last.
-    pub(crate) fn last(&self) -> Option<&Record> {
-        self.counted.as_ref().or(self.report.records.last())
-    }
-
-    /// Keeps a record, or only counts it.
-    fn take(&mut self, record: Record) {
-        let plain = record.status == Status::Pass
-            && record.findings.is_empty()
-            && record.attempts.is_empty()
-            && record.evidence.is_none();
-        if plain && self.passes == Passes::Counted {
-            self.report.passes_not_kept += 1;
-            self.report.engine_time_not_kept.add(&record);
-            self.counted = Some(record);
-        } else {
-            self.counted = None;
-            self.report.records.push(record);
         }
     }
 
@@ -212,32 +161,31 @@ impl Recorder {
     }
 
     /// The record of one outcome.
-    fn record(&mut self, outcome: &Outcome) -> Record {
+    fn record(&self, outcome: &Outcome) -> Record {
         let case = &outcome.case;
         let position = case.origin.position();
-        let server = outcome.server.as_ref().map(|it| self.cleaner.line(it));
         Record {
             id: case.id.clone(),
             name: Cleaner::name(&case.name),
-            file: self.share(&Cleaner::name(&case.origin.file.path)),
+            file: Cleaner::name(&case.origin.file.path).into(),
             line: position.line,
             column: position.column,
-            subject: self.share(case.subject),
+            subject: case.subject.into(),
             tags: case.tags.iter().map(|tag| Cleaner::name(tag)).collect(),
-            target: outcome
-                .target
-                .as_ref()
-                .map(|it| self.share(&Cleaner::name(it))),
+            target: outcome.target.as_ref().map(|it| Cleaner::name(it).into()),
             trial: outcome.trial,
             status: outcome.status,
             reason: outcome.skip_reason.as_ref().map(|it| self.cleaner.line(it)),
             duration_us: micros(outcome.duration),
             phases: phases(&outcome.timings),
-            server: server.map(|it| self.share(&it)),
-            revision: outcome.revision.as_ref().map(|it| {
-                let clean = self.cleaner.line(it);
-                self.share(&clean)
-            }),
+            server: outcome
+                .server
+                .as_ref()
+                .map(|it| self.cleaner.line(it).into()),
+            revision: outcome
+                .revision
+                .as_ref()
+                .map(|it| self.cleaner.line(it).into()),
             server_of: outcome.server_of.clone(),
             container: container(outcome.container.as_deref()),
             attempts: outcome
@@ -249,24 +197,6 @@ impl Recorder {
             evidence: (outcome.status.is_red() || self.keep == Keep::All)
                 .then(|| Box::new(self.evidence(outcome))),
         }
-    }
-
-    /// The same text once in memory: files, targets and servers repeat in thousands of records.
-    fn share(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self
-            .shared
-            .iter()
-            .rev()
-            .find(|known| known.as_ref() == text)
-        {
-            return Arc::clone(known);
-        }
-        let new: Arc<str> = text.into();
-        if self.shared.len() >= 32 {
-            self.shared.remove(0);
-        }
-        self.shared.push(Arc::clone(&new));
-        new
     }
 
     fn attempt(&self, attempt: &EarlierAttempt, home: &SourceFile) -> AttemptRecord {
@@ -343,20 +273,19 @@ impl Recorder {
 
     /// The expectations that did not hold, of an assertion in this file.
     fn mismatches(&self, failures: &[Failure], home: &SourceFile) -> Vec<MismatchRecord> {
-        let mut excerpts = Excerpts::default();
         let record = |failure: &Failure| {
             let file = &failure.origin.file.path;
             MismatchRecord {
                 file: (*file != home.path).then(|| Cleaner::name(file)),
-                ..self.mismatch(failure, &mut excerpts)
+                ..self.mismatch(failure)
             }
         };
         failures.iter().map(record).collect()
     }
 
-    fn mismatch(&self, failure: &Failure, excerpts: &mut Excerpts) -> MismatchRecord {
+    fn mismatch(&self, failure: &Failure) -> MismatchRecord {
         let mismatch = &failure.mismatch;
-        let (excerpt, position) = excerpts.next(&failure.origin, failure.focus, |part| {
+        let (excerpt, position) = Excerpt::of(&failure.origin, failure.focus, |part| {
             self.cleaner.mask(part)
         });
         let text = |it: &Option<String>| it.as_ref().map(|text| self.cleaner.text(text));

@@ -132,10 +132,7 @@ impl RunReport {
 
     /// The totals.
     pub(crate) fn tally(&self) -> Tally {
-        let mut tally = Tally {
-            passed: self.passes_not_kept,
-            ..Tally::default()
-        };
+        let mut tally = Tally::default();
         for assertion in self.assertions() {
             match assertion.worst {
                 Status::Pass => tally.passed += 1,

@@ -269,7 +269,7 @@ fn red(report: &RunReport, tally: Tally, demands: Demands) -> Vec<Cause> {
         };
         causes.push(Cause::new(
             Verdict::Fail,
-            &format!("{}{wanted} % must", passed_of(tally)),
+            &format!("{}{wanted} % required", passed_of(tally)),
         ));
     }
     if let Some(comparison) = &report.comparison

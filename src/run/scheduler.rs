@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     isolate::sweep,
-    observation::disruption::{Disruption, DisruptionKind, Phase},
+    observation::{
+        catalog::SurfaceSeen,
+        disruption::{Disruption, DisruptionKind, Phase},
+    },
     outcome::{
         NOT_RUN, Outcome, Status,
         event::{Event, JobIndex},

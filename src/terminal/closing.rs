@@ -306,17 +306,16 @@ mod tests {
     use super::{seconds, totals, write};
     use crate::{
         observation::{container::ContainerSeen, process::StderrTail},
-        outcome::{EarlierAttempt, Status, event::Event},
+        outcome::{EarlierAttempt, Status},
         report::{
             End, RunReport,
             baseline::Baseline,
             compare::{Scope, compare},
             failure::Detail,
-            recorder::{Keep, Recorder},
             tests::sample::{outcome, outcomes, report, sample},
         },
         terminal::theme::Theme,
-        words::{diagnostic::Colour, redact::Secrets},
+        words::diagnostic::Colour,
     };
 
     fn written(report: &RunReport, colour: Colour) -> String {
@@ -390,15 +389,6 @@ mod tests {
             ),
             "{text}"
         );
-        // Passes of which there is no record are added all the same.
-        let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
-        recorder = recorder.counting_passes();
-        let outcome = Box::new(contained());
-        recorder.apply(&Event::JobFinished { job: 0, outcome });
-        let counted = recorder.finish(Duration::ZERO);
-        assert_eq!(counted.records, []);
-        let kept = report(vec![contained()], 1);
-        assert_eq!(counted.engine_time(), kept.engine_time());
         let none = written(&report(vec![own], 1), Colour::Off);
         assert!(!none.contains("added up"), "{none}");
     }

@@ -194,7 +194,7 @@ fn a_list_that_failed_keeps_what_the_baseline_knows() {
 }
 
 #[test]
-fn what_a_baseline_hides_is_compared_by_the_variable_that_gave_it() {
+fn what_a_baseline_hides_is_compared_as_masked_text() {
     let with = |disabled: &str| {
         format!(
             "name: greets\nserver: {{builtin: conformance, args: [{disabled}], env: {{A: $FIRST, B: $SECOND}}}}\n\
@@ -214,12 +214,11 @@ fn what_a_baseline_hides_is_compared_by_the_variable_that_gave_it() {
     assert!(!baseline.contains("list_roots"), "{baseline}");
     let alike = run(&project, &GATED, "list_roots", "test_simple_text");
     assert_eq!(alike.code, 0, "{}", alike.stdout);
-    // Its value was another one, and the server lists what it listed.
-    let unsure = run(&project, &GATED, "something else", "test_simple_text");
-    assert_eq!(unsure.code, 1, "{}", unsure.stdout);
-    assert!(!unsure.stdout.contains("was removed"), "{}", unsure.stdout);
-    let wanted = "hangs on a value that is hidden in the baseline";
-    assert!(unsure.stdout.contains(wanted), "{}", unsure.stdout);
+    // A value that is not hidden any more is another text.
+    let other = run(&project, &GATED, "something else", "test_simple_text");
+    assert_eq!(other.code, 1, "{}", other.stdout);
+    let wanted = "tool `***{FIRST}` was removed";
+    assert!(other.stdout.contains(wanted), "{}", other.stdout);
     let project = project.file("evals/a.yaml", with("--disable, list_roots"));
     let lost = run(&project, &GATED, "list_roots", "test_simple_text");
     assert_eq!(lost.code, 1, "{}", lost.stdout);

@@ -66,5 +66,5 @@ pub(super) fn save(
     let old = input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok());
     let known = Baseline::known(compared, old);
     let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
-    deliver::write_pieces(place, &|out| new.write(out), stdout)
+    deliver::write(place, &new.render(), stdout)
 }

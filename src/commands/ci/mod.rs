@@ -35,7 +35,6 @@ use crate::{
     report::{
         RunReport,
         failure::Frames,
-        recorder::Passes,
         verdict::{Cause, Gate, Verdict},
     },
     run::CatalogsWanted,
@@ -252,7 +251,7 @@ fn make(
         let label = (engine::STATE, prepared.name.text());
         sinks::save_state(&context.environment, label, screen);
     }
-    let ran = running::execute(&mut prepared, typed, Passes::Kept, screen)?;
+    let ran = running::execute(&mut prepared, typed, screen)?;
     let known = std::mem::replace(&mut made.report, ran);
     made.report.tool = known.tool;
     made.report.plan = known.plan;

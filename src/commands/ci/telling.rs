@@ -9,7 +9,7 @@ use crate::{
     cli::ci::Store,
     commands::running::Screen,
     deliver::{
-        self, Destination,
+        self, DeliverError, Destination,
         bounds::Bounds,
         facts::{Facts, Here, Wanted, Wishes},
         github::comment::Commented,
@@ -305,10 +305,10 @@ impl Telling<'_> {
                     continue;
                 }
                 let destination = Destination::Within(bounds.clone(), path.clone());
-                let interrupts = screen.context().interrupts.clone();
-                let content =
-                    |out: &mut dyn Write| format.write(report, &mut interrupts.patient(out));
-                let written = deliver::write_pieces(&destination, &content, screen.stdout());
+                let written = format
+                    .text(report)
+                    .map_err(|cause| DeliverError::new("make", path, cause))
+                    .and_then(|text| deliver::write(&destination, &text, screen.stdout()));
                 if let Err(error) = written {
                     causes.push(Cause::new(Verdict::Error, &error.to_string()));
                     broken.insert(path);

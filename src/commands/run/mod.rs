@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{
     cli::run::RunArgs,
-    deliver::standard,
-    report::{End, RunReport, recorder::Passes, verdict::WITHOUT_ENGINE},
+    report::{End, RunReport, verdict::WITHOUT_ENGINE},
     words::{exit::ExitCode, text::count},
 };
 
@@ -60,12 +59,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         return list::dry_run(&prepared, args, &mut screen);
     }
     let reports = Reports::new(args, &prepared, &screen)?;
-    let passes = if reports.need_passes() {
-        Passes::Kept
-    } else {
-        Passes::Counted
-    };
-    let mut report = match running::execute(&mut prepared, args, passes, &mut screen) {
+    let mut report = match running::execute(&mut prepared, args, &mut screen) {
         Ok(report) => report,
         Err(refusal) => {
             list::nothing(args, screen.stdout())?;
@@ -80,6 +74,7 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
         &Reds {
             invalid,
             regressions,
+            has_given_up: screen.context().streams.patience().has_given_up(),
         },
     ))
 }
@@ -88,6 +83,8 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
 struct Reds {
     invalid: bool,
     regressions: Regressions,
+    /// Whether a reader lacks part of the results.
+    has_given_up: bool,
 }
 
 /// Of several causes the first of this order counts: interrupted, invalid, without an engine, red.
@@ -96,7 +93,7 @@ fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
     match report.end {
         End::Interrupted => ExitCode::Interrupted,
         // Of results that were told in part nobody is to read that they are good.
-        End::Finished if standard::has_given_up() => ExitCode::Interrupted,
+        End::Finished if reds.has_given_up => ExitCode::Interrupted,
         End::Finished if reds.invalid => ExitCode::Invalid,
         End::Finished if report.is_without_engine() => ExitCode::CouldNotRun,
         End::Finished

@@ -76,11 +76,6 @@ impl Reports {
         })
     }
 
-    /// Whether anything but the terminal's totals is made of what passed.
-    pub(super) fn need_passes(&self) -> bool {
-        !self.wanted.is_empty() || self.baseline.is_some() || self.save_baseline.is_some()
-    }
-
     /// Writes everything and tells how many regressions there are.
     pub(super) fn deliver(
         self,
@@ -96,18 +91,17 @@ impl Reports {
             .is_some_and(Comparison::has_regressions);
         report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
-        let interrupts = screen.context().interrupts.clone();
         for (format, destination) in &self.wanted {
             let is_obeyed = screen.is_in_workflow() && *destination == Destination::Stdout;
-            let content = |out: &mut dyn Write| {
-                let out = &mut interrupts.patient(out);
-                if is_obeyed {
-                    format.write_harmless(&report, out)
-                } else {
-                    format.write(&report, out)
-                }
+            let text = if is_obeyed {
+                format.harmless_text(&report)
+            } else {
+                format.text(&report)
             };
-            if let Err(error) = deliver::write_pieces(destination, &content, screen.stdout()) {
+            let written = text
+                .map_err(|cause| DeliverError::new("make", Path::new(format.word()), cause))
+                .and_then(|text| deliver::write(destination, &text, screen.stdout()));
+            if let Err(error) = written {
                 trouble.get_or_insert(error.to_string());
             }
         }
@@ -162,7 +156,7 @@ impl Reports {
         let compared = self.baseline.as_ref().map(|(_, baseline)| baseline);
         let known = Baseline::known(compared, old);
         let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
-        deliver::write_pieces(place, &|out| new.write(out), screen.stdout())
+        deliver::write(place, &new.render(), screen.stdout())
     }
 }
 

@@ -29,13 +29,13 @@ pub(super) use self::{
 use super::{Context, runtime};
 use crate::{
     cli::run::RunArgs,
-    deliver::{held::Unhindered, stdout::Stdout},
+    deliver::stdout::Stdout,
     isolate,
     outcome::event::{Event, News},
     plan::Plan,
     report::{
         End, Machine, RunReport, Tool,
-        recorder::{Keep, Passes, Recorder},
+        recorder::{Keep, Recorder},
         run_json::PlanFacts,
     },
     run::{self, Narration, RunEnd, RunOptions},
@@ -57,11 +57,10 @@ const LAST_WORK: Duration = Duration::from_millis(100);
 pub(super) fn execute(
     prepared: &mut Prepared,
     args: &RunArgs,
-    passes: Passes,
     screen: &mut Screen,
 ) -> Result<RunReport, Refusal> {
     let begun = Instant::now();
-    let recorder = recorder(prepared, args, passes);
+    let recorder = recorder(prepared, args);
     let interrupts = screen.context().interrupts.clone();
     interrupts.listen();
     let mut options = prepared.run_options(args, interrupts.token());
@@ -86,7 +85,7 @@ pub(super) fn execute(
         live: screen.live(),
         out: screen.stdout(),
     });
-    let unhindered = Unhindered::begin();
+    let unhindered = context.streams.unhindered();
     let ran = unless_panicked((&runtime, &context), async {
         isolate::sweep::before_run().await;
         if needs_engine {
@@ -209,16 +208,9 @@ fn tell_left(left: &[String], screen: &Screen) {
 }
 
 /// What folds the events into the report.
-fn recorder(prepared: &Prepared, args: &RunArgs, passes: Passes) -> Recorder {
+fn recorder(prepared: &Prepared, args: &RunArgs) -> Recorder {
     let keep = if args.trace { Keep::All } else { Keep::Red };
-    let mut recorder = Recorder::new(
-        blank_report(args, prepared, passes),
-        prepared.secrets(),
-        keep,
-    );
-    if passes == Passes::Counted {
-        recorder = recorder.counting_passes();
-    }
+    let mut recorder = Recorder::new(blank_report(args, prepared), prepared.secrets(), keep);
     for problem in &prepared.problems {
         recorder.problem(problem);
     }
@@ -282,15 +274,10 @@ pub(super) fn now_unix_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn blank_report(args: &RunArgs, prepared: &Prepared, passes: Passes) -> RunReport {
-    let digest = match passes {
-        Passes::Kept => Some(prepared.plan.digest()),
-        // Nothing is made of the report that would name it.
-        Passes::Counted => None,
-    };
+fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
     RunReport {
         plan: PlanFacts {
-            digest,
+            digest: Some(prepared.plan.digest()),
             ..PlanFacts::default()
         },
         machine: Some(Machine {

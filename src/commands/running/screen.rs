@@ -4,13 +4,14 @@
 use std::{
     io::{self, IsTerminal, Write},
     path::Path,
+    sync::Arc,
 };
 
 use crate::{
     cli::{When, run::RunArgs},
     commands::Context,
     deliver::{
-        standard,
+        standard::Streams,
         stdout::Stdout,
         stream::{Stream, stream},
         token,
@@ -21,6 +22,16 @@ use crate::{
     },
     words::{diagnostic::Diagnostic, text::clean, workflow::command::Command},
 };
+
+impl Paper for Streams {
+    fn draw(&self, bytes: &[u8]) -> io::Result<()> {
+        Self::draw(self, bytes)
+    }
+
+    fn is_read(&self) -> bool {
+        Self::is_read(self)
+    }
+}
 
 /// The two streams and their dress.
 #[derive(Debug)]
@@ -63,9 +74,9 @@ impl Screen {
             stdout: match &context.log {
                 Some(log) if !takes_stdout => {
                     log.begin();
-                    Stdout::over(log.clone())
+                    Stdout::over(log.clone(), context.streams.patience())
                 }
-                Some(_) | None => Stdout::new(),
+                Some(_) | None => Stdout::new(&context.streams),
             },
             context: context.clone(),
             live: LiveOptions {
@@ -75,10 +86,7 @@ impl Screen {
                     Results::Lines
                 },
                 progress: if bars { Progress::Bars } else { Progress::None },
-                paper: Paper {
-                    draw: standard::draw,
-                    is_read: standard::is_read,
-                },
+                paper: Arc::new(context.streams.clone()),
                 theme: Theme::new(context.stdout_colour()),
                 trials: args.trials,
             },
@@ -131,7 +139,7 @@ impl Screen {
 
     /// The view of the run.
     pub(in crate::commands) fn live(&self) -> Live {
-        Live::new(self.live)
+        Live::new(self.live.clone())
     }
 
     /// Whether the human report goes to stdout.

@@ -4,7 +4,7 @@
 
 use std::{
     future::pending,
-    io::{self, Write},
+    io,
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     commands::runtime,
-    deliver::{standard, workflow_log::WorkflowLog},
+    deliver::{standard::Streams, workflow_log::WorkflowLog},
     isolate::{self, container::Containers, process::dispositions},
     words::exit::ExitCode,
 };
@@ -29,9 +29,6 @@ const LAST_WORD: Duration = Duration::from_millis(1200);
 
 /// How long after the first signal servers and containers may take to be gone; what follows is written within 5 s.
 const PATIENCE: Duration = Duration::from_secs(4);
-
-/// How long after the first signal a report may still be written: one that is not done by then is given up.
-const LAST_REPORT: Duration = Duration::from_millis(4500);
 
 /// How long the log may take to be ended then.
 const LAST_LINE: Duration = Duration::from_millis(200);
@@ -52,14 +49,16 @@ struct Heard {
     over: CancellationToken,
     containers: OnceLock<Arc<Containers>>,
     log: Option<WorkflowLog>,
+    streams: Streams,
     listener: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Interrupts {
     /// Nothing is heard yet.
-    pub(in crate::commands) fn new(log: Option<WorkflowLog>) -> Self {
+    pub(in crate::commands) fn new(log: Option<WorkflowLog>, streams: &Streams) -> Self {
         Self(Arc::new(Heard {
             log,
+            streams: streams.clone(),
             ..Heard::default()
         }))
     }
@@ -109,19 +108,6 @@ impl Interrupts {
         }
     }
 
-    /// The same place for a report, which takes no more of it when there is no more time.
-    pub(in crate::commands) fn patient<'a>(&'a self, out: &'a mut dyn Write) -> Patient<'a> {
-        Patient {
-            out,
-            interrupts: self,
-        }
-    }
-
-    /// Whether so much time has passed since the first signal.
-    fn came_before(&self, time: Duration) -> bool {
-        self.0.came.get().is_some_and(|came| came.elapsed() > time)
-    }
-
     /// What a second signal has removed before it ends the process.
     pub(super) fn hold(&self, containers: &Arc<Containers>) {
         // A process makes one run.
@@ -146,26 +132,6 @@ impl Interrupts {
             // A listener that panicked has told so.
             let _ = listener.join();
         }
-    }
-}
-
-/// Where a report is written, piece by piece, as long as there is time.
-pub(in crate::commands) struct Patient<'a> {
-    out: &'a mut dyn Write,
-    interrupts: &'a Interrupts,
-}
-
-impl Write for Patient<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.interrupts.came_before(LAST_REPORT) {
-            let why = "the process was told to end, and this took too long";
-            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
-        }
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 
@@ -237,7 +203,7 @@ impl Heard {
             let _ = ready.send(());
             if self.next(&mut signals).await {
                 self.came.get_or_init(Instant::now);
-                standard::hurry();
+                self.streams.patience().hurry();
                 self.first.cancel();
                 if self.next(&mut signals).await {
                     self.end_process().await;
@@ -267,8 +233,10 @@ impl Heard {
         let _ = timeout(LAST_WORD, rest).await;
         if let Some(log) = self.log.clone() {
             let (tell, closed) = oneshot::channel::<()>();
+            let streams = self.streams.clone();
             let closing = move || {
                 log.close();
+                streams.settle();
                 drop(tell);
             };
             // Where no thread is to be had, the log stays as it is.
@@ -277,29 +245,5 @@ impl Heard {
         }
         // A second Ctrl-C must end the process whatever it is doing.
         std::process::exit(i32::from(ExitCode::Interrupted.number()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{io::Write, time::Duration};
-
-    use tokio::time::Instant;
-
-    use super::Interrupts;
-
-    #[test]
-    fn a_report_that_is_not_done_long_after_a_signal_is_given_up() {
-        let ago = |time: u64| Instant::now().checked_sub(Duration::from_millis(time));
-        for (came, is_taken) in [(None, true), (ago(1_000), true), (ago(4_900), false)] {
-            let interrupts = Interrupts::default();
-            if let Some(came) = came {
-                interrupts.0.came.set(came).unwrap();
-            }
-            let mut out = Vec::new();
-            let written = interrupts.patient(&mut out).write_all(b"report");
-            assert_eq!(written.is_ok(), is_taken, "{came:?}: {written:?}");
-            assert_eq!(out.is_empty(), !is_taken);
-        }
     }
 }

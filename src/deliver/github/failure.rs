@@ -101,31 +101,10 @@ impl Failure {
 
     /// Whether the state it was asked in has changed, by GitHub's own words where the status may mean a rule as well.
     pub(super) fn is_conflict(&self) -> bool {
-        match self {
-            Self::Refused {
-                status: 422,
-                message,
-            } => OVERTAKEN.iter().any(|words| message.contains(words)),
-            Self::Refused { .. }
-            | Self::NoToken
-            | Self::NoRepository
-            | Self::BadRepository(_)
-            | Self::Untold(_)
-            | Self::Ambiguous(_)
-            | Self::Setup(_)
-            | Self::Interrupted
-            | Self::Unanswered(_)
-            | Self::Forbidden(_)
-            | Self::Elsewhere(_)
-            | Self::Moving(_)
-            | Self::Limited
-            | Self::Unclear(_)
-            | Self::Unreachable(_)
-            | Self::Odd(_)
-            | Self::TooMany
-            | Self::InConflict { .. }
-            | Self::Contended(_) => false,
-        }
+        let Self::Refused { status, message } = self else {
+            return false;
+        };
+        *status == 422 && OVERTAKEN.iter().any(|words| message.contains(words))
     }
 
     /// Whether GitHub refused it with this status.
@@ -140,28 +119,8 @@ impl Failure {
 
     /// Whether we have no right to it.
     pub(crate) fn is_forbidden(&self) -> bool {
-        let forbidden = |status: &u16| matches!(status, 401 | 403 | 404);
-        match self {
-            Self::Refused { status, .. } => forbidden(status),
-            Self::Forbidden(_) => true,
-            Self::NoToken
-            | Self::NoRepository
-            | Self::BadRepository(_)
-            | Self::Untold(_)
-            | Self::Ambiguous(_)
-            | Self::Setup(_)
-            | Self::Interrupted
-            | Self::Unanswered(_)
-            | Self::Elsewhere(_)
-            | Self::Moving(_)
-            | Self::Limited
-            | Self::Unclear(_)
-            | Self::Unreachable(_)
-            | Self::Odd(_)
-            | Self::TooMany
-            | Self::InConflict { .. }
-            | Self::Contended(_) => false,
-        }
+        let statuses = [401, 403, 404];
+        matches!(self, Self::Forbidden(_)) || statuses.iter().any(|it| self.is_status(*it))
     }
 
     /// Whether GitHub would not have a write of ours: no right to it, or too much was asked.

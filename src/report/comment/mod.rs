@@ -221,17 +221,7 @@ impl Page<'_> {
             let reason = reason.map(|it| format!(": {}", self.foreign(it, 200)));
             return format!("\nNot compared{}.\n", reason.unwrap_or_default());
         };
-        let counts = TOLD
-            .into_iter()
-            .map(|class| (comparison.of(class).count(), class))
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, class)| format!("{}: {number}", class.title().to_lowercase()));
-        let counts: Vec<String> = counts.collect();
-        let counts = if counts.is_empty() {
-            "no change".to_owned()
-        } else {
-            counts.join(", ")
-        };
+        let counts = comparison.counts(&TOLD);
         format!(
             "\nCompared with {}: {counts}.\n",
             self.foreign(&comparison.against, 200)

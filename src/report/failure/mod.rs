@@ -5,7 +5,7 @@
 
 mod comparison;
 mod server;
-pub(super) mod stderr;
+mod stderr;
 
 use crate::{
     observation::disruption::Phase,

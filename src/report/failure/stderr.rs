@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::words::text::{CUT, count};
+use crate::words::text::count;
 
 /// How a line begins that begins a crash report: of Go, Java, Python, and the C++ runtime.
 const BEGINNINGS: [&str; 5] = [
@@ -94,63 +94,12 @@ fn around_the_rest<'a>(
     let beginning = &lines[from..from + most.div_ceil(3).min(first - from)];
     let end = &lines[lines.len() - (most - beginning.len())..];
     let between = from + beginning.len()..lines.len() - end.len();
-    let left_out = lines[between].iter().map(|line| stands_for(line)).sum();
-    (beginning, left_out, end)
+    (beginning, between.len(), end)
 }
 
 /// Where the last crash report begins.
 fn last_crash(lines: &[&str]) -> Option<usize> {
     (0..lines.len()).rfind(|index| begins_a_crash(lines, *index))
-}
-
-/// How many lines a line stands for: one that says what was left out before is that many.
-fn stands_for(line: &str) -> usize {
-    let number = line
-        .strip_prefix(CUT)
-        .and_then(|rest| rest.trim().split_once(' '));
-    let number = number.filter(|(_, unit)| matches!(*unit, "line" | "lines"));
-    number
-        .and_then(|(number, _)| number.parse().ok())
-        .unwrap_or(1)
-}
-
-/// Shortens a text to as many bytes: its end is kept, and of a crash report the beginning too.
-pub(in crate::report) fn shorten(text: &mut String, most: usize) {
-    if text.len() <= most {
-        return;
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let crash = last_crash(&lines).and_then(|begun| around_a_gap(&lines[begun..], most));
-    *text = crash.unwrap_or_else(|| {
-        let start = text.len() - most.saturating_sub(CUT.len());
-        format!("{CUT}{}", &text[text.ceil_char_boundary(start)..])
-    });
-}
-
-/// The first lines and the last ones, with what is between them counted; nothing where that is none, or where only one
-/// of the two has room.
-fn around_a_gap(lines: &[&str], most: usize) -> Option<String> {
-    const GAP: usize = 32;
-    let fitting = |lines: &mut dyn Iterator<Item = &&str>, room: usize| {
-        let mut left = room;
-        let fits = |line: &&&str| {
-            let rest = left.checked_sub(line.len() + 1);
-            left = rest.unwrap_or(0);
-            rest.is_some()
-        };
-        lines.take_while(fits).count()
-    };
-    let room = most.checked_sub(GAP)?;
-    let beginning = fitting(&mut lines.iter(), room / 3);
-    let end = fitting(&mut lines.iter().rev(), room - room / 3);
-    if beginning == 0 || end == 0 || beginning + end >= lines.len() {
-        return None;
-    }
-    let (before, rest) = lines.split_at(beginning);
-    let (between, end) = rest.split_at(rest.len() - end);
-    let left_out = between.iter().map(|line| stands_for(line)).sum();
-    let gap = format!("{CUT} {}", count(left_out, "line"));
-    Some([before, &[gap.as_str()], end].concat().join("\n"))
 }
 
 fn begins_a_crash(lines: &[&str], index: usize) -> bool {
@@ -178,7 +127,7 @@ fn begins_a_crash(lines: &[&str], index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, shorten};
+    use super::Shown;
 
     #[test]
     fn the_beginning_of_a_crash_is_shown_with_the_last_lines() {
@@ -253,33 +202,6 @@ mod tests {
         assert_eq!(shown(&crash, 3).1, "usage panic: oh no at main");
         let early = format!("starting\npanic: oh no\n{usage}");
         assert_eq!(shown(&early, 2).1, "panic: oh no … 29 lines usage");
-    }
-
-    #[test]
-    fn a_text_without_room_keeps_its_end_and_the_beginning_of_a_crash() {
-        let lines: Vec<String> = (1..=500).map(|line| format!("line {line}")).collect();
-        let lines = lines.join("\n");
-        let mut text = lines.clone();
-        shorten(&mut text, 100);
-        assert!(text.len() <= 100 && text.starts_with('…'), "{text}");
-        assert!(lines.ends_with(text.trim_start_matches('…')), "{text}");
-        let crash = format!("starting\npanic: oh no\nat main\n{lines}");
-        let shown = |text: &str| {
-            let lines: Vec<&str> = text.lines().collect();
-            let shown = Shown::of(&lines, 6).lines();
-            shown.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        let whole = shown(&crash);
-        assert_eq!(whole[..3], ["panic: oh no", "at main", "… 496 lines"]);
-        let mut text = crash;
-        for most in [2_000, 400, 200] {
-            shorten(&mut text, most);
-            assert!(text.len() <= most, "{text}");
-            assert_eq!(shown(&text), whole, "{most}");
-        }
-        let mut short = "ä".repeat(40);
-        shorten(&mut short, 32);
-        assert_eq!(short, format!("…{}", "ä".repeat(14)));
     }
 
     #[test]

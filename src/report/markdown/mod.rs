@@ -27,11 +27,7 @@ enum Level {
     Everything,
     /// Without the list of what passed.
     NoPassing,
-    /// Without frames.
-    NoFrames,
-    /// Without stderr beyond 20 lines.
-    ShortStderr,
-    /// Without details beyond the first 50.
+    /// Without frames, stderr beyond 20 lines, and details beyond the first 50.
     SomeDetails,
     /// Without details.
     NoDetails,
@@ -45,11 +41,9 @@ enum Level {
 
 impl Level {
     /// All levels, the longest page first.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 7] = [
         Self::Everything,
         Self::NoPassing,
-        Self::NoFrames,
-        Self::ShortStderr,
         Self::SomeDetails,
         Self::NoDetails,
         Self::SomeRows,
@@ -62,11 +56,9 @@ impl Level {
         match self {
             Self::Everything => None,
             Self::NoPassing => Some("the list of what passed"),
-            Self::NoFrames => Some("the list of what passed and the frames"),
-            Self::ShortStderr => {
-                Some("the list of what passed, the frames, and stderr beyond 20 lines")
-            }
-            Self::SomeDetails => Some("the list of what passed and details beyond the 50 worst"),
+            Self::SomeDetails => Some(
+                "the list of what passed, frames, stderr beyond 20 lines, and details beyond the 50 worst",
+            ),
             Self::NoDetails => Some("the list of what passed and all details"),
             Self::SomeRows => Some("all details and rows beyond 50 in a table"),
             Self::Regressions => Some("everything but regressions"),

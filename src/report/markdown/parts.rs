@@ -14,7 +14,7 @@ use crate::{
     report::{
         RunReport,
         compare::{Change, Class, Comparison},
-        failure::{self, Detail, Frames, Times},
+        failure::{self, Detail, Frames},
         rank::Classes,
         record::Record,
         surface::{Surface, Weight},
@@ -152,18 +152,8 @@ pub(super) fn all(page: &mut Page, report: &RunReport) {
 
 /// The counts of each class, and the regressions.
 fn baseline(page: &mut Page, comparison: &Comparison) {
-    let counts: Vec<String> = Class::ALL
-        .into_iter()
-        .map(|class| (comparison.of(class).count(), class))
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, class)| format!("{}: {number}", class.title().to_lowercase()))
-        .collect();
-    let counts = if counts.is_empty() {
-        "no change".to_owned()
-    } else {
-        counts.join(", ")
-    };
     let against = page.inline(&comparison.against);
+    let counts = comparison.counts(&Class::ALL);
     page.push(&format!("\nAgainst {against}: {counts}\n"));
     if page.has(Level::Regressions) {
         changes(page, comparison, Class::Regressed);
@@ -207,24 +197,17 @@ fn failures(page: &mut Page, report: &RunReport) {
     if !page.has(Level::SomeDetails) {
         return;
     }
-    let detail = Detail {
-        trials: report.trials,
-        frames: if page.has(Level::Everything) || page.has(Level::NoPassing) {
-            Frames::Last
-        } else {
-            Frames::None
-        },
-        times: Times::Shown,
-        stderr_lines: if page.has(Level::NoFrames) {
-            STDERR_LINES
-        } else {
-            20
-        },
-    };
-    let shown = if page.has(Level::ShortStderr) {
-        red.len()
+    let usual = Detail::usual(report.trials);
+    let (detail, shown) = if page.has(Level::NoPassing) {
+        let stderr_lines = STDERR_LINES;
+        let detail = Detail {
+            stderr_lines,
+            ..usual
+        };
+        (detail, red.len())
     } else {
-        SOME
+        let frames = Frames::None;
+        (Detail { frames, ..usual }, SOME)
     };
     for record in red.iter().take(shown) {
         if page.is_full() {

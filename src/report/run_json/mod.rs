@@ -2,24 +2,17 @@
 //! assertion a line, a digest over all before its end; read strictly, because it may come from strangers.
 
 mod read;
-mod shrink;
 
-use std::{
-    borrow::Cow,
-    io::{self, Write},
-};
-
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 pub(crate) use self::read::{Unreadable, parse};
-use self::shrink::Room;
 
 use crate::{
-    report::{End, EngineRecord, Machine, RunReport, record::Record},
+    report::{End, EngineRecord, Machine, RunReport, cleaner::cut, record::Record},
     words::{
-        digest::{hexadecimal, sha256},
+        digest::sha256,
+        text::{CUT, count},
         workflow::neutral,
     },
 };
@@ -111,98 +104,107 @@ struct EndFacts {
     state: End,
 }
 
-/// Writes the run as `run.json`, with a final line end. Texts are cut further and further until it fits.
-pub(crate) fn write(report: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    write_within(report, LONGEST_FILE, out)
+/// Bytes kept of each text when the file would be too long: each step is tried until it fits.
+const SHORTER_TEXTS: [usize; 4] = [8 * 1024, 1024, 128, LEAST_TEXT];
+
+/// The last of them: the note about the cut needs as much.
+const LEAST_TEXT: usize = 48;
+
+/// The run as `run.json`, with a final line end.
+pub(crate) fn render(report: &RunReport) -> String {
+    let mut text = "{\n\"assertions\":[".to_owned();
+    for (index, record) in report.records.iter().enumerate() {
+        text += if index == 0 { "\n" } else { ",\n" };
+        text += &sorted(record);
+    }
+    text += &rest(report);
+    let end = EndFacts {
+        sha256: sha256(text.as_bytes()),
+        state: report.end,
+    };
+    text + &ending(&end)
 }
 
-/// Leaves no more of the records than the file keeps, so that every report of a run that is stored says the same as one
-/// that is made of the file.
+/// Shortens the records until the file fits, so that every report of a stored run equals the one made from its file.
 pub(crate) fn fit(report: &mut RunReport) {
     fit_within(report, LONGEST_FILE);
 }
 
 fn fit_within(report: &mut RunReport, longest: usize) {
-    let room = fitting(report, &rest(report), longest);
-    if room != Room::ALL {
-        for record in &mut report.records {
-            *record = room.fit(record);
+    if render(report).len() <= longest {
+        return;
+    }
+    let whole = std::mem::take(&mut report.records);
+    for most in SHORTER_TEXTS {
+        report.records = whole.iter().map(|it| shorter(it, most)).collect();
+        if render(report).len() <= longest {
+            return;
         }
     }
 }
 
-fn write_within(report: &RunReport, longest: usize, out: &mut dyn Write) -> io::Result<()> {
-    let rest = rest(report);
-    let room = fitting(report, &rest, longest);
-    let mut digested = Digested {
-        out,
-        digest: Sha256::new(),
+/// A record whose texts have at most so many bytes, with fewer frames and expectations where these are few.
+fn shorter(record: &Record, most: usize) -> Record {
+    let number = match most {
+        ..=LEAST_TEXT => 1,
+        ..=1024 => 5,
+        _ => usize::MAX,
     };
-    write_records(report, room, &mut digested)?;
-    digested.write_all(rest.as_bytes())?;
-    let end = EndFacts {
-        sha256: hexadecimal(&digested.digest.finalize()),
-        state: report.end,
-    };
-    out.write_all(ending(&end).as_bytes())
-}
-
-/// What is written, and the digest of it.
-struct Digested<'a> {
-    out: &'a mut dyn Write,
-    digest: Sha256,
-}
-
-impl Write for Digested<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.digest.update(&bytes[..count]);
-        Ok(count)
+    let mut record = record.clone();
+    let mut left_out = 0;
+    if let Some(evidence) = &mut record.evidence {
+        evidence.stderr_whole &= evidence.stderr.len() <= most;
+        let frames = evidence.wire.len().saturating_sub(number);
+        evidence.wire.drain(..frames);
+        evidence.wire_left_out = evidence.wire_left_out.saturating_add(frames);
+        evidence.notes.truncate(number);
+        left_out = evidence.mismatches.len().saturating_sub(number);
+        evidence.mismatches.truncate(number);
     }
+    for attempt in &mut record.attempts {
+        attempt.mismatches.truncate(number);
+    }
+    with_shorter_texts(&mut record.evidence, most);
+    with_shorter_texts(&mut record.attempts, most);
+    with_shorter_texts(&mut record.findings, most);
+    with_shorter_texts(&mut record.reason, most);
+    with_shorter_texts(&mut record.server, most);
+    if let (1.., Some(evidence)) = (left_out, &mut record.evidence) {
+        let what = count(left_out, "more expectation");
+        let note = format!("{what} did not hold and had to be left out of run.json");
+        evidence.notes.push(note);
+    }
+    record
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+/// Cuts each text of a part of a record.
+fn with_shorter_texts<T: Serialize + DeserializeOwned>(part: &mut T, most: usize) {
+    let shorter = serde_json::to_value(&*part).and_then(|mut value| {
+        cut_texts(&mut value, most, "");
+        serde_json::from_value(value)
+    });
+    // Our own types can be read back.
+    if let Ok(shorter) = shorter {
+        *part = shorter;
     }
 }
 
-/// The most of each record with which the file fits, else the least; `rest` is what follows the records.
-fn fitting(report: &RunReport, rest: &str, longest: usize) -> Room {
-    let end = EndFacts {
-        sha256: sha256(b""),
-        state: report.end,
-    };
-    let around = LEAD.len() + rest.len() + ending(&end).len();
-    let mut room = Room::ALL;
-    loop {
-        let fits = || {
-            let mut length = around;
-            report.records.iter().all(|record| {
-                length += SEPARATOR.len() + length_of(record, room);
-                length <= longest
-            })
-        };
-        match room.smaller() {
-            Some(smaller) if !fits() => room = smaller,
-            Some(_) | None => return room,
+/// Cuts each text of a value that is called `name`; of stderr the end is kept.
+fn cut_texts(value: &mut Value, most: usize, name: &str) {
+    match value {
+        Value::String(text) if name == "stderr" && text.len() > most => {
+            let start = text.len() - most.saturating_sub(CUT.len());
+            *text = format!("{CUT}{}", &text[text.ceil_char_boundary(start)..]);
         }
+        Value::String(text) => cut(text, most),
+        Value::Array(items) => items.iter_mut().for_each(|it| cut_texts(it, most, name)),
+        Value::Object(members) => {
+            for (name, it) in members {
+                cut_texts(it, most, name);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// What the file begins with.
-const LEAD: &str = "{\n\"assertions\":[";
-
-/// What stands before each record; before the first one, which no comma follows, only the line end.
-const SEPARATOR: &str = ",\n";
-
-/// The records with no more of each than there is room for.
-fn write_records(report: &RunReport, room: Room, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(LEAD.as_bytes())?;
-    for (index, record) in report.records.iter().enumerate() {
-        let separator = if index == 0 { "\n" } else { SEPARATOR };
-        out.write_all(separator.as_bytes())?;
-        out.write_all(sorted(&*fitted(record, room)).as_bytes())?;
-    }
-    Ok(())
 }
 
 /// What follows the records, without the last member.
@@ -251,22 +253,8 @@ fn ending(end: &EndFacts) -> String {
     format!("{END_MARK}{}\n}}\n", sorted(end))
 }
 
-/// As much of the record as there is room for.
-fn fitted(record: &Record, room: Room) -> Cow<'_, Record> {
-    if room == Room::ALL {
-        Cow::Borrowed(record)
-    } else {
-        Cow::Owned(room.fit(record))
-    }
-}
-
-/// How long its line is, in bytes. Sorting changes nothing of that.
-fn length_of(record: &Record, room: Room) -> usize {
-    let text = serde_json::to_string(&*fitted(record, room)).unwrap_or_default();
-    neutral::json(text).len()
-}
-
-/// Compact JSON with sorted keys, of which a workflow's log takes nothing for a command. Our own types always have such a form; a reader refuses `null`.
+/// Compact JSON with sorted keys, in which a workflow's log finds no command. Our own types always have such a form; a
+/// reader refuses `null`.
 fn sorted(value: &impl Serialize) -> String {
     let mut value = serde_json::to_value(value).unwrap_or(Value::Null);
     value.sort_all_objects();

@@ -11,11 +11,10 @@ use crate::{
     report::{
         Problem, RunReport, Tool,
         compare::Comparison,
-        engine_time::EngineTime,
         notes_at_most,
         record::Record,
         source::Source,
-        surface::{Catalogs, Surface, kept::Unmasked},
+        surface::{Catalogs, Surface},
         verdict::Judgement,
     },
     words::{
@@ -130,8 +129,6 @@ fn report(mut file: File) -> RunReport {
         machine: file.run.machine,
         engine: file.run.engine,
         left_out: file.run.left_out,
-        passes_not_kept: 0,
-        engine_time_not_kept: EngineTime::default(),
         records: file.assertions,
         notes: file.notes,
         problems: file.problems,
@@ -141,7 +138,6 @@ fn report(mut file: File) -> RunReport {
         reds: Vec::new(),
         catalogs: file.catalogs,
         surface: file.surface,
-        unmasked: Unmasked::default(),
         end: file.end.state,
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Catalogs,
+    CLIENTS, Catalogs,
     pairing::{Attendance, Partner, base, partners, shared},
 };
 use crate::{
@@ -16,18 +16,22 @@ use crate::{
 
 /// Puts a catalog beside the others, under another number where another server has its name.
 pub(in crate::report) fn add_beside(catalogs: &mut Catalogs, name: &str, catalog: Catalog) {
+    let clients = &name[name.find(CLIENTS).unwrap_or(name.len())..];
     let mut free = name.to_owned();
     let mut number = 1;
     while catalogs.contains_key(&free) {
         number += 1;
-        free = format!("{}#{number}", base(name));
+        free = format!("{}#{number}{clients}", base(name));
     }
     catalogs.insert(free, catalog);
 }
 
 /// Adds a catalog of another part of the same run: of a server that both talked to, what any of them was told.
 pub(in crate::report) fn add_part(catalogs: &mut Catalogs, name: &str, catalog: Catalog) {
-    let shares = |known: &Catalog| shared(known, &catalog);
+    let shares = |known: &Catalog| {
+        let is_alike = known.capabilities == catalog.capabilities;
+        shared(known, &catalog).filter(|_| is_alike)
+    };
     let same = if let Some(None | Some(1..)) = catalogs.get(name).map(shares) {
         Some(name.to_owned())
     } else {
@@ -46,9 +50,13 @@ pub(in crate::report) fn add_part(catalogs: &mut Catalogs, name: &str, catalog: 
 
 /// Adds of other catalogs the servers that these do not know: those of assertions that none of these talks to.
 pub(in crate::report) fn add_unknown(catalogs: &mut Catalogs, others: &Catalogs) {
-    let users = users(catalogs);
+    let known = catalogs.clone();
     for (name, other) in others {
-        let unknown = other.used_by.iter().filter(|it| !users.contains(*it));
+        let users = users(&known, |it| it.capabilities == other.capabilities);
+        let unknown = other
+            .used_by
+            .iter()
+            .filter(|it| !users.contains(it.as_str()));
         let used_by: Vec<String> = unknown.cloned().collect();
         let known = catalogs.get_mut(name);
         let is_known = match known.as_deref().map(|known| shared(known, other)) {
@@ -82,8 +90,6 @@ pub(in crate::report) fn updated(
         return old.clone();
     }
     let mut new = now.clone();
-    let elsewhere = users(now);
-    let waits = |user: &&String| !elsewhere.contains(*user) && is_there(user);
     let pairs = partners(old, now, attendance).now;
     for (name, _, partner) in &pairs {
         if let (Partner::Was(known), Some(catalog)) = (partner, new.get_mut(*name)) {
@@ -93,6 +99,10 @@ pub(in crate::report) fn updated(
     for (name, known) in old {
         let is_it = |partner: &Partner<'_>| matches!(partner, Partner::Was(was) if std::ptr::eq(*was, known));
         let became = pairs.iter().find(|(_, _, partner)| is_it(partner));
+        // Clients with these capabilities may not have been run at all.
+        let is_part = attendance.scope == Scope::Part || attendance.skipped_users_of(known);
+        let elsewhere = users(now, |it| !is_part || it.capabilities == known.capabilities);
+        let waits = |user: &&String| !elsewhere.contains(user.as_str()) && is_there(user);
         let used_by: Vec<String> = known.used_by.iter().filter(waits).cloned().collect();
         match became {
             Some((now, _, _)) if *now == name => {
@@ -117,10 +127,11 @@ pub(in crate::report) fn updated(
     new
 }
 
-/// The assertions that talk to any of these.
-fn users(catalogs: &Catalogs) -> BTreeSet<String> {
-    let users = catalogs.values().flat_map(|it| &it.used_by);
-    users.cloned().collect()
+/// The assertions that talk to any of those that count.
+fn users(catalogs: &Catalogs, counts: impl Fn(&Catalog) -> bool) -> BTreeSet<&str> {
+    let those = catalogs.values().filter(|it| counts(it));
+    let users = those.flat_map(|it| &it.used_by);
+    users.map(String::as_str).collect()
 }
 
 fn add_users(catalog: &mut Catalog, users: Vec<String>) {
@@ -147,7 +158,7 @@ mod tests {
         observation::catalog::Catalog,
         report::{
             compare::Scope,
-            surface::{Catalogs, pairing::tests::targets},
+            surface::{Catalogs, name_for, pairing::tests::targets},
         },
     };
 
@@ -184,6 +195,32 @@ mod tests {
         );
         case(&[("s", &["a"]), ("s#2", &["a", "c"])], &["s lists s: a c"]);
         case(&[("s", &[]), ("s", &["a"])], &["s lists s: a"]);
+    }
+
+    #[test]
+    fn sets_of_capabilities_stay_apart() {
+        let of = |capabilities: &[&str]| {
+            let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
+            let mut all = targets(&[(name_for("s", &capabilities).as_str(), &["a", "b"])]);
+            for catalog in all.values_mut() {
+                catalog.capabilities.clone_from(&capabilities);
+            }
+            all
+        };
+        let (plain, capable) = (of(&[]), of(&["sampling"]));
+        let mut both = plain.clone();
+        for (name, catalog) in capable.clone() {
+            add_part(&mut both, &name, catalog);
+        }
+        assert_eq!(both.len(), 2);
+        let mut known = plain.clone();
+        add_unknown(&mut known, &both);
+        assert_eq!(known, both);
+        let saved = |scope, now| updated(&both, now, &Attendance::from(scope), |_| true);
+        assert_eq!(saved(Scope::Part, &plain), both);
+        assert_eq!(saved(Scope::Part, &capable), both);
+        // In the whole suite nobody declares the other set any more.
+        assert_eq!(saved(Scope::Whole, &plain), plain);
     }
 
     #[test]

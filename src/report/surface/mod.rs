@@ -1,9 +1,8 @@
 //! The surface of the servers against what it was: which tools, prompts, resources and templates went or came, what
 //! callers of the old ones would trip over, and what only reads differently. Where the catalogs come from is `run`'s.
 
-mod hidden;
 pub(super) mod joined;
-pub(crate) mod kept;
+pub(super) mod kept;
 mod limits;
 mod meaning;
 mod pairing;
@@ -20,8 +19,6 @@ use serde_json::Value;
 
 pub(super) use self::pairing::Attendance;
 use self::{
-    hidden::Reading,
-    kept::Unmasked,
     pairing::{Partner, partners},
     schema::{Difference, Effect},
     view::shown,
@@ -33,8 +30,28 @@ use crate::{
     words::text::{clean, head},
 };
 
-/// The catalogs of a run, by the name of the target.
+/// The catalogs of a run, by the name of the target and the clients that it is for: a server may list other tools for a
+/// client that declares sampling, so each set of declared capabilities has a catalog of its own.
 pub(crate) type Catalogs = BTreeMap<String, Catalog>;
+
+/// What stands between a target's name and what its clients are like.
+const CLIENTS: &str = " for clients that ";
+
+/// The name of a target, as clients with these capabilities see it.
+pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
+    if capabilities.is_empty() {
+        return target.to_owned();
+    }
+    let is_revision = |it: &&String| it.starts_with("revision ");
+    let (revision, declared): (Vec<_>, Vec<_>) = capabilities.iter().partition(is_revision);
+    let part = |verb: &str, what: &[&String]| {
+        let what: Vec<&str> = what.iter().map(|it| it.as_str()).collect();
+        (!what.is_empty()).then(|| format!("{verb} {}", what.join(", ")))
+    };
+    let parts = [part("declare", &declared), part("ask for", &revision)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{target}{CLIENTS}{}", parts.join(" and "))
+}
 
 /// Changes of one target that are kept; the breaking ones come first.
 const MOST_CHANGES: usize = 300;
@@ -74,8 +91,7 @@ pub(crate) struct TargetSurface {
     /// Lists that could not be compared, because one of the two is not known. One that is never told, then as now, is
     /// none of the surface.
     pub(crate) unknown: Vec<Listing>,
-    /// Of these, lists that were known, and that the target would not tell now, or of which what is hidden in the
-    /// baseline would have to be known.
+    /// Of these, lists that were known, and that the target would not tell now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) silent: Vec<Listing>,
 }
@@ -147,24 +163,6 @@ impl Surface {
         undecided.chain(skipped)
     }
 
-    /// What is to be said of lists that could not be compared for what is hidden in the baseline.
-    pub(crate) fn undecided(&self, now: &Catalogs) -> Vec<String> {
-        let note = |target: &TargetSurface| {
-            let untold = &now.get(&target.name)?.unknown;
-            let hidden = target.silent.iter().filter(|it| !untold.contains(it));
-            let lists: Vec<String> = hidden.map(|it| format!("{}s", it.entry())).collect();
-            (!lists.is_empty()).then(|| {
-                format!(
-                    "whether the {} of `{}` broke cannot be said: it hangs on a value that is hidden in the baseline; \
-                     later runs can be compared with a baseline that is saved now",
-                    lists.join(", "),
-                    target.name
-                )
-            })
-        };
-        self.targets.iter().filter_map(note).collect()
-    }
-
     /// The targets of which something is not known that was known, so that a breaking change may be among it. Those that
     /// the suite itself did not look at are none.
     pub(crate) fn unjudged(&self) -> Vec<&str> {
@@ -184,13 +182,8 @@ impl TargetSurface {
     }
 }
 
-/// Compares the catalogs of a run with those of before; `unmasked` tells what is hidden in those of the run, as far as
-/// that is known.
-pub(crate) fn compare(
-    before: &Catalogs,
-    (now, unmasked): (&Catalogs, &Unmasked),
-    attendance: &Attendance,
-) -> Surface {
+/// Compares the catalogs of a run with those of before.
+pub(crate) fn compare(before: &Catalogs, now: &Catalogs, attendance: &Attendance) -> Surface {
     let mut surface = Surface::default();
     let partners = partners(before, now, attendance);
     let skipped = partners.skipped.into_iter();
@@ -199,8 +192,7 @@ pub(crate) fn compare(
     for (name, catalog, partner) in partners.now {
         match partner {
             Partner::Was(old) if is_told(old) || is_told(catalog) => {
-                let reading = Reading::of(old, unmasked);
-                surface.targets.push(target(name, (old, catalog), &reading));
+                surface.targets.push(target(name, old, catalog));
             }
             Partner::Was(_) | Partner::New => {}
             Partner::Undecided => surface.uncompared.push(name.to_owned()),
@@ -215,68 +207,38 @@ fn is_told(catalog: &Catalog) -> bool {
     catalog.unknown.is_empty() || Listing::ALL.into_iter().any(has)
 }
 
-fn target(name: &str, (old, new): (&Catalog, &Catalog), reading: &Reading<'_>) -> TargetSurface {
-    let mut changes = Vec::new();
+fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
+    let mut all = Vec::new();
     let (mut unknown, mut silent) = (Vec::new(), Vec::new());
     for listing in Listing::ALL {
         let is_unknown = |catalog: &Catalog| catalog.unknown.contains(&listing);
-        if is_unknown(new) && !is_unknown(old) && old.list(listing).is_some() {
-            silent.push(listing);
-        }
         match (is_unknown(old), is_unknown(new)) {
-            (false, false) => {}
-            (true, true) => continue,
-            (true, false) | (false, true) => {
+            (false, false) => {
+                let list = |catalog| Catalog::list(catalog, listing).unwrap_or_default();
+                all.extend(changes(listing, list(old), list(new)));
+            }
+            (true, true) => {}
+            (true, false) => unknown.push(listing),
+            (false, true) => {
                 unknown.push(listing);
-                continue;
+                if old.list(listing).is_some() {
+                    silent.push(listing);
+                }
             }
         }
-        let lists = [old, new].map(|catalog| catalog.list(listing).unwrap_or_default());
-        let (found, certainty) = certain(listing, lists, reading);
-        changes.extend(found);
-        if certainty == Certainty::Hidden {
-            unknown.push(listing);
-            silent.push(listing);
-        }
     }
-    changes.sort_by_key(|change| change.weight);
-    let breaking = broken(&changes);
-    let left_out = changes.len().saturating_sub(MOST_CHANGES);
-    changes.truncate(MOST_CHANGES);
+    all.sort_by_key(|change| change.weight);
+    let breaking = broken(&all);
+    let left_out = all.len().saturating_sub(MOST_CHANGES);
+    all.truncate(MOST_CHANGES);
     TargetSurface {
         name: name.to_owned(),
-        changes,
+        changes: all,
         left_out,
         breaking,
         unknown,
         silent,
     }
-}
-
-/// Whether all that may be breaking is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Certainty {
-    /// It is.
-    Known,
-    /// What is hidden decides.
-    Hidden,
-}
-
-/// The changes of a list that are there whatever is hidden in it.
-fn certain(
-    listing: Listing,
-    [old, new]: [&[Value]; 2],
-    reading: &Reading<'_>,
-) -> (Vec<SurfaceChange>, Certainty) {
-    let old = reading.read(old);
-    let found = changes(listing, &old, new);
-    if broken(&found) > 0 && (hidden::hides(&old) || hidden::hides(new)) {
-        let least = changes(listing, &hidden::guessed(&old, new), new);
-        if broken(&least) < broken(&found) {
-            return (least, Certainty::Hidden);
-        }
-    }
-    (found, Certainty::Known)
 }
 
 /// How many changes are breaking.

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Catalogs, Surface, Weight, kept::Unmasked};
+use super::{Catalogs, Surface, Weight, name_for};
 use crate::{
     observation::catalog::{Catalog, Listing},
     report::compare::Scope,
 };
 
 fn compare(before: &Catalogs, now: &Catalogs) -> Surface {
-    super::compare(before, (now, &Unmasked::default()), &Scope::Whole.into())
+    super::compare(before, now, &Scope::Whole.into())
 }
 
 fn tools(entries: &Value) -> Catalogs {
@@ -278,6 +278,76 @@ fn a_list_that_is_not_told_any_more_is_no_list_without_changes() {
     let (both, one) = (beside(&known), beside(&silent));
     case(&both, &both, Some(0), &[]);
     case(&both, &one, None, &["server"]);
+}
+
+/// The catalogs of one target: the capabilities that its clients declare, and its tools.
+fn sets(all: &[(&[&str], &[&str])]) -> Catalogs {
+    let sets = all.iter().map(|(capabilities, names)| {
+        let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
+        let tools = names.iter().map(|name| json!({"name": name})).collect();
+        let catalog = Catalog {
+            tools: Some(tools),
+            used_by: vec!["a".to_owned(), "b".to_owned()],
+            capabilities,
+            ..Catalog::default()
+        };
+        (name_for("server", &catalog.capabilities), catalog)
+    });
+    sets.collect()
+}
+
+#[test]
+fn a_surface_is_named_after_its_clients() {
+    let case = |capabilities: &[&str], wanted: &str| {
+        let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
+        assert_eq!(name_for("s", &capabilities), wanted);
+    };
+    case(&[], "s");
+    case(&["sampling"], "s for clients that declare sampling");
+    case(
+        &["roots", "sampling", "revision 2025-06-18"],
+        "s for clients that declare roots, sampling and ask for revision 2025-06-18",
+    );
+    let revision = "s for clients that ask for revision 2025-06-18";
+    case(&["revision 2025-06-18"], revision);
+}
+
+#[test]
+fn clients_with_other_capabilities_are_never_compared() {
+    const NONE: &[&str] = &[];
+    const SAMPLING: &[&str] = &["sampling"];
+    let case = |before: &Catalogs, now: &Catalogs, compared: &[&str], breaking| {
+        for scope in [Scope::Whole, Scope::Part] {
+            let found = super::compare(before, now, &scope.into());
+            let names: Vec<&str> = found.targets.iter().map(|it| it.name.as_str()).collect();
+            assert_eq!(names, compared);
+            assert_eq!((found.breaking(), found.unjudged()), (breaking, vec![]));
+        }
+    };
+    let plain = sets(&[(NONE, &["echo"])]);
+    let both = sets(&[(NONE, &["echo"]), (SAMPLING, &["echo", "ask"])]);
+    let capable = sets(&[(SAMPLING, &["echo", "ask"])]);
+    let capable_name = "server for clients that declare sampling";
+    case(&both, &both, &["server", capable_name], Some(0));
+    case(&both, &plain, &["server"], Some(0));
+    case(&plain, &both, &["server"], Some(0));
+    case(&both, &capable, &[capable_name], Some(0));
+    case(&plain, &capable, &[], None);
+    case(&capable, &plain, &[], None);
+    // A tool is gone for capable clients only.
+    let lost = sets(&[(NONE, &["echo"]), (SAMPLING, &["echo"])]);
+    case(&both, &lost, &["server", capable_name], Some(1));
+    let found = compare(&both, &lost);
+    assert_eq!(lines(&found), ["!was removed"]);
+    assert_eq!(found.targets[1].breaking, 1);
+    // What was saved before there were sets is that of clients without capabilities.
+    let old: Catalogs =
+        serde_json::from_value(json!({"server": {"tools": [{"name": "echo"}]}})).unwrap();
+    case(&old, &both, &["server"], Some(0));
+    case(&old, &capable, &[], None);
+    // A file keeps the sets.
+    let file = serde_json::to_value(&both).unwrap();
+    assert_eq!(serde_json::from_value::<Catalogs>(file).unwrap(), both);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The moving part: lines and a bar on stderr, drawn over themselves.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -18,7 +18,7 @@ pub(super) struct Bars {
 
 impl Bars {
     /// Bars on stderr; nothing is drawn until there is something to say.
-    pub(super) fn new(paper: Paper) -> Self {
+    pub(super) fn new(paper: Arc<dyn Paper>) -> Self {
         let target = match Canvas::of_stderr(paper) {
             Some(canvas) => ProgressDrawTarget::term_like_with_hz(Box::new(canvas), DRAWINGS),
             None => ProgressDrawTarget::hidden(),

@@ -27,7 +27,7 @@ pub(super) fn columns_of_stdout() -> Option<usize> {
 pub(super) struct Canvas {
     terminal: Term,
     strokes: Strokes,
-    paper: Paper,
+    paper: Arc<dyn Paper>,
     gone: AtomicBool,
 }
 
@@ -61,12 +61,12 @@ impl AsRawFd for Strokes {
 
 impl Canvas {
     /// Standard error, if something can be drawn there.
-    pub(super) fn of_stderr(paper: Paper) -> Option<Self> {
+    pub(super) fn of_stderr(paper: Arc<dyn Paper>) -> Option<Self> {
         let canvas = Self::on(paper);
         (canvas.terminal.is_term() && !is_dumb()).then_some(canvas)
     }
 
-    fn on(paper: Paper) -> Self {
+    fn on(paper: Arc<dyn Paper>) -> Self {
         let strokes = Strokes::default();
         Self {
             terminal: Term::read_write_pair(io::stdin(), strokes.clone()),
@@ -74,18 +74,6 @@ impl Canvas {
             paper,
             gone: AtomicBool::new(false),
         }
-    }
-
-    /// Draws, unless it failed before. That it fails now is nobody's to know.
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "the trait that this is for wants a result"
-    )]
-    fn draw(&self, stroke: impl FnOnce(&Term) -> io::Result<()>) -> io::Result<()> {
-        if !self.gone.load(Ordering::Relaxed) && stroke(&self.terminal).is_err() {
-            self.gone.store(true, Ordering::Relaxed);
-        }
-        Ok(())
     }
 }
 
@@ -99,39 +87,41 @@ impl TermLike for Canvas {
     }
 
     fn move_cursor_up(&self, lines: usize) -> io::Result<()> {
-        self.draw(|terminal| terminal.move_cursor_up(lines))
+        self.terminal.move_cursor_up(lines)
     }
 
     fn move_cursor_down(&self, lines: usize) -> io::Result<()> {
-        self.draw(|terminal| terminal.move_cursor_down(lines))
+        self.terminal.move_cursor_down(lines)
     }
 
     fn move_cursor_right(&self, columns: usize) -> io::Result<()> {
-        self.draw(|terminal| terminal.move_cursor_right(columns))
+        self.terminal.move_cursor_right(columns)
     }
 
     fn move_cursor_left(&self, columns: usize) -> io::Result<()> {
-        self.draw(|terminal| terminal.move_cursor_left(columns))
+        self.terminal.move_cursor_left(columns)
     }
 
     fn write_line(&self, text: &str) -> io::Result<()> {
-        self.draw(|terminal| terminal.write_line(text))
+        self.terminal.write_line(text)
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        self.draw(|terminal| terminal.write_str(text))
+        self.terminal.write_str(text)
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        self.draw(Term::clear_line)
+        self.terminal.clear_line()
     }
 
     fn flush(&self) -> io::Result<()> {
         let strokes = mem::take(&mut *self.strokes.lock());
-        if strokes.is_empty() {
-            return Ok(());
+        let is_gone = self.gone.load(Ordering::Relaxed);
+        // That it fails is nobody's to know: what draws the bars would panic.
+        if !strokes.is_empty() && !is_gone && self.paper.draw(&strokes).is_err() {
+            self.gone.store(true, Ordering::Relaxed);
         }
-        self.draw(|_| (self.paper.draw)(&strokes))
+        Ok(())
     }
 }
 
@@ -139,24 +129,34 @@ impl TermLike for Canvas {
 mod tests {
     use std::{
         io,
-        sync::atomic::{AtomicUsize, Ordering},
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
     };
 
     use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 
     use super::{Canvas, Paper};
 
+    #[derive(Debug, Default)]
+    struct Gone(AtomicUsize);
+
+    impl Paper for Gone {
+        fn draw(&self, _: &[u8]) -> io::Result<()> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(io::Error::from_raw_os_error(5))
+        }
+
+        fn is_read(&self) -> bool {
+            true
+        }
+    }
+
     #[test]
     fn a_terminal_that_is_gone_is_written_to_once_and_told_to_nobody() {
-        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-        let gone = Paper {
-            draw: |_| {
-                WRITTEN.fetch_add(1, Ordering::Relaxed);
-                Err(io::Error::from_raw_os_error(5))
-            },
-            is_read: || true,
-        };
-        let canvas = Canvas::on(gone);
+        let gone = Arc::new(Gone::default());
+        let canvas = Canvas::on(Arc::clone(&gone) as Arc<dyn Paper>);
         let target = ProgressDrawTarget::term_like(Box::new(canvas));
         let all = MultiProgress::with_draw_target(target);
         let bar = all.add(ProgressBar::new(3));
@@ -164,6 +164,6 @@ mod tests {
         bar.tick();
         assert_eq!(all.suspend(|| 7), 7);
         bar.finish_and_clear();
-        assert_eq!(WRITTEN.load(Ordering::Relaxed), 1);
+        assert_eq!(gone.0.load(Ordering::Relaxed), 1);
     }
 }

@@ -6,7 +6,9 @@ mod canvas;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     io::{self, Write},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -50,23 +52,23 @@ pub(crate) enum Progress {
 }
 
 /// What bars are drawn on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Paper {
+pub(crate) trait Paper: fmt::Debug + Send + Sync {
     /// Draws; an error says that it is gone.
-    pub(crate) draw: fn(&[u8]) -> io::Result<()>,
+    fn draw(&self, bytes: &[u8]) -> io::Result<()>;
+
     /// Whether somebody looks at it: what is drawn anew every moment is not kept for later.
-    pub(crate) is_read: fn() -> bool,
+    fn is_read(&self) -> bool;
 }
 
 /// How the run is shown.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct LiveOptions {
     /// Lines of outcomes.
     pub(crate) results: Results,
     /// Bars.
     pub(crate) progress: Progress,
     /// What the bars are drawn on.
-    pub(crate) paper: Paper,
+    pub(crate) paper: Arc<dyn Paper>,
     /// Colours of the lines.
     pub(crate) theme: Theme,
     /// Trials of each assertion, for names.
@@ -112,7 +114,7 @@ impl Live {
     pub(crate) fn new(options: LiveOptions) -> Self {
         Self {
             bars: match options.progress {
-                Progress::Bars => Some(Bars::new(options.paper)),
+                Progress::Bars => Some(Bars::new(Arc::clone(&options.paper))),
                 Progress::None => None,
             },
             options,
@@ -180,7 +182,7 @@ impl Live {
             return Ok(());
         };
         self.drawn = Instant::now();
-        if !(self.options.paper.is_read)() {
+        if !self.options.paper.is_read() {
             return Ok(());
         }
         let results = std::mem::take(&mut self.waiting);
@@ -279,7 +281,7 @@ fn lines(running: &BTreeMap<JobIndex, Running>, now: Instant) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
+    use std::{io, sync::Arc, time::Instant};
 
     use super::{Live, LiveOptions, Paper, Progress, Results, lines};
     use crate::{
@@ -294,16 +296,24 @@ mod tests {
         words::{diagnostic::Colour, redact::Secrets},
     };
 
-    const PAPER: Paper = Paper {
-        draw: |_| Ok(()),
-        is_read: || true,
-    };
+    #[derive(Debug)]
+    struct Blank;
+
+    impl Paper for Blank {
+        fn draw(&self, _: &[u8]) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn is_read(&self) -> bool {
+            true
+        }
+    }
 
     fn shown(results: Results, progress: Progress) -> String {
         let options = LiveOptions {
             results,
             progress,
-            paper: PAPER,
+            paper: Arc::new(Blank),
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
@@ -311,7 +321,7 @@ mod tests {
         let mut recorder = Recorder::new(RunReport::default(), Secrets::default(), Keep::Red);
         let mut events = vec![Event::RunStarted { total: 7, jobs: 2 }];
         for (job, outcome) in outcomes().into_iter().enumerate() {
-            let case = std::sync::Arc::clone(&outcome.case);
+            let case = Arc::clone(&outcome.case);
             events.push(Event::JobStarted { job, case });
             events.push(Event::JobFinished {
                 job,
@@ -340,7 +350,7 @@ mod tests {
         let options = LiveOptions {
             results: Results::Silent,
             progress: Progress::None,
-            paper: PAPER,
+            paper: Arc::new(Blank),
             theme: Theme::new(Colour::Off),
             trials: 1,
         };
