@@ -4,7 +4,7 @@
 mod list;
 mod reports;
 
-use self::reports::{Regressions, Reports};
+use self::reports::{Reports, results};
 use super::{
     Context,
     running::{self, Chosen, Prepared, Refusal, Screen},
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::run::RunArgs,
     deliver::standard,
-    report::{End, RunReport, recorder::Passes, verdict::WITHOUT_ENGINE},
+    report::{End, RunReport, compare::Comparison, recorder::Passes, verdict::WITHOUT_ENGINE},
     words::{exit::ExitCode, text::count},
 };
 
@@ -28,7 +28,8 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let prepared = running::prepare(args, &Chosen::ByOptions, context);
     // Whose stdout is, the settings say too.
     let set = prepared.as_ref().map(|it| &it.settings.report[..]);
-    let mut screen = Screen::new(context, args, set.unwrap_or_default());
+    let results = results(args, set.unwrap_or_default());
+    let mut screen = Screen::new(context, args.selection.trials, results);
     let mut prepared = prepared?;
     for problem in &prepared.problems {
         screen.problem(problem);
@@ -74,36 +75,23 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     };
     report.reds = flaky(&report, args).into_iter().collect();
     note_reds(&report, &screen);
-    let (report, regressions) = reports.deliver(report, &mut screen)?;
-    Ok(exit_code(
-        &report,
-        &Reds {
-            invalid,
-            regressions,
-        },
-    ))
-}
-
-/// What makes a run red besides its outcomes.
-struct Reds {
-    invalid: bool,
-    regressions: Regressions,
+    let report = reports.deliver(report, &mut screen)?;
+    Ok(exit_code(&report, invalid))
 }
 
 /// Of several causes the first of this order counts: interrupted, invalid, without an engine, red.
-fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
-    let red = report.records.iter().any(|record| record.status.is_red());
+fn exit_code(report: &RunReport, invalid: bool) -> ExitCode {
+    let compared = report.comparison.as_ref();
+    let red = report.records.iter().any(|record| record.status.is_red())
+        || !report.reds.is_empty()
+        || compared.is_some_and(Comparison::has_regressions);
     match report.end {
         End::Interrupted => ExitCode::Interrupted,
         // Of results that were told in part nobody is to read that they are good.
         End::Finished if standard::has_given_up() => ExitCode::Interrupted,
-        End::Finished if reds.invalid => ExitCode::Invalid,
+        End::Finished if invalid => ExitCode::Invalid,
         End::Finished if report.is_without_engine() => ExitCode::CouldNotRun,
-        End::Finished
-            if red || !report.reds.is_empty() || reds.regressions == Regressions::Found =>
-        {
-            ExitCode::Failed
-        }
+        End::Finished if red => ExitCode::Failed,
         End::Finished => ExitCode::Passed,
     }
 }

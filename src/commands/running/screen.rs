@@ -1,20 +1,12 @@
 //! What `run` shows while it works: result lines on stdout, progress, problems and notes on stderr. With `--json`
 //! stdout is kept for the array.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    path::Path,
-};
+use std::io::{self, IsTerminal, Write};
 
 use crate::{
-    cli::{When, run::RunArgs},
+    cli::When,
     commands::Context,
-    deliver::{
-        standard,
-        stdout::Stdout,
-        stream::{Stream, stream},
-        token,
-    },
+    deliver::{standard, stdout::Stdout, token},
     terminal::{
         live::{Live, LiveOptions, Paper, Progress, Results},
         theme::Theme,
@@ -30,30 +22,9 @@ pub(in crate::commands) struct Screen {
     live: LiveOptions,
 }
 
-fn is_stdout(path: &Path) -> bool {
-    stream(path) == Some(Stream::Out)
-}
-
 impl Screen {
-    /// The screen of a run of these options and the reports of the settings.
-    pub(in crate::commands) fn new(context: &Context, args: &RunArgs, set: &[String]) -> Self {
-        let named = [
-            &args.junit,
-            &args.markdown,
-            &args.badge,
-            &args.sarif,
-            &args.report_json,
-            &args.save_baseline,
-        ];
-        let takes_stdout = args.json
-            || args.list
-            || args
-                .reports
-                .iter()
-                .chain(set)
-                .filter_map(|report| report.split_once('='))
-                .any(|(_, path)| is_stdout(Path::new(path)))
-            || named.into_iter().flatten().any(|path| is_stdout(path));
+    /// The screen of a run of so many trials, and whether its results are shown.
+    pub(in crate::commands) fn new(context: &Context, trials: u32, results: Results) -> Self {
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = io::stderr().is_terminal()
             && !plain_terminal
@@ -61,7 +32,7 @@ impl Screen {
             && context.colour != When::Never;
         Self {
             stdout: match &context.log {
-                Some(log) if !takes_stdout => {
+                Some(log) if results == Results::Lines => {
                     log.begin();
                     Stdout::over(log.clone())
                 }
@@ -69,18 +40,14 @@ impl Screen {
             },
             context: context.clone(),
             live: LiveOptions {
-                results: if takes_stdout {
-                    Results::Silent
-                } else {
-                    Results::Lines
-                },
+                results,
                 progress: if bars { Progress::Bars } else { Progress::None },
                 paper: Paper {
                     draw: standard::draw,
                     is_read: standard::is_read,
                 },
                 theme: Theme::new(context.stdout_colour()),
-                trials: args.trials,
+                trials,
             },
         }
     }
