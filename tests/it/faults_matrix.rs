@@ -430,7 +430,7 @@ fn hostile_text_is_shown_and_steers_nothing() {
 }
 
 #[test]
-fn long_with_strict_protocol_each_finding_is_red() {
+fn nightly_with_strict_protocol_each_finding_is_red() {
     let cases = cases();
     let with_finding: Vec<&Case> = cases
         .iter()
