@@ -1,11 +1,11 @@
 //! `mcp-assert ci`, `ci plan` and `ci merge`. Every option is an input of the action of the same name, with the same
 //! default; `--reuse-server`, `--compat` and `ci plan --shards` alone have no input.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{RulesArgs, run::MOST_TRIALS};
+use super::options::{Isolation, Jobs, PlaceArgs, SelectionArgs, SinkArgs};
 
 /// Options of `ci`.
 #[derive(Debug, Args)]
@@ -26,16 +26,28 @@ pub(crate) struct CiArgs {
     pub(crate) verb: Option<CiVerb>,
     /// What runs.
     #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
-    /// Where and how it runs.
+    pub(crate) suites: SuitesArgs,
+    /// Where the servers run: each in its own container, or as processes beside this one
+    #[arg(long, value_name = "WHERE", default_value = "container")]
+    pub(crate) isolation: Isolation,
+    /// The image of servers that name none
+    #[arg(long, visible_alias = "docker", value_name = "IMAGE")]
+    pub(crate) image: Option<String>,
+    /// How it runs.
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    /// Run what a stranger's pull request holds, with the rights of this workflow
+    #[arg(long)]
+    pub(crate) dangerously_run_untrusted_head: bool,
+    /// Show the frames of every assertion
+    #[arg(long)]
+    pub(crate) verbose: bool,
     /// When it is red.
     #[command(flatten)]
     pub(crate) judging: JudgingArgs,
     /// Where it is told.
     #[command(flatten)]
-    pub(crate) sinks: SinkArgs,
+    pub(crate) reporting: ReportingArgs,
     /// Run only shard K of the N in the plan
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,
@@ -64,7 +76,7 @@ Prints `shards`, `matrix` and `plan-digest`, which are also the step's outputs."
 pub(crate) struct PlanArgs {
     /// What runs.
     #[command(flatten)]
-    pub(crate) selection: SelectionArgs,
+    pub(crate) suites: SuitesArgs,
     /// Assertions at once in a shard: a number, or the cores of the machine
     #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
     pub(crate) jobs: Jobs,
@@ -114,73 +126,21 @@ pub(crate) struct MergeArgs {
     pub(crate) judging: JudgingArgs,
     /// Where it is told.
     #[command(flatten)]
-    pub(crate) sinks: SinkArgs,
+    pub(crate) reporting: ReportingArgs,
 }
 
-/// Which assertions.
+/// Which assertions of which suites.
 #[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
+pub(crate) struct SuitesArgs {
     /// A suite: a folder or a YAML file; may be given several times
     #[arg(long, value_name = "PATH", default_value = "evals", value_hint = ValueHint::AnyPath)]
     pub(crate) suite: Vec<PathBuf>,
-    /// A command line (quotes work) or url that replaces command and arguments of every server
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) server: Option<String>,
-    /// Independent repetitions of each assertion, at most 10000; all must pass
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=MOST_TRIALS))]
-    pub(crate) trials: u32,
-    /// Only assertions whose id holds this text, or matches this glob; may be given several times
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) filter: Vec<String>,
+    /// Which assertions.
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
     /// Only assertions with one of these tags, and none with a tag written as `!tag`
     #[arg(long, value_name = "TAG", value_delimiter = ',')]
     pub(crate) tags: Vec<String>,
-    /// Whose rules apply.
-    #[command(flatten)]
-    pub(crate) rules: RulesArgs,
-}
-
-/// Where and how assertions run.
-#[derive(Debug, Args)]
-pub(crate) struct PlaceArgs {
-    /// A folder that is copied fresh for each assertion that mentions `{{fixture}}` or a file
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) fixture: Option<PathBuf>,
-    /// Where the servers run: each in its own container, or as processes beside this one
-    #[arg(long, value_name = "WHERE", default_value = "container")]
-    pub(crate) isolation: Isolation,
-    /// The image of servers that name none
-    #[arg(long, visible_alias = "docker", value_name = "IMAGE")]
-    pub(crate) image: Option<String>,
-    /// Lines of shell that run once in that image, with network; each assertion starts from the result
-    #[arg(long, value_name = "LINES", requires = "image")]
-    pub(crate) prepare: Option<String>,
-    /// The container engine's address; else `DOCKER_HOST`, else the usual socket
-    #[arg(long, value_name = "URL")]
-    pub(crate) docker_host: Option<String>,
-    /// Assertions at once: a number, or the cores of the machine
-    #[arg(long, short = 'j', value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = Jobs::from_text)]
-    pub(crate) jobs: Jobs,
-    /// Deadline of an assertion that names none, e.g. 500ms, 1m30s
-    #[arg(long, value_name = "DURATION", default_value = "30s")]
-    pub(crate) timeout: String,
-    /// Attempts after a failure; a pass after one is flaky
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    pub(crate) retries: u32,
-    /// Let assertions of one server share a process and a session
-    #[arg(long)]
-    pub(crate) reuse_server: bool,
-    /// Run what a stranger's pull request holds, with the rights of this workflow
-    #[arg(long)]
-    pub(crate) dangerously_run_untrusted_head: bool,
-    /// Show the frames of every assertion
-    #[arg(long)]
-    pub(crate) verbose: bool,
 }
 
 /// When a run is red.
@@ -209,7 +169,7 @@ pub(crate) struct JudgingArgs {
 
 /// Where a run is told.
 #[derive(Debug, Args)]
-pub(crate) struct SinkArgs {
+pub(crate) struct ReportingArgs {
     /// When the pull request gets a comment
     #[arg(long, value_name = "WHEN", default_value = "changes")]
     pub(crate) comment: CommentWhen,
@@ -219,36 +179,15 @@ pub(crate) struct SinkArgs {
     /// Write the step summary
     #[arg(long, value_name = "WHETHER", default_value = "auto")]
     pub(crate) summary: Switch,
-    /// Write a JUnit report
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) junit: Option<PathBuf>,
-    /// Write the whole run as run.json; a shard writes `mcp-assert-blob.json` when nothing is given
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) report_json: Option<PathBuf>,
-    /// Write a Markdown report
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Write a badge for shields.io's endpoint
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) badge: Option<PathBuf>,
-    /// Write failed expectations as SARIF 2.1.0, for code scanning
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub(crate) sarif: Option<PathBuf>,
+    /// Which reports are written.
+    #[command(flatten)]
+    pub(crate) sinks: SinkArgs,
     /// The branch that holds badges, baselines and durations
     #[arg(long, value_name = "BRANCH", default_value = "mcp-assert-data", value_parser = branch_name)]
     pub(crate) badge_branch: String,
     /// Publish the badge on that branch
     #[arg(long, value_name = "WHETHER", default_value = "off")]
     pub(crate) badge_publish: Switch,
-}
-
-/// Where servers run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Isolation {
-    /// Each assertion in its own container.
-    Container,
-    /// As processes beside this one.
-    Process,
 }
 
 /// When the pull request gets a comment.
@@ -290,6 +229,14 @@ pub(crate) enum Store {
 }
 
 impl Store {
+    /// The file, where it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            Self::Auto | Self::Off => None,
+        }
+    }
+
     /// Reads `auto`, `off` or a path.
     fn from_text(text: &str) -> Result<Self, String> {
         match text {
@@ -315,26 +262,6 @@ fn branch_name(text: &str) -> Result<String, String> {
     match text.strip_prefix("refs/heads/").unwrap_or(text) {
         "" => Err("expected the name of a branch".to_owned()),
         name => Ok(name.to_owned()),
-    }
-}
-
-/// How many assertions run at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Jobs {
-    /// What suits the machine.
-    Auto,
-    /// So many.
-    Exactly(usize),
-}
-
-impl Jobs {
-    /// Reads `auto` or a number above 0.
-    fn from_text(text: &str) -> Result<Self, String> {
-        match (text, text.parse::<usize>()) {
-            ("auto", _) => Ok(Self::Auto),
-            (_, Ok(jobs)) if jobs > 0 => Ok(Self::Exactly(jobs)),
-            (_, Ok(_) | Err(_)) => Err("expected `auto` or a number of at least 1".to_owned()),
-        }
     }
 }
 
@@ -368,7 +295,7 @@ impl Percent {
 
 #[cfg(test)]
 mod tests {
-    use super::{Jobs, Percent, Store, branch_name};
+    use super::{super::options::Jobs, Percent, Store, branch_name};
 
     #[test]
     fn percentages_are_exact() {

@@ -4,15 +4,16 @@ pub(crate) mod arguments;
 pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod inputs;
+pub(crate) mod options;
 pub(crate) mod reap;
-#[cfg(test)]
-mod reference;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+#[cfg(test)]
+mod tests;
 pub(crate) mod validate;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::words::diagnostic::Colour;
 
@@ -62,28 +63,6 @@ pub(crate) enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the version, the commit and the newest MCP revision
     Version,
-}
-
-/// Whose rules apply, where somebody says.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub(crate) struct RulesArgs {
-    /// Give the verdicts of the Go tool where ours differ on purpose
-    #[arg(long)]
-    compat: bool,
-    /// What `--compat=false` becomes: unlike other switches this one may be on in the settings.
-    #[arg(long, hide = true)]
-    no_compat: bool,
-}
-
-impl RulesArgs {
-    /// Whether those of the Go tool are wanted; `None` leaves it to the settings.
-    pub(crate) fn compat(self) -> Option<bool> {
-        match (self.no_compat, self.compat) {
-            (true, _) => Some(false),
-            (false, true) => Some(true),
-            (false, false) => None,
-        }
-    }
 }
 
 /// When colours are used. Live progress moves the cursor, so that only a terminal has it, whatever is said here; without

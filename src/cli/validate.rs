@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::RulesArgs;
+use super::options::RulesArgs;
 
 /// Options of `validate`.
 #[derive(Debug, Args)]

@@ -5,8 +5,6 @@ mod action;
 mod ci;
 mod completions;
 mod environment;
-#[cfg(test)]
-mod metadata;
 mod misspelt;
 mod post;
 mod reap;
@@ -15,6 +13,8 @@ mod running;
 mod runtime;
 mod schema;
 mod serve;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod version;
 
@@ -262,16 +262,5 @@ fn print(text: &[u8]) -> ExitCode {
     match stdout::print(text, &Streams::default()) {
         Ok(()) => ExitCode::Passed,
         Err(_) => ExitCode::CouldNotRun,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unless_panicked;
-
-    #[test]
-    fn a_verb_that_panics_could_not_be_carried_out() {
-        assert_eq!(unless_panicked(|| 4), 4);
-        assert_eq!(unless_panicked(|| panic!("for the test")), 3);
     }
 }

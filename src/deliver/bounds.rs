@@ -266,9 +266,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.xml");
         let bounds = Bounds::of(&Environment::default());
-        bounds
-            .replace(&path, &|out| out.write_all(b"text"))
-            .unwrap();
+        bounds.replace(&path, "text", &Patience::default()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
     }
 }

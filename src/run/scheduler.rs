@@ -19,10 +19,7 @@ use super::{
 };
 use crate::{
     isolate::sweep,
-    observation::{
-        catalog::SurfaceSeen,
-        disruption::{Disruption, DisruptionKind, Phase},
-    },
+    observation::disruption::{Disruption, DisruptionKind, Phase},
     outcome::{
         NOT_RUN, Outcome, Status,
         event::{Event, JobIndex},

@@ -385,3 +385,27 @@ fn files_stay_short() {
     }
     complain(&violations);
 }
+
+#[test]
+fn every_test_runs_in_one_of_the_two_scripts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let steps = read("scripts/steps");
+    let word = steps
+        .lines()
+        .find_map(|line| line.strip_prefix("nightly=::"));
+    let begins = format!("fn {}", word.expect("the word for nightly tests"));
+    let runs = "cargo test --locked --tests -- ";
+    assert!(read("scripts/test").contains(&format!("{runs}--skip \"$nightly\"")));
+    assert!(read("scripts/test-long").contains(&format!("{runs}\"$nightly\"")));
+    let count = |folder: &str| {
+        let mut files = Vec::new();
+        collect(&root.join(folder), &mut files);
+        let texts = files.iter().map(|path| fs::read_to_string(path).unwrap());
+        texts
+            .map(|text| text.matches(&begins).count())
+            .sum::<usize>()
+    };
+    assert!(count("tests/it") > 0, "no test is called `{begins}…`");
+    assert_eq!(count("src"), 0, "unit tests are quick");
+}

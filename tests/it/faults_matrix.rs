@@ -457,7 +457,7 @@ fn hostile_text_is_shown_and_steers_nothing() {
 }
 
 #[test]
-fn with_strict_protocol_each_finding_is_red() {
+fn nightly_with_strict_protocol_each_finding_is_red() {
     let cases = cases();
     let with_finding: Vec<&Case> = cases
         .iter()

@@ -160,7 +160,7 @@ fn an_image_that_cannot_be_had_says_why_and_what_to_do() {
 }
 
 #[test]
-fn refusals_of_registries_are_told_apart() {
+fn nightly_refusals_of_registries_are_told_apart() {
     if !engine() {
         return;
     }
@@ -183,7 +183,7 @@ fn refusals_of_registries_are_told_apart() {
 }
 
 #[test]
-fn images_are_pulled_when_the_suite_says_so() {
+fn nightly_images_are_pulled_when_the_suite_says_so() {
     if !engine() {
         return;
     }
@@ -212,7 +212,7 @@ fn images_are_pulled_when_the_suite_says_so() {
 }
 
 #[test]
-fn credentials_come_from_dockers_configuration() {
+fn nightly_credentials_come_from_dockers_configuration() {
     if !engine() {
         return;
     }
@@ -257,7 +257,7 @@ fn credentials_come_from_dockers_configuration() {
 }
 
 #[test]
-fn a_registry_that_breaks_down_is_tried_again() {
+fn nightly_a_registry_that_breaks_down_is_tried_again() {
     if !engine() {
         return;
     }
@@ -268,7 +268,7 @@ fn a_registry_that_breaks_down_is_tried_again() {
 }
 
 #[test]
-fn a_folder_is_built_without_what_dockerignore_names() {
+fn nightly_a_folder_is_built_without_what_dockerignore_names() {
     if !python() {
         return;
     }
@@ -289,7 +289,7 @@ fn a_folder_is_built_without_what_dockerignore_names() {
 }
 
 #[test]
-fn a_build_that_fails_names_its_line_and_shows_its_output() {
+fn nightly_a_build_that_fails_names_its_line_and_shows_its_output() {
     if !python() {
         return;
     }
@@ -314,7 +314,7 @@ fn a_build_that_fails_names_its_line_and_shows_its_output() {
 }
 
 #[test]
-fn what_the_engines_builder_does_not_understand_is_told_with_another_way() {
+fn nightly_what_the_engines_builder_does_not_understand_is_told_with_another_way() {
     if !python() {
         return;
     }
@@ -331,7 +331,7 @@ fn what_the_engines_builder_does_not_understand_is_told_with_another_way() {
 }
 
 #[test]
-fn a_line_of_prepare_that_fails_is_shown_with_its_output() {
+fn nightly_a_line_of_prepare_that_fails_is_shown_with_its_output() {
     if !python() {
         return;
     }
@@ -375,7 +375,7 @@ fn a_line_of_prepare_that_fails_is_shown_with_its_output() {
 }
 
 #[test]
-fn an_image_is_prepared_once_even_by_two_runs_at_once() {
+fn nightly_an_image_is_prepared_once_even_by_two_runs_at_once() {
     if !python() {
         return;
     }

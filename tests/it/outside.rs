@@ -328,9 +328,11 @@ assert: {tool: do, args: {what: "pass"}, expect: {not_error: true}}
 "#;
     let project = Project::with_suite(suite).file("server.py", OBEDIENT);
     for deaf in ["", "trap '' QUIT USR1; "] {
+        // Whoever runs the tests may ignore signals that we listen for, and so do not ignore.
         let from_a_shell = |words: &str| {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &format!("{deaf}exec {words}")]);
+            let mut shell = Command::new("env");
+            let script = format!("{deaf}exec {words}");
+            shell.args(["--default-signal", "sh", "-c", &script]);
             shell.current_dir(project.path());
             project.finish(shell)
         };

@@ -58,7 +58,7 @@ fn documents(suite: &str) -> usize {
 }
 
 #[test]
-fn every_example_is_green() {
+fn nightly_every_example_is_green() {
     if !installed() {
         return;
     }

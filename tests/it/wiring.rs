@@ -192,7 +192,7 @@ fn run(dropped: &str) -> (bool, String) {
 }
 
 #[test]
-fn three_shards_are_planned_run_and_merged_and_a_lost_one_is_red() {
+fn nightly_three_shards_are_planned_run_and_merged_and_a_lost_one_is_red() {
     let installed = root().join("target/tools/.installed").exists();
     if !engine() || !there(installed, "the tools are not installed: run scripts/tools") {
         return;

@@ -6,8 +6,7 @@ use std::{
 };
 
 use super::{
-    artifacts, cause_of, here, masks, options,
-    places::Places,
+    artifacts, cause_of, check, here, masks, options, places,
     telling::{Exits, Telling},
     tool,
 };
@@ -22,13 +21,13 @@ use crate::{
         source::{Source, workflow_file},
         verdict::{Cause, Demands, Gate, Judgement, Verdict},
     },
+    terminal::live::Results,
     words::exit::ExitCode,
 };
 
 /// Reads, proves, judges, tells.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
-    let typed = options::merge_args();
-    let mut screen = Screen::new(context, &typed, &[]);
+    let mut screen = Screen::new(context, 1, Results::Lines);
     let secrets = masks::own(&context.environment);
     masks::mask(&secrets, &screen);
     let mut notes = Vec::new();
@@ -54,18 +53,18 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let only_tells = one_run && merged.causes.is_empty() && of_another;
     let demands = demands(args, one_run, &mut merged);
     let (mut wishes, mut update_baseline) = (
-        options::wishes(&args.sinks, &args.judging, &context.environment),
+        options::wishes(&args.reporting, &args.judging, &context.environment),
         &args.judging.update_baseline,
     );
     let stores = (&args.judging.baseline, update_baseline);
-    let mut places = Places::of(&context.environment, &wishes, stores);
+    let mut places = places(&context.environment, &wishes, stores);
     if one_run {
         places.reads_run(&args.blobs);
     } else {
         places.reads_plan(&args.plan);
         places.reads_blobs(&args.blobs);
     }
-    let misuse = places.check().err().map(|clash| cause_of(&clash));
+    let misuse = check(&places).err().map(|clash| cause_of(&clash));
     if misuse.is_some() {
         wishes.files.clear();
         update_baseline = &Store::Off;

@@ -2,12 +2,10 @@
 //! verdict, so that the sinks hear of a suite that cannot be read as they hear of a failure.
 
 mod artifacts;
-mod baseline;
 mod here;
 mod masks;
 mod merge;
 mod options;
-mod places;
 mod plan;
 mod remote;
 mod shard;
@@ -16,22 +14,30 @@ mod telling;
 mod tool;
 mod untrusted;
 
-use std::path::{Component, Path, PathBuf};
-
-use self::{
-    places::Places,
-    telling::{Exits, Telling},
+use std::{
+    path::{Component, Path, PathBuf},
+    sync::Arc,
 };
+
+use self::telling::{Exits, Telling};
 use super::{
     Context,
-    running::{self, Chosen, Refusal, Screen, engine},
+    running::{
+        self, Chosen, Refusal, Screen, engine,
+        places::{Places, option},
+    },
 };
 use crate::{
     cli::{
-        ci::{CiArgs, CiVerb, Isolation, PlaceArgs, Store},
+        ci::{CiArgs, CiVerb, Store},
+        options::Isolation,
         run::RunArgs,
     },
-    deliver::facts::{Here, Wanted},
+    deliver::{
+        clash::Named,
+        facts::{Here, Wanted, Wishes},
+        stream::stream,
+    },
     report::{
         RunReport,
         failure::Frames,
@@ -39,6 +45,7 @@ use crate::{
     },
     run::CatalogsWanted,
     suite::settings::Settings,
+    terminal::live::Results,
     words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
 };
 
@@ -64,7 +71,7 @@ pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
 /// Runs the suites, or one shard of them, and tells of it.
 fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let mut typed = options::run_args(args);
-    let mut screen = Screen::new(context, &typed, &[]);
+    let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
@@ -72,16 +79,16 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let here = here::read(context, &mut notes);
     let (mut wishes, mut update_baseline) = match &args.shard {
         None => (
-            options::wishes(&args.sinks, &args.judging, &context.environment),
+            options::wishes(&args.reporting, &args.judging, &context.environment),
             &args.judging.update_baseline,
         ),
         Some(_) => (
-            options::wishes_of_shard(&args.sinks, &args.judging, &context.environment),
+            options::wishes_of_shard(&args.reporting, &args.judging, &context.environment),
             &Store::Off,
         ),
     };
     let stores = (&args.judging.baseline, update_baseline);
-    made.places = Places::of(&context.environment, &wishes, stores);
+    made.places = places(&context.environment, &wishes, stores);
     made.places.suites.clone_from(&typed.suites);
     if args.shard.is_some() {
         made.places.reads_plan(&args.plan);
@@ -93,7 +100,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         refusal.say(context);
         cause
     }));
-    if let Err(clash) = made.places.check() {
+    if let Err(clash) = check(&made.places) {
         // Whatever else kept it from running: of these files nobody can say which are to be lost.
         wishes.files.clear();
         update_baseline = &Store::Off;
@@ -110,7 +117,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
         baseline: &args.judging.baseline,
         update_baseline,
         secrets: made.secrets,
-        frames: if args.place.verbose {
+        frames: if args.verbose {
             Frames::All
         } else {
             Frames::Last
@@ -141,7 +148,7 @@ pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitC
 }
 
 fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context) -> ExitCode {
-    let mut screen = Screen::new(context, &options::merge_args(), &[]);
+    let mut screen = Screen::new(context, 1, Results::Lines);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     context.say(said);
@@ -169,6 +176,43 @@ fn tell_of_none(
         exits: Exits::ByVerdict,
     };
     telling.tell(made.report, causes, screen)
+}
+
+/// The option that names the next baseline.
+const UPDATE_BASELINE: &str = "--update-baseline";
+
+/// What is written for these wishes, and the baseline.
+fn places(
+    environment: &Arc<Environment>,
+    wishes: &Wishes,
+    (baseline, updated): (&Store, &Store),
+) -> Places {
+    let mut places = Places {
+        environment: Arc::clone(environment),
+        ..Places::default()
+    };
+    for (format, path) in &wishes.files {
+        places.writes(option(*format), path);
+    }
+    if let Some(path) = updated.path() {
+        places.writes(UPDATE_BASELINE, path);
+    }
+    places.reads_baseline(baseline.path(), UPDATE_BASELINE);
+    places
+}
+
+/// Refuses a file that would be lost, and `-`: standard output is the log of the job.
+fn check(places: &Places) -> Result<(), Refusal> {
+    let is_stream = |named: &&Named| stream(&named.path).is_some();
+    match places.written.iter().find(is_stream) {
+        None => places.check(),
+        Some(named) => Err(Refusal::invalid(format!(
+            "`{} {}` is no file, and stdout is the log of `ci`",
+            named.by,
+            named.path.display()
+        ))
+        .with_help("name a file; `run` writes a report to stdout")),
+    }
 }
 
 /// What a run left behind, also one that was refused.
@@ -201,9 +245,9 @@ fn make(
     screen: &mut Screen,
     made: &mut Made,
 ) -> Result<(), Refusal> {
-    let allowed = args.place.dangerously_run_untrusted_head;
+    let allowed = args.dangerously_run_untrusted_head;
     if !allowed {
-        let places = typed.suites.iter().chain(&typed.fixture);
+        let places = typed.suites.iter().chain(&typed.place.fixture);
         untrusted::refuse(here, places.cloned())?;
     }
     let mut planned = shard::Planned::default();
@@ -214,11 +258,11 @@ fn make(
             let tool = &made.report.tool;
             (made.report.plan, planned) = shard::facts(text, &args.plan, tool, typed)?;
             // Also of a shard that has nothing to run.
-            made.report.trials = typed.trials;
+            made.report.trials = typed.selection.trials;
             Chosen::ByPlan(made.report.plan.ids.iter().cloned().collect())
         }
     };
-    refuse_containers(&args.place)?;
+    refuse_containers(args)?;
     let mut prepared = running::prepare(typed, &chosen, context)?;
     made.secrets = prepared.secrets();
     masks::mask(&made.secrets, screen);
@@ -236,7 +280,7 @@ fn make(
         screen.note(note);
     }
     made.places.files = std::mem::take(&mut prepared.files);
-    made.places.check()?;
+    check(&made.places)?;
     if args.shard.is_some() {
         shard::refuse_changed(&mut made.report.plan, &planned, &made.places.files)?;
     }
@@ -302,14 +346,14 @@ fn plain<'a>(path: &'a Path, directory: &Path) -> PathBuf {
 }
 
 /// What is about containers needs them, and nothing else is taken for them.
-fn refuse_containers(place: &PlaceArgs) -> Result<(), Refusal> {
+fn refuse_containers(args: &CiArgs) -> Result<(), Refusal> {
     let only_there = [
-        ("--image", place.image.is_some()),
-        ("--prepare", place.prepare.is_some()),
-        ("--docker-host", place.docker_host.is_some()),
+        ("--image", args.image.is_some()),
+        ("--prepare", args.place.prepare.is_some()),
+        ("--docker-host", args.place.docker_host.is_some()),
     ];
     let given = only_there.iter().find(|(_, given)| *given);
-    match (place.isolation, given) {
+    match (args.isolation, given) {
         (Isolation::Process, Some((name, _))) => Err(Refusal::invalid(format!(
             "`{name}` is about containers, and `--isolation process` was asked for"
         ))),

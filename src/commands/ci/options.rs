@@ -1,17 +1,15 @@
 //! What was typed for `ci`, in the words of `run`, of the judge and of the sinks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Marked;
 use crate::{
     cli::{
-        RulesArgs,
-        ci::{
-            CiArgs, CommentWhen, Isolation, Jobs, JudgingArgs, PlaceArgs, PlanArgs, SelectionArgs,
-            SinkArgs, Store, Switch,
-        },
-        run::{PlaceWord, RunArgs},
+        ci::{CiArgs, CommentWhen, JudgingArgs, ReportingArgs, Store, SuitesArgs, Switch},
+        options::{PlaceArgs, TIMEOUT},
+        run::RunArgs,
     },
+    commands::running::places,
     deliver::{
         command_file,
         facts::{self, Wanted, Wishes},
@@ -28,108 +26,28 @@ const BLOB: &str = "mcp-assert-blob.json";
 
 /// What `run` would have been given for the same run.
 pub(super) fn run_args(args: &CiArgs) -> RunArgs {
-    let PlaceArgs {
-        fixture,
-        isolation,
-        image,
-        prepare,
-        docker_host,
-        jobs,
-        timeout,
-        retries,
-        reuse_server,
-        dangerously_run_untrusted_head: _,
-        verbose,
-    } = &args.place;
     RunArgs {
-        fixture: fixture.clone(),
-        docker: image.clone(),
-        prepare: prepare.clone(),
-        isolation: Some(match isolation {
-            Isolation::Container => PlaceWord::Container,
-            Isolation::Process => PlaceWord::Process,
-        }),
-        docker_host: docker_host.clone(),
-        jobs: match jobs {
-            Jobs::Auto => None,
-            Jobs::Exactly(jobs) => Some(*jobs),
-        },
-        retries: *retries,
-        reuse_server: *reuse_server,
-        timeout: timeout.clone(),
-        trace: *verbose,
-        ..selected(&args.selection)
+        docker: args.image.clone(),
+        isolation: Some(args.isolation),
+        place: args.place.clone(),
+        trace: args.verbose,
+        ..selected(&args.suites)
     }
 }
 
 /// What `run` would have been given to select the same assertions.
-pub(super) fn plan_args(args: &PlanArgs) -> RunArgs {
-    selected(&args.selection)
-}
-
-/// What `run` would have been given to run nothing.
-pub(super) fn merge_args() -> RunArgs {
-    selected(&SelectionArgs {
-        suite: Vec::new(),
-        server: None,
-        trials: 1,
-        filter: Vec::new(),
-        tags: Vec::new(),
-        rules: RulesArgs::default(),
-    })
-}
-
-/// The selection, and `run`'s defaults for all else.
-fn selected(args: &SelectionArgs) -> RunArgs {
-    let SelectionArgs {
-        suite,
-        server,
-        trials,
-        filter,
-        tags,
-        rules,
-    } = args;
-    let (tags, not_tags) = tag_lists(tags);
+pub(super) fn selected(args: &SuitesArgs) -> RunArgs {
+    let (tags, not_tags) = tag_lists(&args.tags);
     RunArgs {
-        suites: suite.clone(),
-        more_suites: Vec::new(),
-        fixture: None,
-        server: server.clone(),
-        docker: None,
-        prepare: None,
-        isolation: None,
-        docker_host: None,
-        rebuild: false,
-        jobs: None,
-        trials: *trials,
-        retries: 0,
-        timeout: "30s".to_owned(),
-        timeout_scale: 1.0,
-        filter: filter.clone(),
+        suites: args.suite.clone(),
+        selection: args.selection.clone(),
         tags,
         not_tags,
-        targets: Vec::new(),
-        shard: None,
-        fail_fast: false,
-        reuse_server: false,
-        list: false,
-        dry_run: false,
-        json: false,
-        junit: None,
-        markdown: None,
-        badge: None,
-        sarif: None,
-        report_json: None,
-        reports: Vec::new(),
-        baseline: None,
-        save_baseline: None,
-        rules: *rules,
-        strict_protocol: false,
-        strict_vacuity: false,
-        strict_load: false,
-        strict_env: false,
-        fail_flaky: false,
-        trace: false,
+        place: PlaceArgs {
+            timeout: TIMEOUT.to_owned(),
+            ..PlaceArgs::default()
+        },
+        ..RunArgs::default()
     }
 }
 
@@ -166,12 +84,12 @@ pub(super) fn threshold(args: &JudgingArgs) -> Option<u32> {
 
 /// What a shard's sinks are asked for: its result, for the merge to tell of it all.
 pub(super) fn wishes_of_shard(
-    sinks: &SinkArgs,
+    args: &ReportingArgs,
     judging: &JudgingArgs,
     environment: &Environment,
 ) -> Wishes {
-    let mut wishes = wishes(sinks, judging, environment);
-    if sinks.report_json.is_none() {
+    let mut wishes = wishes(args, judging, environment);
+    if args.sinks.report_json.is_none() {
         wishes.files.push((Format::RunJson, PathBuf::from(BLOB)));
     }
     wishes.comment = facts::CommentWhen::Off;
@@ -202,38 +120,34 @@ pub(super) fn wishes_of_refused(marked: Marked) -> Wishes {
 }
 
 /// What is asked of the sinks. A Markdown report in the summary of the step is that summary: it is there once.
-pub(super) fn wishes(sinks: &SinkArgs, judging: &JudgingArgs, environment: &Environment) -> Wishes {
-    let summarized = |path: &PathBuf| command_file::is_summary(path, environment);
-    let in_summary = sinks.markdown.as_ref().is_some_and(summarized);
-    let files = [
-        (Format::Junit, sinks.junit.clone()),
-        (
-            Format::Markdown,
-            sinks.markdown.clone().filter(|_| !in_summary),
-        ),
-        (Format::Badge, sinks.badge.clone()),
-        (Format::RunJson, sinks.report_json.clone()),
-        (Format::Sarif, sinks.sarif.clone()),
-    ];
+pub(super) fn wishes(
+    args: &ReportingArgs,
+    judging: &JudgingArgs,
+    environment: &Environment,
+) -> Wishes {
+    let is_summary = |(format, path): &(Format, &Path)| {
+        *format == Format::Markdown && command_file::is_summary(path, environment)
+    };
+    let (summaries, files): (Vec<_>, Vec<_>) = places::files(&args.sinks).partition(is_summary);
+    let files = files.into_iter();
     Wishes {
         files: files
-            .into_iter()
-            .filter_map(|(format, path)| Some((format, path?)))
+            .map(|(format, path)| (format, path.to_owned()))
             .collect(),
-        comment: match sinks.comment {
+        comment: match args.comment {
             CommentWhen::Always => facts::CommentWhen::Always,
             CommentWhen::Changes => facts::CommentWhen::Changes,
             CommentWhen::Failures => facts::CommentWhen::Failures,
             CommentWhen::Off => facts::CommentWhen::Off,
         },
-        annotations: wanted(sinks.annotations),
-        summary: if in_summary {
-            Wanted::Yes
+        annotations: wanted(args.annotations),
+        summary: if summaries.is_empty() {
+            wanted(args.summary)
         } else {
-            wanted(sinks.summary)
+            Wanted::Yes
         },
-        data_branch: sinks.badge_branch.clone(),
-        publish_badge: wanted(sinks.badge_publish),
+        data_branch: args.badge_branch.clone(),
+        publish_badge: wanted(args.badge_publish),
         update_data_branch: match judging.update_baseline {
             Store::Auto => Wanted::Yes,
             Store::Off | Store::Path(_) => Wanted::No,

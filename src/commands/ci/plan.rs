@@ -1,26 +1,26 @@
 //! `mcp-assert ci plan`: loads the suites, divides what is selected, writes the plan, and starts no server.
 
-use std::{collections::BTreeMap, io::Write, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io::Write, path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
 
 use super::{
-    Made, Marked, baseline, cause_of, here, masks, options, places::Places, remote, shard, sinks,
+    Made, Marked, UPDATE_BASELINE, cause_of, check, here, masks, options, remote, shard, sinks,
     suites, tell_of_none, tool, untrusted,
 };
 use crate::{
     cli::{
-        ci::{Jobs, PlanArgs, Store},
+        ci::{PlanArgs, Store},
+        options::Jobs,
         run::RunArgs,
     },
     commands::{
         Context,
-        running::{self, Chosen, Prepared, Refusal, Screen},
+        running::{self, Chosen, Prepared, Refusal, Screen, baseline, places::Places},
     },
     deliver::{
         self, Destination,
         bounds::Bounds,
-        clash::Named,
         facts::{Here, Wanted},
         stdout::Stdout,
     },
@@ -35,6 +35,7 @@ use crate::{
         verdict::{Cause, Verdict},
     },
     suite::lower::duration,
+    terminal::live::Results,
     words::{environment::Environment, exit::ExitCode, text::count},
 };
 
@@ -46,8 +47,8 @@ const MOST_NAMED: usize = 10;
 
 /// Plans, or says why not.
 pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
-    let typed = options::plan_args(args);
-    let mut screen = Screen::new(context, &typed, &[]);
+    let typed = options::selected(&args.suites);
+    let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
     let mut made = Made::by(&context.environment);
     masks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
@@ -126,12 +127,12 @@ fn divide(
     made.report = recorder.finish(Duration::ZERO);
     let mut places = Places {
         environment: Arc::clone(&context.environment),
-        written: vec![Named::new("--plan", &args.plan)],
         files: prepared.files.clone(),
         ..Places::default()
     };
-    places.reads_baseline(&args.baseline);
-    places.check()?;
+    places.writes("--plan", &args.plan);
+    places.reads_baseline(args.baseline.path(), UPDATE_BASELINE);
+    check(&places)?;
     let suite = suites(typed, &context.environment.directory);
     let known = durations(args, here, &suite, screen)?;
     make(args, &prepared, (suite, &known), context)
@@ -146,8 +147,11 @@ fn durations(
 ) -> Result<BTreeMap<String, u64>, Refusal> {
     match &args.baseline {
         Store::Auto => Ok(remote::durations(here, &args.badge_branch, suite, screen)),
-        Store::Off | Store::Path(_) => {
-            baseline::durations(&args.baseline, &screen.context().interrupts)
+        Store::Off => Ok(BTreeMap::new()),
+        Store::Path(path) => {
+            let surroundings = (Path::new(""), &screen.context().interrupts);
+            let known = baseline::read(path, (UPDATE_BASELINE, None), surroundings)?;
+            Ok(known.map_or_else(BTreeMap::new, |(_, baseline)| baseline.durations()))
         }
     }
 }
@@ -211,7 +215,7 @@ fn make(
     let plan = PlanFile {
         tool: tool::read(&context.environment),
         suite,
-        trials: args.selection.trials,
+        trials: args.suites.selection.trials,
         left_out: prepared.left_out,
         files: Some(shard::files(&prepared.files)),
         shards: shards.collect(),

@@ -65,14 +65,14 @@ pub(super) fn facts(
     }
     let part = plan.shards.into_iter().nth(shard.number() - 1);
     let part = part.unwrap_or_default();
-    if typed.trials != 1 && typed.trials != plan.trials {
+    if typed.selection.trials != 1 && typed.selection.trials != plan.trials {
         return Err(Refusal::invalid(format!(
             "the plan has {} of each assertion, not {}",
             count(plan.trials as usize, "trial"),
-            typed.trials
+            typed.selection.trials
         )));
     }
-    typed.trials = plan.trials;
+    typed.selection.trials = plan.trials;
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let facts = PlanFacts {
         digest: Some(plan.digest),
@@ -101,8 +101,8 @@ pub(super) fn refuse_useless(args: &CiArgs) -> Result<(), Refusal> {
     } = &args.judging;
     let asks = |store: &Store| matches!(store, Store::Path(_));
     let of_plan = [
-        ("--filter", !args.selection.filter.is_empty()),
-        ("--tags", !args.selection.tags.is_empty()),
+        ("--filter", !args.suites.selection.filter.is_empty()),
+        ("--tags", !args.suites.tags.is_empty()),
     ];
     let of_merge = [
         ("--baseline", asks(baseline)),

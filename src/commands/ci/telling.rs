@@ -4,10 +4,10 @@
 
 use std::{collections::BTreeSet, io::Write, path::Path};
 
-use super::{baseline, cause_of, remote, remote::Known, sinks};
+use super::{UPDATE_BASELINE, cause_of, remote, remote::Known, sinks};
 use crate::{
     cli::ci::Store,
-    commands::running::Screen,
+    commands::running::{Screen, baseline},
     deliver::{
         self, DeliverError, Destination,
         bounds::Bounds,
@@ -248,10 +248,11 @@ impl Telling<'_> {
                 screen,
             )),
             Store::Off => Ok(Known::default()),
-            Store::Path(_) => {
-                let base = &self.here.environment.directory;
-                let interrupts = &screen.context().interrupts;
-                let read = baseline::read(self.baseline, self.update_baseline, (base, interrupts));
+            Store::Path(path) => {
+                let base = &*self.here.environment.directory;
+                let surroundings = (base, &screen.context().interrupts);
+                let updated = (UPDATE_BASELINE, self.update_baseline.path());
+                let read = baseline::read(path, updated, surroundings);
                 let read = read.map_err(|refusal| cause_of(&refusal))?;
                 let known = read.map(|(against, known)| {
                     report.compare_with(&known, &against, scope);
@@ -272,14 +273,13 @@ impl Telling<'_> {
         known: &Known,
         screen: &mut Screen,
     ) -> Result<(), Cause> {
-        let path = match self.update_baseline {
-            Store::Path(path) => path,
-            Store::Auto | Store::Off => return Ok(()),
+        let Some(path) = self.update_baseline.path() else {
+            return Ok(());
         };
         if !report.may_be_baseline(judged.verdict) {
             return Ok(());
         }
-        let place = Destination::Within(Bounds::of(&self.here.environment), path.clone());
+        let place = Destination::Within(Bounds::of(&self.here.environment), path.to_owned());
         let compared = known.baseline.as_ref();
         baseline::save((path, &place), report, compared, screen.stdout())
             .map_err(|error| Cause::new(Verdict::Error, &error.to_string()))

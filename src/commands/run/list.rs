@@ -4,9 +4,13 @@ use std::{io::Write, sync::Arc};
 
 use serde_json::{Value, json};
 
+use super::reports::SAVE_BASELINE;
 use crate::{
     cli::run::RunArgs,
-    commands::running::{Prepared, Refusal, Screen},
+    commands::running::{
+        Prepared, Refusal, Screen,
+        places::{files, option},
+    },
     deliver::stdout::Stdout,
     plan::job::{Job, OwnFixture, Planned, Work},
     report::cleaner::Cleaner,
@@ -203,17 +207,14 @@ fn container(work: &Planned) -> Option<Contained> {
 
 /// Says that a file which was asked for is about a run, where none is made.
 pub(super) fn note_unwritten(args: &RunArgs, screen: &Screen) {
-    let files = [
-        ("--junit", args.junit.is_some()),
-        ("--markdown", args.markdown.is_some()),
-        ("--badge", args.badge.is_some()),
-        ("--sarif", args.sarif.is_some()),
-        ("--report-json", args.report_json.is_some()),
-        ("--report", !args.reports.is_empty()),
-        ("--save-baseline", args.save_baseline.is_some()),
-    ];
-    let asked = files.iter().filter(|(_, asked)| *asked);
-    let asked: Vec<String> = asked.map(|(name, _)| format!("`{name}`")).collect();
+    let files = files(&args.sinks).map(|(format, _)| option(format));
+    let reports = (!args.reports.is_empty()).then_some("--report");
+    let saved = args.save_baseline.as_ref().map(|_| SAVE_BASELINE);
+    let asked: Vec<String> = files
+        .chain(reports)
+        .chain(saved)
+        .map(|name| format!("`{name}`"))
+        .collect();
     let what = match (args.list, args.dry_run) {
         (true, _) => "--list",
         (false, true) => "--dry-run",

@@ -4,14 +4,14 @@
 mod list;
 mod reports;
 
-use self::reports::{Regressions, Reports};
+use self::reports::{Reports, results};
 use super::{
     Context,
     running::{self, Chosen, Prepared, Refusal, Screen},
 };
 use crate::{
     cli::run::RunArgs,
-    report::{End, RunReport, verdict::WITHOUT_ENGINE},
+    report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE},
     words::{exit::ExitCode, text::count},
 };
 
@@ -27,7 +27,8 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     let prepared = running::prepare(args, &Chosen::ByOptions, context);
     // Whose stdout is, the settings say too.
     let set = prepared.as_ref().map(|it| &it.settings.report[..]);
-    let mut screen = Screen::new(context, args, set.unwrap_or_default());
+    let results = results(args, set.unwrap_or_default());
+    let mut screen = Screen::new(context, args.selection.trials, results);
     let mut prepared = prepared?;
     for problem in &prepared.problems {
         screen.problem(problem);
@@ -68,39 +69,26 @@ fn carry_out(args: &RunArgs, context: &Context) -> Result<ExitCode, Refusal> {
     };
     report.reds = flaky(&report, args).into_iter().collect();
     note_reds(&report, &screen);
-    let (report, regressions) = reports.deliver(report, &mut screen)?;
-    Ok(exit_code(
-        &report,
-        &Reds {
-            invalid,
-            regressions,
-            has_given_up: screen.context().streams.patience().has_given_up(),
-        },
-    ))
-}
-
-/// What makes a run red besides its outcomes.
-struct Reds {
-    invalid: bool,
-    regressions: Regressions,
-    /// Whether a reader lacks part of the results.
-    has_given_up: bool,
+    let report = reports.deliver(report, &mut screen)?;
+    let has_given_up = screen.context().streams.patience().has_given_up();
+    if has_given_up && report.end == End::Finished {
+        // Results that were told in part must not read as good ones.
+        return Ok(ExitCode::Interrupted);
+    }
+    Ok(exit_code(&report, invalid))
 }
 
 /// Of several causes the first of this order counts: interrupted, invalid, without an engine, red.
-fn exit_code(report: &RunReport, reds: &Reds) -> ExitCode {
-    let red = report.records.iter().any(|record| record.status.is_red());
+fn exit_code(report: &RunReport, invalid: bool) -> ExitCode {
+    let compared = report.comparison.as_ref();
+    let red = report.records.iter().any(|record| record.status.is_red())
+        || !report.reds.is_empty()
+        || compared.is_some_and(Comparison::has_regressions);
     match report.end {
         End::Interrupted => ExitCode::Interrupted,
-        // Of results that were told in part nobody is to read that they are good.
-        End::Finished if reds.has_given_up => ExitCode::Interrupted,
-        End::Finished if reds.invalid => ExitCode::Invalid,
+        End::Finished if invalid => ExitCode::Invalid,
         End::Finished if report.is_without_engine() => ExitCode::CouldNotRun,
-        End::Finished
-            if red || !report.reds.is_empty() || reds.regressions == Regressions::Found =>
-        {
-            ExitCode::Failed
-        }
+        End::Finished if red => ExitCode::Failed,
         End::Finished => ExitCode::Passed,
     }
 }

@@ -4,26 +4,49 @@
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use crate::{
     cli::run::RunArgs,
-    commands::running::{Interrupts, Prepared, Refusal, Screen, input},
+    commands::running::{
+        Prepared, Refusal, Screen, baseline,
+        places::{self, Places},
+    },
     deliver::{
-        self, DeliverError, Destination,
-        clash::{self, Named},
-        command_file,
-        stream::stream,
+        self, DeliverError, Destination, command_file,
+        stream::{Stream, stream},
     },
     report::{
         Format, RunReport,
         baseline::Baseline,
-        compare::{Comparison, Scope},
+        compare::Scope,
         failure::{Detail, Frames},
     },
-    terminal::closing,
+    terminal::{closing, live::Results},
     words::{exit::ExitCode, text::nearest},
 };
+
+/// The option that names the next baseline.
+pub(super) const SAVE_BASELINE: &str = "--save-baseline";
+
+/// Whether results are shown on stdout: nothing else that is asked for by the options and the settings goes there.
+pub(super) fn results(args: &RunArgs, set: &[String]) -> Results {
+    let is_stdout = |path: &Path| stream(path) == Some(Stream::Out);
+    let reports = args.reports.iter().chain(set);
+    let takes_stdout = args.json
+        || args.list
+        || reports
+            .filter_map(|report| report.split_once('='))
+            .any(|(_, path)| is_stdout(Path::new(path)))
+        || places::files(&args.sinks).any(|(_, path)| is_stdout(path))
+        || args.save_baseline.as_deref().is_some_and(is_stdout);
+    if takes_stdout {
+        Results::Silent
+    } else {
+        Results::Lines
+    }
+}
 
 /// What is written when the run is over.
 #[derive(Debug)]
@@ -48,9 +71,9 @@ impl Reports {
             .baseline
             .as_ref()
             .or(prepared.settings.baseline.as_ref());
-        refuse_clash(&wanted, (baseline, args.save_baseline.as_ref()), prepared)?;
+        refuse_clash(&wanted, (baseline.map(PathBuf::as_path), saved), prepared)?;
         let base = &prepared.environment.directory;
-        let interrupts = &screen.context().interrupts;
+        let surroundings = (&**base, &screen.context().interrupts);
         let wanted = wanted
             .into_iter()
             .map(|asked| (asked.format, asked.destination))
@@ -58,7 +81,7 @@ impl Reports {
         Ok(Self {
             wanted,
             baseline: baseline
-                .map(|path| read_baseline(path, args, (base, interrupts)))
+                .map(|path| baseline::read(path, (SAVE_BASELINE, saved), surroundings))
                 .transpose()?
                 .flatten(),
             save_baseline: args.save_baseline.as_ref().map(|path| {
@@ -71,24 +94,20 @@ impl Reports {
                 } else {
                     Frames::Last
                 },
-                ..Detail::usual(args.trials)
+                ..Detail::usual(args.selection.trials)
             },
         })
     }
 
-    /// Writes everything and tells how many regressions there are.
+    /// Compares, and writes everything.
     pub(super) fn deliver(
         self,
         mut report: RunReport,
         screen: &mut Screen,
-    ) -> Result<(RunReport, Regressions), Refusal> {
+    ) -> Result<RunReport, Refusal> {
         if let Some((against, baseline)) = &self.baseline {
             report.compare_with(baseline, against, Scope::Whole);
         }
-        let regressed = report
-            .comparison
-            .as_ref()
-            .is_some_and(Comparison::has_regressions);
         report.fit_to(self.wanted.iter().map(|(format, _)| *format));
         let mut trouble = None;
         for (format, destination) in &self.wanted {
@@ -111,20 +130,18 @@ impl Reports {
             trouble.get_or_insert(format!("cannot write to stdout: {error}"));
         }
         if let Some((path, place)) = &self.save_baseline
-            && let Err(error) = self.save((path, place), &report, screen)
+            && let Err(error) = baseline::save(
+                (path, place),
+                &report,
+                self.baseline.as_ref().map(|(_, baseline)| baseline),
+                screen.stdout(),
+            )
         {
             trouble.get_or_insert(error.to_string());
         }
         match trouble {
             Some(trouble) => Err(Refusal::new(ExitCode::CouldNotRun, trouble)),
-            None => Ok((
-                report,
-                if regressed {
-                    Regressions::Found
-                } else {
-                    Regressions::None
-                },
-            )),
+            None => Ok(report),
         }
     }
 
@@ -139,32 +156,6 @@ impl Reports {
             }
         }
     }
-
-    fn save(
-        &self,
-        (path, place): (&Path, &Destination),
-        report: &RunReport,
-        screen: &mut Screen,
-    ) -> Result<(), DeliverError> {
-        let old = match place {
-            Destination::Stdout => None,
-            // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
-            Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
-                input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
-            }
-        };
-        let compared = self.baseline.as_ref().map(|(_, baseline)| baseline);
-        let known = Baseline::known(compared, old);
-        let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
-        deliver::write(place, &new.render(), screen.stdout())
-    }
-}
-
-/// Whether something that passed in the baseline is red.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Regressions {
-    None,
-    Found,
 }
 
 /// A report that is asked for.
@@ -186,20 +177,11 @@ fn wanted(args: &RunArgs, prepared: &Prepared, screen: &Screen) -> Result<Vec<As
             Destination::from_path(path)
         }
     };
-    let named = [
-        ("--junit", Format::Junit, &args.junit),
-        ("--markdown", Format::Markdown, &args.markdown),
-        ("--badge", Format::Badge, &args.badge),
-        ("--sarif", Format::Sarif, &args.sarif),
-        ("--report-json", Format::RunJson, &args.report_json),
-    ];
-    for (option, format, path) in named {
-        wanted.extend(path.as_deref().map(|path| Asked {
-            by: option.to_owned(),
-            format,
-            destination: destination(format, path),
-        }));
-    }
+    wanted.extend(places::files(&args.sinks).map(|(format, path)| Asked {
+        by: places::option(format).to_owned(),
+        format,
+        destination: destination(format, path),
+    }));
     let typed = args.reports.iter().map(|text| ("--report ", text));
     let set = prepared.settings.report.iter();
     for (key, text) in typed.chain(set.map(|text| ("report: ", text))) {
@@ -239,37 +221,28 @@ fn refuse_two(wanted: &[Asked], saved: Option<&Path>) -> Result<(), Refusal> {
 /// Refuses a file that would be lost: one that two write, or that the run is made of. A baseline may be renewed.
 fn refuse_clash(
     wanted: &[Asked],
-    (baseline, saved): (Option<&PathBuf>, Option<&PathBuf>),
+    (baseline, saved): (Option<&Path>, Option<&Path>),
     prepared: &Prepared,
 ) -> Result<(), Refusal> {
-    const SAVE: &str = "--save-baseline";
-    let mut written: Vec<Named> = wanted
-        .iter()
-        .filter_map(|asked| match &asked.destination {
+    let mut places = Places {
+        environment: Arc::clone(&prepared.environment),
+        files: prepared.files.clone(),
+        ..Places::default()
+    };
+    for asked in wanted {
+        match &asked.destination {
             Destination::File(path) | Destination::Within(_, path) => {
-                Some(Named::new(&asked.by, path))
+                places.writes(&asked.by, path);
             }
             // What is there stays there.
-            Destination::Stdout | Destination::StepSummary(_) => None,
-        })
-        .collect();
-    written.extend(saved.map(|path| Named::new(SAVE, path)));
-    let base = &prepared.environment.directory;
-    let baseline = baseline.and_then(|path| clash::file(&base.join(path)));
-    let stays = |writes: &Named, file: &Path| {
-        if writes.by != SAVE && baseline.as_deref() == Some(file) {
-            return Some("the baseline".to_owned());
+            Destination::Stdout | Destination::StepSummary(_) => {}
         }
-        let of_suite = prepared.files.holds(file);
-        let own = || command_file::stays(file, &prepared.environment);
-        of_suite
-            .then(|| "a file of the suite".to_owned())
-            .or_else(own)
-    };
-    match clash::clash(base, &written, stays) {
-        None => Ok(()),
-        Some(clash) => Err(Refusal::invalid(clash.to_string()).with_help("give each its own path")),
     }
+    if let Some(path) = saved {
+        places.writes(SAVE_BASELINE, path);
+    }
+    places.reads_baseline(baseline, SAVE_BASELINE);
+    places.check()
 }
 
 /// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
@@ -289,30 +262,6 @@ fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
         ))
         .with_help("write it to a file, or to stdout with `-`")),
     }
-}
-
-/// Reads the baseline. A file that is also written may be new; paths are from `base` on.
-fn read_baseline(
-    path: &Path,
-    args: &RunArgs,
-    (base, interrupts): (&Path, &Interrupts),
-) -> Result<Option<(String, Baseline)>, Refusal> {
-    let shown = path.display().to_string();
-    let Some(text) = input::baseline(path, interrupts)? else {
-        let file = |path: &Path| clash::file(&base.join(path));
-        let saved = args.save_baseline.as_deref();
-        if saved.is_some_and(|saved| saved == path || file(saved) == file(path)) {
-            return Ok(None);
-        }
-        return Err(
-            Refusal::invalid(format!("the baseline `{shown}` does not exist"))
-                .with_help("make it with --save-baseline"),
-        );
-    };
-    let baseline = Baseline::parse(&text).map_err(|problem| {
-        Refusal::invalid(format!("the baseline `{shown}` cannot be used: {problem}"))
-    })?;
-    Ok(Some((shown, baseline)))
 }
 
 /// Reads `FORMAT=PATH`.

@@ -28,7 +28,7 @@ pub(super) async fn containers(
     name: RunName,
 ) -> Result<Arc<Containers>, Refusal> {
     let wanted = Wanted {
-        host: args.docker_host.clone(),
+        host: args.place.docker_host.clone(),
         asker: context.asker,
     };
     let environment = &context.environment;

@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {
     match chosen {
         Chosen::ToDivide => FixtureFrom::Elsewhere,
-        Chosen::ByOptions | Chosen::ByPlan(_) if args.fixture.is_some() => FixtureFrom::Given,
+        Chosen::ByOptions | Chosen::ByPlan(_) if args.place.fixture.is_some() => FixtureFrom::Given,
         Chosen::ByOptions | Chosen::ByPlan(_) if args.list => FixtureFrom::Elsewhere,
         Chosen::ByOptions | Chosen::ByPlan(_) => FixtureFrom::Settings,
     }
@@ -30,7 +30,7 @@ pub(super) fn fixture(
     args: &RunArgs,
     settings: &Settings,
 ) -> Result<Option<Arc<Fixture>>, Refusal> {
-    match &args.fixture {
+    match &args.place.fixture {
         Some(folder) => open(folder).map(Some),
         None => of_settings(settings),
     }
@@ -78,7 +78,7 @@ pub(super) fn check_none_is_named(
     let Some(job) = plan.jobs.iter().find(|job| names_fixture(job)) else {
         return Ok(());
     };
-    let typed = args.server.as_deref();
+    let typed = args.selection.server.as_deref();
     let place = match &job.target {
         _ if typed.is_some_and(|typed| Template::new(typed).names_fixture()) => {
             "`--server`".to_owned()

@@ -1,11 +1,13 @@
 //! What `run` and `ci` share: from what was typed to a plan, and from a plan to the report of its run. What is done
 //! with the report, and which exit code follows, is each verb's own.
 
+pub(super) mod baseline;
 pub(super) mod engine;
 mod fixture;
 pub(super) mod input;
 mod open_files;
 mod options;
+pub(super) mod places;
 mod refusal;
 mod screen;
 mod signals;
@@ -290,7 +292,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
             sha256: None,
         },
         started_unix_ms: now_unix_ms(),
-        trials: args.trials,
+        trials: args.selection.trials,
         planned: prepared.plan.jobs.len(),
         left_out: prepared.left_out + prepared.plan.of_other_targets,
         ..RunReport::default()

@@ -9,7 +9,10 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
-    cli::run::{PlaceWord, RunArgs},
+    cli::{
+        options::{Isolation as IsolationWord, Jobs},
+        run::RunArgs,
+    },
     commands::Context,
     isolate::{container::labels::RunName, fixture::Fixture},
     plan::{
@@ -113,14 +116,17 @@ impl Prepared {
         secrets
     }
 
-    /// Jobs at once when nobody says: a container leaves a core idle while the engine works.
-    fn usual_jobs(&self) -> usize {
+    /// Jobs at once. When nobody says it, as many as there are cores, and twice that with containers, which leave a
+    /// core idle while the engine works.
+    fn jobs(&self, asked: Jobs) -> usize {
         let cores = self.environment.cores;
-        if self.needs_engine() {
-            cores * 2
-        } else {
-            cores
-        }
+        let jobs = match (asked, self.settings.jobs) {
+            (Jobs::Exactly(jobs), _) => jobs,
+            (Jobs::Auto, Some(jobs)) => usize::try_from(jobs).unwrap_or(usize::MAX),
+            (Jobs::Auto, None) if self.needs_engine() => cores * 2,
+            (Jobs::Auto, None) => cores,
+        };
+        jobs.max(1)
     }
 
     /// How the run is made.
@@ -137,14 +143,7 @@ impl Prepared {
             }
         };
         RunOptions {
-            jobs: args
-                .jobs
-                .or(self
-                    .settings
-                    .jobs
-                    .map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX)))
-                .unwrap_or(self.usual_jobs())
-                .max(1),
+            jobs: self.jobs(args.place.jobs),
             rules: Rules {
                 dialect: self.dialect,
                 protocol: strictness(args.strict_protocol),
@@ -155,7 +154,7 @@ impl Prepared {
             } else {
                 AfterFailure::GoOn
             },
-            servers: if args.reuse_server {
+            servers: if args.place.reuse_server {
                 Servers::Reused
             } else {
                 Servers::Fresh
@@ -210,19 +209,16 @@ pub(in crate::commands) fn prepare(
     let options = PlanOptions {
         filter,
         part,
-        trials: args.trials,
-        retries: args.retries,
-        timeout: timeout(&args.timeout)?,
-        timeout_scale: args.timeout_scale,
+        trials: args.selection.trials,
+        retries: args.place.retries,
+        timeout: timeout(&args.place.timeout)?,
+        timeout_scale: args.timeout_scale.unwrap_or(1.0),
         server: server(args)?,
         places: places(args, &loaded.settings)?,
         targets,
         other_targets,
         environment: &environment,
     };
-    if args.jobs == Some(0) {
-        return Err(Refusal::invalid("`--jobs 0` runs nothing").with_help("give at least 1"));
-    }
     let plan = crate::plan::plan(&loaded.suite, &options).map_err(|error| {
         usage(&error)
             .with_help("ask for fewer trials or targets, or for a part: `--filter`, `--shard`")
@@ -278,13 +274,17 @@ fn of_replaced_urls(plan: &Plan) -> Option<String> {
 
 /// What replaces the servers of the suites.
 fn server(args: &RunArgs) -> Result<Option<ServerOverride>, Refusal> {
-    let typed = args.server.as_deref().map(ServerOverride::from_text);
+    let typed = args
+        .selection
+        .server
+        .as_deref()
+        .map(ServerOverride::from_text);
     typed.transpose().map_err(|error| usage(&error))
 }
 
 /// The variables that `{{env.NAME}}` names in the suites, or in the server of the command line.
 fn taken(args: &RunArgs, mut variables: BTreeSet<String>) -> BTreeSet<String> {
-    let server = args.server.as_deref().unwrap_or_default();
+    let server = args.selection.server.as_deref().unwrap_or_default();
     variables.extend(template::variables(server).map(str::to_owned));
     variables
 }
@@ -305,7 +305,7 @@ fn load(
     environment: &Arc<Environment>,
 ) -> Result<(Loaded, Dialect), Refusal> {
     let given_elsewhere =
-        args.server.is_some() || args.docker.is_some() || !args.targets.is_empty();
+        args.selection.server.is_some() || args.docker.is_some() || !args.targets.is_empty();
     let server_from = if given_elsewhere {
         ServerFrom::Elsewhere
     } else {
@@ -325,7 +325,8 @@ fn load(
             } else {
                 ImageFrom::Suite
             },
-            started_in: if args.docker.is_some() || args.isolation == Some(PlaceWord::Container) {
+            started_in: if args.docker.is_some() || args.isolation == Some(IsolationWord::Container)
+            {
                 StartedIn::Containers
             } else {
                 StartedIn::Processes
@@ -350,7 +351,7 @@ fn load(
             }
         })
     };
-    let asked = args.rules.compat().map(Dialect::of_compat);
+    let asked = args.selection.rules.compat().map(Dialect::of_compat);
     let loaded = load(asked)?;
     match asked {
         Some(asked) => Ok((loaded, asked)),
@@ -364,8 +365,8 @@ fn load(
 fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
     let isolation = match args.isolation {
         None => Isolation::AsWritten,
-        Some(PlaceWord::Process) => Isolation::Process,
-        Some(PlaceWord::Container) => Isolation::Container,
+        Some(IsolationWord::Process) => Isolation::Process,
+        Some(IsolationWord::Container) => Isolation::Container,
     };
     if isolation == Isolation::Process && args.docker.is_some() {
         return Err(
@@ -388,7 +389,7 @@ fn places(args: &RunArgs, settings: &Settings) -> Result<Places, Refusal> {
 
 /// What is done once to the image of the command line.
 fn prepare_script(args: &RunArgs) -> Result<Option<Prepare>, Refusal> {
-    let Some(text) = &args.prepare else {
+    let Some(text) = &args.place.prepare else {
         return Ok(None);
     };
     // One text, as `prepare: |` is in a suite: what belongs together in shell may stand on several lines.
@@ -420,7 +421,7 @@ fn usage(error: &impl std::fmt::Display) -> Refusal {
 }
 
 fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filter, Refusal> {
-    let filter = Filter::new(&args.filter, &args.tags, &args.not_tags);
+    let filter = Filter::new(&args.selection.filter, &args.tags, &args.not_tags);
     match filter.bad_pattern(&suite.entries.iter().map(Entry::case), targets) {
         Some(bad) => Err(usage(bad)),
         None => Ok(filter),

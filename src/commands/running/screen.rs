@@ -3,19 +3,13 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    path::Path,
     sync::Arc,
 };
 
 use crate::{
-    cli::{When, run::RunArgs},
+    cli::When,
     commands::Context,
-    deliver::{
-        standard::Streams,
-        stdout::Stdout,
-        stream::{Stream, stream},
-        token,
-    },
+    deliver::{standard::Streams, stdout::Stdout, token},
     terminal::{
         live::{Live, LiveOptions, Paper, Progress, Results},
         theme::Theme,
@@ -41,30 +35,9 @@ pub(in crate::commands) struct Screen {
     live: LiveOptions,
 }
 
-fn is_stdout(path: &Path) -> bool {
-    stream(path) == Some(Stream::Out)
-}
-
 impl Screen {
-    /// The screen of a run of these options and the reports of the settings.
-    pub(in crate::commands) fn new(context: &Context, args: &RunArgs, set: &[String]) -> Self {
-        let named = [
-            &args.junit,
-            &args.markdown,
-            &args.badge,
-            &args.sarif,
-            &args.report_json,
-            &args.save_baseline,
-        ];
-        let takes_stdout = args.json
-            || args.list
-            || args
-                .reports
-                .iter()
-                .chain(set)
-                .filter_map(|report| report.split_once('='))
-                .any(|(_, path)| is_stdout(Path::new(path)))
-            || named.into_iter().flatten().any(|path| is_stdout(path));
+    /// The screen of a run of so many trials, and whether its results are shown.
+    pub(in crate::commands) fn new(context: &Context, trials: u32, results: Results) -> Self {
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = io::stderr().is_terminal()
             && !plain_terminal
@@ -72,7 +45,7 @@ impl Screen {
             && context.colour != When::Never;
         Self {
             stdout: match &context.log {
-                Some(log) if !takes_stdout => {
+                Some(log) if results == Results::Lines => {
                     log.begin();
                     Stdout::over(log.clone(), context.streams.patience())
                 }
@@ -80,15 +53,11 @@ impl Screen {
             },
             context: context.clone(),
             live: LiveOptions {
-                results: if takes_stdout {
-                    Results::Silent
-                } else {
-                    Results::Lines
-                },
+                results,
                 progress: if bars { Progress::Bars } else { Progress::None },
                 paper: Arc::new(context.streams.clone()),
                 theme: Theme::new(context.stdout_colour()),
-                trials: args.trials,
+                trials,
             },
         }
     }

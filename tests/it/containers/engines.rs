@@ -90,7 +90,7 @@ fn echo() -> &'static str {
 }
 
 #[test]
-fn an_engine_behind_the_network_takes_the_fixture_too() {
+fn nightly_an_engine_behind_the_network_takes_the_fixture_too() {
     if !ready() || !Path::new(SOCKET).exists() {
         return;
     }
@@ -168,7 +168,7 @@ fn no_engine_ends_the_run_with_everything_that_was_tried() {
 }
 
 #[test]
-fn a_run_in_a_container_needs_nothing_but_the_socket() {
+fn nightly_a_run_in_a_container_needs_nothing_but_the_socket() {
     if !ready() || !Path::new(SOCKET).exists() {
         return;
     }

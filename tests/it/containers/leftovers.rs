@@ -279,7 +279,7 @@ fn an_interrupted_build_leaves_nothing() {
 }
 
 #[test]
-fn the_stages_of_a_build_have_names_and_go_with_a_newer_one() {
+fn nightly_the_stages_of_a_build_have_names_and_go_with_a_newer_one() {
     if !ready() {
         return;
     }
@@ -344,7 +344,7 @@ fn forget_built(word: &str) {
 }
 
 #[test]
-fn what_is_built_and_also_prepared_is_built_once() {
+fn nightly_what_is_built_and_also_prepared_is_built_once() {
     if !ready() {
         return;
     }
@@ -500,7 +500,7 @@ fn two_hundred() -> String {
 }
 
 #[test]
-fn nothing_is_left_of_two_hundred_assertions_once_the_next_run_begins() {
+fn nightly_nothing_is_left_of_two_hundred_assertions_once_the_next_run_begins() {
     if !ready() {
         return;
     }

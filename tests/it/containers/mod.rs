@@ -479,7 +479,7 @@ assert: {tool: there, args: {paths: ['{{fixture}}/a']}, expect: {not_contains: a
 }
 
 #[test]
-fn the_image_of_the_command_line_is_prepared_once() {
+fn nightly_the_image_of_the_command_line_is_prepared_once() {
     if !ready() {
         return;
     }
@@ -508,7 +508,7 @@ fn the_image_of_the_command_line_is_prepared_once() {
 }
 
 #[test]
-fn lines_that_fail_or_prepare_nothing_are_told() {
+fn nightly_lines_that_fail_or_prepare_nothing_are_told() {
     if !ready() {
         return;
     }

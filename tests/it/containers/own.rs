@@ -194,7 +194,7 @@ fn said(project: &Project, host: &str) -> String {
 }
 
 #[test]
-fn an_engine_without_space_says_so_whatever_it_was_asked_for() {
+fn nightly_an_engine_without_space_says_so_whatever_it_was_asked_for() {
     let Some(own) = OwnEngine::start(Space::Megabytes(16), &[]) else {
         return;
     };
@@ -234,7 +234,7 @@ fn an_engine_without_space_says_so_whatever_it_was_asked_for() {
 }
 
 #[test]
-fn an_engine_that_is_stopped_ends_the_run_with_errors() {
+fn nightly_an_engine_that_is_stopped_ends_the_run_with_errors() {
     let Some(mut own) = OwnEngine::start(Space::Disk, &[]) else {
         return;
     };
@@ -317,7 +317,7 @@ fn secured(folder: &Path, address: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_engine_behind_tls_is_used_by_those_who_have_its_certificates() {
+fn nightly_an_engine_behind_tls_is_used_by_those_who_have_its_certificates() {
     let openssl = Command::new("openssl").arg("version").output().is_ok();
     if !there(openssl, "there is no openssl to make certificates with") {
         return;

@@ -101,7 +101,7 @@ assert: {tool: echo}
 ";
 
 #[test]
-fn podman_is_an_engine_too() {
+fn nightly_podman_is_an_engine_too() {
     let Some(podman) = Podman::start() else {
         return;
     };

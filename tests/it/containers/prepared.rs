@@ -27,7 +27,7 @@ fn suite(all: &[(serde_json::Value, &str)]) -> Project {
 }
 
 #[test]
-fn the_entry_point_of_an_image_stands_in_front_of_the_command() {
+fn nightly_the_entry_point_of_an_image_stands_in_front_of_the_command() {
     if !ready() {
         return;
     }
@@ -73,7 +73,7 @@ fn the_entry_point_of_an_image_stands_in_front_of_the_command() {
 }
 
 #[test]
-fn a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_what_was_started() {
+fn nightly_a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_what_was_started() {
     if !ready() {
         return;
     }
@@ -92,7 +92,7 @@ fn a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_what_was_st
 }
 
 #[test]
-fn a_server_of_which_only_the_image_is_named_is_shown_by_it_and_by_what_that_starts() {
+fn nightly_a_server_of_which_only_the_image_is_named_is_shown_by_it_and_by_what_that_starts() {
     if !ready() {
         return;
     }
@@ -120,7 +120,7 @@ fn a_server_of_which_only_the_image_is_named_is_shown_by_it_and_by_what_that_sta
 }
 
 #[test]
-fn a_first_start_leaves_its_caches_and_nothing_else() {
+fn nightly_a_first_start_leaves_its_caches_and_nothing_else() {
     if !ready() {
         return;
     }
@@ -195,7 +195,7 @@ fn an_image_prepared_without_a_variable_is_not_taken_for_one_prepared_with_it() 
 }
 
 #[test]
-fn one_first_start_is_for_all_groups_of_a_run() {
+fn nightly_one_first_start_is_for_all_groups_of_a_run() {
     if !ready() {
         return;
     }
@@ -231,7 +231,7 @@ fn one_first_start_is_for_all_groups_of_a_run() {
 }
 
 #[test]
-fn what_is_written_to_a_volume_of_the_image_is_told_to_be_lost() {
+fn nightly_what_is_written_to_a_volume_of_the_image_is_told_to_be_lost() {
     if !ready() {
         return;
     }

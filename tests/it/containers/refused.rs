@@ -122,7 +122,7 @@ fn load(tag: &Tag, architecture: &str, files: &[&str], program: &[u8]) {
 }
 
 #[test]
-fn a_program_for_another_processor_is_told_as_that() {
+fn nightly_a_program_for_another_processor_is_told_as_that() {
     if !engine() {
         return;
     }
@@ -185,7 +185,7 @@ fn a_program_for_another_processor_is_told_as_that() {
 }
 
 #[test]
-fn what_a_shell_takes_for_a_script_is_told_as_what_it_is() {
+fn nightly_what_a_shell_takes_for_a_script_is_told_as_what_it_is() {
     if !ready() {
         return;
     }
@@ -242,7 +242,7 @@ fn a_socket_that_may_not_be_used_is_told_with_the_way_to_it() {
 }
 
 #[test]
-fn an_image_without_a_shell_takes_files_and_refuses_lines() {
+fn nightly_an_image_without_a_shell_takes_files_and_refuses_lines() {
     if !ready() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The files that a job writes: each is its own, and none is one that the job is made of.
+//! The files that a run writes: each is its own, and none is one that the run is made of.
 
 use std::{
     fs,
@@ -6,94 +6,69 @@ use std::{
     sync::Arc,
 };
 
+use super::Refusal;
 use crate::{
-    cli::ci::Store,
-    commands::running::Refusal,
+    cli::options::SinkArgs,
     deliver::{
         clash::{self, Named},
         command_file,
-        facts::Wishes,
-        stream::stream,
     },
     report::Format,
     suite::discover::Files,
     words::environment::Environment,
 };
 
-/// What a job reads and writes.
+/// What a run reads and writes.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(in crate::commands) struct Places {
     /// Where paths begin, and which files are the runner's.
-    pub(super) environment: Arc<Environment>,
+    pub(in crate::commands) environment: Arc<Environment>,
     /// What it writes.
-    pub(super) written: Vec<Named>,
+    pub(in crate::commands) written: Vec<Named>,
     /// What it reads besides its suites, and what alone may write there too.
-    pub(super) read: Vec<(Named, Option<&'static str>)>,
+    pub(in crate::commands) read: Vec<(Named, Option<&'static str>)>,
     /// The folder whose files it reads, all of them.
-    pub(super) blobs: Option<PathBuf>,
+    pub(in crate::commands) blobs: Option<PathBuf>,
     /// The suites as they were named.
-    pub(super) suites: Vec<PathBuf>,
+    pub(in crate::commands) suites: Vec<PathBuf>,
     /// The files of the suites, once they are known.
-    pub(super) files: Files,
+    pub(in crate::commands) files: Files,
 }
 
 impl Places {
-    /// What is written for these wishes, and the baseline.
-    pub(super) fn of(
-        environment: &Arc<Environment>,
-        wishes: &Wishes,
-        (baseline, updated): (&Store, &Store),
-    ) -> Self {
-        let files = wishes.files.iter();
-        let mut places = Self {
-            environment: Arc::clone(environment),
-            written: files
-                .map(|(format, path)| Named::new(option(*format), path))
-                .collect(),
-            ..Self::default()
-        };
-        if let Store::Path(path) = updated {
-            places.written.push(Named::new(UPDATE, path));
-        }
-        places.reads_baseline(baseline);
-        places
+    /// Notes a file that is written, and the option that asks for it.
+    pub(in crate::commands) fn writes(&mut self, by: &str, path: &Path) {
+        self.written.push(Named::new(by, path));
     }
 
-    /// Notes the file that a run is compared with.
-    pub(super) fn reads_baseline(&mut self, baseline: &Store) {
-        if let Store::Path(path) = baseline {
-            self.read
-                .push((Named::new("--baseline", path), Some(UPDATE)));
-        }
+    /// Notes the file that a run is compared with, and the option that may renew it.
+    pub(in crate::commands) fn reads_baseline(
+        &mut self,
+        baseline: Option<&Path>,
+        renewed_by: &'static str,
+    ) {
+        let named = baseline.map(|path| Named::new("--baseline", path));
+        self.read.extend(named.map(|it| (it, Some(renewed_by))));
     }
 
     /// Notes the plan that is read.
-    pub(super) fn reads_plan(&mut self, plan: &Path) {
+    pub(in crate::commands) fn reads_plan(&mut self, plan: &Path) {
         self.read.push((Named::new("--plan", plan), None));
     }
 
     /// Notes the folder of the shards' results.
-    pub(super) fn reads_blobs(&mut self, folder: &Path) {
+    pub(in crate::commands) fn reads_blobs(&mut self, folder: &Path) {
         self.blobs = Some(folder.to_owned());
     }
 
     /// Notes the run that is told again. It may be stored where it is.
-    pub(super) fn reads_run(&mut self, run: &Path) {
+    pub(in crate::commands) fn reads_run(&mut self, run: &Path) {
         let again = option(Format::RunJson);
         self.read.push((Named::new(BLOBS, run), Some(again)));
     }
 
-    /// Refuses a file that would be lost, and `-`: standard output is the log of the job.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
-        let streams = |named: &&Named| stream(&named.path).is_some();
-        if let Some(named) = self.written.iter().find(streams) {
-            return Err(Refusal::invalid(format!(
-                "`{} {}` is no file, and stdout is the log of `ci`",
-                named.by,
-                named.path.display()
-            ))
-            .with_help("name a file; `run` writes a report to stdout"));
-        }
+    /// Refuses a file that would be lost.
+    pub(in crate::commands) fn check(&self) -> Result<(), Refusal> {
         let base = &self.environment.directory;
         let blobs = self.blobs.as_deref();
         let blobs = blobs.and_then(|folder| fs::canonicalize(base.join(folder)).ok());
@@ -129,11 +104,22 @@ impl Places {
 /// The option that names what is merged.
 const BLOBS: &str = "--blobs";
 
-/// The option that names the next baseline.
-const UPDATE: &str = "--update-baseline";
+/// The report files that the options name.
+pub(in crate::commands) fn files(sinks: &SinkArgs) -> impl Iterator<Item = (Format, &Path)> {
+    let files = [
+        (Format::Junit, &sinks.junit),
+        (Format::Markdown, &sinks.markdown),
+        (Format::Badge, &sinks.badge),
+        (Format::Sarif, &sinks.sarif),
+        (Format::RunJson, &sinks.report_json),
+    ];
+    files
+        .into_iter()
+        .filter_map(|(format, path)| Some((format, path.as_deref()?)))
+}
 
 /// The option that names the file of a report.
-fn option(format: Format) -> &'static str {
+pub(in crate::commands) fn option(format: Format) -> &'static str {
     match format {
         Format::Json => "--report",
         Format::RunJson => "--report-json",

@@ -1,0 +1,52 @@
+//! What a run is compared with, and the file that keeps the next baseline.
+
+use std::path::Path;
+
+use super::{Interrupts, Refusal, input};
+use crate::{
+    deliver::{self, DeliverError, Destination, clash, stdout::Stdout},
+    report::{RunReport, baseline::Baseline, compare::Scope},
+};
+
+/// Reads the baseline with the words for what it is. A file that `option` writes too may be new; paths are from `base` on.
+pub(in crate::commands) fn read(
+    path: &Path,
+    (option, written): (&str, Option<&Path>),
+    (base, interrupts): (&Path, &Interrupts),
+) -> Result<Option<(String, Baseline)>, Refusal> {
+    let shown = path.display().to_string();
+    let Some(text) = input::baseline(path, interrupts)? else {
+        let file = |path: &Path| clash::file(&base.join(path));
+        let is_same = |written| written == path || file(written) == file(path);
+        if written.is_some_and(is_same) {
+            return Ok(None);
+        }
+        return Err(
+            Refusal::invalid(format!("the baseline `{shown}` does not exist"))
+                .with_help(format!("make it with {option}")),
+        );
+    };
+    let baseline = Baseline::parse(&text).map_err(|problem| {
+        Refusal::invalid(format!("the baseline `{shown}` cannot be used: {problem}"))
+    })?;
+    Ok(Some((shown, baseline)))
+}
+
+/// Writes what the run says into the file, after any comparison; a whole run that was compared with `compared`.
+pub(in crate::commands) fn save(
+    (path, place): (&Path, &Destination),
+    report: &RunReport,
+    compared: Option<&Baseline>,
+    stdout: &mut Stdout,
+) -> Result<(), DeliverError> {
+    let old = match place {
+        Destination::Stdout => None,
+        // A file that is no baseline is replaced, as the option says; one that cannot be read is not.
+        Destination::File(_) | Destination::Within(_, _) | Destination::StepSummary(_) => {
+            input::replaced(path)?.and_then(|text| Baseline::parse(&text).ok())
+        }
+    };
+    let known = Baseline::known(compared, old);
+    let new = Baseline::updated(known.as_ref(), report, Scope::Whole);
+    deliver::write(place, &new.render(), stdout)
+}
