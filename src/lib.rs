@@ -15,26 +15,13 @@
 //! A module knows only what stands before it on the journey; `tests/it/architecture.rs` reads the
 //! sources and names every use that breaks the rule.
 
-mod check;
 mod cli;
 mod commands;
 mod deliver;
 mod inspect;
-mod isolate;
-mod observation;
-mod outcome;
-mod plan;
-mod protocol;
-mod report;
 mod run;
-mod script;
-mod serve;
-mod session;
-mod suite;
 mod terminal;
 mod tls;
-mod transport;
-mod words;
 
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> std::process::ExitCode {

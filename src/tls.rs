@@ -10,7 +10,7 @@ use std::{
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::CertificateDer};
 use rustls_native_certs::CertificateResult;
 
-use crate::words::environment::Environment;
+use text::environment::Environment;
 
 /// Why no connection can be trusted.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ pub(crate) mod validate;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::words::diagnostic::Colour;
+use text::diagnostic::Colour;
 
 /// Tells whether an MCP server works, from assertions in YAML.
 #[derive(Debug, Parser)]

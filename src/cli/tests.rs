@@ -25,7 +25,7 @@ fn page() -> String {
         section(&mut out, "mcp-assert", command);
     }
     out.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
-    for line in include_str!("../words/exit.rs").lines() {
+    for line in include_str!("../../crates/text/src/exit.rs").lines() {
         let Some((code, meaning)) = line
             .trim()
             .strip_prefix("/// ")

@@ -15,12 +15,9 @@ use crate::{
         inputs::{Input, Mode, Shape, inputs},
     },
     deliver::facts::Wanted,
-    isolate::container::engine::Asker,
-    words::{
-        environment::Environment,
-        text::{clean, nearest},
-    },
 };
+use host::container::engine::Asker;
+use text::{clean, environment::Environment, nearest};
 
 /// The name that picks this role.
 pub(super) const NAME: &str = "mcp-assert-action";
@@ -240,10 +237,8 @@ fn without_inputs(environment: &Environment) -> Environment {
 #[cfg(test)]
 mod tests {
     use super::{command_line, without_inputs};
-    use crate::{
-        cli::inputs::{Shape, inputs},
-        words::environment::Environment,
-    };
+    use crate::cli::inputs::{Shape, inputs};
+    use text::environment::Environment;
 
     fn given(inputs: &[(&str, &str)]) -> Environment {
         let variables = inputs

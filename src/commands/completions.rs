@@ -3,10 +3,8 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::{
-    cli::{Cli, completions::CompletionsArgs},
-    words::exit::ExitCode,
-};
+use crate::cli::{Cli, completions::CompletionsArgs};
+use text::exit::ExitCode;
 
 /// Prints the completions of a shell on stdout.
 pub(super) fn completions(args: &CompletionsArgs) -> ExitCode {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::words::environment::{Environment, Inheritance};
+use text::environment::{Environment, Inheritance};
 
 /// Where Linux keeps the program that runs open, also when its file was replaced or removed.
 const RUNNING: &str = "/proc/self/exe";

@@ -9,7 +9,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use crate::words::text::nearest;
+use text::nearest;
 
 /// The error with what was probably meant, if anything was.
 pub(super) fn with_meant(mut error: Error, root: &Command, words: &[OsString]) -> Error {

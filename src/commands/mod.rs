@@ -31,12 +31,12 @@ use self::running::Interrupts;
 use crate::{
     cli::{Cli, Command, When, arguments},
     deliver::{standard::Streams, stdout, workflow_log::WorkflowLog},
-    isolate::container::engine::Asker,
-    words::{
-        diagnostic::Colour,
-        environment::{Environment, Inheritance},
-        exit::ExitCode,
-    },
+};
+use host::container::engine::Asker;
+use text::{
+    diagnostic::Colour,
+    environment::{Environment, Inheritance},
+    exit::ExitCode,
 };
 
 /// What every verb gets: the environment and how to dress output.

@@ -6,16 +6,11 @@ use std::{fmt::Write, time::Duration};
 use tokio::time::timeout;
 
 use super::{Context, running::engine, runtime};
-use crate::{
-    isolate::container::{
-        engine::{Asker, Engine, Wanted},
-        reap::{Reaped, Whose, reap},
-    },
-    words::{
-        exit::ExitCode,
-        text::{clean, count},
-    },
+use host::container::{
+    engine::{Asker, Engine, Wanted},
+    reap::{Reaped, Whose, reap},
 };
+use text::{clean, count, exit::ExitCode};
 
 /// The name that picks this role.
 pub(super) const NAME: &str = "mcp-assert-post";
@@ -140,7 +135,7 @@ impl Tidied {
 #[cfg(test)]
 mod tests {
     use super::Tidied;
-    use crate::isolate::container::reap::Reaped;
+    use host::container::reap::Reaped;
 
     #[test]
     fn whatever_was_found_is_one_line() {

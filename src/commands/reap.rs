@@ -5,20 +5,15 @@ use super::{
     running::{Refusal, engine},
     runtime,
 };
-use crate::{
-    cli::reap::ReapArgs,
-    isolate::{
-        container::{
-            engine::{Asker, Engine, Wanted},
-            reap::{Reaped, Whose, reap as remove},
-        },
-        sweep::{self, Swept},
+use crate::cli::reap::ReapArgs;
+use host::{
+    container::{
+        engine::{Asker, Engine, Wanted},
+        reap::{Reaped, Whose, reap as remove},
     },
-    words::{
-        exit::ExitCode,
-        text::{clean, count},
-    },
+    sweep::{self, Swept},
 };
+use text::{clean, count, exit::ExitCode};
 
 /// Removes it and tells what was removed.
 pub(super) fn reap(args: &ReapArgs, context: &Context) -> ExitCode {

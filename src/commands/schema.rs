@@ -1,10 +1,8 @@
 //! `mcp-assert schema`.
 
-use crate::{
-    cli::schema::SchemaArgs,
-    suite::{reference, schema::json_schema},
-    words::exit::ExitCode,
-};
+use crate::cli::schema::SchemaArgs;
+use suite::{reference, schema::json_schema};
+use text::exit::ExitCode;
 
 /// Prints the JSON Schema of the suite format on stdout, or its reference.
 pub(super) fn schema(args: &SchemaArgs) -> ExitCode {

@@ -6,15 +6,13 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::{
-    cli::serve::{Era, Level, ServeArgs},
-    serve::{
-        Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
-        catalogue, ending, faults, layer, offered_revisions, stdio,
-        tap::{JournalTo, Redaction, TapOptions},
-    },
-    words::exit::ExitCode,
+use crate::cli::serve::{Era, Level, ServeArgs};
+use serve::{
+    Clock, ClockMode, Ended, FileTools, Offer, Profile, Selection, ServeOptions, State, Stop,
+    catalogue, ending, faults, layer, offered_revisions, stdio,
+    tap::{JournalTo, Redaction, TapOptions},
 };
+use text::exit::ExitCode;
 
 /// Serves until the client closes, and gives the code that the process exits with.
 pub(super) fn serve(args: ServeArgs) -> u8 {
@@ -57,7 +55,7 @@ pub(super) fn serve(args: ServeArgs) -> u8 {
             }
         };
         tokio::select! {
-            ended = crate::serve::serve(options, tap, streams, asked) => Ok(ended),
+            ended = serve::serve(options, tap, streams, asked) => Ok(ended),
             () = listen => Ok(Ended::Clean),
         }
     });
@@ -187,11 +185,11 @@ fn time(flag: &str, text: Option<&str>, kept: &mut impl FnMut(String)) -> Option
     time
 }
 
-fn era(era: Era) -> crate::serve::OfferedEra {
+fn era(era: Era) -> serve::OfferedEra {
     match era {
-        Era::Auto => crate::serve::OfferedEra::Both,
-        Era::Legacy => crate::serve::OfferedEra::Legacy,
-        Era::Modern => crate::serve::OfferedEra::Modern,
+        Era::Auto => serve::OfferedEra::Both,
+        Era::Legacy => serve::OfferedEra::Legacy,
+        Era::Modern => serve::OfferedEra::Modern,
     }
 }
 
@@ -224,7 +222,8 @@ fn say(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{serve::Profile, suite::model::server::PROFILES};
+    use serve::Profile;
+    use suite::model::server::PROFILES;
 
     #[test]
     fn suites_know_every_profile() {

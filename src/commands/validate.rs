@@ -9,18 +9,14 @@ use crate::{
         running::{self, Refusal},
     },
     deliver::stdout,
-    suite::{
-        Dialect,
-        discover::{Contents, LoadOptions, load},
-        lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
-        model::{Entry, Suite},
-    },
-    words::{
-        diagnostic::Severity,
-        exit::ExitCode,
-        text::{clean, count},
-    },
 };
+use suite::{
+    Dialect,
+    discover::{Contents, LoadOptions, load},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
+    model::{Entry, Suite},
+};
+use text::{clean, count, diagnostic::Severity, exit::ExitCode};
 
 /// Says on stderr what is wrong, and on stdout how much.
 pub(super) fn validate(args: &ValidateArgs, context: &Context) -> ExitCode {

@@ -1,6 +1,7 @@
 //! `mcp-assert version` and `--version`.
 
-use crate::{protocol::revision::Revision, words::exit::ExitCode};
+use mcp::protocol::revision::Revision;
+use text::exit::ExitCode;
 
 /// Prints version, commit (when the build knew it) and newest MCP revision.
 pub(super) fn version() -> ExitCode {

@@ -12,7 +12,7 @@ use super::{
     file::{self, Owner},
     standard::Patience,
 };
-use crate::words::environment::Environment;
+use text::environment::Environment;
 
 /// The folders that may be written to, and whose files these are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ mod tests {
     };
 
     use super::{Bounds, Patience};
-    use crate::words::environment::Environment;
+    use text::environment::Environment;
 
     struct Machine {
         folder: tempfile::TempDir,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{DeliverError, clash, token};
-use crate::words::environment::{COMMAND_FILES, Environment};
+use text::environment::{COMMAND_FILES, Environment};
 
 /// The one of these files that holds Markdown.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -86,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{append, delimiter};
-    use crate::words::workflow::tests::runner::pairs;
+    use text::workflow::runner::pairs;
 
     #[test]
     fn values_of_any_shape_survive() {

@@ -5,10 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 
-use crate::{
-    report::{Format, RunReport, source::Source},
-    words::{environment::Environment, redact::Secrets},
-};
+use report::{Format, RunReport, source::Source};
+use text::{environment::Environment, redact::Secrets};
 
 /// All that a sink may ask for.
 #[derive(Debug)]

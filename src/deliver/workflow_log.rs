@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::standard::Streams;
-use crate::words::workflow::{command::Command, neutral};
+use text::workflow::{command::Command, neutral};
 
 /// Longest line that is held back until its end is known, in bytes.
 const LONGEST_HELD: usize = 1024 * 1024;
@@ -227,7 +227,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Streams, WorkflowLog};
-    use crate::words::workflow::tests::runner::{Step, read};
+    use text::workflow::runner::{Step, read};
 
     /// A stream whose bytes can be looked at.
     #[derive(Clone, Default)]

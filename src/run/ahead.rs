@@ -7,10 +7,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use super::job::Shared;
-use crate::{
+use mcp::script::subject::Needs;
+use suite::{
+    model::{container::Container, server::Target},
     plan::job::Planned,
-    script::subject::Needs,
-    suite::model::{container::Container, server::Target},
 };
 
 /// How long the next job waits for the server of this one to be gone, where one runs at a time.
@@ -174,7 +174,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::{Slot, Slots, Turn, is_its_own};
-    use crate::suite::model::container::{Container, Mount, MountSource};
+    use suite::model::container::{Container, Mount, MountSource};
 
     #[test]
     fn only_a_container_that_shares_nothing_is_started_ahead() {

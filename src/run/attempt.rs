@@ -22,18 +22,20 @@ use super::{
     reuse::{self, Users},
     trajectory,
 };
-use crate::{
-    isolate::{container::image::ReadyImage, process::Process, running::Running},
+use host::{container::image::ReadyImage, process::Process, running::Running};
+use mcp::{
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{FindingCode, note},
     },
-    plan::job::{Planned, RunJob},
     script::{subject::Subject, template::Bindings},
     session::{Script, Session},
-    suite::model::server::Target,
     transport::clock::JobClock,
+};
+use suite::{
+    model::server::Target,
+    plan::job::{Planned, RunJob},
 };
 
 /// What an attempt brought, and what of it is still to be ended.

@@ -11,18 +11,18 @@ use futures_util::{StreamExt, stream};
 use tokio::{sync::OnceCell, time::Instant};
 
 use super::{CatalogsWanted, attempt, job::Shared};
-use crate::{
+use check::outcome::event::Event;
+use mcp::{
     observation::{
         Observation,
         catalog::{Catalog, Listing, SurfaceSeen},
         disruption::DisruptionKind,
     },
-    outcome::event::Event,
-    plan::{
-        Plan,
-        job::{OwnFixture, Planned, RunJob, Terms, Work},
-    },
     session::Listed,
+};
+use suite::plan::{
+    Plan,
+    job::{OwnFixture, Planned, RunJob, Terms, Work},
 };
 
 /// How long a server may take to list what it has, at most.

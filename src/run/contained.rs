@@ -7,29 +7,31 @@ use std::{
 };
 
 use super::{ahead::Slot, inside::Inside, job::Shared, launch, place::Place};
-use crate::{
-    isolate::{
-        container::{
-            covered::covered,
-            image::ReadyImage,
-            refusal::ContainerFailure,
-            server::{ServerContainer, Wanted},
-        },
-        fixture::Fixture,
-        running::Running,
+use host::{
+    container::{
+        covered::covered,
+        image::ReadyImage,
+        refusal::ContainerFailure,
+        server::{ServerContainer, Wanted},
     },
+    fixture::Fixture,
+    running::Running,
+};
+use mcp::{
     observation::{
         Observation,
         disruption::{Disruption, DisruptionKind, Phase},
         process::ExitStatus,
     },
-    plan::job::Planned,
     script::template::Bindings,
-    suite::model::{
+    transport::{Connection, clock::JobClock},
+};
+use suite::{
+    model::{
         container::{Container, MountSource},
         server::Program,
     },
-    transport::{Connection, clock::JobClock},
+    plan::job::Planned,
 };
 
 /// What is started, and in what.

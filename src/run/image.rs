@@ -6,21 +6,23 @@ use super::{
     job::{Shared, Teller},
     launch,
 };
-use crate::{
-    isolate::container::{
-        image::{ReadyImage, Told},
-        image_failure::ImageError,
-        upload,
-        warm::FirstStart,
-    },
+use check::outcome::event::{Event, News};
+use host::container::{
+    image::{ReadyImage, Told},
+    image_failure::ImageError,
+    upload,
+    warm::FirstStart,
+};
+use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
-    outcome::event::{Event, News},
-    plan::job::Planned,
     script::template::Bindings,
-    suite::model::{
+};
+use suite::{
+    model::{
         container::Container,
         server::{Program, Target},
     },
+    plan::job::Planned,
 };
 
 /// The image that the job's container is made of; `None` for a job without one.

@@ -11,28 +11,27 @@ use super::{
     launch,
     place::{NOT_COMPARED, disrupted},
 };
-use crate::{
-    isolate::{
-        container::{
-            body,
-            image::ReadyImage,
-            readback::{ReadFailure, Tree},
-            server::ServerContainer,
-            sight, upload,
-        },
-        files::Depth,
-        fixture::{Comparison, Fixture, FixtureProblem},
-        pace::Until,
-        running::Running,
+use host::{
+    container::{
+        body,
+        image::ReadyImage,
+        readback::{ReadFailure, Tree},
+        server::ServerContainer,
+        sight, upload,
     },
+    files::Depth,
+    fixture::{Comparison, Fixture, FixtureProblem},
+    pace::Until,
+    running::Running,
+};
+use mcp::{
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
         files::{Change, FileState},
     },
-    plan::job::Planned,
     script::template::Bindings,
-    suite::model::server::Target,
 };
+use suite::{model::server::Target, plan::job::Planned};
 
 /// Whether the fixture is compared with the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,21 +25,19 @@ use super::{
     parked::Parked,
     reuse, shown,
 };
-use crate::{
-    isolate::{pace::Until, process::Inherited},
-    observation::{
-        Timings,
-        disruption::{Disruption, Phase},
-        process::StderrTail,
-    },
-    outcome::{
-        EarlierAttempt, Outcome, Status,
-        event::{Event, JobIndex},
-    },
-    plan::{
-        Plan,
-        job::{Job, Planned, RunJob, Work},
-    },
+use check::outcome::{
+    EarlierAttempt, Outcome, Status,
+    event::{Event, JobIndex},
+};
+use host::{pace::Until, process::Inherited};
+use mcp::observation::{
+    Timings,
+    disruption::{Disruption, Phase},
+    process::StderrTail,
+};
+use suite::plan::{
+    Plan,
+    job::{Job, Planned, RunJob, Work},
 };
 
 /// What the jobs of a run share.

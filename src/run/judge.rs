@@ -4,32 +4,31 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{one_argument, shown};
-use crate::{
-    check,
+use check::outcome::{
+    Failure, Status,
+    verdict::{Mismatch, Verdict},
+};
+use mcp::{
     observation::{
         Observation, StepPart, StepSeen,
         answer::Answer,
         disruption::{Disruption, DisruptionKind, Phase},
         finding::{Finding, FindingCode, note},
     },
-    outcome::{
-        Failure, Status,
-        verdict::{Mismatch, Verdict},
-    },
-    plan::job::RunJob,
     script::{
         subject::{OnToolError, Step},
         template::{Bindings, UnknownName},
     },
-    suite::{
-        Dialect,
-        lower::expectation::{Unusable, resolve},
-        model::{
-            StepWanted,
-            expectation::{Expectation, TrafficWanted, Wanted},
-        },
-        written::{Part, Written},
+};
+use suite::{
+    Dialect,
+    lower::expectation::{Unusable, resolve},
+    model::{
+        StepWanted,
+        expectation::{Expectation, TrafficWanted, Wanted},
     },
+    plan::job::RunJob,
+    written::{Part, Written},
 };
 
 /// Whether a kind of finding makes an assertion red.

@@ -11,13 +11,11 @@ use super::{
     job::Shared,
     judge::{Judgement, judge},
 };
-use crate::{
-    observation::{
-        Observation,
-        disruption::{Disruption, DisruptionKind, Phase},
-    },
-    plan::job::RunJob,
+use mcp::observation::{
+    Observation,
+    disruption::{Disruption, DisruptionKind, Phase},
 };
+use suite::plan::job::RunJob;
 
 /// The most that is looked at on the way, in bytes: what takes microseconds.
 const LITTLE_BYTES: usize = 8 * 1024;

@@ -7,19 +7,19 @@ use std::{
 };
 
 use super::job::Shared;
-use crate::{
-    isolate::{
-        container::{body::Command, image::ReadyImage},
-        process::{Inherited, Lookup, ProcessSpec, StartFailure},
-    },
+use host::{
+    container::{body::Command, image::ReadyImage},
+    process::{Inherited, Lookup, ProcessSpec, StartFailure},
+};
+use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
     script::template::{Bindings, Template, UnknownName},
-    suite::{
-        Dialect,
-        model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
-    },
-    words::{environment::Environment, redact::Secrets},
 };
+use suite::{
+    Dialect,
+    model::server::{EnvPart, EnvValue, Inherit, Launch, Program, Server, Target},
+};
+use text::{environment::Environment, redact::Secrets};
 
 /// A command line with its surroundings, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]

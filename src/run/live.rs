@@ -10,11 +10,11 @@ use std::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Strictness, contained, job::Shared, place::Place, reuse::Users};
-use crate::{
-    isolate::{
-        process::{Patience, Runs},
-        running::Running,
-    },
+use host::{
+    process::{Patience, Runs},
+    running::Running,
+};
+use mcp::{
     observation::{
         Observation,
         container::ContainerSeen,
@@ -22,9 +22,9 @@ use crate::{
         finding::{FindingCode, note},
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
-    plan::{job::RunJob, target_key::TargetKey},
     session::Session,
 };
+use suite::plan::{job::RunJob, target_key::TargetKey};
 
 /// How long a process may live on after its stream ended, to count as ended by itself.
 const STREAM_TO_END: Duration = Duration::from_millis(500);
@@ -303,7 +303,7 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
     if exit.orphans > 0 {
         let message = format!(
             "{} outlived the server and had to be ended",
-            crate::words::text::count(exit.orphans, "process").replace("processs", "processes")
+            text::count(exit.orphans, "process").replace("processs", "processes")
         );
         note(findings, FindingCode::Orphans, message, None);
     }

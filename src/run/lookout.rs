@@ -7,28 +7,28 @@ use super::{
     job::Shared,
     place::{Place, about_files},
 };
-use crate::{
-    check::waiting::Wait,
-    isolate::{pace::Until, running::Running},
+use check::waiting::Wait;
+use host::{pace::Until, running::Running};
+use mcp::{
     observation::{
         Observation, StepPart,
         disruption::Disruption,
         files::{FileState, FilesSeen},
     },
-    plan::job::RunJob,
     script::{
         subject::{StepOrder, Subject},
         template::Bindings,
     },
     session::{Awaited, Hooks, Look, OnEnd, Whose},
-    suite::{
-        Dialect,
-        lower::expectation::resolve,
-        model::{
-            StepWanted,
-            expectation::{Expectation, FilesWanted, Wanted},
-        },
+};
+use suite::{
+    Dialect,
+    lower::expectation::resolve,
+    model::{
+        StepWanted,
+        expectation::{Expectation, FilesWanted, Wanted},
     },
+    plan::job::RunJob,
 };
 
 /// A job's files, and what is wanted of them.

@@ -30,12 +30,10 @@ pub(crate) use self::{
     judge::{Rules, Strictness},
     scheduler::run,
 };
-use crate::{
-    isolate::{container::Containers, fixture::Fixture},
-    script::template::UnknownNames,
-    suite::Dialect,
-    words::environment::Environment,
-};
+use host::{container::Containers, fixture::Fixture};
+use mcp::script::template::UnknownNames;
+use suite::Dialect;
+use text::environment::Environment;
 
 /// How a run is made.
 #[derive(Debug)]

@@ -1,11 +1,8 @@
 //! A server that never served and whose only argument reads like several: a text under `args` is one argument, and no
 //! shell takes it apart.
 
-use crate::{
-    observation::disruption::{BEFORE_SERVING, Disruption, NEVER_SERVED},
-    suite::model::server::Target,
-    words::text,
-};
+use mcp::observation::disruption::{BEFORE_SERVING, Disruption, NEVER_SERVED};
+use suite::model::server::Target;
 
 /// Characters shown of the argument.
 const SHOWN: usize = 120;

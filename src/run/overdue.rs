@@ -3,15 +3,12 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use crate::{
-    isolate::running::Running,
-    observation::{
-        Observation, Timings,
-        disruption::{Disruption, DisruptionKind, Phase},
-    },
-    plan::job::RunJob,
-    words::text,
+use host::running::Running;
+use mcp::observation::{
+    Observation, Timings,
+    disruption::{Disruption, DisruptionKind, Phase},
 };
+use suite::plan::job::RunJob;
 
 /// Earlier phases are named only where they took more than this part of the timeout together.
 const MOST: u32 = 2;
@@ -151,7 +148,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Disruption, DisruptionKind, Phase, Timings, explain, name};
-    use crate::observation::Observation;
+    use mcp::observation::Observation;
 
     fn told(kind: DisruptionKind, phase: Phase, times: [u64; 4]) -> String {
         let [place, start, handshake, setup] = times.map(Duration::from_millis);

@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::live::Live;
-use crate::transport::clock::JobClock;
+use mcp::transport::clock::JobClock;
 
 /// A server that waits for its next assertion. Whoever drops it ends the server.
 pub(super) struct Parked {

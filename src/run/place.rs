@@ -12,26 +12,26 @@ use super::{
     job::Shared,
     overdue,
 };
-use crate::{
-    check::{self, Read},
-    isolate::{
-        container::image::ReadyImage,
-        files::{self, Depth},
-        fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
-        pace::Until,
-        running::Running,
-    },
+use check::Read;
+use host::{
+    container::image::ReadyImage,
+    files::{self, Depth},
+    fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
+    pace::Until,
+    running::Running,
+};
+use mcp::{
     observation::{
         disruption::{Disruption, DisruptionKind, Phase},
         files::{FileSeen, FileState, FilesSeen, Way},
     },
-    plan::job::{Planned, RunJob},
     script::template::Bindings,
-    suite::{
-        Dialect,
-        lower::expectation::resolve,
-        model::expectation::{Expectation, Wanted},
-    },
+};
+use suite::{
+    Dialect,
+    lower::expectation::resolve,
+    model::expectation::{Expectation, Wanted},
+    plan::job::{Planned, RunJob},
 };
 
 /// A job's files.

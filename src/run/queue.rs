@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use crate::outcome::event::JobIndex;
+use check::outcome::event::JobIndex;
 
 /// The jobs that have not begun, in plan order; jobs of one lane are handed out one at a time.
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! Which assertions may share a server (`--reuse-server`): same target, same client, and nothing that only a
 //! fresh process can show. And what is said of one that was shared.
 
-use crate::{
+use mcp::{
     observation::disruption::{Disruption, DisruptionKind},
-    plan::{job::Planned, target_key::TargetKey},
     script::subject::Needs,
 };
+use suite::plan::{job::Planned, target_key::TargetKey};
 
 /// The key of the server a job may share; `None` when it needs one of its own.
 pub(super) fn key(planned: &Planned) -> Option<TargetKey> {

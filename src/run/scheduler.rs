@@ -17,17 +17,15 @@ use super::{
     job::{self, Shared},
     queue::{Ordered, Queue},
 };
-use crate::{
-    isolate::sweep,
-    observation::disruption::{Disruption, DisruptionKind, Phase},
-    outcome::{
-        NOT_RUN, Outcome, Status,
-        event::{Event, JobIndex},
-    },
-    plan::{
-        Plan,
-        job::{Job, Work},
-    },
+use check::outcome::{
+    NOT_RUN, Outcome, Status,
+    event::{Event, JobIndex},
+};
+use host::sweep;
+use mcp::observation::disruption::{Disruption, DisruptionKind, Phase};
+use suite::plan::{
+    Plan,
+    job::{Job, Work},
 };
 
 /// Runs a plan. Events come in the order things happen, outcomes in plan order.

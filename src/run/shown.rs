@@ -1,18 +1,18 @@
 //! The call that a failure is about, for the reports: the subject's, or a step's.
 
-use crate::{
+use check::outcome::CallShown;
+use mcp::{
     observation::{
         Observation, StepPart, StepSeen,
         answer::{Answer, Body, Reply},
         disruption::{Disruption, Phase},
     },
-    outcome::CallShown,
-    plan::job::RunJob,
     script::{
         subject::{PromptsCall, ResourcesAction, Subject},
         template::Template,
     },
 };
+use suite::plan::job::RunJob;
 
 /// The call that an outcome is about: of the step that could not be observed, else of the subject. One that was not
 /// answered is not shown, and no other one in its place.
@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     use super::text_of;
-    use crate::observation::answer::Reply;
+    use mcp::observation::answer::Reply;
 
     #[test]
     fn a_result_without_text_says_what_it_has() {

@@ -3,19 +3,19 @@
 use std::{io::Read, path::Path};
 
 use super::{attempt::Attempted, job::Shared};
-use crate::{
-    isolate::regular,
+use host::regular;
+use mcp::{
     observation::{
         TraceCall,
         disruption::{Disruption, DisruptionKind, Phase},
     },
-    plan::job::RunJob,
     script::{
         subject::TraceSource,
         template::{Bindings, Template, UnknownNames, ValueTemplate},
     },
     session::trajectory,
 };
+use suite::plan::job::RunJob;
 
 /// The longest log that is read, in bytes.
 const LONGEST_LOG: u64 = 256 * 1024 * 1024;

@@ -5,20 +5,18 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    outcome::Status,
-    report::{
-        End, RunReport,
-        compare::{Change, Class, Comparison},
-        engine_time::EngineTime,
-        failure::{self, Detail},
-        surface::{Surface, Weight},
-        tally::{Reliability, Tally},
-        verdict::Judgement,
-    },
-    terminal::theme::{Paint, Theme},
-    words::text::count,
+use crate::terminal::theme::{Paint, Theme};
+use check::outcome::Status;
+use report::{
+    End, RunReport,
+    compare::{Change, Class, Comparison},
+    engine_time::EngineTime,
+    failure::{self, Detail},
+    surface::{Surface, Weight},
+    tally::{Reliability, Tally},
+    verdict::Judgement,
 };
+use text::count;
 
 /// Entries shown of a list that could be long.
 const MOST_LISTED: usize = 10;
@@ -304,19 +302,17 @@ mod tests {
     use std::time::Duration;
 
     use super::{seconds, totals, write};
-    use crate::{
-        observation::{container::ContainerSeen, process::StderrTail},
-        outcome::{EarlierAttempt, Status},
-        report::{
-            End, RunReport,
-            baseline::Baseline,
-            compare::{Scope, compare},
-            failure::Detail,
-            tests::sample::{outcome, outcomes, report, sample},
-        },
-        terminal::theme::Theme,
-        words::diagnostic::Colour,
+    use crate::terminal::theme::Theme;
+    use check::outcome::{EarlierAttempt, Status};
+    use mcp::observation::{container::ContainerSeen, process::StderrTail};
+    use report::{
+        End, RunReport,
+        baseline::Baseline,
+        compare::{Scope, compare},
+        failure::Detail,
+        sample::{outcome, outcomes, report, sample},
     };
+    use text::diagnostic::Colour;
 
     fn written(report: &RunReport, colour: Colour) -> String {
         let mut out = Vec::new();

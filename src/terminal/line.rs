@@ -2,12 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
-    outcome::Status,
-    report::{cleaner::one_line, record::Record},
-    terminal::theme::{Paint, Theme},
-    words::text::head,
-};
+use crate::terminal::theme::{Paint, Theme};
+use check::outcome::Status;
+use report::{cleaner::one_line, record::Record};
+use text::head;
 
 /// Columns of the name.
 const NAME_COLUMNS: usize = 60;
@@ -84,7 +82,9 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::{Room, result};
-    use crate::{report::tests::sample::sample, terminal::theme::Theme, words::diagnostic::Colour};
+    use crate::terminal::theme::Theme;
+    use report::sample::sample;
+    use text::diagnostic::Colour;
 
     const UNBOUNDED: Room = Room {
         trials: 1,

@@ -2,7 +2,9 @@
 
 use anstyle::{AnsiColor, Style};
 
-use crate::{outcome::Status, report::failure::Tone, words::diagnostic::Colour};
+use check::outcome::Status;
+use report::failure::Tone;
+use text::diagnostic::Colour;
 
 /// What a piece of text is, for its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What the runner of a GitHub workflow makes of our output: everything is shown, and nothing of a suite or a server
 //! is obeyed.
 
-#[path = "../../src/words/workflow/tests/runner.rs"]
-pub(crate) mod runner;
+pub(crate) use text::workflow::runner;
 
 use self::runner::{Step, read};
 use crate::harness::{Project, Ran};

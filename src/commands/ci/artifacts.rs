@@ -7,17 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    commands::running::input,
-    report::{
-        RunReport,
-        merge::Blob,
-        plan_file::{self, PlanFile},
-        run_json::{self, Unreadable},
-        verdict::{Cause, Verdict},
-    },
-    words::digest::sha256,
+use crate::commands::running::input;
+use report::{
+    RunReport,
+    merge::Blob,
+    plan_file::{self, PlanFile},
+    run_json::{self, Unreadable},
+    verdict::{Cause, Verdict},
 };
+use text::digest::sha256;
 
 /// Entries of the folder and of those in it, at most.
 const MOST_ENTRIES: usize = 4096;
@@ -171,7 +169,7 @@ mod tests {
     use std::{fs, os::unix::fs::symlink};
 
     use super::{MOST_ENTRIES, folder, plan};
-    use crate::report::verdict::Verdict;
+    use report::verdict::Verdict;
 
     #[test]
     fn what_is_no_result_is_named() {

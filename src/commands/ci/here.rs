@@ -18,9 +18,9 @@ use crate::{
         },
     },
     deliver::{bounds::below, facts::Here},
-    report::source::Source,
-    words::{environment::Environment, text::clean},
 };
+use report::source::Source;
+use text::{clean, environment::Environment};
 
 /// The longest event payload that is read, in bytes; GitHub's own limit is 25 MB.
 const LONGEST_EVENT: u64 = 32 * 1024 * 1024;
@@ -184,7 +184,8 @@ mod tests {
     use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
     use super::{read_by, workspace_head};
-    use crate::{commands::running::Interrupts, words::environment::Environment};
+    use crate::commands::running::Interrupts;
+    use text::environment::Environment;
 
     const FIRST: &str = "1111111111111111111111111111111111111111";
     const SECOND: &str = "2222222222222222222222222222222222222222";

@@ -1,9 +1,7 @@
 //! What the runner must show nowhere: told before anything else is, so that not even our own words can show it.
 
-use crate::{
-    commands::running::Screen,
-    words::{environment::Environment, redact::Secrets, text::count, workflow::command::Command},
-};
+use crate::commands::running::Screen;
+use text::{count, environment::Environment, redact::Secrets, workflow::command::Command};
 
 /// What this process itself must not tell.
 pub(super) fn own(environment: &Environment) -> Secrets {

@@ -14,16 +14,16 @@ use crate::{
     cli::ci::{MergeArgs, Store},
     commands::{Context, running::Screen},
     deliver::facts::Here,
-    report::{
-        RunReport,
-        failure::Frames,
-        merge::{self, Blobs, Merged, Needs},
-        source::{Source, workflow_file},
-        verdict::{Cause, Demands, Gate, Judgement, Verdict},
-    },
     terminal::live::Results,
-    words::exit::ExitCode,
 };
+use report::{
+    RunReport,
+    failure::Frames,
+    merge::{self, Blobs, Merged, Needs},
+    source::{Source, workflow_file},
+    verdict::{Cause, Demands, Gate, Judgement, Verdict},
+};
+use text::exit::ExitCode;
 
 /// Reads, proves, judges, tells.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {

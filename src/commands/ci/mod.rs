@@ -38,16 +38,16 @@ use crate::{
         facts::{Here, Wanted, Wishes},
         stream::stream,
     },
-    report::{
-        RunReport,
-        failure::Frames,
-        verdict::{Cause, Gate, Verdict},
-    },
     run::CatalogsWanted,
-    suite::settings::Settings,
     terminal::live::Results,
-    words::{environment::Environment, exit::ExitCode, redact::Secrets, text::clean},
 };
+use report::{
+    RunReport,
+    failure::Frames,
+    verdict::{Cause, Gate, Verdict},
+};
+use suite::settings::Settings;
+use text::{clean, environment::Environment, exit::ExitCode, redact::Secrets};
 
 /// Which of the sinks that the runner offers are wanted.
 #[derive(Debug, Clone, Copy)]

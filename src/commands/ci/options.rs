@@ -14,12 +14,12 @@ use crate::{
         command_file,
         facts::{self, Wanted, Wishes},
     },
-    report::{
-        Format,
-        verdict::{Demands, Gate},
-    },
-    words::environment::Environment,
 };
+use report::{
+    Format,
+    verdict::{Demands, Gate},
+};
+use text::environment::Environment;
 
 /// The result of a shard, when nothing else is said.
 const BLOB: &str = "mcp-assert-blob.json";

@@ -24,20 +24,22 @@ use crate::{
         facts::{Here, Wanted},
         stdout::Stdout,
     },
+    terminal::live::Results,
+};
+use report::{
+    ProblemSeverity, RunReport,
+    plan_file::{PlanFile, PlannedPlace, PlannedShard},
+    recorder::{Keep, Recorder},
+    verdict::{Cause, Verdict},
+};
+use suite::{
+    lower::duration,
     plan::{
         division::{self, Load},
         job::Work,
     },
-    report::{
-        ProblemSeverity, RunReport,
-        plan_file::{PlanFile, PlannedPlace, PlannedShard},
-        recorder::{Keep, Recorder},
-        verdict::{Cause, Verdict},
-    },
-    suite::lower::duration,
-    terminal::live::Results,
-    words::{environment::Environment, exit::ExitCode, text::count},
 };
+use text::{count, environment::Environment, exit::ExitCode};
 
 /// What is expected of an assertion when no other of its suite was ever measured, in microseconds.
 const UNKNOWN_US: u64 = 1_000_000;

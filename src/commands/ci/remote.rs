@@ -13,9 +13,9 @@ use crate::{
             history::{Found, Looked},
         },
     },
-    report::{RunReport, baseline::Baseline, compare::Scope},
-    words::workflow::command::{Annotation, Command, Kind},
 };
+use report::{RunReport, baseline::Baseline, compare::Scope};
+use text::workflow::command::{Annotation, Command, Kind};
 
 /// What is known of the baseline when the verdict is made.
 #[derive(Debug, Default)]

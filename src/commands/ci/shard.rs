@@ -9,15 +9,14 @@ use crate::{
         run::RunArgs,
     },
     commands::running::{Prepared, Refusal},
-    plan::shard::Shard,
-    report::{
-        Tool,
-        plan_file::{PlannedFile, PlannedPlace, suites_digest},
-        run_json::PlanFacts,
-    },
-    suite::discover::Files,
-    words::text::{count, name},
 };
+use report::{
+    Tool,
+    plan_file::{PlannedFile, PlannedPlace, suites_digest},
+    run_json::PlanFacts,
+};
+use suite::{discover::Files, plan::shard::Shard};
+use text::{count, name};
 
 /// Assertions or files that are named.
 const MOST_NAMED: usize = 10;

@@ -11,14 +11,14 @@ use crate::{
         command_file,
         facts::{Facts, Wanted},
     },
-    report::{
-        Format,
-        annotations::annotations,
-        markdown,
-        outputs::{Told, outputs},
-    },
-    words::{environment::Environment, workflow::command::Command},
 };
+use report::{
+    Format,
+    annotations::annotations,
+    markdown,
+    outputs::{Told, outputs},
+};
+use text::{environment::Environment, workflow::command::Command};
 
 /// Marks the lines that deserve a look.
 pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {

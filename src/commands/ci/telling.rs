@@ -14,17 +14,17 @@ use crate::{
         facts::{Facts, Here, Wanted, Wishes},
         github::comment::Commented,
     },
-    report::{
-        End, Format, RunReport,
-        cleaner::Cleaner,
-        compare::Scope,
-        failure::{Detail, Frames},
-        notes_at_most,
-        verdict::{Cause, Demands, Gate, Judgement, Verdict, judge},
-    },
     terminal::closing,
-    words::{exit::ExitCode, redact::Secrets},
 };
+use report::{
+    End, Format, RunReport,
+    cleaner::Cleaner,
+    compare::Scope,
+    failure::{Detail, Frames},
+    notes_at_most,
+    verdict::{Cause, Demands, Gate, Judgement, Verdict, judge},
+};
+use text::{exit::ExitCode, redact::Secrets};
 
 /// What is known when the run is over, whichever way it ended.
 #[derive(Debug)]

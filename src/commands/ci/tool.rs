@@ -8,10 +8,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    report::Tool,
-    words::{digest::hexadecimal, environment::Environment},
-};
+use report::Tool;
+use text::{digest::hexadecimal, environment::Environment};
 
 /// Version and digest of this executable. The digest is absent when the file cannot be read.
 pub(super) fn read(environment: &Environment) -> Tool {

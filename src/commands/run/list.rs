@@ -12,13 +12,15 @@ use crate::{
         places::{files, option},
     },
     deliver::stdout::Stdout,
-    plan::job::{Job, OwnFixture, Planned, Work},
-    report::cleaner::Cleaner,
     run::launch::command_line,
-    script::template::Bindings,
-    suite::model::{container::ImageBase, on_target, server::Target},
-    words::{exit::ExitCode, text::clean, workflow::neutral},
 };
+use mcp::script::template::Bindings;
+use report::cleaner::Cleaner;
+use suite::{
+    model::{container::ImageBase, on_target, server::Target},
+    plan::job::{Job, OwnFixture, Planned, Work},
+};
+use text::{clean, exit::ExitCode, workflow::neutral};
 
 /// Whether a list is wanted and there is one. Of a suite with problems there is, if an empty one: they were told, and are
 /// worse than that nothing is left of it.

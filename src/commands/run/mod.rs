@@ -9,11 +9,9 @@ use super::{
     Context,
     running::{self, Chosen, Prepared, Refusal, Screen},
 };
-use crate::{
-    cli::run::RunArgs,
-    report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE},
-    words::{exit::ExitCode, text::count},
-};
+use crate::cli::run::RunArgs;
+use report::{End, RunReport, compare::Comparison, verdict::WITHOUT_ENGINE};
+use text::{count, exit::ExitCode};
 
 /// Runs suites as the options say.
 pub(super) fn run(args: &RunArgs, context: &Context) -> ExitCode {

@@ -17,15 +17,15 @@ use crate::{
         self, DeliverError, Destination, command_file,
         stream::{Stream, stream},
     },
-    report::{
-        Format, RunReport,
-        baseline::Baseline,
-        compare::Scope,
-        failure::{Detail, Frames},
-    },
     terminal::{closing, live::Results},
-    words::{exit::ExitCode, text::nearest},
 };
+use report::{
+    Format, RunReport,
+    baseline::Baseline,
+    compare::Scope,
+    failure::{Detail, Frames},
+};
+use text::{exit::ExitCode, nearest};
 
 /// The option that names the next baseline.
 pub(super) const SAVE_BASELINE: &str = "--save-baseline";
@@ -292,7 +292,8 @@ fn report(text: &str) -> Result<(Format, &Path), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{report::Format, suite::settings::REPORTS};
+    use report::Format;
+    use suite::settings::REPORTS;
 
     #[test]
     fn the_settings_know_the_formats() {

@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use super::{Interrupts, Refusal, input};
-use crate::{
-    deliver::{self, DeliverError, Destination, clash, stdout::Stdout},
-    report::{RunReport, baseline::Baseline, compare::Scope},
-};
+use crate::deliver::{self, DeliverError, Destination, clash, stdout::Stdout};
+use report::{RunReport, baseline::Baseline, compare::Scope};
 
 /// Reads the baseline with the words for what it is. A file that `option` writes too may be new; paths are from `base` on.
 pub(in crate::commands) fn read(

@@ -4,19 +4,16 @@
 use std::sync::Arc;
 
 use super::Refusal;
-use crate::{
-    cli::run::RunArgs,
-    commands::Context,
-    isolate::container::{
-        Containers,
-        engine::{Asker, Engine, EngineError, EngineKind, Location, Wanted},
-        image::{Images, Rebuild},
-        labels::RunName,
-        reap::{self, Whose},
-    },
-    report::EngineRecord,
-    words::{environment::Environment, exit::ExitCode, text::clean},
+use crate::{cli::run::RunArgs, commands::Context};
+use host::container::{
+    Containers,
+    engine::{Asker, Engine, EngineError, EngineKind, Location, Wanted},
+    image::{Images, Rebuild},
+    labels::RunName,
+    reap::{self, Whose},
 };
+use report::EngineRecord;
+use text::{clean, environment::Environment, exit::ExitCode};
 
 /// What the run's label is called in the state of a step, from where it comes back as `STATE_run`.
 pub(in crate::commands) const STATE: &str = "run";

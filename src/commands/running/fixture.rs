@@ -3,17 +3,19 @@
 use std::{path::Path, sync::Arc};
 
 use super::{Chosen, Refusal};
-use crate::{
-    cli::run::RunArgs,
-    isolate::fixture::{Fixture, Side},
+use crate::cli::run::RunArgs;
+use host::fixture::{Fixture, Side};
+use mcp::script::{subject::Needs, template::Template};
+use suite::{
+    Dialect,
+    lower::FixtureFrom,
     plan::{
         Plan,
         job::{Job, Work},
     },
-    script::{subject::Needs, template::Template},
-    suite::{Dialect, lower::FixtureFrom, settings::Settings},
-    words::exit::ExitCode,
+    settings::Settings,
 };
+use text::exit::ExitCode;
 
 /// Whether a fixture beside the settings' is possible. Nothing needs one to be listed.
 pub(super) fn fixture_from(args: &RunArgs, chosen: &Chosen) -> FixtureFrom {

@@ -13,11 +13,9 @@ use std::{
 use tokio::{io::AsyncReadExt, net::unix::pipe, time::timeout};
 
 use super::{Interrupts, Refusal, unless_interrupted};
-use crate::{
-    deliver::{DeliverError, stream::stream},
-    isolate::regular,
-    words::exit::ExitCode,
-};
+use crate::deliver::{DeliverError, stream::stream};
+use host::regular;
+use text::exit::ExitCode;
 
 /// The longest baseline that is read, in bytes.
 const LONGEST: u64 = 1 << 30;

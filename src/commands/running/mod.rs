@@ -32,21 +32,20 @@ use super::{Context, runtime};
 use crate::{
     cli::run::RunArgs,
     deliver::stdout::Stdout,
-    isolate,
-    outcome::event::{Event, News},
-    plan::Plan,
-    report::{
-        End, Machine, RunReport, Tool,
-        recorder::{Keep, Recorder},
-        run_json::PlanFacts,
-    },
     run::{self, Narration, RunEnd, RunOptions},
     terminal::live::Live,
-    words::{
-        exit::ExitCode,
-        text::{clean, count},
-        workflow::command::{Annotation, Command, Kind},
-    },
+};
+use check::outcome::event::{Event, News};
+use report::{
+    End, Machine, RunReport, Tool,
+    recorder::{Keep, Recorder},
+    run_json::PlanFacts,
+};
+use suite::plan::Plan;
+use text::{
+    clean, count,
+    exit::ExitCode,
+    workflow::command::{Annotation, Command, Kind},
 };
 
 /// How many things that are left at the engine are named.
@@ -89,7 +88,7 @@ pub(super) fn execute(
     });
     let unhindered = context.streams.unhindered();
     let ran = unless_panicked((&runtime, &context), async {
-        isolate::sweep::before_run().await;
+        host::sweep::before_run().await;
         if needs_engine {
             let interrupt = interrupts.token();
             tokio::select! {
@@ -168,7 +167,7 @@ async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
         match looked {
             Looked::AtItsEnd => {}
             Looked::NotYet => {
-                isolate::sweep::after_run().await;
+                host::sweep::after_run().await;
             }
         }
     };

@@ -14,7 +14,22 @@ use crate::{
         run::RunArgs,
     },
     commands::Context,
-    isolate::{container::labels::RunName, fixture::Fixture},
+    run::{
+        AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
+        launch::{add_secret, add_secrets},
+    },
+};
+use host::{container::labels::RunName, fixture::Fixture};
+use mcp::script::template::{self, Bindings};
+use suite::{
+    Dialect,
+    discover::{self, Contents, Files, LoadOptions, Loaded},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, duration},
+    model::{
+        Entry, Suite,
+        container::{ImageBase, Prepare},
+        server::Target,
+    },
     plan::{
         Plan, PlanOptions, ServerOverride,
         filter::Filter,
@@ -22,28 +37,14 @@ use crate::{
         place::{Isolation, Places},
         shard::{Part, Shard},
     },
-    run::{
-        AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
-        launch::{add_secret, add_secrets},
-    },
-    script::template::{self, Bindings},
-    suite::{
-        Dialect,
-        discover::{self, Contents, Files, LoadOptions, Loaded},
-        lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, duration},
-        model::{
-            Entry, Suite,
-            container::{ImageBase, Prepare},
-            server::Target,
-        },
-        settings::{NamedTarget, Settings},
-    },
-    words::{
-        diagnostic::{Diagnostic, Severity},
-        environment::Environment,
-        redact::Secrets,
-        text::{count, nearest},
-    },
+    settings::{NamedTarget, Settings},
+};
+use text::{
+    count,
+    diagnostic::{Diagnostic, Severity},
+    environment::Environment,
+    nearest,
+    redact::Secrets,
 };
 
 /// Everything that is known before the run.
@@ -219,7 +220,7 @@ pub(in crate::commands) fn prepare(
         other_targets,
         environment: &environment,
     };
-    let plan = crate::plan::plan(&loaded.suite, &options).map_err(|error| {
+    let plan = suite::plan::plan(&loaded.suite, &options).map_err(|error| {
         usage(&error)
             .with_help("ask for fewer trials or targets, or for a part: `--filter`, `--shard`")
     })?;

@@ -13,10 +13,10 @@ use crate::{
         clash::{self, Named},
         command_file,
     },
-    report::Format,
-    suite::discover::Files,
-    words::environment::Environment,
 };
+use report::Format;
+use suite::discover::Files;
+use text::environment::Environment;
 
 /// What a run reads and writes.
 #[derive(Debug, Default)]

@@ -1,12 +1,10 @@
 //! Why a run was not made, in one diagnostic.
 
-use crate::{
-    commands::Context,
-    words::{
-        diagnostic::{Diagnostic, Severity},
-        exit::ExitCode,
-        source::Origin,
-    },
+use crate::commands::Context;
+use text::{
+    diagnostic::{Diagnostic, Severity},
+    exit::ExitCode,
+    source::Origin,
 };
 
 /// A run that ends before any assertion, or whose reports cannot be written.

@@ -14,8 +14,8 @@ use crate::{
         live::{Live, LiveOptions, Paper, Progress, Results},
         theme::Theme,
     },
-    words::{diagnostic::Diagnostic, text::clean, workflow::command::Command},
 };
+use text::{clean, diagnostic::Diagnostic, workflow::command::Command};
 
 impl Paper for Streams {
     fn draw(&self, bytes: &[u8]) -> io::Result<()> {

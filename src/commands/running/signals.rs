@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     commands::runtime,
     deliver::{standard::Streams, workflow_log::WorkflowLog},
-    isolate::{self, container::Containers, process::dispositions},
-    words::exit::ExitCode,
 };
+use host::{container::Containers, process::dispositions};
+use text::exit::ExitCode;
 
 /// How long what is left may take to be removed when somebody does not want to wait.
 const LAST_WORD: Duration = Duration::from_millis(1200);
@@ -229,7 +229,7 @@ impl Heard {
                 containers.close().await;
             }
         };
-        let rest = async { tokio::join!(isolate::sweep::after_run(), containers) };
+        let rest = async { tokio::join!(host::sweep::after_run(), containers) };
         let _ = timeout(LAST_WORD, rest).await;
         if let Some(log) = self.log.clone() {
             let (tell, closed) = oneshot::channel::<()>();

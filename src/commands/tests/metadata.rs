@@ -3,10 +3,8 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use crate::{
-    cli::inputs::{Input, Mode, Shape, inputs},
-    report::outputs,
-};
+use crate::cli::inputs::{Input, Mode, Shape, inputs};
+use report::outputs;
 
 /// What each output holds.
 const OUTPUTS: [(&str, &str); 20] = [

@@ -7,10 +7,7 @@ use http::{HeaderMap, StatusCode, Uri, header::LOCATION};
 use serde_json::Value;
 
 use super::failure::Failure;
-use crate::words::{
-    redact::Secrets,
-    text::{clean, head},
-};
+use text::{clean, head, redact::Secrets};
 
 /// Characters of a message that are looked through for what must not be shown, and how many are shown.
 const LOOKED_THROUGH: usize = 10_000;
@@ -238,7 +235,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Answer, Asked, Meaning, at_the_same_place};
-    use crate::words::redact::Secrets;
+    use text::redact::Secrets;
 
     const TOKEN: &str = "ghs_T0kenT0kenT0ken1234";
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{client::Client, failure::Failure, names::Repository};
-use crate::words::address::encoded;
+use text::address::encoded;
 
 /// How often a commit is tried.
 const TRIES: u32 = 5;

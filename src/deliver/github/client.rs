@@ -24,7 +24,8 @@ use super::{
     patience::Patience,
     proxy::Proxy,
 };
-use crate::{deliver::facts::Here, tls, words::redact::Secrets};
+use crate::{deliver::facts::Here, tls};
+use text::redact::Secrets;
 
 /// How long making a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);

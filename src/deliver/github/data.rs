@@ -12,15 +12,13 @@ use super::{
     names::{file_name, is_revision},
     writers::{Overtaken, Writer, Writers},
 };
-use crate::{
-    deliver::facts::{Facts, Here, Wanted},
-    report::{
-        badge,
-        baseline::Baseline,
-        baselines::{self, Ages},
-        compare::Scope,
-        timings::Timings,
-    },
+use crate::deliver::facts::{Facts, Here, Wanted};
+use report::{
+    badge,
+    baseline::Baseline,
+    baselines::{self, Ages},
+    compare::Scope,
+    timings::Timings,
 };
 
 /// The list of the baselines' ages.

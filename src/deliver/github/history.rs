@@ -12,11 +12,9 @@ use super::{
     failure::Failure,
     names::{Repository, file_name, is_revision},
 };
-use crate::{
-    deliver::facts::Here,
-    report::{baseline::Baseline, baselines},
-    words::address::encoded,
-};
+use crate::deliver::facts::Here;
+use report::{baseline::Baseline, baselines};
+use text::address::encoded;
 
 /// Ancestors that are looked at.
 const MOST_ANCESTORS: usize = 50;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::report::verdict::Verdict;
+use report::verdict::Verdict;
 
 /// What is before the verdict in the first line after the marker.
 const HEADLINE: &str = "### mcp-assert: ";

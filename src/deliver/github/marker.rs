@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{legs, names::is_revision};
-use crate::words::digest::sha256;
+use text::digest::sha256;
 
 /// What it begins with.
 const BEGINNING: &str = "<!-- mcp-assert v1 ";

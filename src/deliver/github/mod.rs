@@ -29,18 +29,16 @@ use self::{
     pull_request::PullRequest,
 };
 pub(crate) use self::{failure::Failure, writers::Overtaken};
-use crate::{
-    deliver::facts::{CommentWhen, Facts, Here},
-    report::{
-        RunReport,
-        baseline::Baseline,
-        comment::{COMMENT_BYTES, Surroundings, within},
-        source::workflow_file,
-        timings::Timings,
-        verdict::Verdict,
-    },
-    words::{address::encoded, text::head},
+use crate::deliver::facts::{CommentWhen, Facts, Here};
+use report::{
+    RunReport,
+    baseline::Baseline,
+    comment::{COMMENT_BYTES, Surroundings, within},
+    source::workflow_file,
+    timings::Timings,
+    verdict::Verdict,
 };
+use text::{address::encoded, head};
 
 /// The repository that this process runs for, with the right to ask.
 #[derive(Debug)]

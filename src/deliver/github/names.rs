@@ -1,6 +1,6 @@
 //! Names as GitHub's addresses and our data branch write them: the repository, paths, suites.
 
-use crate::words::digest::sha256;
+use text::digest::sha256;
 
 /// Digits of a hash that tell two names apart.
 const DIGITS: usize = 8;

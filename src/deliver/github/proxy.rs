@@ -8,7 +8,7 @@ use hyper_util::client::{
 };
 
 use super::failure::Failure;
-use crate::words::environment::Environment;
+use text::environment::Environment;
 
 /// A proxy that connections go through.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ fn variable<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::Proxy;
-    use crate::words::environment::Environment;
+    use text::environment::Environment;
 
     fn of(variables: &[(&str, &str)], address: &str) -> Result<Option<String>, String> {
         let environment = Environment {

@@ -9,7 +9,8 @@ use super::{
     failure::Failure,
     names::{Repository, is_revision},
 };
-use crate::{deliver::facts::Here, words::address::encoded};
+use crate::deliver::facts::Here;
+use text::address::encoded;
 
 /// A pull request with the revision that it proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Map, Value, json};
 
-use crate::report::verdict::Verdict;
+use report::verdict::Verdict;
 
 /// The run that wrote each badge, by the suite as a file name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl Writers {
 #[cfg(test)]
 mod tests {
     use super::{By, Overtaken, Writer, Writers};
-    use crate::report::verdict::Verdict;
+    use report::verdict::Verdict;
 
     const fn writer(run: u64, attempt: u64, verdict: Verdict) -> Writer {
         Writer {

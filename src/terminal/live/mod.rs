@@ -13,16 +13,14 @@ use std::{
 };
 
 use self::bars::Bars;
-use crate::{
-    observation::disruption::Phase,
-    outcome::{
-        Status,
-        event::{Event, JobIndex},
-    },
-    report::{cleaner::Cleaner, record::Record},
-    terminal::{line, theme::Theme},
-    words::text::head,
+use crate::terminal::{line, theme::Theme};
+use check::outcome::{
+    Status,
+    event::{Event, JobIndex},
 };
+use mcp::observation::disruption::Phase;
+use report::{cleaner::Cleaner, record::Record};
+use text::head;
 
 /// How often the bars are drawn at most.
 const REDRAW: Duration = Duration::from_millis(100);
@@ -284,17 +282,15 @@ mod tests {
     use std::{io, sync::Arc, time::Instant};
 
     use super::{Live, LiveOptions, Paper, Progress, Results, lines};
-    use crate::{
-        observation::disruption::Phase,
-        outcome::event::Event,
-        report::{
-            RunReport,
-            recorder::{Keep, Recorder},
-            tests::sample::{outcome, outcomes},
-        },
-        terminal::theme::Theme,
-        words::{diagnostic::Colour, redact::Secrets},
+    use crate::terminal::theme::Theme;
+    use check::outcome::event::Event;
+    use mcp::observation::disruption::Phase;
+    use report::{
+        RunReport,
+        recorder::{Keep, Recorder},
+        sample::{outcome, outcomes},
     };
+    use text::{diagnostic::Colour, redact::Secrets};
 
     #[derive(Debug)]
     struct Blank;

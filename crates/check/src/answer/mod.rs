@@ -1,0 +1,329 @@
+//! `not_error`, `is_error`, `error`: what kind of answer came. A tool error is a result with `isError`; a
+//! JSON-RPC error is neither a result nor a tool error.
+
+mod frames;
+
+use crate::{
+    ask::Ask,
+    json::{self, Extent},
+    outcome::verdict::{Mismatch, Verdict},
+    pattern, phrase,
+    traits::{Says, Traits},
+    view,
+};
+use mcp::{
+    observation::{
+        Observation,
+        answer::{Body, Reply},
+    },
+    protocol::message::RpcError,
+};
+use suite::{
+    model::expectation::{AnswerWanted, ErrorWanted, TextRule},
+    written::Part,
+};
+
+pub(super) fn check(wanted: &AnswerWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        AnswerWanted::NotError(flag) => kind("not_error", success(*flag), seen),
+        AnswerWanted::IsError(flag) => kind("is_error", success(!*flag), seen),
+        AnswerWanted::Error(wanted) => error(wanted, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &AnswerWanted) -> Ask {
+    match wanted {
+        AnswerWanted::NotError(flag) => ask_kind("not_error", success(*flag)),
+        AnswerWanted::IsError(flag) => ask_kind("is_error", success(!*flag)),
+        AnswerWanted::Error(wanted) => ask_error(wanted),
+    }
+}
+
+pub(super) fn traits(wanted: &AnswerWanted) -> Traits<'_> {
+    match wanted {
+        AnswerWanted::NotError(flag) => Traits {
+            holds_of_silence: *flag,
+            ..Traits::PLAIN
+        },
+        AnswerWanted::IsError(flag) => Traits {
+            holds_of_silence: !*flag,
+            ..Traits::PLAIN
+        },
+        AnswerWanted::Error(wanted) => Traits {
+            says: if names(wanted) {
+                Says::Error
+            } else {
+                Says::Other
+            },
+            ..Traits::PLAIN
+        },
+    }
+}
+
+/// Whether it is said which error is meant.
+fn names(wanted: &ErrorWanted) -> bool {
+    let ErrorWanted {
+        code,
+        message,
+        data,
+    } = wanted;
+    let is_worded = message.as_ref().is_some_and(|rule| match rule {
+        TextRule::Literal(text) => !text.is_empty(),
+        TextRule::Pattern(one) => !pattern::is_open(one),
+    });
+    code.is_some() || is_worded || data.is_some()
+}
+
+/// The verdict of `not` on an answer that nothing is wanted of.
+pub(super) fn unspoken(ask: &Ask, wanted: &AnswerWanted, seen: &Observation) -> Option<Verdict> {
+    let reply = view::reply(seen).ok();
+    let of_frames = reply.and_then(|reply| frames::beside_the_point(ask, wanted, reply));
+    if let Some(mismatch) = of_frames {
+        return Some(Verdict::Missed(vec![mismatch]));
+    }
+    match wanted {
+        AnswerWanted::NotError(_) | AnswerWanted::IsError(_) => view::refusal(ask, seen),
+        AnswerWanted::Error(_) => None,
+    }
+}
+
+/// Whether just any tool error is wanted.
+pub(super) fn wants_tool_error(wanted: &AnswerWanted) -> bool {
+    match wanted {
+        AnswerWanted::NotError(flag) => !flag,
+        AnswerWanted::IsError(flag) => *flag,
+        AnswerWanted::Error(_) => false,
+    }
+}
+
+/// The kind of result that `not_error` with this flag wants.
+fn success(flag: bool) -> Kind {
+    if flag { Kind::Success } else { Kind::ToolError }
+}
+
+/// Which kind of result is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// One that is no tool error.
+    Success,
+    /// A tool error.
+    ToolError,
+}
+
+/// `not_error` and `is_error`
+fn ask_kind(key: &'static str, wanted: Kind) -> Ask {
+    Ask::new(
+        key,
+        match wanted {
+            Kind::Success => "a result that is no tool error",
+            Kind::ToolError => "a tool error (a result with `isError: true`)",
+        },
+    )
+}
+
+/// `not_error`, `is_error`: the answer is a result of this kind.
+fn kind(key: &'static str, wanted: Kind, seen: &Observation) -> Verdict {
+    let ask = ask_kind(key, wanted);
+    view::with_reply(seen, &ask, |reply| {
+        if let Some(frames) = &reply.frames {
+            return frames::kind(&ask, wanted, reply, frames);
+        }
+        of_kind(&ask, wanted, reply)
+    })
+}
+
+fn of_kind(ask: &Ask, wanted: Kind, reply: &Reply) -> Vec<Mismatch> {
+    match (wanted, reply.is_error) {
+        (Kind::Success, false) | (Kind::ToolError, true) => Vec::new(),
+        (Kind::Success, true) => vec![tool_error(ask, reply)],
+        (Kind::ToolError, false) => vec![Mismatch {
+            actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+            ..ask.miss("the call succeeded")
+        }],
+    }
+}
+
+/// The mismatch when the tool answered with an error.
+fn tool_error(ask: &Ask, reply: &Reply) -> Mismatch {
+    let summary = if reply.text.is_empty() {
+        "the tool answered with an error without any text".to_owned()
+    } else {
+        format!(
+            "the tool answered with the error {}",
+            phrase::quoted(&reply.text)
+        )
+    };
+    Mismatch {
+        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+        ..ask.miss(summary)
+    }
+}
+
+/// `error`
+fn ask_error(wanted: &ErrorWanted) -> Ask {
+    let code = wanted.code.map(|code| format!("with the code {code}"));
+    let message = wanted.message.as_ref().map(message_clause);
+    let data = wanted
+        .data
+        .as_ref()
+        .map(|data| format!("with the data {}", phrase::value(data)));
+    let parts: Vec<String> = [code, message, data].into_iter().flatten().collect();
+    Ask::new(
+        "error",
+        if parts.is_empty() {
+            "a JSON-RPC error".to_owned()
+        } else {
+            format!("a JSON-RPC error {}", phrase::joined(&parts, "and"))
+        },
+    )
+}
+
+fn message_clause(wanted: &TextRule) -> String {
+    match wanted {
+        TextRule::Literal(text) => {
+            format!("with a message that contains {}", phrase::quoted(text))
+        }
+        TextRule::Pattern(pattern) => format!(
+            "with a message that matches {}",
+            phrase::quoted(pattern.written())
+        ),
+    }
+}
+
+/// `error`: the answer is this JSON-RPC error.
+fn error(wanted: &ErrorWanted, seen: &Observation) -> Verdict {
+    let ask = ask_error(wanted);
+    let answer = match view::answer(seen) {
+        Ok(answer) => answer,
+        Err(none) => return none.verdict(&ask),
+    };
+    match &answer.body {
+        Body::ProtocolError(error) => Verdict::from_mismatches(unlike(wanted, error)),
+        Body::Result(
+            reply @ Reply {
+                frames: Some(frames),
+                ..
+            },
+        ) => Verdict::from_mismatches(frames::error(&ask, wanted, reply, frames)),
+        Body::Result(reply) if reply.is_error => Verdict::Missed(vec![Mismatch {
+            hint: Some(
+                "a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it"
+                    .to_owned(),
+            ),
+            ..tool_error(&ask, reply)
+        }]),
+        Body::Result(reply) => Verdict::Missed(vec![Mismatch {
+            actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+            ..ask.miss("the call succeeded")
+        }]),
+    }
+}
+
+/// What is not as wanted about a JSON-RPC error.
+fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
+    let only = |part: ErrorWanted| ask_error(&part);
+    let raw = Some(phrase::laid_out(&error.raw));
+    let mut mismatches = Vec::new();
+    if let Some(code) = wanted.code.filter(|code| error.code != Some(*code)) {
+        let ask = only(ErrorWanted {
+            code: Some(code),
+            ..ErrorWanted::default()
+        });
+        mismatches.push(Mismatch {
+            part: vec![Part::Member("code")],
+            path: Some("error.code".to_owned()),
+            actual: raw.clone(),
+            hint: meaning(code, error.code),
+            ..ask.miss(format!("the error is {}", view::named(error)))
+        });
+    }
+    if let Some(rule) = wanted
+        .message
+        .as_ref()
+        .filter(|rule| !found(rule, &error.message))
+    {
+        let ask = only(ErrorWanted {
+            message: Some(rule.clone()),
+            ..ErrorWanted::default()
+        });
+        mismatches.push(Mismatch {
+            part: vec![Part::Member("message")],
+            path: Some("error.message".to_owned()),
+            actual: raw.clone(),
+            hint: other_case(rule, &error.message),
+            ..ask.miss(if error.message.is_empty() {
+                "the error has no message".to_owned()
+            } else {
+                format!("the message is {}", phrase::quoted(&error.message))
+            })
+        });
+    }
+    if let Some(data) = &wanted.data {
+        let ask = only(ErrorWanted {
+            data: Some(data.clone()),
+            ..ErrorWanted::default()
+        });
+        let found = unlike_data(&ask, data, error);
+        mismatches.extend(found.map(|it| it.within(Part::Member("data"))));
+    }
+    mismatches
+}
+
+fn unlike_data(ask: &Ask, wanted: &serde_json::Value, error: &RpcError) -> Option<Mismatch> {
+    let Some(data) = &error.data else {
+        return Some(Mismatch {
+            path: Some("error.data".to_owned()),
+            actual: Some(phrase::laid_out(&error.raw)),
+            ..ask.miss("the error has no data")
+        });
+    };
+    let difference = json::difference(wanted, data, Extent::Part)?;
+    Some(Mismatch {
+        path: Some(format!("error.data{}", difference.path)),
+        actual: Some(phrase::laid_out(&error.raw)),
+        hint: (!difference.path.is_empty()).then(|| difference.sentence()),
+        ..ask.miss(phrase::found(data))
+    })
+}
+
+fn found(rule: &TextRule, message: &str) -> bool {
+    match rule {
+        TextRule::Literal(text) => message.contains(text.as_str()),
+        TextRule::Pattern(pattern) => pattern.is_match(message),
+    }
+}
+
+fn other_case(rule: &TextRule, message: &str) -> Option<String> {
+    let holds = match rule {
+        TextRule::Literal(text) => message.to_lowercase().contains(&text.to_lowercase()),
+        TextRule::Pattern(pattern) => pattern
+            .with_flag('i')
+            .is_some_and(|pattern| pattern.is_match(message)),
+    };
+    holds.then(|| "the message has it in another case".to_owned())
+}
+
+/// What the two codes mean, where the specifications say.
+fn meaning(wanted: i64, seen: Option<i64>) -> Option<String> {
+    let named = |code: i64| Some(format!("{code} is `{}`", code_name(code)?));
+    let both = [named(wanted), seen.and_then(named)];
+    let known: Vec<String> = both.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// The names of the error codes of JSON-RPC and MCP.
+fn code_name(code: i64) -> Option<&'static str> {
+    Some(match code {
+        -32700 => "parse error",
+        -32600 => "invalid request",
+        -32601 => "method not found",
+        -32602 => "invalid params",
+        -32603 => "internal error",
+        -32002 => "resource not found",
+        -32042 => "URL elicitation required",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,547 @@
+//! `file_contains`, `file_not_contains`, `file_equals`, `file_exists`, `file_not_exists`, `file_unchanged`,
+//! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
+
+mod unchanged;
+mod unspoken;
+
+use sha2::{Digest, Sha256};
+
+pub(super) use self::unspoken::unspoken;
+use crate::{
+    ask::{self, Ask},
+    outcome::verdict::{Mismatch, Verdict},
+    phrase,
+    text::{near, whole_or_around},
+    traits::{Traits, every},
+};
+use mcp::observation::{
+    Observation,
+    files::{Alteration, Change, FileSeen, FileState, PathKind, Unseen},
+};
+use suite::{
+    model::expectation::{Expectation, FileTexts, FilesWanted, PathPattern},
+    written::Part,
+};
+use text::count;
+
+/// Bytes of a content that is told in the sentence.
+const TOLD: usize = 80;
+
+/// What editors put at the beginning of a file, and show nowhere.
+const MARK: char = '\u{feff}';
+
+pub(super) fn check(wanted: &FilesWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        FilesWanted::Contain(files) => texts(Texts::Contained, files, seen),
+        FilesWanted::NotContain(files) => texts(Texts::NotContained, files, seen),
+        FilesWanted::Equal(files) => texts(Texts::Equal, files, seen),
+        FilesWanted::Exist(named) => paths(Paths::There, named, seen),
+        FilesWanted::NotExist(named) => paths(Paths::Absent, named, seen),
+        FilesWanted::Unchanged(named) => paths(Paths::Unchanged, named, seen),
+        FilesWanted::OnlyChanged(patterns) => only_changed(patterns, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &FilesWanted) -> Ask {
+    match wanted {
+        FilesWanted::Contain(files) => ask_texts(Texts::Contained, files),
+        FilesWanted::NotContain(files) => ask_texts(Texts::NotContained, files),
+        FilesWanted::Equal(files) => ask_texts(Texts::Equal, files),
+        FilesWanted::Exist(named) => ask_paths(Paths::There, named),
+        FilesWanted::NotExist(named) => ask_paths(Paths::Absent, named),
+        FilesWanted::Unchanged(named) => ask_paths(Paths::Unchanged, named),
+        FilesWanted::OnlyChanged(patterns) => ask_only_changed(patterns),
+    }
+}
+
+pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
+    let unfailable = match wanted {
+        FilesWanted::Exist(named) => {
+            let is_root = |path: &String| matches!(path.trim_end_matches('/'), "" | ".");
+            every("file_exists", named, is_root, "the folder of all files")
+        }
+        FilesWanted::OnlyChanged(patterns) => {
+            let is_all =
+                |one: &&PathPattern| matches!(one.written.as_str(), "**" | "**/*" | "**/**");
+            let open = patterns.iter().find(is_all);
+            open.map(|one| format!("`only_changed` lets every path change: `{}`", one.written))
+        }
+        FilesWanted::Contain(_)
+        | FilesWanted::NotContain(_)
+        | FilesWanted::Equal(_)
+        | FilesWanted::NotExist(_)
+        | FilesWanted::Unchanged(_) => None,
+    };
+    Traits {
+        unfailable,
+        ..Traits::PLAIN
+    }
+}
+
+/// How much of a file is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Read {
+    /// What it holds.
+    Content,
+    /// Whether it is the same.
+    Digest,
+}
+
+/// The paths that must be looked at, before the server starts and after the call.
+pub fn read<'w>(wanted: &'w Expectation, name: &mut impl FnMut(&'w str, Read)) {
+    match wanted {
+        Expectation::Files(
+            FilesWanted::Contain(files)
+            | FilesWanted::NotContain(files)
+            | FilesWanted::Equal(files),
+        ) => files
+            .iter()
+            .for_each(|file| name(&file.path, Read::Content)),
+        Expectation::Files(FilesWanted::Exist(named) | FilesWanted::NotExist(named)) => {
+            named.iter().for_each(|path| name(path, Read::Content));
+        }
+        Expectation::Files(FilesWanted::Unchanged(named)) => {
+            named.iter().for_each(|path| name(path, Read::Digest));
+        }
+        Expectation::Not(inner) => inner.iter().for_each(|(_, one)| read(one, name)),
+        Expectation::Files(FilesWanted::OnlyChanged(_))
+        | Expectation::Answer(_)
+        | Expectation::Text(_)
+        | Expectation::Json(_)
+        | Expectation::Content(_)
+        | Expectation::Traffic(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_) => {}
+    }
+}
+
+/// What is wanted of the texts of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Texts {
+    /// `file_contains`
+    Contained,
+    /// `file_not_contains`
+    NotContained,
+    /// `file_equals`
+    Equal,
+}
+
+impl Texts {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Contained => "file_contains",
+            Self::NotContained => "file_not_contains",
+            Self::Equal => "file_equals",
+        }
+    }
+
+    /// What the texts want of the file.
+    fn clause<S: AsRef<str>>(self, texts: &[S]) -> String {
+        if texts.is_empty() {
+            return "the file to be there".to_owned();
+        }
+        match self {
+            Self::Contained => format!("the file to contain {}", phrase::list(texts, "and")),
+            Self::NotContained => format!(
+                "the file to be there and not to contain {}",
+                phrase::list(texts, "or")
+            ),
+            Self::Equal => format!("the file to be exactly {}", phrase::list(texts, "and")),
+        }
+    }
+}
+
+/// `file_contains`, `file_not_contains`, `file_equals`
+fn ask_texts(how: Texts, files: &[FileTexts]) -> Ask {
+    let clauses: Vec<String> = files
+        .iter()
+        .map(|file| {
+            format!(
+                "{} ({})",
+                how.clause(&file.texts),
+                phrase::quoted(&file.path)
+            )
+        })
+        .collect();
+    Ask::new(how.key(), phrase::joined(&clauses, "and"))
+}
+
+/// `file_contains`, `file_not_contains`, `file_equals`: files and what they hold.
+fn texts(how: Texts, files: &[FileTexts], seen: &Observation) -> Verdict {
+    ask::all(files.iter().enumerate().map(|(entry, file)| {
+        if file.texts.is_empty() {
+            return one_text(how, &file.path, None, seen).within(Part::Entry(entry));
+        }
+        let texts = file.texts.iter().map(String::as_str).enumerate();
+        let one =
+            |(item, text)| one_text(how, &file.path, Some(text), seen).within(Part::Item(item));
+        ask::all(texts.map(one)).within(Part::Entry(entry))
+    }))
+}
+
+/// One text against one file; without a text the file must be there.
+fn one_text(how: Texts, path: &str, text: Option<&str>, seen: &Observation) -> Verdict {
+    let ask = Ask::new(how.key(), how.clause(text.as_slice()));
+    let state = match look(path, seen) {
+        Ok(file) => &file.after,
+        Err(unknowable) => return unknowable,
+    };
+    let missed = |mismatch: Mismatch| {
+        Verdict::Missed(vec![Mismatch {
+            path: Some(path.to_owned()),
+            ..mismatch
+        }])
+    };
+    match state {
+        FileState::Absent => missed(Mismatch {
+            hint: near_path(path, seen),
+            ..ask.miss("there is no such file")
+        }),
+        FileState::Directory => missed(ask.miss("it is a directory")),
+        FileState::Unreadable(reason) => {
+            Verdict::Unknowable(format!("`{path}` cannot be read: {reason}"))
+        }
+        FileState::Unknown(reason) => untold(path, reason),
+        FileState::Digest { .. } | FileState::TooLong { .. } if text.is_none() => Verdict::Held,
+        FileState::Digest { sha256, length }
+            if how == Texts::Equal
+                && text.is_some_and(|text| is_digest_of(text, sha256, *length)) =>
+        {
+            Verdict::Held
+        }
+        FileState::Digest { length, .. } | FileState::TooLong { length } => match how {
+            Texts::Equal => missed(ask.miss(format!("it has other content ({length} bytes)"))),
+            Texts::Contained | Texts::NotContained => Verdict::Unknowable(format!(
+                "`{path}` is too long to be searched ({length} bytes)"
+            )),
+        },
+        FileState::Content(bytes) => match text.and_then(|text| unlike(how, &ask, text, bytes)) {
+            Some(mismatch) => missed(mismatch),
+            None => Verdict::Held,
+        },
+    }
+}
+
+/// What is not as wanted about the content of a file.
+fn unlike(how: Texts, ask: &Ask, text: &str, bytes: &[u8]) -> Option<Mismatch> {
+    let found = find(bytes, text.as_bytes());
+    let holds = match how {
+        Texts::Contained => found.is_some(),
+        Texts::NotContained => found.is_none(),
+        Texts::Equal => bytes == text.as_bytes(),
+    };
+    if holds {
+        return None;
+    }
+    let content = String::from_utf8_lossy(bytes);
+    Some(match how {
+        Texts::NotContained => Mismatch {
+            actual: shown(&content, found.unwrap_or(0)),
+            ..ask.miss("it is there")
+        },
+        Texts::Contained => not_contained(ask, text, &content, bytes.len()),
+        Texts::Equal => unequal(ask, text, &content, bytes.len()),
+    })
+}
+
+/// A content for display; nothing when it is empty.
+fn shown(content: &str, at: usize) -> Option<String> {
+    (!content.is_empty()).then(|| phrase::cut(content, at))
+}
+
+fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
+    // Bytes that are no text are read as one that may be looked for.
+    let (at, hint) = match content.find(text) {
+        Some(at) => (
+            at,
+            Some("the file is not UTF-8: `\u{fffd}` stands for bytes that are no text".to_owned()),
+        ),
+        None => match near::in_text(text, content) {
+            Some(near) => (near.at, Some(near.hint)),
+            None => (0, None),
+        },
+    };
+    Mismatch {
+        actual: shown(content, at),
+        hint,
+        ..ask.miss(match length {
+            0 => "the file is empty".to_owned(),
+            length => format!("it is not in the file ({})", count(length, "byte")),
+        })
+    }
+}
+
+fn unequal(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
+    let hint = if text.trim_start_matches(MARK) == content.trim_start_matches(MARK) {
+        let only = if content.starts_with(MARK) {
+            "file"
+        } else {
+            "expectation"
+        };
+        Some(format!(
+            "they differ only in the byte order mark (U+FEFF) with which the {only} begins"
+        ))
+    } else if text.trim_end() == content.trim_end() {
+        Some("they differ only in white space at the end".to_owned())
+    } else {
+        near::same_but(text, content)
+    };
+    let (expected, actual) = whole_or_around(text, content);
+    Mismatch {
+        expected: Some(expected),
+        actual: (!content.is_empty()).then_some(actual),
+        hint,
+        ..ask.miss(match length {
+            0 => "the file is empty".to_owned(),
+            length if length <= TOLD => format!("it is {}", phrase::quoted(content)),
+            length => format!("it has other content ({})", count(length, "byte")),
+        })
+    }
+}
+
+/// Where bytes occur in others, in linear time.
+pub(super) fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    memchr::memmem::find(bytes, wanted)
+}
+
+fn is_digest_of(text: &str, sha256: &[u8; 32], length: u64) -> bool {
+    text.len() as u64 == length && Sha256::digest(text.as_bytes()).as_slice() == sha256
+}
+
+/// The states of a path, or why they are not known.
+fn look<'a>(path: &str, seen: &'a Observation) -> Result<&'a FileSeen, Verdict> {
+    seen.files
+        .paths
+        .get(path)
+        .ok_or_else(|| Verdict::Unknowable(format!("`{path}` was not looked at")))
+}
+
+/// Nothing is known of the path.
+fn untold(path: &str, reason: &str) -> Verdict {
+    Verdict::Unknowable(format!("it cannot be told what is at `{path}`: {reason}"))
+}
+
+/// Nothing is known of a part of the fixture.
+fn unlooked(path: &str, unseen: &Unseen) -> Verdict {
+    let reason = &unseen.reason;
+    Verdict::Unknowable(match unseen.kind {
+        PathKind::Directory => format!("it cannot be told what is in `{path}`: {reason}"),
+        PathKind::File | PathKind::Link | PathKind::Special => {
+            format!("it cannot be told whether `{path}` changed: {reason}")
+        }
+    })
+}
+
+/// A path that looks like the one that is missing: of the same name but for its case in the same folder, among what
+/// changed, or of a like name in the same folder.
+fn near_path(path: &str, seen: &Observation) -> Option<String> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let is_named_so = |other: &&String| name(other) == name(path);
+    let beside = seen.files.near.get(path);
+    let changed = || {
+        let changed = seen.files.changed.iter().flatten();
+        let mut there = changed.filter(|(_, change)| **change != Change::Removed);
+        there
+            .find(|(other, _)| is_named_so(other))
+            .map(|(other, _)| other)
+    };
+    let near = beside.filter(is_named_so).or_else(changed).or(beside)?;
+    Some(format!("there is {}", phrase::quoted(near)))
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`: what is wanted of the paths themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    /// `file_exists`
+    There,
+    /// `file_not_exists`
+    Absent,
+    /// `file_unchanged`
+    Unchanged,
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`
+fn ask_paths<S: AsRef<str>>(how: Paths, paths: &[S]) -> Ask {
+    let paths = phrase::list(paths, "and");
+    match how {
+        Paths::There => Ask::new("file_exists", format!("{paths} to be there")),
+        Paths::Absent => Ask::new("file_not_exists", format!("{paths} not to be there")),
+        Paths::Unchanged => Ask::new("file_unchanged", format!("{paths} to be as before")),
+    }
+}
+
+/// `file_exists`, `file_not_exists`, `file_unchanged`: paths as they are.
+fn paths(how: Paths, paths: &[String], seen: &Observation) -> Verdict {
+    ask::all(paths.iter().enumerate().map(|(index, path)| {
+        let file = match look(path, seen) {
+            Ok(file) => file,
+            Err(unknowable) => return unknowable,
+        };
+        let ask = ask_paths(how, &[path]);
+        let verdict = match how {
+            Paths::There => there(&ask, path, file, seen),
+            Paths::Absent => absent(&ask, path, file),
+            Paths::Unchanged => unchanged::unchanged(&ask, path, file, seen),
+        };
+        verdict.within(Part::Item(index))
+    }))
+}
+
+fn there(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+    if is_file_for_directory(path, &file.after) {
+        return ask.missed("it is a file, and `/` at the end asks for a directory");
+    }
+    match (&file.after, &file.before) {
+        (
+            FileState::Content(_)
+            | FileState::Digest { .. }
+            | FileState::TooLong { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_),
+            _,
+        ) => Verdict::Held,
+        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
+            hint: near_path(path, seen),
+            ..ask.miss("nothing is there")
+        }]),
+        (FileState::Absent, _) => ask.missed("it is gone"),
+        (FileState::Unknown(reason), _) => untold(path, reason),
+    }
+}
+
+/// Whether a path that can only be a directory, by the `/` at its end, is a file.
+fn is_file_for_directory(path: &str, state: &FileState) -> bool {
+    let is_file = match state {
+        FileState::Content(_) | FileState::Digest { .. } | FileState::TooLong { .. } => true,
+        FileState::Absent
+        | FileState::Directory
+        | FileState::Unreadable(_)
+        | FileState::Unknown(_) => false,
+    };
+    is_file && path.ends_with('/')
+}
+
+fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
+    if is_file_for_directory(path, &file.after) {
+        return Verdict::Held;
+    }
+    let seen = match &file.after {
+        FileState::Absent => return Verdict::Held,
+        FileState::Content(bytes) => format!("a file of {} is there", count(bytes.len(), "byte")),
+        FileState::Digest { length, .. } | FileState::TooLong { length } => {
+            format!("a file of {length} bytes is there")
+        }
+        FileState::Directory => "a directory is there".to_owned(),
+        FileState::Unreadable(reason) => format!("something is there: {reason}"),
+        FileState::Unknown(reason) => return untold(path, reason),
+    };
+    let was_there = !matches!(file.before, FileState::Absent | FileState::Unknown(_));
+    Verdict::Missed(vec![Mismatch {
+        hint: was_there.then(|| "it was there before the call".to_owned()),
+        ..ask.miss(seen)
+    }])
+}
+
+/// An alteration in words.
+fn told(altered: Alteration) -> String {
+    match altered {
+        Alteration::Kind { before, after } => {
+            format!("it was {} and is {} now", before.word(), after.word())
+        }
+        Alteration::Content => "its content changed".to_owned(),
+        Alteration::Mode { before, after } => {
+            format!("its mode changed from {before:o} to {after:o}")
+        }
+    }
+}
+
+/// `only_changed`
+fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
+    let patterns: Vec<&str> = patterns
+        .iter()
+        .map(|pattern| pattern.written.as_str())
+        .collect();
+    Ask::new(
+        "only_changed",
+        match patterns.as_slice() {
+            [] => "nothing in the fixture to change".to_owned(),
+            patterns => format!(
+                "nothing in the fixture but {} to change",
+                phrase::list(patterns, "and")
+            ),
+        },
+    )
+}
+
+/// `only_changed`: nothing but these paths changed in the fixture.
+fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
+    let ask = ask_only_changed(patterns);
+    let files = &seen.files;
+    let Some(changed) = &files.changed else {
+        return Verdict::Unknowable(
+            "`only_changed` needs a fixture (`--fixture`) to compare with".to_owned(),
+        );
+    };
+    let root = files.root.as_deref();
+    let mismatches: Vec<Mismatch> = changed
+        .iter()
+        .filter(|(path, _)| !may_change(patterns, path, root))
+        .map(|(path, change)| Mismatch {
+            path: Some(path.clone()),
+            ..ask.miss(match change {
+                Change::Added => "it was added".to_owned(),
+                Change::Removed => "it was removed".to_owned(),
+                Change::Modified(altered) => told(*altered),
+            })
+        })
+        .collect();
+    let mut unseen = files.unseen.iter();
+    match unseen.find(|(path, unseen)| !whatever_it_is(patterns, path, unseen.kind, root)) {
+        Some((path, unseen)) if mismatches.is_empty() => unlooked(path, unseen),
+        Some(_) | None => Verdict::from_mismatches(mismatches),
+    }
+}
+
+/// Whether one of the patterns names a path.
+fn may_change(patterns: &[PathPattern], path: &str, root: Option<&str>) -> bool {
+    let names = names(path, root);
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
+}
+
+/// Whether the patterns name a path that nobody could look at, and if it is a directory all that may be in it.
+fn whatever_it_is(
+    patterns: &[PathPattern],
+    path: &str,
+    kind: PathKind,
+    root: Option<&str>,
+) -> bool {
+    match kind {
+        PathKind::File | PathKind::Link | PathKind::Special => may_change(patterns, path, root),
+        PathKind::Directory => {
+            // `**` at the end stands for any path: one that names something in the directory names all in it.
+            let inner = if path == "." {
+                "any".to_owned()
+            } else {
+                format!("{path}/any")
+            };
+            patterns
+                .iter()
+                .filter(|pattern| pattern.written == "**" || pattern.written.ends_with("/**"))
+                .any(|pattern| may_change(std::slice::from_ref(pattern), &inner, root))
+        }
+    }
+}
+
+/// The names of a path of the fixture: relative to it, and as the server sees it.
+fn names(path: &str, root: Option<&str>) -> Vec<String> {
+    let whole = root.map(|root| match path {
+        "." => root.to_owned(),
+        path => format!("{root}/{path}"),
+    });
+    [path.to_owned()].into_iter().chain(whole).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! What `not` says of files that are not there: that they do not hold a text, or are not as before, proves nothing of
+//! them. The path may be misspelt, or the file gone.
+
+use crate::{
+    ask::Ask,
+    files::{Paths, Texts, near_path, paths, texts},
+    outcome::verdict::{Mismatch, Verdict},
+};
+use mcp::observation::{
+    Observation, Proof,
+    files::{FileSeen, FileState},
+};
+use suite::model::expectation::{FileTexts, FilesWanted};
+
+/// The verdict of `not` when an expectation does not hold only for want of the files that it speaks of.
+pub(crate) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> Option<Verdict> {
+    let missing = match (seen.proof, wanted) {
+        (Proof::AsWritten, _) => None,
+        (Proof::Strict, FilesWanted::Contain(files)) => {
+            without(ask, (Texts::Contained, files), seen)
+        }
+        (Proof::Strict, FilesWanted::NotContain(files)) => {
+            without(ask, (Texts::NotContained, files), seen)
+        }
+        (Proof::Strict, FilesWanted::Equal(files)) => without(ask, (Texts::Equal, files), seen),
+        (Proof::Strict, FilesWanted::Unchanged(named)) => unchanged(ask, named, seen),
+        (
+            Proof::Strict,
+            FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_),
+        ) => None,
+    };
+    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
+}
+
+fn without(ask: &Ask, (how, files): (Texts, &[FileTexts]), seen: &Observation) -> Option<Mismatch> {
+    let mut missing = None;
+    for file in files {
+        match texts(how, std::slice::from_ref(file), seen) {
+            Verdict::Held | Verdict::Unknowable(_) => {}
+            Verdict::Missed(_) => {
+                let summary = without_text(file, seen)?;
+                missing.get_or_insert((file.path.as_str(), summary));
+            }
+        }
+    }
+    let (path, summary) = missing?;
+    Some(at(path, near_path(path, seen), ask.miss(summary)))
+}
+
+/// What is there instead of a file with a text; `None` where there is one, or where no text is spoken of.
+fn without_text(file: &FileTexts, seen: &Observation) -> Option<&'static str> {
+    if file.texts.is_empty() {
+        return None;
+    }
+    match seen.files.paths.get(&file.path)?.after {
+        FileState::Absent => Some("there is no such file"),
+        FileState::Directory => Some("it is a directory"),
+        FileState::Content(_)
+        | FileState::Digest { .. }
+        | FileState::TooLong { .. }
+        | FileState::Unreadable(_)
+        | FileState::Unknown(_) => None,
+    }
+}
+
+fn unchanged(ask: &Ask, list: &[String], seen: &Observation) -> Option<Mismatch> {
+    let mut missing = None;
+    for path in list {
+        match paths(Paths::Unchanged, std::slice::from_ref(path), seen) {
+            Verdict::Held | Verdict::Unknowable(_) => {}
+            Verdict::Missed(_) if seen.files.paths.get(path).is_some_and(never_there) => {
+                missing.get_or_insert(path);
+            }
+            Verdict::Missed(_) => return None,
+        }
+    }
+    let path = missing?;
+    Some(at(
+        path,
+        None,
+        ask.miss("nothing was there, before or after"),
+    ))
+}
+
+/// That a file came or went is a change, and is spoken of.
+fn never_there(file: &FileSeen) -> bool {
+    matches!(
+        (&file.before, &file.after),
+        (FileState::Absent, FileState::Absent)
+    )
+}
+
+fn at(path: &str, hint: Option<String>, mismatch: Mismatch) -> Mismatch {
+    Mismatch {
+        path: Some(path.to_owned()),
+        hint,
+        ..mismatch
+    }
+}

@@ -1,0 +1,130 @@
+//! `not`: expectations that must not hold. An answer they cannot speak of at all is no proof that they do not: one
+//! without the array, the member, the place of a path or the declared schema that they look at. Nor is a file that is
+//! not there.
+
+use crate::{
+    answer,
+    ask::{self, Ask},
+    asked, content, files, json,
+    outcome::verdict::{Mismatch, Verdict},
+    phrase, text,
+    traits::{Says, Traits},
+    unfetched, view,
+};
+use mcp::observation::Observation;
+use suite::{
+    model::expectation::{AnswerWanted, Expectation, TextWanted},
+    written::Part,
+};
+
+pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
+    let clauses: Vec<String> = inner
+        .iter()
+        .map(|(key, expectation)| format!("`{key}` ({})", asked(expectation).wanted))
+        .collect();
+    Ask::new(
+        "not",
+        format!("not {}", phrase::joined(&clauses, "and not")),
+    )
+}
+
+pub(super) fn traits(inner: &[(&'static str, Expectation)]) -> Traits<'static> {
+    let inner_traits: Vec<Traits<'_>> = inner
+        .iter()
+        .map(|(_, wanted)| super::traits(wanted))
+        .collect();
+    let all = |holds: fn(&Traits<'_>) -> bool| inner_traits.iter().all(holds);
+    let of_patterns = |(_, wanted): &(&'static str, Expectation)| {
+        matches!(wanted, Expectation::Text(TextWanted::MatchesRegex(_)))
+    };
+    let never_holds = !inner.is_empty() && all(|one| one.impossible);
+    Traits {
+        holds_of_silence: all(|one| one.says == Says::Text),
+        holds_of_failure: all(|one| matches!(one.says, Says::Text | Says::Content)),
+        unfailable: never_holds.then(|| {
+            let asked = if inner.iter().all(of_patterns) {
+                "no pattern is found which no text can have"
+            } else {
+                "nothing holds which never can"
+            };
+            format!("`not` asks only that {asked}")
+        }),
+        impossible: inner_traits.iter().any(|one| one.unfailable.is_some()),
+        ..Traits::PLAIN
+    }
+}
+
+/// `not`: each of these does not hold.
+pub(super) fn check(inner: &[(&'static str, Expectation)], seen: &Observation) -> Verdict {
+    ask::all(inner.iter().map(|one| {
+        let (key, _) = one;
+        one_not(one, seen).within(Part::Member(key))
+    }))
+}
+
+/// One expectation does not hold.
+fn one_not(one: &(&'static str, Expectation), seen: &Observation) -> Verdict {
+    let ask = ask(std::slice::from_ref(one));
+    let (_, expectation) = one;
+    if let Some(verdict) = unspoken(&ask, expectation, seen) {
+        return unfetched::weigh_unspoken(expectation, verdict, seen);
+    }
+    match super::check(expectation, seen) {
+        Verdict::Held => Verdict::Missed(vec![Mismatch {
+            actual: view::reply(seen)
+                .ok()
+                .filter(|reply| !reply.text.is_empty() && speaks_of_result(expectation))
+                .map(|reply| phrase::cut(&reply.text, 0)),
+            ..ask.miss("it holds")
+        }]),
+        Verdict::Missed(_) => match expectation {
+            Expectation::Text(wanted) => text::not_unescaped(&ask, wanted, seen),
+            Expectation::Answer(_)
+            | Expectation::Json(_)
+            | Expectation::Content(_)
+            | Expectation::Files(_)
+            | Expectation::Traffic(_)
+            | Expectation::Limits(_)
+            | Expectation::Process(_)
+            | Expectation::Trajectory(_)
+            | Expectation::Not(_) => Verdict::Held,
+        },
+        Verdict::Unknowable(reason) => Verdict::Unknowable(reason),
+    }
+}
+
+/// The verdict when nothing came of what an expectation speaks of.
+fn unspoken(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<Verdict> {
+    match expectation {
+        Expectation::Answer(wanted) => answer::unspoken(ask, wanted, seen),
+        Expectation::Text(_) => view::refusal(ask, seen),
+        Expectation::Json(wanted) => json::unspoken(ask, wanted, seen),
+        Expectation::Content(wanted) => content::unspoken(ask, wanted, seen),
+        Expectation::Files(wanted) => files::unspoken(ask, wanted, seen),
+        Expectation::Not(inner) => inner.iter().find_map(|(_, one)| unspoken(ask, one, seen)),
+        Expectation::Traffic(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_) => None,
+    }
+}
+
+/// Whether the text of the answer says why an expectation holds.
+fn speaks_of_result(expectation: &Expectation) -> bool {
+    match expectation {
+        Expectation::Answer(AnswerWanted::NotError(_) | AnswerWanted::IsError(_))
+        | Expectation::Text(_)
+        | Expectation::Json(_)
+        | Expectation::Content(_) => true,
+        Expectation::Answer(AnswerWanted::Error(_))
+        | Expectation::Files(_)
+        | Expectation::Traffic(_)
+        | Expectation::Limits(_)
+        | Expectation::Process(_)
+        | Expectation::Trajectory(_)
+        | Expectation::Not(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

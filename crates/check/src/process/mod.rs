@@ -1,0 +1,224 @@
+//! `stderr` and `exit`: the server as a process.
+
+use crate::{
+    ask::{self, Ask},
+    outcome::verdict::{Mismatch, Verdict},
+    pattern, phrase,
+    text::near,
+    traits::Traits,
+};
+use mcp::{
+    observation::{
+        Observation,
+        process::{Ending, StderrEnd, StderrTail},
+    },
+    script::pattern::Pattern,
+};
+use suite::{
+    model::expectation::{ExitWanted, ProcessWanted, StderrWanted},
+    written::Part,
+};
+
+pub(super) fn check(wanted: &ProcessWanted, seen: &Observation) -> Verdict {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => stderr(wanted, seen),
+        ProcessWanted::Exit(wanted) => exit(*wanted, seen),
+    }
+}
+
+pub(super) fn ask(wanted: &ProcessWanted) -> Ask {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => ask_stderr(wanted),
+        ProcessWanted::Exit(wanted) => ask_exit(*wanted),
+    }
+}
+
+pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
+    match wanted {
+        ProcessWanted::Stderr(wanted) => Traits {
+            holds_of_failure: wanted.wants_none(),
+            unfailable: is_open(wanted).then(|| "`stderr` asks for nothing".to_owned()),
+            ..Traits::PLAIN
+        },
+        ProcessWanted::Exit(_) => Traits::PLAIN,
+    }
+}
+
+/// Whether any stderr is as wanted.
+fn is_open(wanted: &StderrWanted) -> bool {
+    let StderrWanted {
+        contains,
+        not_contains,
+        matches,
+    } = wanted;
+    contains.iter().all(String::is_empty)
+        && not_contains.is_empty()
+        && matches.iter().all(pattern::is_empty_in_every_text)
+}
+
+/// `stderr`, as a whole.
+fn ask_stderr(wanted: &StderrWanted) -> Ask {
+    let mut clauses: Vec<String> = wanted
+        .contains
+        .iter()
+        .map(|text| ask_contains(text).wanted)
+        .collect();
+    clauses.extend(
+        wanted
+            .not_contains
+            .iter()
+            .map(|text| ask_not_contains(text).wanted),
+    );
+    clauses.extend(
+        wanted
+            .matches
+            .iter()
+            .map(|pattern| ask_matches(pattern).wanted),
+    );
+    Ask::new("stderr", phrase::joined(&clauses, "and"))
+}
+
+fn ask_contains(text: &str) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr to contain {}", phrase::quoted(text)),
+    )
+}
+
+fn ask_not_contains(text: &str) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr not to contain {}", phrase::quoted(text)),
+    )
+}
+
+fn ask_matches(pattern: &Pattern) -> Ask {
+    Ask::new(
+        "stderr",
+        format!("stderr to match {}", phrase::quoted(pattern.written())),
+    )
+}
+
+/// `stderr`: what the server wrote there, of which only the end is known.
+fn stderr(wanted: &StderrWanted, seen: &Observation) -> Verdict {
+    let tail = &seen.stderr;
+    let text = tail.text();
+    let contains = each("contains", &wanted.contains, |words| {
+        if text.contains(words.as_str()) {
+            return Verdict::Held;
+        }
+        let near = near::in_text(words, &text);
+        absent(&ask_contains(words), &text, tail, near)
+    });
+    let matches = each("matches", &wanted.matches, |pattern| {
+        if pattern.is_match(&text) {
+            return Verdict::Held;
+        }
+        let near = near::of_pattern(pattern, &text);
+        absent(&ask_matches(pattern), &text, tail, near)
+    });
+    let not_contains = each("not_contains", &wanted.not_contains, |words| {
+        match text.find(words.as_str()) {
+            Some(at) => Verdict::Missed(vec![Mismatch {
+                actual: Some(phrase::cut(&text, at)),
+                ..ask_not_contains(words).miss("it is there")
+            }]),
+            None => unheard(tail).unwrap_or(Verdict::Held),
+        }
+    });
+    ask::all(contains.chain(matches).chain(not_contains))
+}
+
+/// The verdicts on the items of a list.
+fn each<'w, T>(
+    key: &'static str,
+    items: &'w [T],
+    check: impl Fn(&'w T) -> Verdict,
+) -> impl Iterator<Item = Verdict> {
+    let parts = items.iter().enumerate();
+    parts.map(move |(index, item)| {
+        let verdict = check(item).within(Part::Item(index));
+        verdict.within(Part::Member(key))
+    })
+}
+
+/// The verdict when something is not in what is known of stderr.
+fn absent(ask: &Ask, text: &str, tail: &StderrTail, near: Option<near::Near>) -> Verdict {
+    if let Some(unheard) = unheard(tail) {
+        return unheard;
+    }
+    let at = near.as_ref().map_or(0, |near| near.at);
+    Verdict::Missed(vec![Mismatch {
+        actual: (!text.is_empty()).then(|| phrase::cut(text, at)),
+        hint: near.map(|near| near.hint),
+        ..ask.miss(if text.is_empty() {
+            "the server wrote nothing there"
+        } else {
+            "it is not there"
+        })
+    }])
+}
+
+/// The verdict on what is not in what is known of stderr, where that is not all of it.
+fn unheard(tail: &StderrTail) -> Option<Verdict> {
+    let reason = match tail.end {
+        StderrEnd::CutOff => {
+            "stderr is not complete: the connection to the container engine broke off".to_owned()
+        }
+        StderrEnd::Heard if tail.is_whole() => return None,
+        StderrEnd::Heard => format!(
+            "the server wrote {} bytes to stderr, of which the last {} are kept",
+            tail.total_bytes,
+            tail.bytes.len()
+        ),
+    };
+    Some(Verdict::Unknowable(reason))
+}
+
+/// `exit`
+fn ask_exit(wanted: ExitWanted) -> Ask {
+    Ask::new(
+        "exit",
+        match wanted {
+            ExitWanted::Code(code) => format!("the server to end with exit code {code}"),
+            ExitWanted::Clean(true) => {
+                "the server to end cleanly (code 0 on the end of stdin, nothing left behind)"
+                    .to_owned()
+            }
+            ExitWanted::Clean(false) => "the server not to end cleanly".to_owned(),
+        },
+    )
+}
+
+/// `exit`: how the server ended after the session was closed.
+fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
+    let Some(exit) = &seen.exit else {
+        return Verdict::Unknowable("how the server ended is not known".to_owned());
+    };
+    if let Some(reason) = exit.status.unknown() {
+        return Verdict::Unknowable(reason.to_owned());
+    }
+    let holds = match wanted {
+        ExitWanted::Code(code) => exit.status.may_be_code(code),
+        ExitWanted::Clean(flag) => exit.is_clean() == flag,
+    };
+    if holds {
+        return Verdict::Held;
+    }
+    let hint = match exit.ending {
+        Ending::Terminated | Ending::Killed => {
+            Some("a stdio server should end when its stdin is closed".to_owned())
+        }
+        Ending::ByItself if matches!(wanted, ExitWanted::Clean(true)) => {
+            Some("it ended before its stdin was closed".to_owned())
+        }
+        Ending::ByItself | Ending::StdinClosed => None,
+    };
+    Verdict::Missed(vec![Mismatch {
+        hint,
+        ..ask_exit(wanted).miss(format!("it ended with {exit}"))
+    }])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! What is known of an expectation beside its verdict: what `not`, the rest of a list and empty passes ask of it. Each
+//! family file fills this in once for each of its members.
+
+use suite::model::expectation::{PathRule, ResultCount};
+
+/// What is known of an expectation without an answer.
+#[derive(Debug)]
+pub(super) struct Traits<'a> {
+    /// What the rest of a list that was not fetched to its end can do to the verdict.
+    pub(super) more: More<'a>,
+    /// What it says of an answer.
+    pub(super) says: Says,
+    /// Whether it holds where nothing comes, without asking for that.
+    pub(super) holds_of_silence: bool,
+    /// Whether it holds of a call that failed before it did anything, without asking for that.
+    pub(super) holds_of_failure: bool,
+    /// Why nothing can fail it.
+    pub(super) unfailable: Option<String>,
+    /// Whether it never holds, as far as that is certain.
+    pub(super) impossible: bool,
+}
+
+impl Traits<'_> {
+    /// Of an expectation that can hold and can fail, and is not about the content of an answer.
+    pub(super) const PLAIN: Self = Self {
+        more: More::Does(Sway::NONE),
+        says: Says::Other,
+        holds_of_silence: false,
+        holds_of_failure: false,
+        unfailable: None,
+        impossible: false,
+    };
+}
+
+/// What an expectation says of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Says {
+    /// What the text under test is or has.
+    Text,
+    /// What other content there is.
+    Content,
+    /// Which JSON-RPC error it is.
+    Error,
+    /// None of this.
+    Other,
+}
+
+/// What the rest of a list does to an expectation of an answer that has its beginning.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum More<'a> {
+    /// This.
+    Does(Sway),
+    /// It depends on where these paths lead.
+    ToPaths(&'a [PathRule]),
+    /// This, if the list is what is counted.
+    ToCount(&'a ResultCount, Sway),
+}
+
+/// What something that is not seen yet can do to a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sway {
+    /// It can make it hold.
+    pub(super) gains: bool,
+    /// It can make it not hold any more.
+    pub(super) loses: bool,
+}
+
+impl Sway {
+    /// Nothing.
+    pub(super) const NONE: Self = Self::new(false, false);
+    /// What is wanted may come.
+    pub(super) const GAINS: Self = Self::new(true, false);
+    /// What is not wanted may come.
+    pub(super) const LOSES: Self = Self::new(false, true);
+    /// Either.
+    pub(super) const BOTH: Self = Self::new(true, true);
+
+    pub(super) const fn new(gains: bool, loses: bool) -> Self {
+        Self { gains, loses }
+    }
+
+    /// What it does to one of the two.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self::new(self.gains || other.gains, self.loses || other.loses)
+    }
+
+    /// What it does to the opposite.
+    pub(super) fn of_not(self) -> Self {
+        Self::new(self.loses, self.gains)
+    }
+}
+
+/// Why nothing can fail a list of which every item is open.
+pub(super) fn every<T>(
+    key: &str,
+    items: &[T],
+    open: impl Fn(&T) -> bool,
+    of: &str,
+) -> Option<String> {
+    let is_open = !items.is_empty() && items.iter().all(open);
+    is_open.then(|| format!("`{key}` asks only for {of}"))
+}

@@ -1,0 +1,224 @@
+//! Calls that never reached what an assertion means to test: a tool that is not there, or arguments that the
+//! server's own check refuses.
+
+use serde_json::{Map, Value};
+
+use crate::{answer, json, phrase, traits, traits::Says};
+use mcp::{
+    observation::{
+        Observation,
+        answer::{Answer, Body},
+        catalog::Catalog,
+    },
+    script::subject::{OnToolError, Step, StepAction},
+};
+use suite::model::{self, StepWanted, expectation::Expectation};
+
+/// So many tools are all named.
+const FEW: usize = 5;
+
+/// How the call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// With a result that is no tool error.
+    Well,
+    /// With a tool error or a JSON-RPC error.
+    Badly,
+}
+
+/// Why the call tested nothing of its tool.
+pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let answer = seen.answer.as_ref()?;
+    let tool = answer.tool.as_deref()?;
+    let ended = ended(answer);
+    if ended == Ended::Badly && wanted.iter().any(|one| names_the_error(one)) {
+        return None;
+    }
+    let known = listed(seen).and_then(|catalog| match catalog.tool(tool) {
+        Some(_) => refused_arguments(tool, catalog, answer, ended),
+        None if catalog.knows_all_tools() => unlisted(tool, catalog, ended, seen),
+        None => None,
+    });
+    known.or_else(|| refused_by_server(wanted, answer))
+}
+
+/// That a call which failed is of a tool that the server does not list, and which one it may have meant.
+pub fn of_no_tool(answer: &Answer, seen: &Observation) -> Option<String> {
+    let tool = answer.tool.as_deref()?;
+    let catalog = listed(seen)?;
+    let is_unlisted = catalog.knows_all_tools() && catalog.tool(tool).is_none();
+    let failed = ended(answer) == Ended::Badly && is_unlisted;
+    failed.then(|| not_listed(tool, catalog))
+}
+
+/// How a call ended.
+fn ended(answer: &Answer) -> Ended {
+    match &answer.body {
+        Body::Result(reply) if !reply.is_error => Ended::Well,
+        Body::Result(_) | Body::ProtocolError(_) => Ended::Badly,
+    }
+}
+
+/// The tools that the server listed, unless that proves nothing.
+fn listed(seen: &Observation) -> Option<&Catalog> {
+    let catalog = seen.catalog.as_deref();
+    catalog.filter(|catalog| catalog.tools.is_some() && !changes_its_tools(seen))
+}
+
+/// Why frames of `raw` that nothing came back for tested nothing: what is wanted holds of silence too.
+pub(super) fn silence(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let reply = seen.answer.as_ref()?.reply()?;
+    let frames = reply.frames.as_ref()?;
+    if !wanted.iter().all(|one| traits(one).holds_of_silence) {
+        return None;
+    }
+    if !frames.unanswered.is_empty() {
+        let requests = text::count(frames.unanswered.len(), "request");
+        return Some(format!(
+            "{requests} of `raw` got no answer, and nothing here asks for one"
+        ));
+    }
+    reply.text.is_empty().then(|| {
+        "nothing came back for the frames of `raw`, and nothing here asks for it".to_owned()
+    })
+}
+
+/// Why what holds of a tool error as well proves nothing of a call that failed: bounds, what must not be said or
+/// come, and that there is any text.
+pub(super) fn unspoken_error(wanted: &[&Expectation], seen: &Observation) -> Option<String> {
+    let answer = seen.answer.as_ref()?;
+    let tool = answer.tool.as_deref()?;
+    let unspoken = answer.reply().is_some_and(|reply| reply.is_error)
+        && wanted.iter().all(|one| traits(one).holds_of_failure);
+    unspoken.then(|| {
+        format!(
+            "the tool {} answered with an error, and nothing here asks whether it does",
+            phrase::quoted(tool)
+        )
+    })
+}
+
+/// Why steps prove nothing that may all be answered with an error, and of which nothing is wanted.
+pub(super) fn open_steps(body: &model::Body) -> Option<String> {
+    let is_open = |(step, of_step): (&Step, &StepWanted)| {
+        let is_wait = matches!(step.action, StepAction::Wait(_));
+        let asks = !of_step.wanted.is_empty() || !step.captures.is_empty();
+        !asks && (is_wait || step.on_tool_error == OnToolError::Allowed)
+    };
+    let steps = body.subject.steps();
+    (!steps.is_empty() && steps.iter().zip(&body.of_steps).all(is_open))
+        .then(|| "no step wants anything, and each may be answered with an error".to_owned())
+}
+
+/// Whether the server said that its tools change: then the catalog proves nothing.
+fn changes_its_tools(seen: &Observation) -> bool {
+    seen.notifications
+        .iter()
+        .any(|one| one.method == "notifications/tools/list_changed")
+}
+
+/// A tool that the server does not list. One that answers well after setup steps may have come with them.
+fn unlisted(tool: &str, catalog: &Catalog, ended: Ended, seen: &Observation) -> Option<String> {
+    let consequence = match ended {
+        Ended::Badly => ": the error may be about that",
+        Ended::Well if seen.steps.is_empty() => ", and answers all the same",
+        Ended::Well => return None,
+    };
+    let named = phrase::quoted(tool);
+    Some(format!(
+        "the server does not list the tool {named}{consequence}{}",
+        near(tool, catalog)
+    ))
+}
+
+/// That a tool is not listed, and which one may have been meant; of a few, all.
+fn not_listed(tool: &str, catalog: &Catalog) -> String {
+    let mut meant = near(tool, catalog);
+    let all = catalog.tool_names();
+    if meant.is_empty() && (1..=FEW).contains(&all.len()) {
+        let all: Vec<String> = all.into_iter().map(phrase::quoted).collect();
+        meant = format!("; it lists {}", phrase::joined(&all, "and"));
+    }
+    let quoted = phrase::quoted(tool);
+    format!("the server does not list the tool {quoted}{meant}")
+}
+
+/// The listed tool that may have been meant.
+fn near(tool: &str, catalog: &Catalog) -> String {
+    text::nearest(tool, catalog.tool_names())
+        .map(|near| format!("; it lists {}", phrase::quoted(near)))
+        .unwrap_or_default()
+}
+
+/// Arguments that the tool's own schema refuses.
+fn refused_arguments(
+    tool: &str,
+    catalog: &Catalog,
+    answer: &Answer,
+    ended: Ended,
+) -> Option<String> {
+    let nothing = Value::Object(Map::new());
+    let arguments = if answer.arguments.is_null() {
+        &nothing
+    } else {
+        &answer.arguments
+    };
+    let violation = json::first_violation(catalog, (tool, "inputSchema"), arguments)?;
+    Some(match ended {
+        Ended::Badly => format!(
+            "the arguments do not satisfy the tool's `inputSchema` ({violation}): \
+             the call may never have reached the tool"
+        ),
+        Ended::Well => format!(
+            "the arguments do not satisfy the tool's `inputSchema` ({violation}), \
+             and the server took them"
+        ),
+    })
+}
+
+/// A tool error in the words with which the official SDKs refuse arguments, where only the fact of an error
+/// is expected.
+fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String> {
+    let expects_error = wanted
+        .iter()
+        .any(|one| matches!(one, Expectation::Answer(wanted) if answer::wants_tool_error(wanted)));
+    let reply = answer
+        .reply()
+        .filter(|reply| reply.is_error && expects_error)?;
+    let line = reply.text.trim_start().lines().next().unwrap_or_default();
+    let refuses = speaks_of_arguments(line);
+    refuses.then(|| {
+        format!(
+            "the error is the server's own check of the arguments: {}",
+            phrase::quoted(line)
+        )
+    })
+}
+
+/// Whether the first line of a tool error is the official SDKs' own refusal of arguments. Answers of users and results
+/// that break their schema are told in much the same words, and come from within the tool.
+fn speaks_of_arguments(line: &str) -> bool {
+    // The TypeScript SDK, and the Python SDK's server without FastMCP.
+    let coded = line.strip_prefix("MCP error -32602: ").unwrap_or(line);
+    if coded.starts_with("Input validation error")
+        || coded.starts_with("Invalid arguments for tool")
+    {
+        return true;
+    }
+    // FastMCP names the model that pydantic made of the function's parameters.
+    let model = ["validation error for ", "validation errors for "]
+        .iter()
+        .find_map(|words| line.split_once(words))
+        .map_or("", |(_, model)| model.trim_end());
+    model.starts_with("call[") || model.ends_with("Arguments")
+}
+
+/// Whether an expectation says which error is meant: then the error is what is tested.
+fn names_the_error(expectation: &Expectation) -> bool {
+    let traits = traits(expectation);
+    match traits.says {
+        Says::Text | Says::Content => traits.unfailable.is_none(),
+        Says::Error => true,
+        Says::Other => false,
+    }
+}

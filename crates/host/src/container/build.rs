@@ -1,0 +1,457 @@
+//! Images that are built: the folder goes to the engine as an archive, and when a step fails the Dockerfile's line
+//! is found again.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anstream::adapter::strip_str;
+use bollard::{
+    body_try_stream,
+    errors::Error,
+    models::BuildInfo,
+    query_parameters::{BuildImageOptions, BuildImageOptionsBuilder},
+};
+use futures_util::StreamExt;
+use sha2::{Digest, Sha256};
+use tokio::time::timeout;
+
+use super::{
+    bundle::{Bundle, Sealed, hex},
+    dockerfile::{self, Step},
+    engine::{Engine, EngineKind},
+    ignore::Ignored,
+    image::{Maker, ReadyImage, inspect},
+    image_failure::{ImageError, Words, is_full, words},
+    labels::BUILT,
+    scaffold::{self, Scaffold},
+};
+use crate::regular;
+use suite::model::container::{Build, ImageSource, Pull};
+
+/// The name of the images, their tag is the digest of what they are built from.
+const REPOSITORY: &str = "mcp-assert/built";
+
+/// How often an image is taken hold of that others replace.
+const TRIES: usize = 5;
+
+/// How long a step may say nothing.
+const SILENCE: Duration = Duration::from_mins(10);
+
+/// How long the engine may take to read the folder.
+const SENDING: Duration = Duration::from_mins(30);
+
+/// Lines of output that are kept for a failure.
+const LAST_LINES: usize = 25;
+
+/// The Dockerfile where none is named.
+const DOCKERFILE: &str = "Dockerfile";
+
+/// A folder with a Dockerfile in it.
+#[derive(Debug, Clone)]
+struct Folder {
+    path: PathBuf,
+    /// The Dockerfile, relative to it.
+    dockerfile: String,
+}
+
+/// Builds the image. The engine's own cache knows what has not changed. Interrupted, it leaves nothing half-made.
+pub(super) async fn built(
+    maker: &Maker<'_>,
+    build: &Build,
+    wanted: &ImageSource,
+) -> Result<ReadyImage, ImageError> {
+    let folder = folder(build)?;
+    let path = folder.path.join(&folder.dockerfile);
+    let text = regular::text(&path).map_err(|error| unreadable(&path, &error))?;
+    maker.tell(format!("building `{}`", folder.path.display()));
+    let packing = folder.clone();
+    let tag = tag(&folder, build, wanted);
+    let name = format!("{REPOSITORY}:{tag}");
+    let begin = async {
+        let packed = tokio::task::spawn_blocking(move || pack(&packing)).await;
+        let sealed =
+            packed.map_err(|error| unreadable(&folder.path, &io::Error::other(error)))??;
+        Ok((sealed, inspect(maker.engine, &name).await?))
+    };
+    let (sealed, before) = maker.unless_interrupted(begin).await?;
+    let mut scaffold = Scaffold::new(maker.engine, maker.run);
+    let options = options(maker, &folder, build, wanted, &name);
+    let sent = send(maker, sealed, options, &mut scaffold).await;
+    // What was called so before is nobody's now, unless a run still uses it, which then has a name for it.
+    let replaced = before.map(|before| before.id);
+    if let Err(failure) = sent {
+        scaffold.tear_down().await;
+        if let Some(replaced) = replaced {
+            scaffold::delete_nameless(maker.engine, &replaced).await;
+        }
+        return Err(failure.of(maker.engine, &path, &text));
+    }
+    scaffold.finish(REPOSITORY, &tag).await;
+    let image = held(maker, &name)
+        .await?
+        .ok_or_else(|| ImageError::Refused {
+            image: folder.path.display().to_string(),
+            reason: "it was built, and is gone".to_owned(),
+        })?;
+    if let Some(replaced) = replaced {
+        scaffold::delete_nameless(maker.engine, &replaced).await;
+    }
+    Ok(ReadyImage {
+        name: format!("build of {}", folder.path.display()),
+        ..image
+    })
+}
+
+/// What has the name now, held for this run by a name of the run's own: another run may build something else under the
+/// same name at any time, and remove what has none.
+async fn held(maker: &Maker<'_>, name: &str) -> Result<Option<ReadyImage>, ImageError> {
+    let own = scaffold::tag(&maker.run.job());
+    let building = format!("{}:{own}", scaffold::REPOSITORY);
+    for _ in 0..TRIES {
+        let Some(image) = inspect(maker.engine, name).await? else {
+            return Ok(None);
+        };
+        scaffold::name(maker.engine, &image.id, scaffold::REPOSITORY, &own).await;
+        let found = inspect(maker.engine, &building).await?;
+        if found.is_some_and(|found| found.id == image.id) {
+            return Ok(Some(image));
+        }
+    }
+    inspect(maker.engine, name).await
+}
+
+/// The folder that is meant, and its Dockerfile.
+fn folder(build: &Build) -> Result<Folder, ImageError> {
+    let facts = fs::metadata(&build.context).map_err(|error| unreadable(&build.context, &error))?;
+    if facts.is_dir() {
+        let dockerfile = build.dockerfile.clone();
+        return Ok(Folder {
+            path: build.context.clone(),
+            dockerfile: dockerfile.unwrap_or_else(|| DOCKERFILE.to_owned()),
+        });
+    }
+    let name = build.context.file_name().unwrap_or_default();
+    let parent = build.context.parent().unwrap_or(Path::new("."));
+    Ok(Folder {
+        path: parent.to_owned(),
+        dockerfile: name.to_string_lossy().into_owned(),
+    })
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> ImageError {
+    ImageError::Files {
+        what: "the build's",
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    }
+}
+
+/// The folder as an archive, without what `.dockerignore` leaves out.
+fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
+    let list = folder.path.join(".dockerignore");
+    let text = match regular::text(&list) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(unreadable(&list, &error)),
+    };
+    let ignored =
+        Ignored::new(&text, &[&folder.dockerfile, ".dockerignore"]).map_err(|(line, reason)| {
+            ImageError::Files {
+                what: "the build's",
+                path: format!("{}:{line}", list.display()),
+                reason,
+            }
+        })?;
+    let mut bundle = Bundle::new().map_err(|error| unreadable(&folder.path, &error))?;
+    bundle
+        .tree(&folder.path, Path::new(""), &|path| ignored.keeps(path))
+        .map_err(|failed| unreadable(&failed.path, &failed.error))?;
+    bundle
+        .seal()
+        .map_err(|error| unreadable(&folder.path, &error))
+}
+
+/// The tag of what is built: the same for the same folder and the same wishes.
+fn tag(folder: &Folder, build: &Build, wanted: &ImageSource) -> String {
+    let Build {
+        context: _,
+        dockerfile: _,
+        args,
+        target,
+    } = build;
+    // One folder has many paths: suites name it from where they are.
+    let path = fs::canonicalize(&folder.path).unwrap_or_else(|_| folder.path.clone());
+    let dockerfile = &folder.dockerfile;
+    let what = format!(
+        "{}\0{dockerfile}\0{args:?}\0{target:?}\0{:?}",
+        path.display(),
+        wanted.platform
+    );
+    hex(&Sha256::digest(what.as_bytes()))
+}
+
+fn options(
+    maker: &Maker<'_>,
+    folder: &Folder,
+    build: &Build,
+    wanted: &ImageSource,
+    name: &str,
+) -> BuildImageOptions {
+    let args: HashMap<&str, &str> = build
+        .args
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let mut options = BuildImageOptionsBuilder::default()
+        .dockerfile(&folder.dockerfile)
+        .t(name)
+        .buildargs(&args)
+        .labels(&HashMap::from([(BUILT, name)]))
+        .nocache(maker.rebuilds())
+        .rm(true)
+        .forcerm(true);
+    if let Some(target) = &build.target {
+        options = options.target(target);
+    }
+    if let Some(platform) = &wanted.platform {
+        options = options.platform(platform);
+    }
+    if wanted.pull == Pull::Always {
+        options = options.pull("true");
+    }
+    options.build()
+}
+
+/// Why there is no image.
+enum Failure {
+    /// A step failed.
+    Step {
+        /// Which.
+        step: Option<Step>,
+        /// What was said.
+        reason: String,
+        /// The last lines of the output.
+        output: String,
+    },
+    /// Something else did.
+    Other(ImageError),
+}
+
+impl Failure {
+    /// The same with the place in the Dockerfile, and with what the engine's builder does not understand of it.
+    fn of(self, engine: &Engine, path: &Path, text: &str) -> ImageError {
+        match self {
+            Self::Step {
+                step,
+                reason,
+                output,
+            } => ImageError::Build {
+                place: place(path, dockerfile::line(text, step)),
+                reason,
+                output,
+                newer: match engine.facts.kind {
+                    EngineKind::Docker => dockerfile::newer(text)
+                        .map(|(line, what)| format!("`{what}` in line {line}")),
+                    // Its one builder understands these.
+                    EngineKind::Podman => None,
+                },
+            },
+            Self::Other(error) => error,
+        }
+    }
+}
+
+/// Sends the archive and follows the build.
+async fn send(
+    maker: &Maker<'_>,
+    sealed: Sealed,
+    options: BuildImageOptions,
+    scaffold: &mut Scaffold<'_>,
+) -> Result<(), Failure> {
+    let megabytes = sealed.bytes / 1_000_000;
+    maker.tell_going(format!("building, {megabytes} MB are sent"));
+    let docker = maker.engine.docker.clone().with_timeout(SENDING);
+    let mut stream = docker.build_image(options, None, Some(body_try_stream(sealed.stream())));
+    let mut heard = Heard::default();
+    loop {
+        let next = tokio::select! {
+            next = timeout(SILENCE, stream.next()) => next,
+            () = maker.interrupt.cancelled() => {
+                // Without a listener the engine ends the build.
+                drop(stream);
+                if let Some(container) = &heard.container {
+                    scaffold::given_up(maker.engine, container).await;
+                }
+                return Err(Failure::Other(ImageError::Interrupted));
+            }
+        };
+        match next {
+            Err(_) => {
+                return Err(Failure::Other(ImageError::Silent {
+                    what: "building an image".to_owned(),
+                    after: SILENCE,
+                }));
+            }
+            Ok(None) => return Ok(()),
+            Ok(Some(Ok(info))) => follow(maker, info, &mut heard, scaffold).await,
+            Ok(Some(Err(error))) => return Err(heard.failure(&error)),
+        }
+    }
+}
+
+/// Takes what the engine says.
+async fn follow(
+    maker: &Maker<'_>,
+    info: BuildInfo,
+    heard: &mut Heard,
+    scaffold: &mut Scaffold<'_>,
+) {
+    let texts = [info.stream, info.status];
+    for line in texts.iter().flatten().flat_map(|text| text.lines()) {
+        match heard.hear(line) {
+            Some(News::Stage(step)) => {
+                scaffold.begin();
+                maker.tell_going(format!("building: {step}"));
+            }
+            Some(News::Step(step)) => maker.tell_going(format!("building: {step}")),
+            Some(News::Made(id)) => scaffold.made(id).await,
+            None => {}
+        }
+    }
+}
+
+/// What a build said.
+#[derive(Debug, Default)]
+struct Heard {
+    /// The step it is at.
+    step: Option<Step>,
+    /// Whether what the step gives was there before.
+    found: bool,
+    /// The container that the step runs in.
+    container: Option<String>,
+    last: VecDeque<String>,
+}
+
+/// What a line of output tells.
+#[derive(Debug, PartialEq, Eq)]
+enum News {
+    /// A stage begins with this step.
+    Stage(String),
+    /// A step begins.
+    Step(String),
+    /// An image was made that was not there before.
+    Made(String),
+}
+
+impl Heard {
+    /// Takes a line.
+    fn hear(&mut self, line: &str) -> Option<News> {
+        let line = strip_str(line.trim_end()).to_string();
+        let line = line.as_str();
+        // Docker's arrow, and Podman's.
+        let result = line.strip_prefix(" ---> ").or(line.strip_prefix("--> "));
+        if let Some(result) = result {
+            if let Some(container) = result.strip_prefix("Running in ") {
+                self.container = Some(container.to_owned());
+            } else if result.starts_with("Using cache") {
+                self.found = true;
+            } else if !self.found && result.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Some(News::Made(result.to_owned()));
+            }
+            return None;
+        }
+        if line.is_empty() || line.starts_with("Removing ") {
+            return None;
+        }
+        if let Some(step) = dockerfile::step(line) {
+            self.step = Some(step);
+            self.container = None;
+            self.last.clear();
+            // What `FROM` names was there before too.
+            self.found = line.to_ascii_uppercase().contains(": FROM ");
+            return Some(if self.found {
+                News::Stage(line.to_owned())
+            } else {
+                News::Step(line.to_owned())
+            });
+        }
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+        }
+        self.last.push_back(line.to_owned());
+        None
+    }
+
+    /// What an error means that came now.
+    fn failure(&self, error: &Error) -> Failure {
+        match words(error) {
+            Words::Said(reason) if is_full(&reason) => Failure::Other(ImageError::NoSpace(reason)),
+            Words::Gone(reason) => Failure::Other(ImageError::Gone(reason)),
+            Words::Said(reason) => Failure::Step {
+                step: self.step,
+                reason,
+                output: self.output(),
+            },
+        }
+    }
+
+    fn output(&self) -> String {
+        self.last.iter().fold(String::new(), |text, line| {
+            text + line
+                + "
+"
+        })
+    }
+}
+
+/// Where a build failed, for people.
+fn place(path: &Path, line: Option<(usize, String)>) -> String {
+    match line {
+        Some((number, text)) => format!("`{}:{number}`: `{text}`", path.display()),
+        None => format!("`{}`", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heard, News, dockerfile};
+
+    #[test]
+    fn the_output_of_the_last_step_is_kept() {
+        let mut heard = Heard::default();
+        let from = "Step 1/2 : FROM scratch";
+        assert_eq!(heard.hear(from), Some(News::Stage(from.to_owned())));
+        // An image that was there is nobody's to remove.
+        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
+        heard.hear("noise");
+        let run = "Step 2/2 : RUN x";
+        assert_eq!(heard.hear(run), Some(News::Step(run.to_owned())));
+        for number in 0..100 {
+            heard.hear(&format!("line {number}"));
+        }
+        heard.hear("\u{1b}[91mred\u{1b}[0m");
+        heard.hear(" ---> Running in 0123456789ab");
+        assert_eq!(heard.container.as_deref(), Some("0123456789ab"));
+        let made = heard.hear(" ---> abcdef012345");
+        assert_eq!(made, Some(News::Made("abcdef012345".to_owned())));
+        assert_eq!(heard.step, dockerfile::step(run));
+        let output = heard.output();
+        assert!(
+            output.ends_with("line 99\nred\n") && !output.contains("noise"),
+            "{output}"
+        );
+        assert_eq!(output.lines().count(), super::LAST_LINES);
+        heard.hear("Step 3/3 : RUN y");
+        assert_eq!(heard.hear(" ---> Using cache"), None);
+        assert_eq!(heard.hear(" ---> 0123456789ab"), None);
+        heard.hear("[2/2] STEP 2/2: RUN z");
+        assert_eq!(heard.hear("--> Using cache 0123456789ab"), None);
+        heard.hear("[2/2] STEP 3/3: RUN z");
+        let made = heard.hear("--> 0123456789ab");
+        assert_eq!(made, Some(News::Made("0123456789ab".to_owned())));
+    }
+}

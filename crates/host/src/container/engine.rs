@@ -1,0 +1,310 @@
+//! The engine of a run: found, connected to, asked who it is. What it is used for stands in the files beside.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    os::unix::fs::FileTypeExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bollard::{API_DEFAULT_VERSION, Docker, models::SystemVersion};
+use futures_util::{StreamExt, stream};
+use rustix::process::getuid;
+use tokio::time::timeout;
+
+pub use super::failure::{Asker, EngineError};
+use super::{
+    discover::{self, Candidate, Tls},
+    failure::{Attempt, Unreachable, unreachable},
+};
+use crate::regular;
+use text::environment::Environment;
+
+/// How long an engine may take to say that it is there.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// Engines that are greeted at once: more than there are usual places.
+const GREETINGS: usize = 16;
+
+/// How long an engine may take to begin an answer. What needs less time has its own limit.
+const ANSWER_SECONDS: u64 = 120;
+
+/// The files of a secured connection.
+const CERTIFICATES: [&str; 3] = ["ca.pem", "cert.pem", "key.pem"];
+
+/// Which engine is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// `--docker-host`
+    pub host: Option<String>,
+    /// Who is told what to do when there is none.
+    pub asker: Asker,
+}
+
+/// A container engine that answered.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    /// The client.
+    pub(super) docker: Docker,
+    /// Who answered.
+    pub facts: EngineFacts,
+}
+
+/// What an engine says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineFacts {
+    /// Its address.
+    pub address: String,
+    /// What it is.
+    pub kind: EngineKind,
+    /// Its version.
+    pub version: String,
+    /// The version of the API that both speak.
+    pub api: String,
+    /// The platform that its containers run on, e.g. `linux/amd64`.
+    pub platform: String,
+    /// Whether it may be another machine.
+    pub location: Location,
+}
+
+/// The engines that are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Docker's, or one that says so.
+    Docker,
+    /// Podman's.
+    Podman,
+}
+
+/// Where an engine runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// Behind a socket of this machine.
+    Socket,
+    /// Behind the network.
+    Network,
+}
+
+impl Engine {
+    /// Finds the engine and greets it.
+    pub async fn connect(wanted: &Wanted, environment: &Environment) -> Result<Self, EngineError> {
+        let user = getuid().as_raw();
+        let candidates = discover::candidates(wanted.host.as_deref(), environment, user).map_err(
+            |(name, bad)| EngineError::Context {
+                name,
+                reason: bad.to_string(),
+            },
+        )?;
+        let mut seen = HashSet::new();
+        let different = candidates
+            .into_iter()
+            .filter(|candidate| seen.insert(candidate.address.clone()));
+        // All at once, so that several that hang take no longer than one; the first in order is taken.
+        let mut greetings = stream::iter(different.collect::<Vec<_>>())
+            .map(|candidate| async move { (greet(&candidate).await, candidate) })
+            .buffered(GREETINGS);
+        let mut attempts: Vec<Attempt> = Vec::new();
+        while let Some((greeted, candidate)) = greetings.next().await {
+            match greeted {
+                Ok(engine) => return Ok(engine),
+                Err(failure) => attempts.push(Attempt {
+                    address: candidate.address,
+                    origin: candidate.origin,
+                    failure,
+                }),
+            }
+        }
+        Err(EngineError::Unreachable(attempts))
+    }
+}
+
+/// Connects, waits for the answer to a ping, settles the API's version.
+async fn greet(candidate: &Candidate) -> Result<Engine, Unreachable> {
+    let (docker, location) = client(candidate)?;
+    let greeted = timeout(GREETING, async {
+        docker.ping().await?;
+        let docker = docker.negotiate_version().await?;
+        let version = docker.version().await?;
+        Ok((docker, version))
+    });
+    let (docker, version) = match greeted.await {
+        Ok(Ok(greeted)) => greeted,
+        Ok(Err(error)) => return Err(unreachable(&error)),
+        Err(_) => return Err(Unreachable::Silent(GREETING.as_secs())),
+    };
+    let facts = facts(candidate, location, version);
+    Ok(Engine { docker, facts })
+}
+
+fn facts(candidate: &Candidate, location: Location, version: SystemVersion) -> EngineFacts {
+    let podman = version.components.iter().flatten().any(|part| {
+        let name = part.name.to_lowercase();
+        name.contains("podman")
+    });
+    let os = version.os.as_deref().unwrap_or("linux");
+    let arch = version.arch.as_deref().unwrap_or("unknown");
+    EngineFacts {
+        address: candidate.address.clone(),
+        kind: if podman {
+            EngineKind::Podman
+        } else {
+            EngineKind::Docker
+        },
+        platform: format!("{os}/{arch}"),
+        version: version.version.unwrap_or_default(),
+        api: version.api_version.unwrap_or_default(),
+        location,
+    }
+}
+
+/// A client for an address; nothing is sent yet.
+fn client(candidate: &Candidate) -> Result<(Docker, Location), Unreachable> {
+    let address = candidate.address.as_str();
+    let scheme = address.split("://").next().unwrap_or_default();
+    match (scheme, &candidate.tls) {
+        ("unix", _) => {
+            let path = address.trim_start_matches("unix://");
+            check_socket(Path::new(path))?;
+            let docker = Docker::connect_with_unix(path, ANSWER_SECONDS, API_DEFAULT_VERSION);
+            Ok((
+                docker.map_err(|error| unreachable(&error))?,
+                Location::Socket,
+            ))
+        }
+        ("tcp" | "http" | "https", Tls::With(folder)) => {
+            Ok((secured(address, folder)?, Location::Network))
+        }
+        ("tcp" | "http" | "https", Tls::Unverified) => Err(Unreachable::Tls(
+            "the context asks not to verify the server's certificate, which is not done here"
+                .into(),
+        )),
+        ("https", Tls::Off) => Err(Unreachable::Tls(
+            "no folder with certificates is known".into(),
+        )),
+        ("tcp" | "http", Tls::Off) => {
+            let docker = Docker::connect_with_http(address, ANSWER_SECONDS, API_DEFAULT_VERSION);
+            Ok((
+                docker.map_err(|error| unreachable(&error))?,
+                Location::Network,
+            ))
+        }
+        (other, _) => Err(Unreachable::Scheme(other.to_owned())),
+    }
+}
+
+/// Says what is wrong with a path that is no socket: connecting to a folder would only say that it failed.
+fn check_socket(path: &Path) -> Result<(), Unreachable> {
+    let found = match fs::metadata(path) {
+        Ok(found) => found.file_type(),
+        Err(error) => {
+            let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+            return Err(if absent.contains(&error.kind()) {
+                Unreachable::Missing
+            } else if error.kind() == io::ErrorKind::PermissionDenied {
+                Unreachable::Denied
+            } else {
+                Unreachable::Other(error.to_string())
+            });
+        }
+    };
+    if found.is_socket() {
+        Ok(())
+    } else if found.is_dir() {
+        Err(Unreachable::NotASocket("a folder"))
+    } else {
+        Err(Unreachable::NotASocket("a file"))
+    }
+}
+
+fn secured(address: &str, folder: &Path) -> Result<Docker, Unreachable> {
+    let paths: Vec<PathBuf> = CERTIFICATES.iter().map(|name| folder.join(name)).collect();
+    for path in &paths {
+        if let Err(error) = regular::open(path) {
+            let path = path.display();
+            return Err(Unreachable::Tls(format!(
+                "`{path}` cannot be read: {error}"
+            )));
+        }
+    }
+    let [authority, certificate, key] = &paths[..] else {
+        return Err(Unreachable::Tls("a certificate is missing".into()));
+    };
+    Docker::connect_with_ssl(
+        address,
+        key,
+        certificate,
+        authority,
+        ANSWER_SECONDS,
+        API_DEFAULT_VERSION,
+    )
+    .map_err(|error| match unreachable(&error) {
+        Unreachable::Other(text) => Unreachable::Tls(text),
+        other @ (Unreachable::Missing
+        | Unreachable::NotASocket(_)
+        | Unreachable::Denied
+        | Unreachable::Refused
+        | Unreachable::Silent(_)
+        | Unreachable::Scheme(_)
+        | Unreachable::Tls(_)) => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::{Engine, Wanted};
+    use crate::container::failure::{EngineError, Unreachable};
+    use text::environment::Environment;
+
+    async fn failure(host: String) -> (Unreachable, String) {
+        let wanted = Wanted {
+            host: Some(host),
+            ..Wanted::default()
+        };
+        let error = Engine::connect(&wanted, &Environment::default())
+            .await
+            .unwrap_err();
+        let help = error.help(wanted.asker).join("\n");
+        let EngineError::Unreachable(attempts) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(attempts.len(), 1);
+        (attempts[0].failure.clone(), help)
+    }
+
+    #[tokio::test]
+    async fn what_is_no_engine_is_told_apart_and_comes_with_a_way_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let (seen, help) = failure(at("none")).await;
+        assert_eq!(seen, Unreachable::Missing);
+        assert!(help.contains("start Docker or Podman"), "{help}");
+        let (seen, help) = failure(folder.path().display().to_string()).await;
+        assert_eq!(seen, Unreachable::NotASocket("a folder"));
+        assert!(help.contains("Kubernetes"), "{help}");
+        std::fs::write(at("file"), "").unwrap();
+        assert_eq!(
+            failure(at("file")).await.0,
+            Unreachable::NotASocket("a file")
+        );
+        drop(UnixListener::bind(at("left")).unwrap());
+        assert_eq!(failure(at("left")).await.0, Unreachable::Refused);
+        let (seen, help) = failure("ssh://far".into()).await;
+        assert_eq!(seen, Unreachable::Scheme("ssh".into()));
+        assert!(help.contains("ssh -nNT -L"), "{help}");
+        let (seen, _) = failure("https://127.0.0.1:1".into()).await;
+        assert!(matches!(seen, Unreachable::Tls(_)), "{seen}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_engine_that_never_answers_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frozen");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let (seen, help) = failure(path.display().to_string()).await;
+        assert_eq!(seen, Unreachable::Silent(5));
+        assert!(help.contains("restart it"), "{help}");
+    }
+}

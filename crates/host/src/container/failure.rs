@@ -1,0 +1,258 @@
+//! What went wrong between us and the engine, told apart so that each comes with its own way out.
+
+use std::{error::Error, fmt::Write as _, io};
+
+use super::discover::Origin;
+
+/// Who asked for an engine, and knows options by which words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Asker {
+    /// Somebody who typed.
+    #[default]
+    CommandLine,
+    /// Somebody who typed `reap`, which runs nothing.
+    Reaper,
+    /// A step of a workflow with inputs.
+    Action,
+}
+
+impl Asker {
+    /// How an engine is named.
+    fn host(self) -> &'static str {
+        match self {
+            Self::CommandLine | Self::Reaper => "--docker-host",
+            Self::Action => "the input `docker-host`",
+        }
+    }
+}
+
+/// Why an engine at one place cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreachable {
+    /// There is nothing.
+    #[error("does not exist")]
+    Missing,
+    /// There is something else than a socket.
+    #[error("is {0}, not a socket")]
+    NotASocket(&'static str),
+    /// We may not connect.
+    #[error("permission denied")]
+    Denied,
+    /// Nobody listens.
+    #[error("nothing listens there")]
+    Refused,
+    /// It takes connections and does not answer.
+    #[error("did not answer within {0} s")]
+    Silent(u64),
+    /// Addresses of this kind are not understood.
+    #[error("`{0}://` addresses are not supported")]
+    Scheme(String),
+    /// The connection cannot be secured.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// Something else answered, or something else went wrong.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// One place that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The address.
+    pub address: String,
+    /// Why it was tried.
+    pub origin: Origin,
+    /// Why it is of no use.
+    pub failure: Unreachable,
+}
+
+/// Why there is no engine for a run that needs one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The current context of Docker's configuration cannot be used.
+    #[error("no container engine can be used: {reason}")]
+    Context {
+        /// The context; empty when its name could not be read.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No place has an engine that answers.
+    #[error("no container engine can be used{}", told(.0))]
+    Unreachable(Vec<Attempt>),
+}
+
+impl EngineError {
+    /// What to do about it, in the words of whoever asked; one or more sentences.
+    pub fn help(&self, asker: Asker) -> Vec<String> {
+        let host = asker.host();
+        let mut help = match self {
+            Self::Context { name, .. } if name.is_empty() => {
+                vec![format!(
+                    "mend the file, or name the engine with {host} or DOCKER_HOST"
+                )]
+            }
+            Self::Context { .. } => {
+                vec![format!(
+                    "choose another with `docker context use NAME` or DOCKER_CONTEXT, \
+                     or name the engine with {host}"
+                )]
+            }
+            Self::Unreachable(attempts) => attempts_help(attempts, asker),
+        };
+        help.extend(match asker {
+            Asker::CommandLine => Some("without containers: `--isolation process`".into()),
+            Asker::Action => Some("without containers: the input `isolation: process`".into()),
+            Asker::Reaper => None,
+        });
+        help
+    }
+
+    /// Whether nobody named an engine, and none is at the usual places.
+    pub fn is_absence(&self) -> bool {
+        let Self::Unreachable(attempts) = self else {
+            return false;
+        };
+        attempts.iter().all(|attempt| match attempt.origin {
+            Origin::Usual(_) => attempt.failure == Unreachable::Missing,
+            Origin::Option | Origin::Variable | Origin::Context(_) => false,
+        })
+    }
+}
+
+/// Everything that was tried, a line each.
+fn told(attempts: &[Attempt]) -> String {
+    let mut text = String::new();
+    for attempt in attempts {
+        let Attempt {
+            address,
+            origin,
+            failure,
+        } = attempt;
+        let _ = write!(text, "\n  `{address}` ({origin}): {failure}");
+    }
+    text
+}
+
+/// The way out of the failure that came closest to an engine.
+fn attempts_help(attempts: &[Attempt], asker: Asker) -> Vec<String> {
+    let closest = attempts
+        .iter()
+        .max_by_key(|attempt| closeness(&attempt.failure));
+    let Some(closest) = closest else {
+        return Vec::new();
+    };
+    let named = match closest.origin {
+        Origin::Usual(_) => format!(
+            "or name another engine with {} or DOCKER_HOST",
+            asker.host()
+        ),
+        Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address".into(),
+    };
+    if asker == Asker::Action
+        && matches!(closest.origin, Origin::Usual(_))
+        && closeness(&closest.failure) < closeness(&Unreachable::Denied)
+    {
+        return vec![format!(
+            "a runner hands the action /var/run/docker.sock of its machine, and there is no engine behind it: \
+             so it is with the container hooks of Kubernetes, and beside rootless Docker or Podman. \
+             Mount the engine's socket there, {named}"
+        )];
+    }
+    vec![match &closest.failure {
+        Unreachable::Missing | Unreachable::Refused => {
+            format!("start Docker or Podman, {named}")
+        }
+        Unreachable::NotASocket(_) => format!(
+            "the path was mounted from a host that has no engine there (Kubernetes, rootless Docker, Podman): \
+             mount its socket, {named}"
+        ),
+        Unreachable::Denied => format!(
+            "let your user use `{}`: `sudo usermod -aG docker $USER` and log in again, or run a rootless engine",
+            closest.address
+        ),
+        Unreachable::Silent(_) => format!("the engine hangs: restart it, {named}"),
+        Unreachable::Scheme(_) => "use a `unix://`, `tcp://` or `https://` address; \
+             an engine behind ssh: `ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock HOST` \
+             and `--docker-host unix:///tmp/docker.sock`"
+            .into(),
+        Unreachable::Tls(_) => {
+            "`ca.pem`, `cert.pem` and `key.pem` are looked for in the context, else in \
+             DOCKER_CERT_PATH, else in ~/.docker"
+                .into()
+        }
+        Unreachable::Other(_) => {
+            format!("check that an engine with Docker's API listens there, {named}")
+        }
+    }]
+}
+
+fn closeness(failure: &Unreachable) -> u8 {
+    match failure {
+        Unreachable::Missing => 0,
+        Unreachable::NotASocket(_) => 1,
+        Unreachable::Refused | Unreachable::Scheme(_) => 2,
+        Unreachable::Denied => 3,
+        Unreachable::Silent(_) | Unreachable::Tls(_) | Unreachable::Other(_) => 4,
+    }
+}
+
+/// What an error of the connection means.
+pub(super) fn unreachable(error: &bollard::errors::Error) -> Unreachable {
+    match io_kind(error) {
+        Some(io::ErrorKind::NotFound) => return Unreachable::Missing,
+        Some(io::ErrorKind::PermissionDenied) => return Unreachable::Denied,
+        Some(io::ErrorKind::ConnectionRefused) => return Unreachable::Refused,
+        Some(_) | None => {}
+    }
+    let text = chain(error);
+    if ["certificate", "TLS", "tls", "CertPath", "pem"]
+        .iter()
+        .any(|word| text.contains(word))
+    {
+        return Unreachable::Tls(text);
+    }
+    Unreachable::Other(text)
+}
+
+/// Whether the engine did not answer at all, which is no refusal.
+pub(super) fn is_gone(error: &bollard::errors::Error) -> bool {
+    use bollard::errors::Error as Engine;
+
+    matches!(
+        error,
+        Engine::IOError { .. }
+            | Engine::HyperLegacyError { .. }
+            | Engine::HyperResponseError { .. }
+            | Engine::RequestTimeoutError
+            | Engine::SocketNotFoundError(_)
+    )
+}
+
+/// The kind of the system's error that lies under this one.
+pub(super) fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
+            // A wrapped error says more than its wrapping.
+            let inner = io.get_ref().and_then(|inner| io_kind(inner));
+            return inner.or(Some(io.kind()));
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// The error and its causes in one line, none twice.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            let _ = write!(text, ": {said}");
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,302 @@
+//! Images: what a suite names becomes an image that the engine has, with what must be known to start containers
+//! of it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bollard::{errors::Error, models::ImageInspect};
+use tokio::{sync::OnceCell, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    build,
+    engine::Engine,
+    image_failure::{ImageError, image_error},
+    labels::RunName,
+    own, prepare, pull,
+    warm::{FirstStart, StartKind, warmed},
+};
+use suite::model::container::{ImageBase, ImageSource};
+use text::{environment::Environment, head};
+
+/// How long the engine may take to say what it knows of an image.
+const INSPECTION: Duration = Duration::from_secs(30);
+
+/// Characters of an image's id that tell it from others.
+const SHORT_ID: usize = 12;
+
+/// The ways to start a server that a prepared image is started in before it is used; a suite that starts its servers
+/// in more ways would wait longer for that than it gains.
+const MOST_STARTS: usize = 8;
+
+/// Told what goes on while an image is being made ready.
+pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
+
+/// What goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// Something has begun.
+    Begun(String),
+    /// How far it is; worth a line that is overwritten, not one that stays.
+    Going(String),
+}
+
+/// An image that containers can be made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadyImage {
+    /// The engine's id.
+    pub id: String,
+    /// The name and digest at the registry, `name@sha256:…`, when it came from one.
+    pub digest: Option<String>,
+    /// How people call it.
+    pub name: String,
+    /// The user it names.
+    pub user: Option<String>,
+    /// The directory it names.
+    pub workdir: Option<String>,
+    /// Its variables, `NAME=value`.
+    pub env: Vec<String>,
+    /// What it starts, in front of the command.
+    pub entrypoint: Vec<String>,
+    /// Its command.
+    pub command: Vec<String>,
+    /// The paths of it that are kept outside of every image made of it.
+    pub volumes: Vec<String>,
+    /// Its platform, e.g. `linux/amd64`.
+    pub platform: String,
+}
+
+impl ReadyImage {
+    /// What a command line can call it: how people call it may be no name.
+    pub(super) fn reference(&self) -> String {
+        if !self.name.contains(' ') {
+            return self.name.clone();
+        }
+        let id = self.id.rsplit(':').next().unwrap_or_default();
+        head(id, SHORT_ID)
+    }
+}
+
+/// Whether images that were made before are taken as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rebuild {
+    /// They are.
+    #[default]
+    No,
+    /// They are made anew, once in a run.
+    Yes,
+}
+
+/// The images of a run: each distinct source is provided once, whoever asks first.
+#[derive(Debug)]
+pub struct Images {
+    known: Mutex<HashMap<ImageSource, Provided>>,
+    started: Mutex<HashMap<(ImageSource, StartKind), Provided>>,
+    made: Made,
+    environment: Arc<Environment>,
+    rebuild: Rebuild,
+    run: Arc<RunName>,
+}
+
+/// What images are made with.
+pub(super) struct Maker<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) environment: &'a Environment,
+    pub(super) interrupt: &'a CancellationToken,
+    /// Whose the containers are that images are made in.
+    pub(super) run: &'a RunName,
+    rebuild: Rebuild,
+    progress: Progress<'a>,
+    made: &'a Made,
+}
+
+impl Maker<'_> {
+    /// The image of this name: made by whoever asks first, awaited by all others of this run, however each of them
+    /// came to ask for it. `None`: it could not be made, and its maker has told why.
+    pub(super) async fn once(
+        &self,
+        name: &str,
+        work: impl Future<Output = Result<Option<ReadyImage>, ImageError>>,
+    ) -> Result<Option<ReadyImage>, ImageError> {
+        let image = {
+            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(made.entry(name.to_owned()).or_default())
+        };
+        image.get_or_init(|| Box::pin(work)).await.clone()
+    }
+
+    /// Tells what has begun.
+    pub(super) fn tell(&self, what: String) {
+        (self.progress)(Told::Begun(what));
+    }
+
+    /// Tells how far it is.
+    pub(super) fn tell_going(&self, what: String) {
+        (self.progress)(Told::Going(what));
+    }
+
+    /// Whether images that were made before are made anew.
+    pub(super) fn rebuilds(&self) -> bool {
+        self.rebuild == Rebuild::Yes
+    }
+
+    /// Does something whose end nobody needs to wait for when the run is interrupted.
+    pub(super) async fn unless_interrupted<T>(
+        &self,
+        work: impl Future<Output = Result<T, ImageError>>,
+    ) -> Result<T, ImageError> {
+        tokio::select! {
+            done = work => done,
+            () = self.interrupt.cancelled() => Err(ImageError::Interrupted),
+        }
+    }
+}
+
+type Provided = Arc<OnceCell<Result<Arc<ReadyImage>, ImageError>>>;
+
+/// The images that were made in a run, by the names that say what they are made of.
+type Made = Mutex<HashMap<String, Arc<OnceCell<Result<Option<ReadyImage>, ImageError>>>>>;
+
+impl Images {
+    /// No image yet.
+    pub fn new(environment: Arc<Environment>, rebuild: Rebuild, run: RunName) -> Self {
+        Self {
+            known: Mutex::default(),
+            started: Mutex::default(),
+            made: Made::default(),
+            environment,
+            rebuild,
+            run: Arc::new(run),
+        }
+    }
+
+    /// The run they are made in.
+    pub(super) fn run(&self) -> Arc<RunName> {
+        Arc::clone(&self.run)
+    }
+
+    /// The image of a source, after a first start where one is asked for; waits while somebody provides it.
+    /// Interrupted, it leaves nothing half-made.
+    pub(super) async fn ready(
+        &self,
+        engine: &Engine,
+        wanted: (&ImageSource, Option<FirstStart>),
+        progress: Progress<'_>,
+        interrupt: &CancellationToken,
+    ) -> Result<Arc<ReadyImage>, ImageError> {
+        let (source, start) = wanted;
+        let maker = Maker {
+            engine,
+            environment: &self.environment,
+            interrupt,
+            run: &self.run,
+            rebuild: self.rebuild,
+            progress,
+            made: &self.made,
+        };
+        let image = self.provided(&maker, source).await?;
+        let Some(start) = start else {
+            return Ok(image);
+        };
+        let Some(started) = self.started(source, start.kind()) else {
+            return Ok(image);
+        };
+        let image = started.get_or_init(|| async {
+            let image = Box::pin(warmed(&maker, &image, &start)).await;
+            image.map(Arc::new)
+        });
+        image.await.clone()
+    }
+
+    /// The image of a source. What is prepared is made of what is not, so that one content is built once at a time.
+    async fn provided(
+        &self,
+        maker: &Maker<'_>,
+        source: &ImageSource,
+    ) -> Result<Arc<ReadyImage>, ImageError> {
+        let provided = {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.get(source) {
+                Some(provided) => Arc::clone(provided),
+                None => Arc::clone(known.entry(source.clone()).or_default()),
+            }
+        };
+        let image = provided.get_or_init(|| async {
+            let Some(prepare) = &source.prepare else {
+                return Box::pin(provide(maker, source)).await.map(Arc::new);
+            };
+            let unprepared = ImageSource {
+                prepare: None,
+                ..source.clone()
+            };
+            let base = Box::pin(self.provided(maker, &unprepared)).await?;
+            let image = prepare::prepared(maker, (*base).clone(), prepare, source);
+            Box::pin(image).await.map(Arc::new)
+        });
+        image.await.clone()
+    }
+
+    /// The place of the image after this first start; `None` where a source has too many of them.
+    fn started(&self, source: &ImageSource, start: StartKind) -> Option<Provided> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_source = started.keys().filter(|(known, _)| known == source).count();
+        let key = (source.clone(), start);
+        if of_source >= MOST_STARTS && !started.contains_key(&key) {
+            return None;
+        }
+        Some(Arc::clone(started.entry(key).or_default()))
+    }
+}
+
+/// Makes sure that the engine has the image, and says what it is; not yet prepared.
+async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, ImageError> {
+    match &wanted.base {
+        // What is cut off here is the engine's to end: it gives up what nobody waits for.
+        ImageBase::Named(name) => {
+            let named = pull::named(maker, name, wanted);
+            maker.unless_interrupted(named).await
+        }
+        ImageBase::Own => maker.unless_interrupted(own::own(maker)).await,
+        ImageBase::Built(build) => build::built(maker, build, wanted).await,
+    }
+}
+
+/// What the engine knows of an image; `None`: it does not have it.
+pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyImage>, ImageError> {
+    match timeout(INSPECTION, engine.docker.inspect_image(name)).await {
+        Ok(Ok(found)) => Ok(Some(ready(name, found))),
+        Ok(Err(Error::DockerResponseServerError {
+            status_code: 404, ..
+        })) => Ok(None),
+        Ok(Err(error)) => Err(image_error(name, &error, "", "")),
+        Err(_) => Err(ImageError::Silent {
+            what: format!("asked about the image `{name}`"),
+            after: INSPECTION,
+        }),
+    }
+}
+
+fn ready(name: &str, found: ImageInspect) -> ReadyImage {
+    let config = found.config.unwrap_or_default();
+    let named = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let part = |text: Option<String>, unknown: &str| named(text).unwrap_or_else(|| unknown.into());
+    ReadyImage {
+        id: found.id.unwrap_or_else(|| name.to_owned()),
+        digest: found.repo_digests.unwrap_or_default().into_iter().next(),
+        name: name.to_owned(),
+        user: named(config.user),
+        workdir: named(config.working_dir),
+        env: config.env.unwrap_or_default(),
+        entrypoint: config.entrypoint.unwrap_or_default(),
+        command: config.cmd.unwrap_or_default(),
+        volumes: config.volumes.unwrap_or_default(),
+        platform: format!(
+            "{}/{}",
+            part(found.os, "linux"),
+            part(found.architecture, "unknown")
+        ),
+    }
+}

@@ -1,0 +1,255 @@
+//! What the engine's things of ours are marked with, so that whatever a killed run left is known again, by any later
+//! run, and nothing else is.
+
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::owner::{Life, Owner};
+use text::{environment::Environment, head};
+
+/// The run a thing belongs to.
+pub const RUN: &str = "io.mcp-assert.run";
+/// The job, of all runs.
+const JOB: &str = "io.mcp-assert.job";
+/// The process that made it.
+const OWNER: &str = "io.mcp-assert.owner";
+/// When it was made, in seconds since 1970.
+const CREATED: &str = "io.mcp-assert.created";
+/// When it is nobody's any more.
+const EXPIRES: &str = "io.mcp-assert.expires";
+/// The assertion it was made for.
+const ASSERTION: &str = "io.mcp-assert.assertion";
+/// The image it was made for.
+const IMAGE: &str = "io.mcp-assert.image";
+/// On a prepared image, the name it was given: one that has lost its name is nobody's any more.
+pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
+
+/// The same of a built image.
+pub(super) const BUILT: &str = "io.mcp-assert.built";
+
+/// What a container hands on to an image that is made of it, unless the image says otherwise.
+const OF_MAKERS: [&str; 6] = [RUN, JOB, OWNER, CREATED, EXPIRES, IMAGE];
+
+/// Whatever is as old as this was left behind, whoever made it.
+const ABANDONED: Duration = Duration::from_hours(24);
+
+/// Characters of an assertion's id that a label keeps.
+const LONGEST_ID: usize = 200;
+
+/// The name of a run, unlike every other's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunName(String);
+
+/// A container's name and marks.
+#[derive(Debug, Clone)]
+pub(super) struct Marks {
+    /// Its name at the engine.
+    pub(super) name: String,
+    /// Its labels.
+    pub(super) labels: HashMap<String, String>,
+}
+
+impl RunName {
+    /// A new name: in a workflow, after its run and job.
+    pub fn new(environment: &Environment) -> Self {
+        let mut hasher = Sha256::new();
+        hasher.update(Owner::this().to_text());
+        hasher.update(now().as_nanos().to_le_bytes());
+        let digest = hasher.finalize();
+        let unique = digest[..8]
+            .iter()
+            .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let parts = ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB"];
+        let workflow: Vec<&str> = parts
+            .iter()
+            .filter_map(|name| environment.variable(name))
+            .filter(|part| !part.is_empty())
+            .collect();
+        if workflow.len() == parts.len() {
+            return Self(format!("{}-{unique:016x}", workflow.join("-")));
+        }
+        Self(format!("{unique:016x}"))
+    }
+
+    /// The name.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The marks of the next container.
+    pub(super) fn next(&self, assertion: &str) -> Marks {
+        let job = self.job();
+        Marks {
+            name: format!("mcp-assert-{job}"),
+            labels: self.labels(job, (ASSERTION, head(assertion, LONGEST_ID))),
+        }
+    }
+
+    /// The labels of a container that an image of this name is made in.
+    pub(super) fn maker(&self, image: &str) -> HashMap<String, String> {
+        self.labels(self.job(), (IMAGE, image.to_owned()))
+    }
+
+    /// What is unlike in all runs, and has no dash.
+    pub(super) fn unique(&self) -> &str {
+        unique(&self.0)
+    }
+
+    /// The next of everything that any run makes.
+    pub(super) fn job(&self) -> String {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.unique())
+    }
+
+    fn labels(&self, job: String, purpose: (&str, String)) -> HashMap<String, String> {
+        let created = now().as_secs();
+        let labels = [
+            (RUN, self.0.clone()),
+            (JOB, job),
+            (OWNER, Owner::this().to_text()),
+            (CREATED, created.to_string()),
+            (EXPIRES, (created + ABANDONED.as_secs()).to_string()),
+            purpose,
+        ];
+        labels
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+/// The part of a run's name that no other run has.
+pub(super) fn unique(run: &str) -> &str {
+    run.rsplit('-').next().unwrap_or(run)
+}
+
+/// The same of what [`RunName::job`] made.
+pub(super) fn unique_of_job(job: &str) -> Option<&str> {
+    Some(job.rsplit_once('-')?.0)
+}
+
+/// The labels of an image that is made of a container of ours: a container that somebody starts of it must not look
+/// like one of ours, and what it takes over can be emptied, not taken away.
+pub(super) fn of_image() -> impl Iterator<Item = (String, String)> {
+    OF_MAKERS
+        .into_iter()
+        .map(|name| (name.to_owned(), String::new()))
+}
+
+/// Whether these are the labels of something of ours.
+pub(super) fn are_ours(labels: &HashMap<String, String>) -> bool {
+    labels.get(RUN).is_some_and(|run| !run.is_empty())
+}
+
+/// Whether what was made then, in seconds since 1970, is too old to be waited for.
+pub(super) fn is_too_old(created: i64) -> bool {
+    let age = now()
+        .as_secs()
+        .saturating_sub(u64::try_from(created).unwrap_or(0));
+    age >= ABANDONED.as_secs()
+}
+
+/// Whether what carries these labels was left behind: its maker is dead, or it is too old to be waited for.
+pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
+    if !are_ours(labels) {
+        return false;
+    }
+    let number = |name: &str| labels.get(name).and_then(|text| text.parse::<u64>().ok());
+    let now = now().as_secs();
+    let expires = number(EXPIRES).or_else(|| Some(number(CREATED)? + ABANDONED.as_secs()));
+    let owner = labels.get(OWNER).and_then(|text| Owner::parse(text));
+    match owner.map(|owner| owner.life()) {
+        Some(Life::Alive) => false,
+        Some(Life::Dead) => true,
+        Some(Life::Unknown) | None => expires.is_some_and(|expires| expires <= now),
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{
+        ASSERTION, CREATED, EXPIRES, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now,
+        of_image,
+    };
+    use crate::owner::Owner;
+    use text::environment::Environment;
+
+    #[test]
+    fn every_run_and_every_container_has_a_name_of_its_own() {
+        let environment = Environment::default();
+        let (one, other) = (RunName::new(&environment), RunName::new(&environment));
+        assert_ne!(one, other);
+        let (first, second) = (one.next("a::b"), one.next("a::b"));
+        assert_ne!(first.name, second.name);
+        assert_ne!(first.labels[JOB], second.labels[JOB]);
+        assert_eq!(first.labels[RUN], one.text());
+        assert_eq!(first.labels[ASSERTION], "a::b");
+        assert!(!is_abandoned(&first.labels), "its owner is alive");
+        let mut in_workflow = Environment::default();
+        for (name, value) in [
+            ("GITHUB_RUN_ID", "7"),
+            ("GITHUB_RUN_ATTEMPT", "1"),
+            ("GITHUB_JOB", "test"),
+        ] {
+            in_workflow.variables.insert(name.into(), value.into());
+        }
+        assert!(RunName::new(&in_workflow).text().starts_with("7-1-test-"));
+    }
+
+    #[test]
+    fn only_what_nobody_waits_for_is_abandoned() {
+        let dead = Owner {
+            pid: u32::MAX,
+            ..Owner::this().clone()
+        };
+        let elsewhere = Owner {
+            place: "elsewhere-1".into(),
+            ..dead.clone()
+        };
+        let case = |owner: &str, (label, at): (&str, u64)| {
+            let labels = [
+                (RUN, "1".to_owned()),
+                (OWNER, owner.to_owned()),
+                (label, at.to_string()),
+            ];
+            let labels: HashMap<String, String> = labels
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect();
+            is_abandoned(&labels)
+        };
+        let now = now().as_secs();
+        assert!(case(&dead.to_text(), (EXPIRES, now + 10)));
+        assert!(!case(&elsewhere.to_text(), (EXPIRES, now + 10)));
+        assert!(case(&elsewhere.to_text(), (EXPIRES, now - 10)));
+        assert!(case(&elsewhere.to_text(), (CREATED, now - 90_000)));
+        assert!(!case("nonsense", (CREATED, now - 10)));
+        assert!(!is_abandoned(&HashMap::new()));
+    }
+
+    #[test]
+    fn what_is_started_of_an_image_of_ours_is_not_ours() {
+        let run = RunName::new(&Environment::default());
+        let mut labels = run.maker("mcp-assert/prepared:1");
+        assert_eq!(labels[IMAGE], "mcp-assert/prepared:1");
+        assert_ne!(labels[JOB], run.maker("x")[JOB]);
+        assert!(are_ours(&labels));
+        labels.extend(of_image());
+        assert!(!are_ours(&labels) && !is_abandoned(&labels));
+        assert!(labels.values().all(String::is_empty), "{labels:?}");
+    }
+}

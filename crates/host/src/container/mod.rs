@@ -1,0 +1,309 @@
+//! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
+//! its server goes through `transport::stdio::attach`; who needs a container is decided by `plan`.
+
+pub mod body;
+mod build;
+mod bundle;
+mod caches;
+mod context;
+pub mod covered;
+mod credentials;
+mod discover;
+mod dockerfile;
+mod elf;
+pub mod engine;
+mod entry_point;
+mod failure;
+mod ignore;
+pub mod image;
+pub mod image_failure;
+pub mod labels;
+mod own;
+mod owned;
+mod patience;
+mod prepare;
+mod program;
+mod pull;
+pub mod readback;
+pub mod reap;
+pub mod refusal;
+mod scaffold;
+mod script;
+pub mod server;
+pub mod sight;
+mod sockets;
+mod steps;
+mod unstarted;
+pub mod upload;
+pub mod warm;
+mod work;
+mod workshop;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bollard::{errors::Error, query_parameters::RemoveContainerOptionsBuilder};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    task::JoinSet,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    engine::{Engine, EngineFacts},
+    image::{Images, Progress, ReadyImage},
+    image_failure::ImageError,
+    labels::RunName,
+    patience::Patience,
+    upload::{Ids, Uploads},
+    warm::FirstStart,
+};
+use suite::model::container::ImageSource;
+
+/// Containers that are created and started at once: more only makes the engine slower.
+const STARTS: usize = 2;
+
+/// Containers that are removed at once.
+const REMOVALS: usize = 2;
+
+/// The same when the run was interrupted.
+const HURRIED_REMOVALS: usize = 8;
+
+/// How long the engine may take to remove a container. When one takes longer, the others are not waited for.
+const REMOVAL: Duration = Duration::from_secs(15);
+
+/// How long the engine may take to answer who wanted a container and does not any more.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// The same when the run was interrupted.
+const HURRIED_ANSWER: Duration = Duration::from_secs(2);
+
+/// How long an engine that was silent may take to show that it is there again.
+const RECOVERY: Duration = Duration::from_secs(2);
+
+/// What the containers of a run share.
+#[derive(Debug)]
+pub struct Containers {
+    engine: Engine,
+    images: Images,
+    run: Arc<RunName>,
+    uploads: Uploads,
+    users: Mutex<HashMap<(String, String), Ids>>,
+    starts: Semaphore,
+    removals: Semaphore,
+    hurried: CancellationToken,
+    /// Cancelled when the engine did not answer in time: then nothing else is waited for.
+    silent: CancellationToken,
+    /// Whether the engine once left something without an answer: then it is waited for less at the end.
+    mistrusted: AtomicBool,
+    /// The names of containers that may be there.
+    unremoved: Mutex<BTreeMap<String, Made>>,
+    /// Removals that nobody waits for but [`Containers::close`].
+    abandoned: Mutex<JoinSet<()>>,
+}
+
+impl Containers {
+    /// No container yet.
+    pub fn new(engine: Engine, images: Images) -> Arc<Self> {
+        Arc::new(Self {
+            engine,
+            run: images.run(),
+            images,
+            uploads: Uploads::default(),
+            users: Mutex::default(),
+            starts: Semaphore::new(STARTS),
+            removals: Semaphore::new(REMOVALS),
+            hurried: CancellationToken::new(),
+            silent: CancellationToken::new(),
+            mistrusted: AtomicBool::new(false),
+            unremoved: Mutex::default(),
+            abandoned: Mutex::default(),
+        })
+    }
+
+    /// What the engine says about itself.
+    pub fn facts(&self) -> &EngineFacts {
+        &self.engine.facts
+    }
+
+    /// The name that all containers of the run carry.
+    pub fn run(&self) -> &RunName {
+        &self.run
+    }
+
+    /// The image of a source, started once as said; provided at the first question, whoever asks.
+    pub async fn image(
+        &self,
+        wanted: (&ImageSource, Option<FirstStart>),
+        progress: Progress<'_>,
+        interrupt: &CancellationToken,
+    ) -> Result<Arc<ReadyImage>, ImageError> {
+        let image = self.images.ready(&self.engine, wanted, progress, interrupt);
+        let image = image.await;
+        if matches!(image, Err(ImageError::Silent { .. })) {
+            self.mistrust();
+        }
+        image
+    }
+
+    /// The engine left something without an answer.
+    pub fn mistrust(&self) {
+        self.mistrusted.store(true, Ordering::Relaxed);
+    }
+
+    /// The right to create and start a container. Waiting for it is no time of the assertion's.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It is never closed.
+        self.starts.acquire().await.ok()
+    }
+
+    /// Removes more at once from now on.
+    pub fn hurry(&self) {
+        if !self.hurried.is_cancelled() {
+            self.hurried.cancel();
+            self.removals.add_permits(HURRIED_REMOVALS - REMOVALS);
+        }
+    }
+
+    /// The containers that may still be there, each by kind and name.
+    pub fn known(&self) -> Vec<String> {
+        reap::containers_called(self.unremoved().keys().cloned())
+    }
+
+    /// Waits for every removal, then removes whatever of this run is still there; gives back what the engine did not
+    /// remove, each by kind and name.
+    pub async fn close(&self) -> Vec<String> {
+        let mut waiting = {
+            let mut abandoned = self
+                .abandoned
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *abandoned)
+        };
+        while waiting.join_next().await.is_some() {}
+        let mistrusted = self.mistrusted.load(Ordering::Relaxed);
+        if mistrusted {
+            let answered = timeout(RECOVERY, self.engine.docker.ping()).await;
+            if !matches!(answered, Ok(Ok(_))) {
+                return self.known();
+            }
+        }
+        let names = |made: Option<Made>| {
+            let unremoved = self.unremoved();
+            let wanted = unremoved
+                .iter()
+                .filter(|(_, is)| made.is_none_or(|made| made == **is));
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        let unremoved = reap::Unremoved {
+            all: names(None),
+            unanswered: names(Some(Made::Asked)),
+        };
+        let patience = if mistrusted {
+            Patience::short()
+        } else {
+            Patience::usual()
+        };
+        Box::pin(reap::of_run(
+            (&self.engine, &patience),
+            &self.run,
+            unremoved,
+        ))
+        .await
+    }
+
+    /// The engine has said whether it made this one.
+    fn answered(&self, name: &str) {
+        if let Some(made) = self.unremoved().get_mut(name) {
+            *made = Made::Answered;
+        }
+    }
+
+    /// Waits for an answer that nobody else waits for any more; whether it came.
+    async fn answers(&self, answer: impl Future) -> bool {
+        let patience = async {
+            tokio::select! {
+                () = sleep(ANSWER) => {}
+                () = self.silent.cancelled() => {}
+                () = async {
+                    self.hurried.cancelled().await;
+                    sleep(HURRIED_ANSWER).await;
+                } => {}
+            }
+        };
+        tokio::select! {
+            _ = answer => true,
+            () = patience => {
+                self.mistrust();
+                false
+            }
+        }
+    }
+
+    fn unremoved(&self) -> MutexGuard<'_, BTreeMap<String, Made>> {
+        self.unremoved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn users(&self) -> MutexGuard<'_, HashMap<(String, String), Ids>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes a container with its volumes, whatever it does; tells how long the engine took.
+    async fn remove(&self, id: &str, name: &str) -> (Removed, Duration) {
+        let _permit = self.removals.acquire().await.ok();
+        let begun = Instant::now();
+        if self.silent.is_cancelled() {
+            return (Removed::No, Duration::ZERO);
+        }
+        let options = RemoveContainerOptionsBuilder::default()
+            .force(true)
+            .v(true)
+            .build();
+        let asked = self.engine.docker.remove_container(id, Some(options));
+        let removed = match timeout(REMOVAL, asked).await {
+            // Gone already, or somebody else is at it.
+            Ok(
+                Ok(())
+                | Err(Error::DockerResponseServerError {
+                    status_code: 404 | 409,
+                    ..
+                }),
+            ) => {
+                self.unremoved().remove(name);
+                Removed::Yes
+            }
+            Ok(Err(_)) => Removed::No,
+            Err(_) => {
+                self.silent.cancel();
+                self.mistrust();
+                Removed::No
+            }
+        };
+        (removed, begun.elapsed())
+    }
+}
+
+/// Whether a container is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// The engine was asked for it, and has not answered: it may still come.
+    Asked,
+    /// The engine has answered.
+    Answered,
+}
+
+/// Whether a container was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removed {
+    Yes,
+    No,
+}

@@ -1,0 +1,483 @@
+//! What a container's files are: read through the engine, links followed inside and never on the host, sizes
+//! bounded whatever the server wrote.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bollard::{
+    Docker, errors::Error, models::ContainerStateStatusEnum,
+    query_parameters::DownloadFromContainerOptionsBuilder,
+};
+use futures_util::StreamExt;
+use tokio::time::{sleep, timeout};
+use tokio_util::{
+    io::{StreamReader, SyncIoBridge},
+    sync::CancellationToken,
+};
+
+use super::{failure::chain, sight::ANSWER};
+use crate::{
+    digest,
+    fixture::{Returned, ReturnedKind},
+    inside::resolve_with,
+};
+use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
+
+/// How long reading back may take.
+const READING: Duration = Duration::from_secs(30);
+
+/// Bytes that are read of one place at most.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Things that one place may hold.
+const MOST_ENTRIES: usize = 200_000;
+
+/// Why files could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadFailure {
+    /// There is nothing.
+    #[error("there is nothing at `{0}`")]
+    Absent(String),
+    /// It is more than is read.
+    #[error("`{path}` holds more than is read of a container ({limit})")]
+    TooMuch {
+        /// The place.
+        path: String,
+        /// The limit that was met.
+        limit: &'static str,
+    },
+    /// The engine did not deliver.
+    #[error("`{path}` could not be read from the container: {reason}")]
+    Failed {
+        /// The place.
+        path: String,
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// The same, to be compared.
+pub type Listing = BTreeMap<PathBuf, Returned>;
+
+/// Everything below one place of a container.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// By path relative to the place, which is the empty path itself.
+    entries: BTreeMap<PathBuf, Seen>,
+    /// When its folders were changed, in seconds since 1970.
+    folders: BTreeMap<PathBuf, u64>,
+}
+
+/// One thing of a tree.
+#[derive(Debug)]
+struct Seen {
+    returned: Returned,
+    /// What an expectation sees of it; `None` for links.
+    state: Option<FileState>,
+}
+
+/// What is at the place of a tree.
+#[derive(Debug)]
+pub(super) enum First {
+    /// A link to this, as it is written.
+    Link(PathBuf),
+    /// Anything else.
+    State(FileState),
+}
+
+/// Reads everything below a place; of the files that are asked for, by their paths relative to it, the content too.
+pub(super) async fn tree(
+    docker: &Docker,
+    id: &str,
+    path: &str,
+    asked: BTreeSet<PathBuf>,
+) -> Result<Tree, ReadFailure> {
+    let failed = |reason: String| ReadFailure::Failed {
+        path: path.to_owned(),
+        reason,
+    };
+    let options = DownloadFromContainerOptionsBuilder::default()
+        .path(path)
+        .build();
+    let stream = docker.download_from_container(id, Some(options));
+    // The reading thread ends with the stream, whatever the engine does, and when nobody waits for it any more.
+    let wanted = CancellationToken::new();
+    let unwanted = wanted.clone().cancelled_owned();
+    let _wanted = wanted.drop_guard();
+    let stream = stream.take_until(async move {
+        tokio::select! {
+            () = sleep(READING) => {}
+            () = unwanted => {}
+        }
+    });
+    let mut stream = Box::pin(stream.map(|piece| piece.map_err(io::Error::other)));
+    let read = async {
+        // The first piece tells whether there is anything at all.
+        let first = match stream.next().await {
+            Some(Err(error)) if is_absent(&error) => {
+                return Err(match is_there(docker, id).await {
+                    Ok(()) => ReadFailure::Absent(path.to_owned()),
+                    Err(reason) => failed(reason),
+                });
+            }
+            first => first,
+        };
+        let pieces = futures_util::stream::iter(first).chain(stream);
+        let reader = SyncIoBridge::new(StreamReader::new(Box::pin(pieces)));
+        let parsed = tokio::task::spawn_blocking(move || unpack(reader, &asked));
+        match parsed.await {
+            Ok(Ok(tree)) => Ok(tree),
+            Ok(Err(Unpacking::Read(error))) => Err(failed(chain(&error))),
+            Ok(Err(Unpacking::Bound(limit))) => Err(ReadFailure::TooMuch {
+                path: path.to_owned(),
+                limit,
+            }),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    };
+    match timeout(READING, read).await {
+        Ok(read) => read,
+        Err(_) => Err(failed(format!("it took over {READING:?}"))),
+    }
+}
+
+/// Whether the container itself is there: of one that is gone, engines say by number what they say of a file that is
+/// not, and each in words of its own.
+pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
+    let gone = || Err("the container is gone".to_owned());
+    match timeout(ANSWER, docker.inspect_container(id, None)).await {
+        Ok(Ok(found)) => match found.state.and_then(|state| state.status) {
+            Some(status) if is_going(status) => gone(),
+            Some(_) | None => Ok(()),
+        },
+        Ok(Err(error)) if is_no_container(&error) => gone(),
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err(format!(
+            "the engine did not answer within {} s",
+            ANSWER.as_secs()
+        )),
+    }
+}
+
+/// Whether a container in this state is being removed.
+pub(super) fn is_going(status: ContainerStateStatusEnum) -> bool {
+    matches!(
+        status,
+        ContainerStateStatusEnum::REMOVING | ContainerStateStatusEnum::DEAD
+    )
+}
+
+/// Whether an engine that was asked for a container says that there is none.
+pub(super) fn is_no_container(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
+/// Whether the engine says that nothing is there.
+fn is_absent(error: &io::Error) -> bool {
+    let inner = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Error>());
+    inner.is_some_and(is_no_container)
+}
+
+impl Tree {
+    /// What a path is, relative to the tree or absolute below `root`, where the tree is in the container. `None` where
+    /// that takes a look of its own: no archive holds a socket, and the content of what was not asked for by this
+    /// name is not kept.
+    pub fn look(&self, path: &str, root: &str) -> Option<FileState> {
+        let found = self.found(path, root);
+        let is_open = match &found {
+            FileState::Absent => true,
+            FileState::Digest { length, .. } => *length <= LONGEST_BYTES,
+            FileState::Content(_)
+            | FileState::TooLong { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_)
+            | FileState::Unknown(_) => false,
+        };
+        (!is_open).then_some(found)
+    }
+
+    fn found(&self, path: &str, root: &str) -> FileState {
+        if let Some(other) = self.instead() {
+            return in_place_of_fixture(other);
+        }
+        let root = Path::new(root);
+        let link = |full: &Path| {
+            let below = full.strip_prefix(root).unwrap_or(full);
+            Ok(match self.entries.get(below) {
+                Some(Seen {
+                    returned:
+                        Returned {
+                            kind: ReturnedKind::Link(target),
+                            ..
+                        },
+                    ..
+                }) => Some(target.clone()),
+                Some(_) | None => None,
+            })
+        };
+        match resolve_with(root, Path::new(path), link) {
+            Ok(place) => {
+                let below = place.strip_prefix(root).unwrap_or(&place);
+                let seen = self.entries.get(below);
+                seen.and_then(|seen| seen.state.clone())
+                    .unwrap_or(FileState::Absent)
+            }
+            Err(stray) => FileState::Unknown(stray.to_string()),
+        }
+    }
+
+    /// What stands in the folder of a path instead of it, by the nearest name, written as the path is.
+    pub fn nearest(&self, path: &str, root: &str) -> Option<String> {
+        let (given, root) = (Path::new(path), Path::new(root));
+        let name = given.file_name()?.to_str()?;
+        let place = root.join(given);
+        let folder = place.parent()?.strip_prefix(root).ok()?;
+        let within = |path: &&PathBuf| path.parent() == Some(folder);
+        let names = self.entries.keys().filter(within);
+        let names = names.filter_map(|path| path.file_name()?.to_str());
+        let near = text::nearest_file(name, names)?;
+        Some(given.with_file_name(near).display().to_string())
+    }
+
+    /// The folders that have another time than this.
+    pub fn restless(&self, stamp: u64) -> Vec<PathBuf> {
+        let folders = self.folders.iter();
+        let restless = folders.filter(|(_, changed)| **changed != stamp);
+        restless.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Adds a socket, which no archive holds.
+    pub fn add_socket(&mut self, path: PathBuf) {
+        let (kind, state) = special("a socket");
+        let returned = Returned { kind, mode: 0 };
+        self.entries.insert(path, Seen { returned, state });
+    }
+
+    /// What stands at the place, if it is no directory.
+    fn instead(&self) -> Option<PathKind> {
+        let kind = self.entries.get(Path::new(""))?.returned.kind.of_path();
+        (kind != PathKind::Directory).then_some(kind)
+    }
+
+    /// What is at the place itself.
+    pub(super) fn into_first(self) -> Option<First> {
+        let first = self.entries.into_values().next()?;
+        Some(match (first.returned.kind, first.state) {
+            (ReturnedKind::Link(target), _) => First::Link(target),
+            (_, Some(state)) => First::State(state),
+            (_, None) => return None,
+        })
+    }
+
+    /// All of it, for a comparison.
+    pub fn into_returned(self) -> Listing {
+        let entries = self.entries.into_iter();
+        entries.map(|(path, seen)| (path, seen.returned)).collect()
+    }
+}
+
+/// What is said of every path when something else is where the fixture's folder was.
+pub(super) fn in_place_of_fixture(kind: PathKind) -> FileState {
+    FileState::Unknown(format!("the fixture's folder is {} now", kind.word()))
+}
+
+/// Why a tar was not read to its end.
+#[derive(Debug)]
+enum Unpacking {
+    /// It is broken, or broke off.
+    Read(io::Error),
+    /// It met a limit.
+    Bound(&'static str),
+}
+
+impl From<io::Error> for Unpacking {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// The tree of a tar, whose first component is the place itself.
+fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpacking> {
+    let mut archive = tar::Archive::new(reader);
+    let mut tree = Tree::default();
+    let mut total = 0_u64;
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        if tree.entries.len() >= MOST_ENTRIES {
+            return Err(Unpacking::Bound("200,000 entries"));
+        }
+        total = total.saturating_add(entry.size());
+        if total > MOST_BYTES {
+            return Err(Unpacking::Bound("1 GiB"));
+        }
+        let path: PathBuf = entry.path()?.components().skip(1).collect();
+        let mode = entry.header().mode()? & 0o7777;
+        let kind = entry.header().entry_type();
+        let (kind, state) = if kind.is_dir() {
+            let changed = entry.header().mtime()?;
+            tree.folders.insert(path.clone(), changed);
+            (ReturnedKind::Directory, Some(FileState::Directory))
+        } else if kind.is_symlink() {
+            let target = entry.link_name()?.unwrap_or_default().into_owned();
+            (ReturnedKind::Link(target), None)
+        } else if kind.is_hard_link() {
+            let first = entry.link_name()?.unwrap_or_default().into_owned();
+            let first: PathBuf = first.components().skip(1).collect();
+            match tree.entries.get(&first) {
+                Some(same) => (same.returned.kind.clone(), same.state.clone()),
+                None => special("a link to a file elsewhere"),
+            }
+        } else if kind.is_file() || kind.is_gnu_sparse() || kind.is_contiguous() {
+            let room = if asked.contains(&path) {
+                LONGEST_BYTES
+            } else {
+                0
+            };
+            let (digest, state) = content(&mut entry, room)?;
+            (ReturnedKind::File(digest), Some(state))
+        } else if kind.is_fifo() {
+            special("a FIFO")
+        } else {
+            special("a device")
+        };
+        let returned = Returned { kind, mode };
+        tree.entries.insert(path, Seen { returned, state });
+    }
+    Ok(tree)
+}
+
+fn special(kind: &str) -> (ReturnedKind, Option<FileState>) {
+    let state = FileState::Unreadable(format!("it is {kind}"));
+    (ReturnedKind::Special, Some(state))
+}
+
+/// The content of a file, or its digest when there is no room for it.
+fn content(reader: &mut impl Read, room: u64) -> io::Result<([u8; 32], FileState)> {
+    let mut bytes = Vec::new();
+    Read::by_ref(reader)
+        .take(room + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= room {
+        let (digest, _) = digest::of(&bytes[..])?;
+        return Ok((digest, FileState::Content(bytes)));
+    }
+    let (sha256, length) = digest::of((&bytes[..]).chain(reader))?;
+    Ok((sha256, FileState::Digest { sha256, length }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, io, path::Path};
+
+    use super::{Tree, Unpacking};
+    use mcp::observation::files::FileState;
+
+    /// The tree of a tar, of which these files are asked for.
+    fn unpack(reader: impl io::Read, asked: &[&str]) -> Result<Tree, Unpacking> {
+        let asked: BTreeSet<_> = asked.iter().map(|path| (*path).into()).collect();
+        super::unpack(reader, &asked)
+    }
+
+    fn tar(entries: &[(&str, tar::EntryType, &str)]) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        for (path, kind, text) in entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_mode(0o644);
+            if kind.is_symlink() || kind.is_hard_link() {
+                header.set_size(0);
+                builder.append_link(&mut header, path, text).unwrap();
+            } else {
+                header.set_size(text.len() as u64);
+                builder
+                    .append_data(&mut header, path, text.as_bytes())
+                    .unwrap();
+            }
+        }
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn paths_are_followed_inside_the_tree_and_never_out() {
+        use tar::EntryType::{Directory, Fifo, Link, Regular, Symlink};
+        let tree = unpack(
+            &tar(&[
+                ("fixture/", Directory, ""),
+                ("fixture/a.txt", Regular, "hello"),
+                ("fixture/sub/", Directory, ""),
+                ("fixture/sub/up", Symlink, "../a.txt"),
+                ("fixture/out", Symlink, "/etc/passwd"),
+                ("fixture/own", Symlink, "/mcp-assert/fixture/sub"),
+                ("fixture/again", Link, "fixture/a.txt"),
+                ("fixture/pipe", Fifo, ""),
+                ("fixture/other", Regular, "not asked for"),
+                ("fixture/empty", Regular, ""),
+            ])[..],
+            &["a.txt"],
+        )
+        .unwrap();
+        let look = |path: &str| tree.look(path, "/mcp-assert/fixture");
+        let case = |path: &str, wanted: FileState| {
+            assert_eq!(look(path), Some(wanted), "{path}");
+        };
+        let hello = || FileState::Content(b"hello".to_vec());
+        case("a.txt", hello());
+        case("./sub/../a.txt", hello());
+        case("/mcp-assert/fixture/a.txt", hello());
+        case("sub/up", hello());
+        case("own/up", hello());
+        case("again", hello());
+        case("sub", FileState::Directory);
+        case("empty", FileState::Content(Vec::new()));
+        for unkept in ["none", "other", "sub/../other"] {
+            assert_eq!(look(unkept), None, "{unkept}");
+        }
+        case("pipe", FileState::Unreadable("it is a FIFO".into()));
+        case(
+            "out",
+            FileState::Unknown("the link `out` leads out of the fixture, to `/etc/passwd`".into()),
+        );
+        case(
+            "../x",
+            FileState::Unknown("it leads out of the fixture".into()),
+        );
+        let paths: Vec<_> = tree.into_returned().into_keys().collect();
+        assert_eq!(paths[0], Path::new(""), "the place itself comes first");
+        assert_eq!(paths.len(), 10);
+    }
+
+    #[test]
+    fn what_stands_in_place_of_the_fixture_is_not_looked_through() {
+        use tar::EntryType::{Regular, Symlink};
+        let case = |kind: tar::EntryType, wanted: &str| {
+            let tree = unpack(&tar(&[("fixture", kind, "/etc")])[..], &["a.txt"]).unwrap();
+            for path in [".", "a.txt", "/mcp-assert/fixture/a.txt"] {
+                let seen = tree.look(path, "/mcp-assert/fixture");
+                assert_eq!(seen, Some(FileState::Unknown(wanted.into())), "{path}");
+            }
+        };
+        case(Symlink, "the fixture's folder is a link now");
+        case(Regular, "the fixture's folder is a file now");
+        let gone = unpack(&tar(&[])[..], &[]).unwrap();
+        assert_eq!(gone.look("a.txt", "/mcp-assert/fixture"), None);
+    }
+
+    #[test]
+    fn a_tar_that_breaks_off_is_an_error() {
+        let whole = tar(&[("f/a", tar::EntryType::Regular, &"x".repeat(4000))]);
+        assert!(unpack(&whole[..1500], &[]).is_err());
+        assert!(unpack(io::empty(), &[]).is_ok());
+    }
+}

@@ -1,0 +1,426 @@
+//! Removes what runs left at the engine: of this run at its end, of killed ones when the next run begins, and on
+//! request. Whatever does not carry our labels or our names is never touched.
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Display},
+    time::Duration,
+};
+
+use bollard::{
+    errors::Error,
+    models::ImageSummary,
+    query_parameters::{
+        ListContainersOptionsBuilder, ListImagesOptionsBuilder, ListNetworksOptionsBuilder,
+        ListVolumesOptionsBuilder, RemoveContainerOptionsBuilder, RemoveVolumeOptions,
+    },
+};
+use futures_util::{StreamExt, stream};
+use tokio::time::sleep;
+
+use super::{
+    engine::Engine,
+    failure::chain,
+    labels::{self, BUILT, PREPARED, RunName},
+    patience::Patience,
+    scaffold,
+};
+use crate::owner::Life;
+
+/// Things that are removed at once.
+const AT_ONCE: usize = 8;
+
+/// How often a volume is tried whose container is being removed, by whomever.
+const TRIES: usize = 10;
+
+/// How long is waited before the next try.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A nameless prepared image is left alone for so long: it may be about to get its name. In seconds.
+const NAMING: i64 = 600;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Whose<'a> {
+    /// What no living run waits for.
+    Abandoned,
+    /// What one run made, whether it lives or not.
+    Run(&'a str),
+    /// What any run made, living ones included.
+    Anybody,
+}
+
+/// What was found and removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reaped {
+    /// The containers that were removed, by name; their volumes went with them.
+    pub containers: Vec<String>,
+    /// What else was removed, by kind and name.
+    pub others: Vec<String>,
+    /// Why others were not.
+    pub failures: Vec<String>,
+    /// Those of them that are known.
+    pub left: Vec<String>,
+    /// Whether the engine left a request without an answer.
+    pub was_silent: bool,
+}
+
+/// The kinds of things that runs leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Container,
+    Volume,
+    Network,
+    Image,
+}
+
+/// Something of ours at the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Leftover {
+    kind: Kind,
+    /// What the engine calls it.
+    id: String,
+    /// What people call it.
+    name: String,
+}
+
+impl Display for Leftover {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Container => "container",
+            Kind::Volume => "volume",
+            Kind::Network => "network",
+            Kind::Image => "image",
+        };
+        write!(formatter, "{kind} `{}`", self.name)
+    }
+}
+
+/// The names of containers that a run has not seen removed.
+pub(super) struct Unremoved {
+    /// All of them.
+    pub(super) all: Vec<String>,
+    /// Those that the engine was asked for without an answer, and may make at any time.
+    pub(super) unanswered: Vec<String>,
+}
+
+/// Containers as they are told to people.
+pub(super) fn containers_called(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let leftover = |name: String| Leftover {
+        kind: Kind::Container,
+        id: name.clone(),
+        name,
+    };
+    let names = names.into_iter().map(leftover);
+    names.map(|leftover| leftover.to_string()).collect()
+}
+
+/// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it
+/// has: then it is taken to have all that is `unremoved`.
+pub(super) async fn of_run(
+    (engine, patience): (&Engine, &Patience),
+    run: &RunName,
+    unremoved: Unremoved,
+) -> Vec<String> {
+    let mut reaped = with_patience((engine, patience), Whose::Run(run.text())).await;
+    let may_be_there = if reaped.failures.len() > reaped.left.len() {
+        unremoved.all
+    } else {
+        unremoved.unanswered
+    };
+    let removed = std::mem::take(&mut reaped.containers);
+    let may_be_there = may_be_there
+        .into_iter()
+        .filter(|name| !removed.contains(name));
+    reaped.left.extend(containers_called(may_be_there));
+    reaped.left.sort_unstable();
+    reaped.left.dedup();
+    reaped.left
+}
+
+/// Removes everything of ours: containers with their volumes first, because they hold on to the rest.
+pub async fn reap(engine: &Engine, whose: Whose<'_>) -> Reaped {
+    with_patience((engine, &Patience::usual()), whose).await
+}
+
+async fn with_patience(asked: Asked<'_>, whose: Whose<'_>) -> Reaped {
+    let mut reaped = Reaped::default();
+    let found = containers(asked, whose).await;
+    reaped.take(asked, [found]).await;
+    let found = tokio::join!(
+        volumes(asked, whose),
+        networks(asked, whose),
+        images(asked, whose)
+    );
+    reaped.take(asked, found.into()).await;
+    reaped.was_silent = asked.1.has_run_out();
+    reaped
+}
+
+/// The engine, and how long it is waited for.
+type Asked<'a> = (&'a Engine, &'a Patience);
+
+impl Reaped {
+    /// Removes what was found.
+    async fn take<const LISTS: usize>(
+        &mut self,
+        (engine, patience): Asked<'_>,
+        found: [Result<Vec<Leftover>, String>; LISTS],
+    ) {
+        let mut all = Vec::new();
+        for found in found {
+            match found {
+                Ok(found) => all.extend(found),
+                Err(reason) if self.failures.contains(&reason) => {}
+                Err(reason) => self.failures.push(reason),
+            }
+        }
+        let mut removing = stream::iter(all)
+            .map(|leftover| async move {
+                let removed = patience.answer(Box::pin(remove(engine, &leftover))).await;
+                (leftover, removed.flatten())
+            })
+            .buffer_unordered(AT_ONCE);
+        while let Some((leftover, removed)) = removing.next().await {
+            match (removed, leftover.kind) {
+                (Ok(()), Kind::Container) => self.containers.push(leftover.name),
+                (Ok(()), Kind::Volume | Kind::Network | Kind::Image) => {
+                    self.others.push(leftover.to_string());
+                }
+                (Err(reason), _) => {
+                    self.failures.push(format!("{leftover}: {reason}"));
+                    self.left.push(leftover.to_string());
+                }
+            }
+        }
+        self.containers.sort_unstable();
+        self.others.sort_unstable();
+    }
+
+    /// Whether anything was removed.
+    pub fn is_empty(&self) -> bool {
+        self.containers.is_empty() && self.others.is_empty()
+    }
+}
+
+/// Waits for a list of the engine's.
+async fn listed<T>(
+    patience: &Patience,
+    asked: impl Future<Output = Result<T, Error>>,
+) -> Result<T, String> {
+    let found = patience.answer(Box::pin(asked)).await?;
+    found.map_err(|error| chain(&error))
+}
+
+/// What the engine looks for.
+fn filters(whose: Whose<'_>) -> HashMap<String, Vec<String>> {
+    let label = match whose {
+        Whose::Run(run) => format!("{}={run}", labels::RUN),
+        Whose::Abandoned | Whose::Anybody => labels::RUN.to_owned(),
+    };
+    HashMap::from([("label".to_owned(), vec![label])])
+}
+
+/// Whether a thing with these labels is looked for.
+fn is_wanted(whose: Whose<'_>, labels: &HashMap<String, String>) -> bool {
+    match whose {
+        Whose::Run(_) | Whose::Anybody => labels::are_ours(labels),
+        Whose::Abandoned => labels::is_abandoned(labels),
+    }
+}
+
+async fn containers(
+    (engine, patience): Asked<'_>,
+    whose: Whose<'_>,
+) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
+    let options = ListContainersOptionsBuilder::default()
+        .all(true)
+        .filters(&filters)
+        .build();
+    let found = listed(patience, engine.docker.list_containers(Some(options))).await?;
+    let wanted = found.into_iter().filter_map(|container| {
+        let id = container.id?;
+        let name = container.names.unwrap_or_default().into_iter().next();
+        let name = name.map(|name| name.trim_start_matches('/').to_owned());
+        is_wanted(whose, &container.labels.unwrap_or_default()).then(|| Leftover {
+            kind: Kind::Container,
+            name: name.unwrap_or_else(|| id.clone()),
+            id,
+        })
+    });
+    Ok(wanted.collect())
+}
+
+async fn volumes((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
+    let options = ListVolumesOptionsBuilder::default()
+        .filters(&filters)
+        .build();
+    let found = listed(patience, engine.docker.list_volumes(Some(options))).await?;
+    let found = found.volumes.unwrap_or_default().into_iter();
+    let wanted = found.filter(|volume| is_wanted(whose, &volume.labels));
+    Ok(wanted
+        .map(|volume| Leftover {
+            kind: Kind::Volume,
+            id: volume.name.clone(),
+            name: volume.name,
+        })
+        .collect())
+}
+
+async fn networks(
+    (engine, patience): Asked<'_>,
+    whose: Whose<'_>,
+) -> Result<Vec<Leftover>, String> {
+    let filters = filters(whose);
+    let options = ListNetworksOptionsBuilder::default()
+        .filters(&filters)
+        .build();
+    let found = listed(patience, engine.docker.list_networks(Some(options))).await?;
+    let wanted = found.into_iter().filter_map(|network| {
+        let id = network.id?;
+        is_wanted(whose, &network.labels.unwrap_or_default()).then(|| Leftover {
+            kind: Kind::Network,
+            name: network.name.unwrap_or_else(|| id.clone()),
+            id,
+        })
+    });
+    Ok(wanted.collect())
+}
+
+/// What unfinished builds made, what built images a run held on to, and built and prepared images that lost their name to
+/// a newer one. Those that have a name are kept: they are what later runs find again.
+async fn images((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
+    let list = |filters: HashMap<String, Vec<String>>| {
+        let options = ListImagesOptionsBuilder::default()
+            .filters(&filters)
+            .build();
+        listed(patience, engine.docker.list_images(Some(options)))
+    };
+    let one = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
+    let building = list(HashMap::from([one("reference", scaffold::REPOSITORY)]));
+    let nameless = |label: &str| {
+        list(HashMap::from([
+            one("dangling", "true"),
+            one("label", label),
+        ]))
+    };
+    let (building, mut nameless, built) =
+        tokio::try_join!(building, nameless(PREPARED), nameless(BUILT))?;
+    nameless.extend(built);
+    // What was prepared of a built image has the labels of both.
+    nameless.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    nameless.dedup_by(|one, other| one.id == other.id);
+    let mut found: Vec<Leftover> = building
+        .iter()
+        .flat_map(|image| unfinished(whose, image))
+        .collect();
+    let now = chrono::Utc::now().timestamp();
+    let replaced = |image: &ImageSummary| match whose {
+        Whose::Run(_) => false,
+        Whose::Abandoned | Whose::Anybody => now - image.created > NAMING,
+    };
+    let replaced = nameless.into_iter().filter(replaced);
+    found.extend(replaced.map(|image| Leftover {
+        kind: Kind::Image,
+        name: image.id.clone(),
+        id: image.id,
+    }));
+    Ok(found)
+}
+
+/// The names of an image that unfinished builds gave it.
+fn unfinished<'a>(
+    whose: Whose<'a>,
+    image: &'a ImageSummary,
+) -> impl Iterator<Item = Leftover> + 'a {
+    image.repo_tags.iter().filter_map(move |name| {
+        let (repository, tag) = name.rsplit_once(':')?;
+        if !repository.ends_with(scaffold::REPOSITORY) {
+            return None;
+        }
+        let (unique, owner) = scaffold::read(tag)?;
+        let wanted = match whose {
+            Whose::Run(run) => labels::unique(run) == unique,
+            Whose::Anybody => true,
+            Whose::Abandoned => match owner.life() {
+                Life::Alive => false,
+                Life::Dead => true,
+                Life::Unknown => labels::is_too_old(image.created),
+            },
+        };
+        wanted.then(|| Leftover {
+            kind: Kind::Image,
+            id: image.id.clone(),
+            name: name.clone(),
+        })
+    })
+}
+
+/// Removes a thing; one that is gone already is no matter.
+async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
+    let id = &leftover.id;
+    match leftover.kind {
+        Kind::Container => remove_container(engine, id).await,
+        Kind::Volume => remove_volume(engine, id).await,
+        Kind::Network => settled(engine.docker.remove_network(id)).await,
+        Kind::Image => match leftover
+            .name
+            .rsplit_once(&format!("{}:", scaffold::REPOSITORY))
+        {
+            Some((_, tag)) => scaffold::remove(engine, id, tag).await,
+            None => scaffold::delete(engine, id)
+                .await
+                .map_err(|error| chain(&error)),
+        },
+    }
+}
+
+/// Waits for the engine to remove something.
+async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), String> {
+    match asked.await {
+        Ok(())
+        | Err(Error::DockerResponseServerError {
+            status_code: 404, ..
+        }) => Ok(()),
+        Err(error) => Err(chain(&error)),
+    }
+}
+
+async fn remove_container(engine: &Engine, id: &str) -> Result<(), String> {
+    let options = RemoveContainerOptionsBuilder::default()
+        .force(true)
+        .v(true)
+        .build();
+    let asked = engine.docker.remove_container(id, Some(options));
+    settled(async {
+        match asked.await {
+            // Somebody else is at it.
+            Err(Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) => Ok(()),
+            answer => answer,
+        }
+    })
+    .await
+}
+
+async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {
+    let mut tries = 1;
+    loop {
+        let asked = engine
+            .docker
+            .remove_volume(name, None::<RemoveVolumeOptions>);
+        match asked.await {
+            // Another run may be removing the container that has it.
+            Err(Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) if tries < TRIES => {
+                tries += 1;
+                sleep(PAUSE).await;
+            }
+            answer => return settled(async { answer }).await,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The lines of `prepare` as one script for a shell, written so that its output tells which line it is at.
+
+use std::{
+    collections::VecDeque,
+    fmt::Write as _,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anstream::adapter::strip_str;
+
+use text::CUT;
+
+/// Lines of output that are kept.
+const LAST_LINES: usize = 30;
+
+/// Characters of a line that are kept.
+const LONGEST_LINE: usize = 2000;
+
+/// The script.
+#[derive(Debug)]
+pub(super) struct Script {
+    /// What the shell gets.
+    pub(super) text: String,
+    /// What stands before the number of a line in the output; no program writes it by chance.
+    mark: String,
+    lines: usize,
+}
+
+/// The end of the output, and how far the script came.
+#[derive(Debug)]
+pub(super) struct Tail {
+    mark: String,
+    lines: usize,
+    /// The number told last.
+    at: usize,
+    last: VecDeque<String>,
+    /// A line whose end has not come.
+    open: Vec<u8>,
+}
+
+impl Script {
+    /// One shell runs all lines, so that `cd` and variables hold for the next; it ends with the first that fails.
+    pub(super) fn new(lines: &[String]) -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        let mark = format!(
+            "mcp-assert-{:x}-{}:",
+            time.unwrap_or_default().as_nanos(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        // One stream: of two nobody could tell what was said first, the number of a line or what it said.
+        let mut text = "exec 2>&1\nset -e\n".to_owned();
+        for (index, line) in lines.iter().enumerate() {
+            // `eval`, so that a line that is no shell fails as itself and not as the whole script.
+            let quoted = line.replace('\'', r"'\''");
+            let _ = writeln!(text, "echo '{mark}{index}'\neval '{quoted}'");
+        }
+        let _ = writeln!(text, "echo '{mark}{}'", lines.len());
+        Self {
+            text,
+            mark,
+            lines: lines.len(),
+        }
+    }
+
+    /// Nothing heard yet.
+    pub(super) fn tail(&self) -> Tail {
+        Tail {
+            mark: self.mark.clone(),
+            lines: self.lines,
+            at: 0,
+            last: VecDeque::new(),
+            open: Vec::new(),
+        }
+    }
+}
+
+impl Tail {
+    /// Takes a piece of output; gives back its last whole line, when it has one.
+    pub(super) fn hear(&mut self, bytes: &[u8]) -> Option<String> {
+        let mut heard = None;
+        for byte in bytes {
+            match byte {
+                b'\n' | b'\r' => heard = self.end_line().or(heard),
+                _ if self.open.len() < LONGEST_LINE => self.open.push(*byte),
+                _ if self.open.len() == LONGEST_LINE => self.open.extend(CUT.bytes()),
+                _ => {}
+            }
+        }
+        heard
+    }
+
+    fn end_line(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.open);
+        let line = strip_str(&String::from_utf8_lossy(&line)).to_string();
+        if let Some((before, number)) = line.split_once(&self.mark)
+            && let Ok(number) = number.trim().parse()
+        {
+            self.at = number;
+            self.last.clear();
+            // A line before it that had no end.
+            return (!before.is_empty()).then(|| before.to_owned());
+        }
+        if line.trim().is_empty() {
+            return None;
+        }
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+        }
+        self.last.push_back(line.clone());
+        Some(line)
+    }
+
+    /// The line the script is at, from 0.
+    pub(super) fn line(&self) -> usize {
+        self.at
+    }
+
+    /// Whether every line was run.
+    pub(super) fn is_complete(&self) -> bool {
+        self.at == self.lines
+    }
+
+    /// The end of what the line said.
+    pub(super) fn text(&self) -> String {
+        let open = String::from_utf8_lossy(&self.open);
+        let lines = self.last.iter().map(String::as_str);
+        let lines: Vec<&str> = lines.chain([&*open]).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{Script, Tail};
+
+    fn ran(lines: &[&str]) -> (Tail, Option<i32>) {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let script = Script::new(&lines);
+        let output = Command::new("sh")
+            .args(["-c", &script.text])
+            .output()
+            .unwrap();
+        let mut tail = script.tail();
+        for piece in output.stdout.chunks(7) {
+            tail.hear(piece);
+        }
+        (tail, output.status.code())
+    }
+
+    #[test]
+    fn the_line_that_fails_is_told_with_its_output() {
+        let (tail, code) = ran(&[
+            "cd /; echo first",
+            "echo it\\'s 'two words'; pwd; (exit 3)",
+            "echo no",
+        ]);
+        assert_eq!((tail.line(), code), (1, Some(3)));
+        assert_eq!(tail.text(), "it's two words\n/");
+        assert!(!tail.is_complete());
+    }
+
+    #[test]
+    fn lines_share_their_shell() {
+        let (tail, code) = ran(&["X=1; cd /", "[ \"$X$PWD\" = 1/ ]\nprintf 'no end'"]);
+        assert_eq!((tail.is_complete(), code), (true, Some(0)));
+    }
+
+    #[test]
+    fn a_line_that_is_no_shell_fails_as_itself() {
+        let (tail, code) = ran(&["true", "if then (", "true"]);
+        assert_eq!(tail.line(), 1);
+        assert!(
+            tail.text().to_lowercase().contains("syntax error"),
+            "{tail:?}"
+        );
+        assert_ne!(code, Some(0));
+        let (tail, code) = ran(&["exit 0", "true"]);
+        assert_eq!((tail.is_complete(), code), (false, Some(0)));
+    }
+
+    #[test]
+    fn the_output_is_bounded() {
+        let (tail, _) =
+            ran(&["i=0; while [ $i -lt 200 ]; do echo line $i; i=$((i+1)); done; false"]);
+        assert!(tail.text().starts_with("line 170\n") && tail.text().ends_with("line 199"));
+    }
+}

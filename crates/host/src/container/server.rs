@@ -1,0 +1,451 @@
+//! One server in one container: made, filled, attached to, started; and in the end its exit read and everything
+//! removed. What is said to it goes over the connection that is handed out.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bollard::query_parameters::KillContainerOptionsBuilder;
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+use super::{
+    Containers,
+    body::{self, Command},
+    engine::EngineKind,
+    entry_point::{self, EntryPoint},
+    image::ReadyImage,
+    owned::Owned,
+    program::{self, Lacking},
+    readback::{self, ReadFailure, Tree},
+    refusal::{self, ContainerFailure},
+    sight::{self, Overlaid},
+    sockets::sockets,
+    steps::{self, State, Steps},
+    unstarted::{self, OwnAbout},
+    work::Work,
+};
+use crate::{fixture::Fixture, process::Patience, tail::Tail};
+use mcp::{
+    observation::{
+        container::ContainerSeen,
+        files::FileState,
+        process::{Ending, Exit, ExitStatus, StderrTail},
+    },
+    transport::{Connection, clock::JobClock},
+};
+use suite::model::container::Container;
+
+/// How long the engine may take for what follows a container's end.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// How often a container that is to end is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How long a container may take to end after SIGKILL.
+const VANISHING: Duration = Duration::from_secs(2);
+
+/// What is started in a container, and what it needs.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// The container as the suite describes it.
+    pub container: &'a Container,
+    /// Its image.
+    pub image: &'a ReadyImage,
+    /// What is started.
+    pub command: Command,
+    /// What is put into it before.
+    pub fixture: Option<&'a Arc<Fixture>>,
+    /// The assertion it is for.
+    pub assertion: &'a str,
+    /// Paths outside of the fixture to look at before the server starts.
+    pub outside: &'a [String],
+}
+
+/// A server in a container: to be ended with [`ServerContainer::end`]; dropping it has the container removed.
+#[derive(Debug)]
+pub struct ServerContainer {
+    owned: Owned,
+    state: watch::Receiver<State>,
+    stderr: Arc<Mutex<Tail>>,
+    work: JoinHandle<()>,
+    /// Whether it lived when it was asked to end; `None` before that.
+    lived: Option<bool>,
+    ended: Option<Exit>,
+    seen: ContainerSeen,
+    before: BTreeMap<String, FileState>,
+    /// What lies over its image.
+    overlaid: Overlaid,
+    memory_limit: Option<u64>,
+    /// What its program asks for and is not in the image.
+    lacks: Option<Lacking>,
+    about: OwnAbout,
+}
+
+/// Whether the engine took a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Yes,
+    /// The engine does not answer, or cannot do it.
+    No,
+    /// There was nobody left to hear it: the end had come, and the notice of it had not.
+    Over,
+}
+
+impl ServerContainer {
+    /// Makes the container and starts the server in it. `limit` counts from the moment it was our turn.
+    pub async fn start(
+        crew: &Arc<Containers>,
+        wanted: &Wanted<'_>,
+        clock: JobClock,
+        limit: Duration,
+    ) -> Result<(Self, Connection), ContainerFailure> {
+        let about = about(crew, wanted);
+        let steps = Steps {
+            crew,
+            about: about.about(),
+            deadline: Instant::now() + limit,
+            limit,
+        };
+        let (owned, mut seen) = steps.create(wanted).await?;
+        let begun = Instant::now();
+        if let Some(fixture) = wanted.fixture {
+            steps.fill(&owned, wanted, fixture).await?;
+        }
+        let mut before = BTreeMap::new();
+        let overlaid = body::overlaid(wanted.container, wanted.image);
+        for path in wanted.outside {
+            let state = sight::look(&crew.engine.docker, &owned.id, path, &overlaid).await;
+            before.insert(path.clone(), state);
+        }
+        seen.fill = begun.elapsed();
+        let begun = Instant::now();
+        let (connection, running) = match steps.attach_and_start(&owned, clock).await {
+            Ok(started) => started,
+            Err(failure) => {
+                let lacks = if unstarted::asks_to_look(Some(&failure), "", &about) {
+                    about.lacks(crew, &owned.id).await
+                } else {
+                    None
+                };
+                return Err(unstarted::refined(failure, lacks.as_ref(), &about));
+            }
+        };
+        seen.start = begun.elapsed();
+        let container = Self {
+            owned,
+            state: running.state,
+            stderr: running.stderr,
+            work: running.work,
+            lived: None,
+            ended: None,
+            seen,
+            before,
+            overlaid,
+            memory_limit: wanted.container.memory,
+            lacks: None,
+            about,
+        };
+        Ok((container, connection))
+    }
+
+    /// What was at the paths outside of the fixture before the server started.
+    pub fn before(&self) -> &BTreeMap<String, FileState> {
+        &self.before
+    }
+
+    /// What the report says about it.
+    pub fn seen(&self) -> &ContainerSeen {
+        &self.seen
+    }
+
+    /// How it ended, if it has.
+    pub fn status(&self) -> Option<ExitStatus> {
+        match *self.state.borrow() {
+            State::Running => None,
+            State::Ended(status) => Some(status),
+        }
+    }
+
+    /// Waits for its end.
+    pub async fn exited(&self) -> ExitStatus {
+        self.end_watch().await
+    }
+
+    /// The same, for whoever outlives the borrow.
+    pub fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
+        let mut state = self.state.clone();
+        async move {
+            let ended = state.wait_for(|state| *state != State::Running).await;
+            match ended.map(|state| *state) {
+                Ok(State::Ended(status)) => status,
+                Ok(State::Running) | Err(_) => ExitStatus::Unknown,
+            }
+        }
+    }
+
+    /// What it wrote to stderr so far.
+    pub fn stderr(&self) -> StderrTail {
+        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.kept()
+    }
+
+    /// Says that from now on it is expected to end.
+    pub fn ask(&mut self) {
+        if self.lived.is_none() {
+            self.lived = Some(self.status().is_none());
+        }
+    }
+
+    /// Everything below the fixture's place; of the files that are asked for, relative to it, the content too.
+    pub async fn tree(&self, path: &str, asked: BTreeSet<PathBuf>) -> Result<Tree, ReadFailure> {
+        readback::tree(&self.owned.crew.engine.docker, &self.owned.id, path, asked).await
+    }
+
+    /// Adds the sockets that are in the tree of the fixture at `root`, where the container's shell can tell. Nothing is
+    /// said where it has none: that a folder was changed is no sign of a socket, since files come and go too.
+    pub async fn add_sockets(&self, root: &str, tree: &mut Tree) {
+        let engine = &self.owned.crew.engine;
+        let restless = match engine.facts.kind {
+            EngineKind::Docker => tree.restless(self.owned.crew.uploads.stamp()),
+            // It was not seen whether it keeps the times of folders.
+            EngineKind::Podman => Vec::new(),
+        };
+        if restless.is_empty() {
+            return;
+        }
+        let root = Path::new(root);
+        let folders: Vec<PathBuf> = restless.iter().map(|folder| root.join(folder)).collect();
+        let found = sockets(&engine.docker, &self.owned.id, &folders).await;
+        for socket in found.into_iter().flatten() {
+            if let Ok(below) = socket.strip_prefix(root) {
+                tree.add_socket(below.to_owned());
+            }
+        }
+    }
+
+    /// What one path of the fixture at `root` is.
+    pub async fn look_below(&self, root: &str, path: &str) -> FileState {
+        sight::look_below(&self.owned.crew.engine.docker, &self.owned.id, root, path).await
+    }
+
+    /// What a path outside of the fixture is.
+    pub async fn look(&self, path: &str) -> FileState {
+        let docker = &self.owned.crew.engine.docker;
+        sight::look(docker, &self.owned.id, path, &self.overlaid).await
+    }
+
+    /// Ends it: stdin was closed by now, then SIGTERM, then SIGKILL; and removes it with its volumes.
+    pub async fn end(&mut self, patience: Patience) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        self.ask();
+        let (ending, heard) = self.descend(patience).await;
+        let status = match (self.status(), heard) {
+            // What it took, and what the server would have done, nobody knows, also where its end is told late.
+            (_, Heard::No) => ExitStatus::Unknown,
+            (Some(status), _) => status,
+            (None, Heard::Yes) => ExitStatus::Signal(9),
+            (None, Heard::Over) => steps::status_now(&self.owned.crew, &self.owned.id).await,
+        };
+        self.look_back(status).await;
+        self.finish(Exit {
+            status,
+            ending,
+            orphans: 0,
+        })
+        .await
+    }
+
+    /// Has it removed at once: nobody waits for its end any more but [`Containers::close`].
+    pub fn abandon(&mut self) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        let exit = Exit {
+            status: self.status().unwrap_or(ExitStatus::Signal(9)),
+            ending: Ending::Killed,
+            orphans: 0,
+        };
+        self.ended = Some(exit);
+        self.owned.crew.hurry();
+        self.owned.pass_on();
+        exit
+    }
+
+    async fn finish(&mut self, exit: Exit) -> Exit {
+        self.ended = Some(exit);
+        self.seen.remove = self.owned.remove().await;
+        // With the container its streams have ended.
+        if timeout(AFTERWARDS, &mut self.work).await.is_err() {
+            self.work.abort();
+            let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.cut_off();
+        }
+        exit
+    }
+
+    async fn descend(&self, patience: Patience) -> (Ending, Heard) {
+        if self.lived == Some(false) {
+            return (Ending::ByItself, Heard::Yes);
+        }
+        if self.ends_unasked(patience).await {
+            return (Ending::StdinClosed, Heard::Yes);
+        }
+        match self.signal("SIGTERM").await {
+            Heard::Yes => {}
+            Heard::No => return (Ending::Killed, Heard::No),
+            Heard::Over => return (Ending::StdinClosed, Heard::Over),
+        }
+        if timeout(patience.terminated, self.exited()).await.is_ok() {
+            return (Ending::Terminated, Heard::Yes);
+        }
+        match self.signal("SIGKILL").await {
+            Heard::Yes => {
+                let _ = timeout(VANISHING, self.exited()).await;
+                (Ending::Killed, Heard::Yes)
+            }
+            Heard::No => (Ending::Killed, Heard::No),
+            Heard::Over => (Ending::Terminated, Heard::Over),
+        }
+    }
+
+    /// Whether it ends without a signal, in the time it has for it: longer where it is at work.
+    async fn ends_unasked(&self, patience: Patience) -> bool {
+        if patience.at_work.is_zero() {
+            return timeout(patience.closed, self.exited()).await.is_ok();
+        }
+        let quiet = patience.closed.saturating_sub(LOOK);
+        if timeout(quiet, self.exited()).await.is_ok() {
+            return true;
+        }
+        let over = Instant::now() + LOOK + patience.at_work;
+        let mut before = self.work_done().await;
+        loop {
+            if timeout(LOOK, self.exited()).await.is_ok() {
+                return true;
+            }
+            let now = self.work_done().await;
+            let works = before.zip(now);
+            let goes_on = works.is_some_and(|(before, now)| now.goes_on_since(before));
+            if !goes_on || Instant::now() >= over {
+                // Who ended while the engine was asked is at work no more.
+                return self.status().is_some();
+            }
+            before = now;
+        }
+    }
+
+    /// What it worked so far, where the engine says so.
+    async fn work_done(&self) -> Option<Work> {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return None;
+        }
+        Work::of(&crew.engine.docker, &self.owned.id).await
+    }
+
+    /// Sends a signal.
+    async fn signal(&self, name: &str) -> Heard {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return Heard::No;
+        }
+        let options = KillContainerOptionsBuilder::default().signal(name).build();
+        let asked = crew
+            .engine
+            .docker
+            .kill_container(&self.owned.id, Some(options));
+        match timeout(AFTERWARDS, asked).await {
+            Ok(Err(error)) if refusal::is_over(&error) => Heard::Over,
+            Ok(Ok(())) => Heard::Yes,
+            Ok(Err(_)) | Err(_) => Heard::No,
+        }
+    }
+
+    /// Learns what only a container tells that is still there: whether memory ran out in it, whatever the server made of
+    /// that, and what the program lacked.
+    async fn look_back(&mut self, status: ExitStatus) {
+        let crew = &self.owned.crew;
+        if crew.silent.is_cancelled() {
+            return;
+        }
+        let asked = crew.engine.docker.inspect_container(&self.owned.id, None);
+        if let Ok(Ok(found)) = timeout(AFTERWARDS, asked).await {
+            let state = found.state.unwrap_or_default();
+            self.seen.out_of_memory = state.oom_killed == Some(true);
+        }
+        self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;
+        let said = self.stderr().text();
+        let told = unstarted::told(&said, status, &self.about);
+        if unstarted::asks_to_look(told.as_ref(), &said, &self.about) {
+            self.lacks = self.about.lacks(crew, &self.owned.id).await;
+        }
+    }
+
+    /// What a server that ended before its first answer died of, as far as it is no matter of its own.
+    pub fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
+        let said = self.stderr().text();
+        let (about, lacks) = (&self.about, self.lacks.as_ref());
+        match unstarted::told(&said, status, about) {
+            Some(failure) => Some(unstarted::refined(failure, lacks, about)),
+            None => unstarted::misread(lacks, about),
+        }
+    }
+
+    /// What is to be known of the command of a server that never spoke.
+    pub fn advice(&self) -> Option<String> {
+        let away = "`docker: {entrypoint: \"\"}` takes it away";
+        self.about.entry_point.as_ref().map(|entry_point| match entry_point {
+            EntryPoint::Swallows => format!(
+                "the image's `ENTRYPOINT` is a line of shell, which does not take the server's `command` and `args`; {away}"
+            ),
+            EntryPoint::Starts(line) => format!(
+                "the image's `ENTRYPOINT` stands before the server's `command`, and what was started is `{line}`; {away}"
+            ),
+        })
+    }
+
+    /// The limit that a server met which ended out of memory.
+    pub fn memory_limit(&self) -> u64 {
+        self.memory_limit.unwrap_or(body::MEMORY)
+    }
+}
+
+impl Drop for ServerContainer {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+/// The program for messages: what is started first.
+fn first_word(wanted: &Wanted<'_>) -> String {
+    let words = wanted.command.words(wanted.container, wanted.image);
+    words.into_iter().next().unwrap_or_default()
+}
+
+/// What messages about it name.
+fn about(crew: &Containers, wanted: &Wanted<'_>) -> OwnAbout {
+    OwnAbout {
+        image: wanted.image.name.clone(),
+        platform: wanted.image.platform.clone(),
+        engine: crew.engine.facts.platform.clone(),
+        places: program::places(&first_word(wanted), wanted),
+        program: first_word(wanted),
+        entry_point: entry_point::of(&wanted.command, wanted.container, wanted.image),
+        reference: wanted.image.reference(),
+        directory: body::directory(
+            wanted.container,
+            wanted.image,
+            wanted.command.workdir.as_deref(),
+        ),
+        path: wanted.command.search_path(wanted.container),
+    }
+}

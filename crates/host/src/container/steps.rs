@@ -1,0 +1,336 @@
+//! The steps from an image to a running container, in the order the engine wants them, and the eyes on its end.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bollard::{
+    body_full,
+    errors::Error,
+    query_parameters::{
+        AttachContainerOptionsBuilder, CreateContainerOptionsBuilder,
+        UploadToContainerOptionsBuilder, WaitContainerOptionsBuilder,
+    },
+};
+use futures_util::StreamExt;
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{Instant, sleep, timeout, timeout_at},
+};
+
+use super::{
+    Containers,
+    body::{self, FIXTURE_VOLUME, Volume},
+    owned::Owned,
+    readback,
+    refusal::{self, About, ContainerFailure, explain},
+    server::Wanted,
+    sight::{self, Overlaid},
+    upload::{self, Ids},
+};
+use crate::{fixture::Fixture, tail::Tail};
+use mcp::{
+    observation::{
+        container::ContainerSeen,
+        files::FileState,
+        process::{BY_SIGNAL, ExitStatus},
+    },
+    transport::{
+        Connection,
+        clock::JobClock,
+        stdio::attach::{self, StreamEnd},
+    },
+};
+
+/// How long the engine may take for what follows a container's end.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
+/// How long a container may live on after all its streams ended, to count as ended by itself.
+const STREAM_TO_END: Duration = Duration::from_secs(10);
+
+/// How often the engine is asked whether the kernel ended a container for its memory.
+const LOOKS: usize = 10;
+
+/// How long is waited before it is asked again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// What is known of a container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// It runs.
+    Running,
+    /// It ended this way.
+    Ended(ExitStatus),
+}
+
+/// What an attached and started container brings.
+pub(super) struct Running {
+    pub(super) state: watch::Receiver<State>,
+    pub(super) stderr: Arc<Mutex<Tail>>,
+    pub(super) work: JoinHandle<()>,
+}
+
+/// The steps to a running container, with one deadline for all.
+pub(super) struct Steps<'a> {
+    pub(super) crew: &'a Arc<Containers>,
+    pub(super) about: About<'a>,
+    pub(super) deadline: Instant,
+    pub(super) limit: Duration,
+}
+
+impl Steps<'_> {
+    /// Waits for the engine, no longer than there is time.
+    async fn within<T>(
+        &self,
+        step: &'static str,
+        asked: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, ContainerFailure> {
+        match timeout_at(self.deadline, asked).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(explain(&error, self.about)),
+            Err(_) => Err(ContainerFailure::Slow {
+                step,
+                limit: self.limit,
+            }),
+        }
+    }
+
+    /// Makes the container; owned from the first byte of the request on.
+    pub(super) async fn create(
+        &self,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Owned, ContainerSeen), ContainerFailure> {
+        if wanted
+            .command
+            .words(wanted.container, wanted.image)
+            .is_empty()
+        {
+            // Asked for nothing, the engine would start what the suite took away.
+            return Err(match wanted.container.entrypoint {
+                Some(_) => refusal::nothing_left(self.about),
+                None => refusal::nothing_to_start(self.about),
+            });
+        }
+        let marks = self.crew.run.next(wanted.assertion);
+        let name = marks.name.clone();
+        let volume = match wanted.fixture {
+            Some(_) => Volume::Fixture,
+            None => Volume::None,
+        };
+        let body = body::of(
+            wanted.container,
+            wanted.image,
+            &wanted.command,
+            &marks,
+            volume,
+        );
+        let mut options = CreateContainerOptionsBuilder::default().name(&name);
+        if let Some(platform) = &wanted.container.platform {
+            options = options.platform(platform);
+        }
+        let begun = Instant::now();
+        let mut owned = Owned::new(self.crew, name.clone());
+        let asked = owned.create(options.build(), body);
+        if let Err(failure) = self.within("create", asked).await {
+            if matches!(failure, ContainerFailure::NameConflict(_)) {
+                // What has the name is not ours.
+                owned.disown();
+            }
+            return Err(failure);
+        }
+        let seen = ContainerSeen {
+            id: owned.id.clone(),
+            image: wanted.image.name.clone(),
+            image_id: wanted.image.id.clone(),
+            digest: wanted.image.digest.clone(),
+            create: begun.elapsed(),
+            ..ContainerSeen::default()
+        };
+        Ok((owned, seen))
+    }
+
+    /// Puts the fixture into its volume.
+    pub(super) async fn fill(
+        &self,
+        owned: &Owned,
+        wanted: &Wanted<'_>,
+        fixture: &Arc<Fixture>,
+    ) -> Result<(), ContainerFailure> {
+        let ids = self.owner(owned, wanted).await?;
+        let tar = self.crew.uploads.tar(fixture, ids).await;
+        let tar = tar.map_err(|error| ContainerFailure::Fixture(error.to_string()))?;
+        let options = UploadToContainerOptionsBuilder::default()
+            .path(FIXTURE_VOLUME)
+            .build();
+        let docker = &self.crew.engine.docker;
+        let asked = docker.upload_to_container(&owned.id, Some(options), body_full(tar));
+        self.within("fill", asked).await
+    }
+
+    /// Who the server runs as, in numbers.
+    async fn owner(&self, owned: &Owned, wanted: &Wanted<'_>) -> Result<Ids, ContainerFailure> {
+        let user = body::user(wanted.container, wanted.image);
+        let key = (wanted.image.id.clone(), user.clone());
+        if let Some(known) = self.crew.users().get(&key) {
+            return Ok(*known);
+        }
+        let (passwd, groups) = match upload::ids(&user, "", "") {
+            Some(_) if user.contains(':') || user.is_empty() => (String::new(), String::new()),
+            Some(_) | None => (
+                self.table(owned, "/etc/passwd").await,
+                self.table(owned, "/etc/group").await,
+            ),
+        };
+        let ids = upload::ids(&user, &passwd, &groups).ok_or_else(|| ContainerFailure::NoUser {
+            image: self.about.image.to_owned(),
+            reason: format!("unable to find user {user}"),
+        })?;
+        self.crew.users().insert(key, ids);
+        Ok(ids)
+    }
+
+    /// A table of the image; one that is not there knows nobody.
+    async fn table(&self, owned: &Owned, path: &str) -> String {
+        let docker = &self.crew.engine.docker;
+        match sight::look(docker, &owned.id, path, &Overlaid::default()).await {
+            FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            FileState::Absent
+            | FileState::Digest { .. }
+            | FileState::TooLong { .. }
+            | FileState::Directory
+            | FileState::Unreadable(_)
+            | FileState::Unknown(_) => String::new(),
+        }
+    }
+
+    /// Attaches before the start, so that no byte is lost.
+    pub(super) async fn attach_and_start(
+        &self,
+        owned: &Owned,
+        clock: JobClock,
+    ) -> Result<(Connection, Running), ContainerFailure> {
+        let docker = &self.crew.engine.docker;
+        let options = AttachContainerOptionsBuilder::default()
+            .stdin(true)
+            .stdout(true)
+            .stderr(true)
+            .stream(true)
+            .build();
+        let asked = docker.attach_container(&owned.id, Some(options));
+        let streams = self.within("attach to", asked).await?;
+        let stderr = Arc::new(Mutex::new(Tail::default()));
+        let heard = Arc::clone(&stderr);
+        let on_stderr = move |bytes: &[u8]| {
+            let mut tail = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.push(bytes);
+        };
+        let (connection, carrying) = attach::attach(streams, on_stderr, clock);
+        self.within("start", docker.start_container(&owned.id, None))
+            .await?;
+        let (sender, state) = watch::channel(State::Running);
+        let (crew, id) = (Arc::clone(self.crew), owned.id.clone());
+        let written = Arc::clone(&stderr);
+        let work = tokio::spawn(async move {
+            let held = carrying.await;
+            let end = held.end;
+            let cut_off = |status: ExitStatus| {
+                // Of an engine that is gone, the connection ends as if nobody could write any more.
+                if end == StreamEnd::Broken || status == ExitStatus::Unknown {
+                    let mut tail = written.lock().unwrap_or_else(PoisonError::into_inner);
+                    tail.cut_off();
+                }
+                status
+            };
+            // Whoever sees the stream end is to know how the server ended, unless it lives on.
+            let mut status = Box::pin(status_of(&crew, &id));
+            let known = timeout(STREAM_TO_END, &mut status).await;
+            if let Ok(status) = known {
+                sender.send_replace(State::Ended(cut_off(status)));
+            }
+            drop(held);
+            if known.is_err() {
+                sender.send_replace(State::Ended(cut_off(status.await)));
+            }
+        });
+        Ok((
+            connection,
+            Running {
+                state,
+                stderr,
+                work,
+            },
+        ))
+    }
+}
+
+/// How a container ended; waits while it has not.
+async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
+    let docker = &crew.engine.docker;
+    let options = WaitContainerOptionsBuilder::default()
+        .condition("not-running")
+        .build();
+    let mut waiting = Box::pin(docker.wait_container(id, Some(options)));
+    let code = match waiting.next().await {
+        Some(Ok(answer)) => answer.status_code,
+        Some(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
+        Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
+        Some(Err(_)) | None => return ExitStatus::Unknown,
+    };
+    meaning(crew, id, code).await
+}
+
+/// How a container has ended, without waiting for the engine to tell it by itself.
+pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
+    let asked = crew.engine.docker.inspect_container(id, None);
+    let state = match timeout(AFTERWARDS, asked).await {
+        Ok(Ok(found)) => found.state.unwrap_or_default(),
+        Ok(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
+        Ok(Err(_)) | Err(_) => return ExitStatus::Unknown,
+    };
+    match (state.running, state.exit_code) {
+        (Some(true), _) | (_, None) => ExitStatus::Unknown,
+        (Some(false) | None, Some(code)) => meaning(crew, id, code).await,
+    }
+}
+
+/// What the code of a container's end means.
+async fn meaning(crew: &Containers, id: &str, code: i64) -> ExitStatus {
+    if code == i64::from(BY_SIGNAL) + 9
+        && let Some(status) = killed_by(crew, id).await
+    {
+        return status;
+    }
+    match i32::try_from(code) {
+        // What ends a server unasked; other codes over 128 are its own.
+        Ok(code @ (132 | 134..=137 | 139 | 143)) => ExitStatus::LikeSignal(code - BY_SIGNAL),
+        Ok(code) => ExitStatus::Code(code),
+        Err(_) => ExitStatus::Unknown,
+    }
+}
+
+/// What killed it, where the engine can tell: the kernel, for its memory, or somebody who removed it.
+async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
+    let docker = &crew.engine.docker;
+    // The engine hears of the end and of its reason by two ways, the second of which may be the slower one.
+    for _ in 0..LOOKS {
+        match timeout(AFTERWARDS, docker.inspect_container(id, None)).await {
+            Ok(Ok(found)) => {
+                let state = found.state.unwrap_or_default();
+                if state.oom_killed == Some(true) {
+                    return Some(ExitStatus::OutOfMemory);
+                }
+                if state.status.is_some_and(readback::is_going) {
+                    return Some(ExitStatus::Removed);
+                }
+            }
+            Ok(Err(error)) if readback::is_no_container(&error) => {
+                return Some(ExitStatus::Removed);
+            }
+            Ok(Err(_)) | Err(_) => return None,
+        }
+        sleep(BETWEEN_LOOKS).await;
+    }
+    None
+}

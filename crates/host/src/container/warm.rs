@@ -1,0 +1,356 @@
+//! The first start of a server in a prepared image, made before any assertion: what a runtime writes down at a first
+//! start (the bytecode of Python, the code cache of Node.js) is kept in the image, because later starts find its root
+//! read-only. It happens in a container of its own, of which nothing but these caches is kept: what the server itself
+//! wrote would be there at the start of every assertion.
+
+use std::time::Duration;
+
+use bollard::container::LogOutput;
+use futures_util::StreamExt;
+use sha2::{Digest, Sha256};
+use tokio::{
+    io::AsyncWriteExt,
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::{
+    body::{self, NOBODY},
+    bundle::hex,
+    caches::{self, NODE_CACHE},
+    image::{Maker, ReadyImage, inspect},
+    image_failure::ImageError,
+    prepare::REPOSITORY,
+    upload::{self, Ids},
+    workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
+};
+use mcp::protocol::revision::Revision;
+use text::head;
+
+/// Changes with what is done here, so that images of other versions are not taken for ours.
+const FORMAT: &str = "warm 3";
+
+/// How long a server may take to answer the handshake; not in time, it is started all the same later.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long it may take to end once its input has: caches are written then.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// The most characters of its command line that are told.
+const LONGEST_SHOWN: usize = 80;
+
+/// The most that is heard of an answer.
+const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// How a server is started.
+#[derive(Debug, Clone)]
+pub struct FirstStart {
+    /// What stands in front of the program; `None`: the image's entry point.
+    pub front: Option<Vec<String>>,
+    /// The program; `None`: the image's own.
+    pub program: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables.
+    pub env: Vec<(String, String)>,
+    /// Its directory; `None`: the image's.
+    pub directory: Option<String>,
+    /// Its user; `None`: the image's.
+    pub user: Option<String>,
+    /// The folder of the fixture.
+    pub fixture: Option<String>,
+}
+
+/// What tells one first start from another: an image is started once for all values of variables, and whether or not
+/// there is a fixture.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct StartKind {
+    front: Option<Vec<String>>,
+    program: Option<String>,
+    args: Vec<String>,
+    /// The names of the variables.
+    variables: Vec<String>,
+    directory: Option<String>,
+    user: Option<String>,
+}
+
+impl FirstStart {
+    /// Its kind.
+    pub(super) fn kind(&self) -> StartKind {
+        let Self {
+            front,
+            program,
+            args,
+            env,
+            directory,
+            user,
+            fixture: _,
+        } = self.clone();
+        StartKind {
+            front,
+            program,
+            args,
+            variables: env.into_iter().map(|(name, _)| name).collect(),
+            directory,
+            user,
+        }
+    }
+}
+
+/// The image after a first start. Where that does not work, the image as it was: the assertions will tell why.
+pub(super) async fn warmed(
+    maker: &Maker<'_>,
+    image: &ReadyImage,
+    start: &FirstStart,
+) -> Result<ReadyImage, ImageError> {
+    let (program, args) = (start.program.as_ref(), &start.args[..]);
+    let words = body::words(image, start.front.clone(), (program, args));
+    if words.is_empty() {
+        // Its assertions will tell that it starts nothing.
+        return Ok(image.clone());
+    }
+    let user = start.user.as_ref().or(image.user.as_ref());
+    let user = user.map_or(NOBODY, String::as_str);
+    let digest = digest(image, start, &words, user);
+    let name = format!("{REPOSITORY}:{digest}");
+    let first = First {
+        maker,
+        image,
+        start,
+        user,
+        lock: format!("mcp-assert-warm-{}", &digest[..16]),
+        name: &name,
+        words,
+    };
+    let made = Box::pin(maker.once(&name, first.made())).await?;
+    Ok(made.map_or_else(|| image.clone(), |made| called(made, image)))
+}
+
+/// One first start.
+struct First<'a> {
+    maker: &'a Maker<'a>,
+    image: &'a ReadyImage,
+    start: &'a FirstStart,
+    /// What is started.
+    words: Vec<String>,
+    /// The user of the assertions.
+    user: &'a str,
+    /// The image that comes out.
+    name: &'a str,
+    lock: String,
+}
+
+impl First<'_> {
+    /// The image that comes out, or was there already; `None`: it did not work.
+    async fn made(&self) -> Result<Option<ReadyImage>, ImageError> {
+        let (maker, image) = (self.maker, self.image);
+        if !maker.rebuilds()
+            && let Some(found) = inspect(maker.engine, self.name).await?
+        {
+            return Ok(Some(found));
+        }
+        let shown = self.words.join(" ");
+        let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
+        maker.tell(format!("starting `{shown}` once in `{}`", image.name));
+        if let Err(why) = self.keep_caches().await? {
+            tell_cold(maker, image, &why);
+            return Ok(None);
+        }
+        inspect(maker.engine, self.name).await
+    }
+
+    /// Starts the server in one container, and keeps another one with the caches of that start.
+    async fn keep_caches(&self) -> Result<Result<(), Closed>, ImageError> {
+        let tried = match self.open(&self.lock).await {
+            Ok(tried) => tried,
+            Err(closed) => return Ok(Err(closed)),
+        };
+        let kept = match self.open(&format!("{}-kept", self.lock)).await {
+            Ok(kept) => kept,
+            Err(closed) => {
+                tried.close().await;
+                return Ok(Err(closed));
+            }
+        };
+        let mut shops = (tried, kept);
+        let done = tokio::select! {
+            done = self.fill(&mut shops) => Ok(done),
+            () = self.maker.interrupt.cancelled() => Err(ImageError::Interrupted),
+        };
+        tokio::join!(shops.0.close(), shops.1.close());
+        done
+    }
+
+    async fn open(&self, name: &str) -> Result<Workshop<'_>, Closed> {
+        let plan = Plan {
+            image: self.image,
+            platform: None,
+            name,
+            run: self.maker.run,
+            makes: self.name,
+            network: "none",
+            freedom: Freedom::Closed,
+        };
+        Workshop::open(self.maker.engine, plan).await
+    }
+
+    async fn fill(&self, (tried, kept): &mut (Workshop<'_>, Workshop<'_>)) -> Result<(), Closed> {
+        tried.start().await?;
+        self.session(tried).await?;
+        // It ends with us, should we be killed.
+        kept.start().await?;
+        let owners = self.owners(tried).await;
+        caches::carry(tried, kept, owners).await?;
+        let marks = Marks {
+            variables: &[format!("NODE_COMPILE_CACHE={NODE_CACHE}")],
+            made_of: Some(&self.image.id),
+        };
+        kept.keep(self.name, self.image, marks).await
+    }
+
+    /// Who writes the caches, and who is to read them. A user that the image does not know cannot start anything.
+    async fn owners(&self, shop: &Workshop<'_>) -> (Ids, Ids) {
+        let passwd = shop.table("/etc/passwd").await;
+        let groups = shop.table("/etc/group").await;
+        let own = self.image.user.as_deref().unwrap_or_default();
+        let ids = |user: &str| upload::ids(user, &passwd, &groups).unwrap_or(Ids::ROOT);
+        (ids(own), ids(self.user))
+    }
+
+    /// Makes the folders, then one session: start, handshake, close. It runs as the image's user, who may write to what
+    /// belongs to the image, where the caches of Python are.
+    async fn session(&self, shop: &Workshop<'_>) -> Result<(), Closed> {
+        let fixture = self.start.fixture.as_deref().unwrap_or_default();
+        let make = "mkdir -p \"$1\" && chmod 1777 \"$1\"; [ -z \"$2\" ] || { mkdir -p \"$2\" && chmod 1777 \"$2\"; }";
+        sh(shop, make, &[NODE_CACHE, fixture]).await?;
+        let own = self.start.env.iter();
+        let own = own.map(|(name, value)| format!("{name}={value}"));
+        let ours = [
+            "PYTHONDONTWRITEBYTECODE=".to_owned(),
+            format!("NODE_COMPILE_CACHE={NODE_CACHE}"),
+        ];
+        let running = shop
+            .run(Run {
+                line: self.words.clone(),
+                env: own.chain(ours).collect(),
+                user: None,
+                directory: self.start.directory.as_deref(),
+            })
+            .await?;
+        handshake(running).await
+    }
+}
+
+/// The image, called as the one it was made from.
+fn called(made: ReadyImage, of: &ReadyImage) -> ReadyImage {
+    ReadyImage {
+        digest: of.digest.clone(),
+        name: of.name.clone(),
+        entrypoint: of.entrypoint.clone(),
+        command: of.command.clone(),
+        ..made
+    }
+}
+
+/// Tells why the image is used as it was.
+fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
+    let why = match closed {
+        Closed::Taken => "another run is at it".to_owned(),
+        Closed::NoShell => format!("there is no {SHELL}"),
+        Closed::Slow(after) => format!("the engine was silent for {} s", after.as_secs()),
+        Closed::Mute => "the server did not answer".to_owned(),
+        Closed::Refused(error) => error.to_string(),
+    };
+    maker.tell(format!(
+        "`{}` is used without a first start: {why}",
+        image.name
+    ));
+}
+
+/// Everything that decides what comes out; of variables only their names, because values may be secrets.
+fn digest(image: &ReadyImage, start: &FirstStart, words: &[String], user: &str) -> String {
+    let StartKind {
+        front: _,
+        program: _,
+        args: _,
+        variables,
+        directory,
+        user: _,
+    } = start.kind();
+    let what = serde_json::json!([FORMAT, image.id, words, variables, directory, user]);
+    hex(&Sha256::digest(what.to_string().as_bytes()))
+}
+
+/// Runs a line of shell as the superuser.
+async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), Closed> {
+    let mut words = vec![SHELL, "-c", line, SHELL];
+    words.extend(arguments);
+    let mut running = shop
+        .run(Run {
+            line: words.into_iter().map(str::to_owned).collect(),
+            env: Vec::new(),
+            user: Some("0"),
+            directory: Some("/"),
+        })
+        .await?;
+    // What it says is nobody's concern; its end is.
+    let _ = timeout(ENDING, async {
+        while running.output.next().await.is_some() {}
+    })
+    .await;
+    Ok(())
+}
+
+/// Says hello, waits for the answer, hangs up, waits for the end. A server that does not play along is not judged
+/// here: its assertions are.
+async fn handshake(mut running: Running) -> Result<(), Closed> {
+    let hello = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": Revision::NEWEST_HANDSHAKE.name(),
+            "capabilities": {},
+            "clientInfo": {"name": "mcp-assert", "version": env!("CARGO_PKG_VERSION")},
+        },
+    });
+    let done = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let deadline = Instant::now() + PATIENCE;
+    let said = timeout_at(
+        deadline,
+        running.input.write_all(format!("{hello}\n").as_bytes()),
+    )
+    .await;
+    let answered = matches!(said, Ok(Ok(()))) && is_answered(&mut running, deadline).await;
+    if answered {
+        let _ = timeout_at(
+            deadline,
+            running.input.write_all(format!("{done}\n").as_bytes()),
+        )
+        .await;
+    }
+    let _ = timeout_at(deadline, running.input.shutdown()).await;
+    let _ = timeout(ENDING, async {
+        while running.output.next().await.is_some() {}
+    })
+    .await;
+    if answered { Ok(()) } else { Err(Closed::Mute) }
+}
+
+/// Whether an answer to the first question came.
+async fn is_answered(running: &mut Running, deadline: Instant) -> bool {
+    let mut line = Vec::new();
+    while let Ok(Some(Ok(said))) = timeout_at(deadline, running.output.next()).await {
+        let LogOutput::StdOut { message } = said else {
+            continue;
+        };
+        for byte in message {
+            if byte == b'\n' {
+                let frame = serde_json::from_slice::<serde_json::Value>(&line);
+                line.clear();
+                if frame.is_ok_and(|frame| frame["id"] == 1) {
+                    return true;
+                }
+            } else if line.len() < LONGEST_ANSWER {
+                line.push(byte);
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,429 @@
+//! The server's process: its start without a shell, its stderr, its end with everything that came of it.
+//! What is said over its pipes goes through the link that is handed out.
+
+mod client;
+pub mod dispositions;
+mod family;
+pub(super) mod orphans;
+mod program;
+mod spawn;
+mod stderr;
+mod stdin;
+pub(super) mod table;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::OwnedFd,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group, waitid,
+};
+use tokio::{
+    net::unix::pipe,
+    task::{self, JoinHandle},
+    time::{sleep, timeout},
+};
+
+pub(crate) use self::program::interpreter;
+use self::{
+    family::Newborn,
+    spawn::{Spawned, Start},
+    stderr::Stderr,
+    stdin::Stdin,
+    table::Work,
+    watch::Watch,
+};
+pub use self::{program::StartFailure, spawn::Inherited};
+use super::owner::Owner;
+use mcp::{
+    observation::process::{Ending, Exit, ExitStatus, StderrTail},
+    transport::{
+        Connection,
+        clock::JobClock,
+        stdio::{Input, Stdio, StdioParts},
+    },
+};
+
+/// The environment variable by which the processes of a job are found again.
+pub const MARKER: &str = "MCP_ASSERT_JOB";
+
+/// How long pipes are still read after the process ended: something it left behind may hold them open.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// How often a process that is to end is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How long a process may take to vanish after SIGKILL.
+const VANISHING: Duration = Duration::from_secs(2);
+
+/// How often a start is tried again while the program's file is still open for writing somewhere: a copy made
+/// a moment ago, whose descriptor a process just being started elsewhere holds until it runs.
+const BUSY_TRIES: u32 = 20;
+
+/// What is started. Nothing is inherited but what stands here.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessSpec {
+    /// The program: a path if it holds a `/`, else a name on the PATH.
+    pub program: String,
+    /// The file that is executed, where it is not to be found by that name.
+    pub file: Option<PathBuf>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The directory it starts in; relative paths of programs start here too.
+    pub directory: PathBuf,
+    /// The environment it takes over from its caller, shared because it is the same for thousands of starts.
+    pub inherited: Option<Arc<Inherited>>,
+    /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
+    pub env: Vec<(String, String)>,
+    /// The caller's own `PATH`.
+    pub search_path: OsString,
+    /// Whether the server's `PATH` says where its program is.
+    pub lookup: Lookup,
+}
+
+/// Where a program is looked for that is named without a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lookup {
+    /// On the `PATH` that the server gets, as clients built on Node and Python do, and where it is not there on the
+    /// caller's.
+    #[default]
+    ServerFirst,
+    /// On the caller's alone, as the Go tool does.
+    CallerOnly,
+}
+
+/// How long a server may take to end.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// After its stdin was closed.
+    pub closed: Duration,
+    /// Longer than that, as long as it is at work: to end takes an interpreter its time where the machine is busy. What
+    /// outlives it has as long.
+    pub at_work: Duration,
+    /// After SIGTERM.
+    pub terminated: Duration,
+}
+
+impl Patience {
+    /// The longest that a server may take to end before it is killed.
+    pub fn altogether(self) -> Duration {
+        self.closed + self.at_work + self.terminated
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            closed: Duration::from_secs(2),
+            at_work: Duration::from_secs(8),
+            terminated: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A server's process, owned: to be ended with [`Process::end`]; dropping it kills its group as a net.
+#[derive(Debug)]
+pub struct Process {
+    pid: Pid,
+    watch: Arc<Watch>,
+    stderr: Arc<Stderr>,
+    drain: JoinHandle<()>,
+    marker: String,
+    runs: Runs,
+    /// Whether it lived when it was asked to end; `None` before that.
+    lived: Option<Lived>,
+    /// How it ended; its number may be somebody else's since.
+    ended: Option<Exit>,
+}
+
+/// What a process is to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// It is the server, or started it.
+    Server,
+    /// It asked an engine to run the server in a container, which does not end because this process is killed.
+    ContainerClient,
+}
+
+/// Whether a process lived at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lived {
+    Yes,
+    No,
+}
+
+impl Process {
+    /// Starts the process in a group of its own, and a link over its stdin and stdout.
+    pub async fn start(
+        spec: &ProcessSpec,
+        clock: JobClock,
+    ) -> Result<(Self, Connection), StartFailure> {
+        let path = program::named(spec)?;
+        let marker = next_marker();
+        let refused = |error: io::Error| StartFailure::Refused {
+            program: spec.program.clone(),
+            reason: error.to_string(),
+        };
+        let start = Start::new(spec, path.clone(), &marker).map_err(refused)?;
+        let start = Arc::new(start);
+        let mut tries = 0;
+        let child = loop {
+            match load(&start).await {
+                Ok(child) => break child,
+                Err(error)
+                    if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES =>
+                {
+                    tries += 1;
+                    sleep(Duration::from_millis(u64::from(tries))).await;
+                }
+                Err(error) => return Err(program::explain(spec, &path, &error)),
+            }
+        };
+        let runs = client::runs(spec);
+        Self::take_over(child, (marker, runs), clock).map_err(refused)
+    }
+
+    /// Makes the owner of a child that was just started.
+    fn take_over(
+        child: Newborn,
+        (marker, runs): (String, Runs),
+        clock: JobClock,
+    ) -> io::Result<(Self, Connection)> {
+        let child = child.take();
+        let pid = child.pid;
+        match Pipes::of(child) {
+            Ok(pipes) => {
+                let drained = Arc::clone(&pipes.stderr);
+                let watched = Arc::clone(&pipes.watch);
+                let stdio = Stdio::new(StdioParts {
+                    input: Input::Pipe(pipes.stdout),
+                    output: Box::new(pipes.stdin),
+                    gone: Some(Box::pin(async move {
+                        watched.over().await;
+                    })),
+                    clock,
+                });
+                let process = Self {
+                    pid,
+                    watch: pipes.watch,
+                    stderr: pipes.stderr,
+                    drain: tokio::spawn(async move { drained.drain().await }),
+                    marker,
+                    runs,
+                    lived: None,
+                    ended: None,
+                };
+                Ok((process, Connection::Stdio(stdio)))
+            }
+            Err(error) => {
+                family::discard(pid);
+                Err(error)
+            }
+        }
+    }
+
+    /// Its number.
+    #[cfg(test)]
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// How it ended, if it has.
+    pub fn status(&self) -> Option<ExitStatus> {
+        self.watch.status()
+    }
+
+    /// What it is to the server.
+    pub fn runs(&self) -> Runs {
+        self.runs
+    }
+
+    /// Waits for its end, and knows of it at once.
+    pub async fn exited(&self) -> ExitStatus {
+        self.watch.exited().await
+    }
+
+    /// The same, for whoever outlives the borrow.
+    pub fn end_watch(&self) -> impl Future<Output = ExitStatus> + Send + use<> {
+        let watch = Arc::clone(&self.watch);
+        async move { watch.exited().await }
+    }
+
+    /// Whether a signal has stopped it.
+    pub fn is_stopped(&self) -> bool {
+        table::status(self.pid).is_some_and(|status| status.doing == table::Doing::Stopped)
+    }
+
+    /// What it wrote to stderr so far.
+    pub fn stderr(&self) -> StderrTail {
+        self.stderr.tail()
+    }
+
+    /// Says that from now on it is expected to end, so that its end counts as asked for. To be called just
+    /// before its stdin is closed.
+    pub fn ask(&mut self) {
+        if self.lived.is_none() {
+            self.lived = Some(match self.watch.status() {
+                None => Lived::Yes,
+                Some(_) => Lived::No,
+            });
+        }
+    }
+
+    /// Ends it and everything that came of it: stdin was closed by now, then SIGTERM to the group, then
+    /// SIGKILL, then what it left behind. Its stdout must be read meanwhile.
+    pub async fn end(&mut self, patience: Patience) -> Exit {
+        if let Some(exit) = self.ended {
+            return exit;
+        }
+        self.ask();
+        let ending = self.descend(patience).await;
+        // Until it is reaped its number is its own, and the group's too.
+        let orphans = orphans::end_of_job(&self.marker, self.pid, patience.at_work).await;
+        let exit = self.reap(ending, orphans);
+        if timeout(LAST_WORDS, &mut self.drain).await.is_err() {
+            self.drain.abort();
+        }
+        exit
+    }
+
+    /// The steps down to the end of the process itself.
+    async fn descend(&self, patience: Patience) -> Ending {
+        if self.lived == Some(Lived::No) {
+            return Ending::ByItself;
+        }
+        if self.ends_unasked(patience).await {
+            return Ending::StdinClosed;
+        }
+        self.signal(Signal::TERM);
+        // One that is stopped does not hear of it before it goes on.
+        self.signal(Signal::CONT);
+        if timeout(patience.terminated, self.exited()).await.is_ok() {
+            return Ending::Terminated;
+        }
+        self.signal(Signal::KILL);
+        let _ = timeout(VANISHING, self.exited()).await;
+        Ending::Killed
+    }
+
+    /// Signals the group, and the process itself where it has left that: once, for who counts.
+    fn signal(&self, signal: Signal) {
+        signal_group(self.pid, signal);
+        if getpgid(Some(self.pid)) != Ok(self.pid) {
+            let _ = kill_process(self.pid, signal);
+        }
+    }
+
+    /// Whether it ends without a signal, in the time it has for it.
+    async fn ends_unasked(&self, patience: Patience) -> bool {
+        let quiet = patience.closed.saturating_sub(LOOK);
+        if timeout(quiet, self.exited()).await.is_ok() {
+            return true;
+        }
+        let looks = 1 + patience.at_work.as_millis() / LOOK.as_millis();
+        let mut before = Work::of_group(self.pid);
+        for _ in 0..looks {
+            let next = LOOK.min(patience.closed);
+            if timeout(next, self.exited()).await.is_ok() {
+                return true;
+            }
+            let mut now = Work::of_group(self.pid);
+            if !now.goes_on_since(before, LOOK) {
+                // One of them may have ended, and another be about to go on: between the two it looks like rest.
+                now = Work::of_group(self.pid);
+            }
+            if !now.goes_on_since(before, LOOK) {
+                break;
+            }
+            before = now;
+        }
+        // Who ended while the table was read is at work no more.
+        self.status().is_some()
+    }
+
+    /// Kills what is left of the group and takes the exit status away. A process that still does not vanish is
+    /// reaped later, as an adopted one.
+    fn reap(&mut self, ending: Ending, orphans: usize) -> Exit {
+        signal_group(self.pid, Signal::KILL);
+        let exit = Exit {
+            status: self.watch.status().unwrap_or(watch::UNSEEN),
+            ending,
+            orphans,
+        };
+        self.ended = Some(exit);
+        let _ = waitid(
+            WaitId::Pid(self.pid),
+            WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+        );
+        family::forget(self.pid);
+        exit
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.reap(Ending::Killed, 0);
+        }
+        self.drain.abort();
+    }
+}
+
+/// Starts a program on a thread of its own, because that one stands still until the program is loaded. Cancelled, it leaves
+/// nothing: a child that comes when nobody waits for it is ended at once.
+async fn load(start: &Arc<Start>) -> io::Result<Newborn> {
+    let start = Arc::clone(start);
+    let started = task::spawn_blocking(move || family::start(&start)).await;
+    started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
+}
+
+/// Our ends of a child's pipes, and eyes on it.
+struct Pipes {
+    stdin: Stdin,
+    stdout: pipe::Receiver,
+    stderr: Arc<Stderr>,
+    watch: Arc<Watch>,
+}
+
+impl Pipes {
+    fn of(child: Spawned) -> io::Result<Self> {
+        // That they are pipes is known, so they are not asked.
+        let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(child.stderr)?)?;
+        Ok(Self {
+            stdin: Stdin::Prompt(prompt(child.stdin)?),
+            stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(child.stdout)?)?,
+            stderr: Arc::new(Stderr::new(stderr)),
+            watch: Arc::new(Watch::new(child.pid)?),
+        })
+    }
+}
+
+/// Makes a pipe answer at once that there is nothing, instead of waiting.
+fn prompt(pipe: OwnedFd) -> io::Result<OwnedFd> {
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Ok(pipe)
+}
+
+/// A mark that no other job has, of this run or of any other.
+fn next_marker() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let owner = Owner::this();
+    format!("{}-{}-{}-{number}", owner.place, owner.pid, owner.started)
+}
+
+/// A group that is gone by now needs no signal.
+fn signal_group(group: Pid, signal: Signal) {
+    let _ = kill_process_group(group, signal);
+}

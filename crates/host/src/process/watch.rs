@@ -1,0 +1,150 @@
+//! Knows at once that a process has ended, and how, without reaping it: until it is reaped its number and its
+//! group's belong to nobody else, so that signals to the group cannot hit strangers.
+
+use std::{io, sync::OnceLock};
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+use tokio::signal::unix::{SignalKind, signal};
+
+use mcp::observation::process::ExitStatus;
+
+/// What is said of a process whose end nobody saw: SIGKILL was sent, and it had not vanished when we stopped waiting.
+pub(super) const UNSEEN: ExitStatus = ExitStatus::Signal(9);
+
+/// Eyes on one child.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pid: Pid,
+    seen: OnceLock<ExitStatus>,
+    /// A descriptor that becomes readable when the process ends; absent where the kernel has none.
+    #[cfg(target_os = "linux")]
+    descriptor: Option<tokio::net::unix::pipe::Receiver>,
+}
+
+impl Watch {
+    /// Watches a child that was not reaped yet.
+    pub(super) fn new(pid: Pid) -> io::Result<Self> {
+        Ok(Self {
+            pid,
+            seen: OnceLock::new(),
+            #[cfg(target_os = "linux")]
+            descriptor: descriptor(pid)?,
+        })
+    }
+
+    /// How the process ended, if it has; stays known when it is reaped.
+    pub(super) fn status(&self) -> Option<ExitStatus> {
+        self.look();
+        self.seen.get().copied()
+    }
+
+    /// Waits for the end of the process.
+    pub(super) async fn exited(&self) -> ExitStatus {
+        self.over().await;
+        self.status().unwrap_or(UNSEEN)
+    }
+
+    /// Waits until the process has ended, whether or not it was reaped since.
+    pub(super) async fn over(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(descriptor) = &self.descriptor
+            && descriptor.readable().await.is_ok()
+        {
+            return;
+        }
+        self.over_by_signal().await;
+    }
+
+    /// The same by the signal that a child's end raises.
+    async fn over_by_signal(&self) {
+        let mut ends = signal(SignalKind::child()).ok();
+        while self.look() == Life::On {
+            let told = match &mut ends {
+                Some(ends) => ends.recv().await,
+                None => None,
+            };
+            if told.is_none() {
+                // The runtime is shutting down, and with it whoever waits here.
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    fn look(&self) -> Life {
+        if self.seen.get().is_some() {
+            return Life::Over;
+        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(self.pid), options) {
+            Ok(None) => Life::On,
+            Ok(Some(status)) => {
+                self.seen.get_or_init(|| meaning(&status));
+                Life::Over
+            }
+            // Somebody else reaped it, or the system did by itself.
+            Err(_) => {
+                self.seen.get_or_init(|| ExitStatus::Unknown);
+                Life::Over
+            }
+        }
+    }
+}
+
+/// Whether the process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    On,
+    Over,
+}
+
+/// A descriptor for the process; `None` on kernels that have no such thing.
+#[cfg(target_os = "linux")]
+fn descriptor(pid: Pid) -> io::Result<Option<tokio::net::unix::pipe::Receiver>> {
+    use rustix::{
+        io::Errno,
+        process::{PidfdFlags, pidfd_open},
+    };
+    use tokio::net::unix::pipe::Receiver;
+
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // No pipe, but all that is asked of it is to become readable.
+        Ok(descriptor) => Receiver::from_owned_fd_unchecked(descriptor).map(Some),
+        Err(Errno::NOSYS | Errno::PERM) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Code or signal.
+fn meaning(status: &WaitIdStatus) -> ExitStatus {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => ExitStatus::Code(code),
+        (None, Some(signal)) => ExitStatus::Signal(signal),
+        (None, None) => ExitStatus::Code(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::Pid;
+
+    use super::Watch;
+    use mcp::observation::process::ExitStatus;
+
+    #[tokio::test]
+    async fn both_ways_to_watch_tell_code_and_signal_and_leave_the_process_unreaped() {
+        for (script, wanted) in [
+            ("exit 7", ExitStatus::Code(7)),
+            ("kill -9 $$", ExitStatus::Signal(9)),
+        ] {
+            let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+            let pid = Pid::from_child(&child);
+            Watch::new(pid).unwrap().over_by_signal().await;
+            let watch = Watch::new(pid).unwrap();
+            assert_eq!(watch.exited().await, wanted, "{script}");
+            assert!(child.wait().is_ok(), "{script}: it was left to be reaped");
+            assert_eq!(watch.exited().await, wanted, "{script}: and is remembered");
+        }
+    }
+}

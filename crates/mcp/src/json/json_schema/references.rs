@@ -1,0 +1,87 @@
+//! Where the local references of a schema lead: pointers, anchors and ids of the same document.
+
+use std::{cell::OnceCell, collections::HashMap};
+
+use serde_json::Value;
+
+/// A document that schemas stand in, with the names they have there.
+#[derive(Debug)]
+pub struct References<'a> {
+    root: &'a Value,
+    names: OnceCell<Names<'a>>,
+}
+
+/// Schemas by what references call them.
+#[derive(Debug, Default)]
+struct Names<'a> {
+    ids: HashMap<&'a str, &'a Value>,
+    anchors: HashMap<&'a str, &'a Value>,
+}
+
+impl<'a> References<'a> {
+    /// Those of a document.
+    pub fn new(root: &'a Value) -> Self {
+        Self {
+            root,
+            names: OnceCell::new(),
+        }
+    }
+
+    /// What a reference leads to; `None` where that is in another document, or nowhere.
+    pub fn target(&self, reference: &str) -> Option<&'a Value> {
+        let names = || self.names.get_or_init(|| names(self.root));
+        let Some(fragment) = reference.strip_prefix('#') else {
+            return names().ids.get(reference).copied();
+        };
+        let fragment = decoded(fragment);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self.root.pointer(&fragment);
+        }
+        names().anchors.get(fragment.as_str()).copied()
+    }
+}
+
+/// The names of all schemas; of two that have one name, the one further up has it.
+fn names(root: &Value) -> Names<'_> {
+    let mut names = Names::default();
+    let mut waiting = vec![root];
+    while !waiting.is_empty() {
+        for value in std::mem::take(&mut waiting) {
+            match value {
+                Value::Object(map) => {
+                    let text = |keyword| map.get(keyword).and_then(Value::as_str);
+                    if let Some(id) = text("$id") {
+                        names.ids.entry(id).or_insert(value);
+                    }
+                    for anchor in ["$anchor", "$dynamicAnchor"].into_iter().filter_map(text) {
+                        names.anchors.entry(anchor).or_insert(value);
+                    }
+                    waiting.extend(map.values());
+                }
+                Value::Array(items) => waiting.extend(items),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+        }
+    }
+    names
+}
+
+/// A fragment without its percent signs; one that is no text stays as it is.
+fn decoded(fragment: &str) -> String {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digit = |at: usize| behind.get(at).and_then(|it| char::from(*it).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &behind[2..];
+            }
+            (other, _, _) => {
+                bytes.push(*other);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| fragment.to_owned())
+}

@@ -1,0 +1,249 @@
+//! Deviations from the protocol, each with a stable code. A finding never changes a verdict by itself.
+
+use std::fmt;
+
+/// How bad a deviation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingSeverity {
+    /// Worth knowing.
+    Note,
+    /// Some clients will stumble.
+    Warning,
+    /// The specification forbids it.
+    Error,
+}
+
+/// A deviation, where it was seen, and what was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind.
+    pub code: FindingCode,
+    /// What exactly, in one line.
+    pub message: String,
+    /// The frame, as text, cut.
+    pub frame: Option<String>,
+    /// How often it was seen in this attempt, at least 1; repeats are counted, not listed.
+    pub times: u64,
+}
+
+macro_rules! finding_codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $code:literal, $severity:ident;)+) => {
+        /// Every kind of deviation. The doc comment is the entry in the reference.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FindingCode {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl FindingCode {
+            /// All codes, in the order of the reference.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable code.
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)+ }
+            }
+
+            /// How bad it is.
+            pub fn severity(self) -> FindingSeverity {
+                match self { $(Self::$variant => FindingSeverity::$severity,)+ }
+            }
+
+            /// The reference entry.
+            pub fn doc(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc, "\n"),+),)+ }
+            }
+        }
+    };
+}
+
+finding_codes! {
+    /// A line on stdout that is no JSON-RPC message. stdout belongs to the protocol; logs go to stderr.
+    StdoutNoise = "stdout-noise", Error;
+    /// An empty line on stdout.
+    BlankLine = "blank-line", Note;
+    /// A byte-order mark before the first frame.
+    ByteOrderMark = "byte-order-mark", Error;
+    /// `Content-Length` headers as the Language Server Protocol has them; MCP frames are lines.
+    LspFraming = "lsp-framing", Error;
+    /// A frame holds bytes that are not UTF-8; they were read as U+FFFD.
+    NotUtf8 = "not-utf8", Error;
+    /// The stream ended in the middle of a line. An unfinished line that is a frame was read as one, unless it came after
+    /// stdin was closed.
+    NoFinalNewline = "no-final-newline", Error;
+    /// A line longer than 64 MiB, or of more than 1,000,000 JSON values.
+    LineTooLong = "line-too-long", Error;
+    /// A line that was meant as a JSON-RPC message, and is no JSON.
+    NotJson = "not-json", Error;
+    /// An object with two members of one name; the last one was read, and others may read the first, or refuse it.
+    DuplicateMember = "duplicate-member", Warning;
+    /// JSON nested deeper than can be read.
+    TooDeep = "too-deep", Error;
+    /// Valid JSON that is no JSON-RPC message.
+    NotAMessage = "not-a-message", Error;
+    /// Messages in an array, in a revision without batches.
+    Batch = "batch", Error;
+    /// The member `jsonrpc` is missing.
+    JsonrpcMissing = "jsonrpc-missing", Error;
+    /// The member `jsonrpc` is not `"2.0"`.
+    JsonrpcVersion = "jsonrpc-version", Error;
+    /// An answer to a request nobody made.
+    UnknownId = "unknown-id", Error;
+    /// An answer whose id is null, missing, or neither a number nor text; a request or notification with such an id.
+    /// Such an answer ends the wait for the only request that is open 1 s later. An error or an empty result without an
+    /// id may as well be what a server says to a notification of ours; as long as there is one that it can be for, the
+    /// wait goes on.
+    NullId = "null-id", Error;
+    /// An answer whose id is not written as the request's was: of another JSON type, or the same number with a fraction
+    /// or an exponent (`2.0` or `2e0` to a request `2`). Clients in JavaScript and the official Rust types read such a
+    /// number as the integer that it is; others, as the official Python types of 2025, take it for no id at all. Also a
+    /// request of the server whose id is a fraction.
+    IdType = "id-type", Error;
+    /// A request of the server with an id that an earlier one had in this session.
+    ReusedId = "reused-id", Error;
+    /// A second answer to a request that was already answered.
+    DuplicateAnswer = "duplicate-answer", Error;
+    /// An answer to a request that was cancelled. Where `raw` frames cancel it, only behind the answer to a request sent
+    /// after that: until then the server may not have read it, and answers may cross with it.
+    AnswerAfterCancel = "answer-after-cancel", Warning;
+    /// An answer with both `result` and `error`.
+    ResultAndError = "result-and-error", Error;
+    /// An answer with neither `result` nor `error`.
+    NeitherResultNorError = "neither-result-nor-error", Error;
+    /// An error whose code is missing or not an integer.
+    ErrorCode = "error-code", Error;
+    /// An error whose message is missing or no text.
+    ErrorMessage = "error-message", Error;
+    /// A result or message that violates the schema of the agreed revision. Of the fields of an elicitation's form only
+    /// what they are is looked at: texts, numbers, flags, and since 2025-11-25 choices of several texts.
+    Schema = "schema", Error;
+    /// A content block of a type that the revision does not have.
+    UnknownContentType = "unknown-content-type", Error;
+    /// Image or audio data that is not base64.
+    BadBase64 = "bad-base64", Error;
+    /// Image data of another format than its `mimeType` says.
+    MimeMismatch = "mime-mismatch", Warning;
+    /// A tool error without any text that says what went wrong.
+    ErrorWithoutText = "error-without-text", Warning;
+    /// Text with a lone surrogate escape; it was read as U+FFFD.
+    LoneSurrogate = "lone-surrogate", Warning;
+    /// `structuredContent` that does not satisfy the tool's `outputSchema`.
+    OutputSchemaMismatch = "output-schema-mismatch", Error;
+    /// A tool with an `outputSchema` that answered without `structuredContent`.
+    StructuredContentMissing = "structured-content-missing", Error;
+    /// The official Rust SDK's types refuse this result: its clients would lose the answer.
+    TypedClientRejects = "typed-client-rejects", Warning;
+    /// The server used a client capability that was not declared.
+    CapabilityNotDeclared = "capability-not-declared", Error;
+    /// A request of the server that the agreed revision does not have, or no revision. Other clients of that revision
+    /// refuse it; here it is answered as the suite says, and refused where the suite cannot say.
+    UnknownRequest = "unknown-request", Error;
+    /// The server declared a capability and refuses its method, or refuses `ping`, which needs none.
+    CapabilityNotServed = "capability-not-served", Error;
+    /// The server serves a feature, or sends notifications of one, whose capability it did not declare.
+    CapabilityUndeclared = "capability-undeclared", Warning;
+    /// A request of the server before `notifications/initialized`.
+    RequestBeforeInitialized = "request-before-initialized", Error;
+    /// An answer to a notification: one without an id that came while no request waited, or before the one that did was
+    /// answered. Where that is not answered, it is `null-id`.
+    AnswerToNotification = "answer-to-notification", Error;
+    /// A progress notification with a token that no request of ours carries.
+    ForeignProgressToken = "foreign-progress-token", Error;
+    /// A progress value that did not grow.
+    ProgressNotGrowing = "progress-not-growing", Error;
+    /// Progress after the answer.
+    ProgressAfterAnswer = "progress-after-answer", Error;
+    /// More notifications than can be kept; the rest was counted and dropped.
+    NotificationFlood = "notification-flood", Warning;
+    /// A log message of a level that does not exist.
+    LogLevelUnknown = "log-level-unknown", Error;
+    /// A log message below the level that was set.
+    LogBelowLevel = "log-below-level", Warning;
+    /// A list whose cursor came back together with the same page: no end of it is known, and an expectation that hangs on
+    /// what else may be in it cannot be told, which is an error.
+    CursorLoop = "cursor-loop", Error;
+    /// A list of more than 1,000 pages, or more than 64 MiB; the rest was not fetched. An expectation that hangs on the
+    /// rest cannot be told, which is an error; what the beginning proves stands.
+    TooManyPages = "too-many-pages", Error;
+    /// An empty string as `nextCursor`.
+    EmptyCursor = "empty-cursor", Warning;
+    /// A tool, prompt or resource listed twice.
+    DuplicateName = "duplicate-name", Error;
+    /// A tool name that the specification advises against: 1 to 128 of `A-Z a-z 0-9 _ - .`.
+    BadName = "bad-name", Warning;
+    /// An `inputSchema` or `outputSchema` that is missing, no object schema or no valid JSON Schema: with a `$ref` to
+    /// nothing or a pattern that is none, too.
+    BadToolSchema = "bad-tool-schema", Error;
+    /// A schema that refers to another host; it was not fetched.
+    RemoteReference = "remote-reference", Warning;
+    /// A list that changed between two fetches in one session without a `list_changed` notification.
+    ListChangedSilently = "list-changed-silently", Warning;
+    /// A server that lived on after its stdin was closed.
+    IgnoresStdinEnd = "ignores-stdin-end", Warning;
+    /// A server that lived on after SIGTERM.
+    IgnoresTermination = "ignores-termination", Warning;
+    /// Processes that outlived the server.
+    Orphans = "orphans", Warning;
+    /// The server ended by itself while the session was open.
+    ExitedEarly = "exited-early", Warning;
+    /// The server answered `initialize` with a revision that does not exist.
+    UnknownRevision = "unknown-revision", Error;
+    /// The server answered `initialize` with another revision than the one that `protocol` asks for.
+    OtherRevision = "other-revision", Warning;
+    /// A green assertion that proves nothing.
+    Vacuous = "vacuous", Warning;
+}
+
+impl fmt::Display for FindingCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.code())
+    }
+}
+
+/// Adds a finding, or counts it if one of that code with the same message is there already.
+pub fn note(
+    findings: &mut Vec<Finding>,
+    code: FindingCode,
+    message: impl Into<String>,
+    frame: Option<String>,
+) {
+    let message = message.into();
+    if let Some(known) = findings
+        .iter_mut()
+        .find(|finding| finding.code == code && finding.message == message)
+    {
+        known.times += 1;
+        return;
+    }
+    findings.push(Finding {
+        code,
+        message,
+        frame,
+        times: 1,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{FindingCode, note};
+
+    #[test]
+    fn codes_are_unique_and_documented() {
+        let codes: BTreeSet<&str> = FindingCode::ALL.iter().map(|code| code.code()).collect();
+        assert_eq!(codes.len(), FindingCode::ALL.len());
+        assert!(
+            FindingCode::ALL
+                .iter()
+                .all(|code| code.doc().trim().ends_with('.'))
+        );
+    }
+
+    #[test]
+    fn repeats_are_counted() {
+        let mut findings = Vec::new();
+        note(&mut findings, FindingCode::StdoutNoise, "a line", None);
+        note(&mut findings, FindingCode::StdoutNoise, "a line", None);
+        assert_eq!((findings.len(), findings[0].times), (1, 2));
+    }
+}

@@ -1,0 +1,380 @@
+//! The methods this client calls, what their results must have, and the words of logging. Data only.
+
+use serde_json::Value;
+
+/// A request of the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// The handshake.
+    Initialize,
+    /// A sign of life.
+    Ping,
+    /// The tools.
+    ToolsList,
+    /// A tool call.
+    ToolsCall,
+    /// The resources.
+    ResourcesList,
+    /// The resource templates.
+    ResourceTemplatesList,
+    /// A resource's content.
+    ResourcesRead,
+    /// Updates of a resource, please.
+    ResourcesSubscribe,
+    /// No more updates of a resource.
+    ResourcesUnsubscribe,
+    /// The prompts.
+    PromptsList,
+    /// A prompt's messages.
+    PromptsGet,
+    /// Proposals for an argument.
+    CompletionComplete,
+    /// The lowest level of log messages.
+    LoggingSetLevel,
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Initialize,
+        Self::Ping,
+        Self::ToolsList,
+        Self::ToolsCall,
+        Self::ResourcesList,
+        Self::ResourceTemplatesList,
+        Self::ResourcesRead,
+        Self::ResourcesSubscribe,
+        Self::ResourcesUnsubscribe,
+        Self::PromptsList,
+        Self::PromptsGet,
+        Self::CompletionComplete,
+        Self::LoggingSetLevel,
+    ];
+
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initialize => "initialize",
+            Self::Ping => "ping",
+            Self::ToolsList => "tools/list",
+            Self::ToolsCall => "tools/call",
+            Self::ResourcesList => "resources/list",
+            Self::ResourceTemplatesList => "resources/templates/list",
+            Self::ResourcesRead => "resources/read",
+            Self::ResourcesSubscribe => "resources/subscribe",
+            Self::ResourcesUnsubscribe => "resources/unsubscribe",
+            Self::PromptsList => "prompts/list",
+            Self::PromptsGet => "prompts/get",
+            Self::CompletionComplete => "completion/complete",
+            Self::LoggingSetLevel => "logging/setLevel",
+        }
+    }
+
+    /// The method of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
+    /// Whether a result has something of what only a result of this method has.
+    pub fn is_answered_by(self, result: &Value) -> bool {
+        let mut members = self.required().iter();
+        members.any(|(name, _)| result.get(name).is_some())
+    }
+
+    /// The server capability that a server with this method declares.
+    pub fn capability(self) -> Option<&'static str> {
+        match self {
+            Self::Initialize | Self::Ping => None,
+            Self::ToolsList | Self::ToolsCall => Some("tools"),
+            Self::ResourcesList
+            | Self::ResourceTemplatesList
+            | Self::ResourcesRead
+            | Self::ResourcesSubscribe
+            | Self::ResourcesUnsubscribe => Some("resources"),
+            Self::PromptsList | Self::PromptsGet => Some("prompts"),
+            Self::CompletionComplete => Some("completions"),
+            Self::LoggingSetLevel => Some("logging"),
+        }
+    }
+
+    /// Where a list result keeps its items.
+    pub fn list_member(self) -> Option<&'static str> {
+        match self {
+            Self::ToolsList => Some("tools"),
+            Self::ResourcesList => Some("resources"),
+            Self::ResourceTemplatesList => Some("resourceTemplates"),
+            Self::PromptsList => Some("prompts"),
+            Self::Initialize
+            | Self::Ping
+            | Self::ToolsCall
+            | Self::ResourcesRead
+            | Self::ResourcesSubscribe
+            | Self::ResourcesUnsubscribe
+            | Self::PromptsGet
+            | Self::CompletionComplete
+            | Self::LoggingSetLevel => None,
+        }
+    }
+
+    /// The members a result cannot be used without, and their JSON types.
+    fn required(self) -> &'static [(&'static str, Kind)] {
+        match self {
+            Self::Initialize => &[
+                ("protocolVersion", Kind::Text),
+                ("capabilities", Kind::Object),
+                ("serverInfo", Kind::Object),
+            ],
+            Self::ToolsList => &[("tools", Kind::Array)],
+            Self::ToolsCall => &[("content", Kind::Array)],
+            Self::ResourcesList => &[("resources", Kind::Array)],
+            Self::ResourceTemplatesList => &[("resourceTemplates", Kind::Array)],
+            Self::ResourcesRead => &[("contents", Kind::Array)],
+            Self::PromptsList => &[("prompts", Kind::Array)],
+            Self::PromptsGet => &[("messages", Kind::Array)],
+            Self::CompletionComplete => &[("completion", Kind::Object)],
+            Self::Ping
+            | Self::ResourcesSubscribe
+            | Self::ResourcesUnsubscribe
+            | Self::LoggingSetLevel => &[],
+        }
+    }
+
+    /// Why a result of this method cannot be used: it is no object, or a member that the method needs is
+    /// missing or of another JSON type. A tool's result has something to look at when its content is structured
+    /// alone, though the specification wants both.
+    pub fn unusable(self, result: &Value) -> Option<String> {
+        let Some(members) = result.as_object() else {
+            return Some(format!("the result is {}, no object", kind_of(result)));
+        };
+        let verdict = members.get("isError").filter(|_| self == Self::ToolsCall);
+        if let Some(verdict) = verdict.filter(|it| !it.is_boolean() && !it.is_null()) {
+            // Nobody can say whether it was meant to have failed.
+            return Some(format!("`isError` is {}, no boolean", kind_of(verdict)));
+        }
+        self.required()
+            .iter()
+            .find_map(|(name, kind)| match members.get(*name) {
+                None if self == Self::ToolsCall
+                    && members
+                        .get("structuredContent")
+                        .is_some_and(Value::is_object) =>
+                {
+                    None
+                }
+                None => Some(format!("`{name}` is missing")),
+                Some(value) if kind.fits(value) => None,
+                Some(value) => Some(format!(
+                    "`{name}` is {}, no {}",
+                    kind_of(value),
+                    kind.word()
+                )),
+            })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    Array,
+    Object,
+}
+
+impl Kind {
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
+}
+
+/// The JSON type of a value, for people.
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// What servers tell a client, in any revision.
+pub const NOTIFICATIONS_OF_SERVERS: [&str; 9] = [
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/message",
+    "notifications/resources/updated",
+    "notifications/resources/list_changed",
+    "notifications/tools/list_changed",
+    "notifications/prompts/list_changed",
+    "notifications/elicitation/complete",
+    "notifications/tasks/status",
+];
+
+/// What servers ask of a client, in any revision.
+pub const REQUESTS_OF_SERVERS: [&str; 8] = [
+    "ping",
+    "sampling/createMessage",
+    "elicitation/create",
+    "roots/list",
+    "tasks/get",
+    "tasks/result",
+    "tasks/list",
+    "tasks/cancel",
+];
+
+/// The client capability that a request of the server needs; `None` for methods no revision has.
+pub fn needs_client_capability(method: &str) -> Option<&'static str> {
+    match method {
+        "sampling/createMessage" => Some("sampling"),
+        "elicitation/create" => Some("elicitation"),
+        "roots/list" => Some("roots"),
+        "tasks/get" | "tasks/result" | "tasks/list" | "tasks/cancel" => Some("tasks"),
+        _ => None,
+    }
+}
+
+/// The server capability that a notification needs, and its member where it has one for it.
+pub fn needs_server_capability(notification: &str) -> Option<(&'static str, Option<&'static str>)> {
+    match notification {
+        "notifications/message" => Some(("logging", None)),
+        "notifications/tools/list_changed" => Some(("tools", Some("listChanged"))),
+        "notifications/prompts/list_changed" => Some(("prompts", Some("listChanged"))),
+        "notifications/resources/list_changed" => Some(("resources", Some("listChanged"))),
+        "notifications/resources/updated" => Some(("resources", Some("subscribe"))),
+        _ => None,
+    }
+}
+
+/// Whether servers may ask for this method.
+pub fn is_asked_by_servers(method: &str) -> bool {
+    method == Method::Ping.name() || needs_client_capability(method).is_some()
+}
+
+/// Levels of log messages, the least severe first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// debug
+    Debug,
+    /// info
+    Info,
+    /// notice
+    Notice,
+    /// warning
+    Warning,
+    /// error
+    Error,
+    /// critical
+    Critical,
+    /// alert
+    Alert,
+    /// emergency
+    Emergency,
+}
+
+impl LogLevel {
+    /// All of them, the least severe first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// The name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Method, NOTIFICATIONS_OF_SERVERS, REQUESTS_OF_SERVERS, is_asked_by_servers};
+
+    #[test]
+    fn results_are_usable_or_say_why_not() {
+        let case = |method: Method, result, wanted: Option<&str>| {
+            assert_eq!(method.unusable(&result).as_deref(), wanted);
+        };
+        case(Method::ToolsCall, json!({"content": []}), None);
+        case(Method::ToolsCall, json!({}), Some("`content` is missing"));
+        case(
+            Method::ToolsCall,
+            json!({"content": null}),
+            Some("`content` is null, no array"),
+        );
+        case(Method::ToolsCall, json!({"structuredContent": {}}), None);
+        case(
+            Method::ToolsCall,
+            json!({"content": [], "isError": "true"}),
+            Some("`isError` is a text, no boolean"),
+        );
+        case(
+            Method::ToolsCall,
+            json!({"content": [], "isError": null}),
+            None,
+        );
+        case(
+            Method::ToolsCall,
+            json!("done"),
+            Some("the result is a text, no object"),
+        );
+        case(Method::Ping, json!({}), None);
+        case(
+            Method::Initialize,
+            json!({"protocolVersion": "2025-06-18", "serverInfo": {}}),
+            Some("`capabilities` is missing"),
+        );
+    }
+
+    #[test]
+    fn what_servers_ask_is_known() {
+        for method in REQUESTS_OF_SERVERS {
+            assert!(is_asked_by_servers(method), "{method}");
+        }
+        for method in NOTIFICATIONS_OF_SERVERS {
+            assert!(!is_asked_by_servers(method), "{method}");
+        }
+    }
+
+    #[test]
+    fn every_list_needs_its_items() {
+        for method in Method::ALL {
+            if let Some(member) = method.list_member() {
+                assert_eq!(method.unusable(&json!({member: []})), None);
+                assert!(method.unusable(&json!({member: {}})).is_some());
+            }
+        }
+    }
+}

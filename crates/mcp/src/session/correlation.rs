@@ -1,0 +1,333 @@
+//! Which answer belongs to which request. Ids are matched with their JSON type; what fits no request is told
+//! apart: answered before, cancelled before, or never asked.
+
+use std::collections::HashMap;
+
+use serde_json::{Number, Value};
+
+use crate::{
+    json::number,
+    protocol::{
+        message::{Id, Response},
+        method::Method,
+    },
+};
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Its id as sent.
+    pub(super) id: Id,
+    /// Its method.
+    pub(super) method: String,
+    /// When it was sent, in microseconds of the job.
+    pub(super) sent_us: u64,
+    /// What the server said of it that will bring no answer, for people.
+    pub(super) spoiled: Option<String>,
+    /// How many requests of the session were opened before it.
+    number: u64,
+    cancel: Option<Cancel>,
+}
+
+/// A cancellation that leaves its request open.
+#[derive(Debug)]
+struct Cancel {
+    /// How many requests had been opened by then.
+    opened: u64,
+    /// Whether the server answered one that was sent later: it reads in order.
+    is_read: bool,
+}
+
+impl Open {
+    /// Whether the server had certainly read that this is cancelled.
+    pub(super) fn is_known_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.is_read)
+    }
+
+    /// A request was answered that was opened after so many.
+    fn outrun_by(&mut self, number: u64) {
+        if let Some(cancel) = &mut self.cancel {
+            cancel.is_read |= number >= cancel.opened;
+        }
+    }
+}
+
+/// An answer that found its request.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// The answer.
+    pub(super) response: Response,
+    /// When it was received, in microseconds of the job.
+    pub(super) at_us: u64,
+    /// When its request was sent.
+    pub(super) sent_us: u64,
+    /// The length of its frame.
+    pub(super) bytes: usize,
+    /// The beginning of its frame, for findings.
+    pub(super) frame: String,
+    /// How many notifications had been recorded by then.
+    pub(super) notifications: usize,
+    /// How many server requests had been recorded by then.
+    pub(super) server_requests: usize,
+}
+
+/// What the id of an answer says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It is this open request's.
+    Open(usize),
+    /// It is this open request's but for its JSON type or the way the number is written.
+    Retyped(usize),
+    /// Its request was answered before.
+    Answered,
+    /// Its request was cancelled before.
+    Cancelled,
+    /// Its request is not waited for any more, and the server could not be told.
+    GivenUp,
+    /// Nobody asked.
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Past {
+    Answered,
+    Cancelled,
+    GivenUp,
+}
+
+/// The requests of a session.
+#[derive(Debug, Default)]
+pub(super) struct Correlation {
+    open: Vec<Open>,
+    past: HashMap<Id, Past>,
+    settled: HashMap<Id, Settled>,
+    last_number: u64,
+    /// How many requests were opened.
+    opened: u64,
+}
+
+impl Correlation {
+    /// The next integer id, from 1.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.last_number += 1;
+        self.last_number
+    }
+
+    /// A request was sent.
+    pub(super) fn opened(&mut self, id: Id, method: &str, sent_us: u64) {
+        self.past.remove(&id);
+        self.settled.remove(&id);
+        self.open.push(Open {
+            id,
+            method: method.to_owned(),
+            sent_us,
+            spoiled: None,
+            number: self.opened,
+            cancel: None,
+        });
+        self.opened += 1;
+    }
+
+    /// An open request is cancelled, and its answer is waited for all the same.
+    pub(super) fn cancel(&mut self, id: &Id) {
+        let opened = self.opened;
+        if let Some(open) = self.open.iter_mut().find(|open| open.id == *id) {
+            open.cancel.get_or_insert(Cancel {
+                opened,
+                is_read: false,
+            });
+        }
+    }
+
+    /// The requests that wait.
+    pub(super) fn open(&self) -> &[Open] {
+        &self.open
+    }
+
+    /// The server said something of an open request that is no answer to it. The first of it counts.
+    pub(super) fn spoil(&mut self, id: &Id, what: impl FnOnce(&Open) -> String) {
+        if let Fit::Open(at) | Fit::Retyped(at) = self.fit(id)
+            && let Some(open) = self.open.get_mut(at)
+            && open.spoiled.is_none()
+        {
+            open.spoiled = Some(what(open));
+        }
+    }
+
+    /// Whether this request waits.
+    pub(super) fn is_open(&self, id: &Id) -> bool {
+        self.open.iter().any(|open| open.id == *id)
+    }
+
+    /// What an id says.
+    pub(super) fn fit(&self, id: &Id) -> Fit {
+        let is_same = |open: &Open| open.id == *id || same_fraction(&open.id, id);
+        if let Some(at) = self.open.iter().position(is_same) {
+            return Fit::Open(at);
+        }
+        if let Some(at) = self.open.iter().position(|open| alike(&open.id, id)) {
+            return Fit::Retyped(at);
+        }
+        let past = self.past.get(id).or_else(|| {
+            let alike = |(known, _): &(&Id, &Past)| alike(known, id);
+            self.past.iter().find(alike).map(|(_, past)| past)
+        });
+        match past {
+            Some(Past::Answered) => Fit::Answered,
+            Some(Past::Cancelled) => Fit::Cancelled,
+            Some(Past::GivenUp) => Fit::GivenUp,
+            None => Fit::Unknown,
+        }
+    }
+
+    /// Closes the open request at this place with its answer.
+    pub(super) fn settle(&mut self, at: usize, make: impl FnOnce(&Open) -> Settled) {
+        let open = self.open.remove(at);
+        for other in &mut self.open {
+            other.outrun_by(open.number);
+        }
+        let settled = make(&open);
+        self.past.insert(open.id.clone(), Past::Answered);
+        self.settled.insert(open.id, settled);
+    }
+
+    /// Hands out the answer of a request.
+    pub(super) fn take(&mut self, id: &Id) -> Option<Settled> {
+        self.settled.remove(id)
+    }
+
+    /// Gives up every open request. Those to be cancelled are handed out in the order they were sent; the handshake
+    /// cannot be (specification, "Cancellation").
+    pub(super) fn cancel_all(&mut self) -> Vec<Open> {
+        let open = std::mem::take(&mut self.open);
+        let (handshake, cancelled): (Vec<Open>, Vec<Open>) = open
+            .into_iter()
+            .partition(|request| request.method == Method::Initialize.name());
+        let given_up = handshake.iter().map(|request| (request, Past::GivenUp));
+        let past = cancelled.iter().map(|request| (request, Past::Cancelled));
+        for (request, past) in given_up.chain(past) {
+            self.past.insert(request.id.clone(), past);
+        }
+        cancelled
+    }
+}
+
+/// Whether the id of a request is a number with a fraction or an exponent, which has no one notation, and the other id
+/// is the same number: `1.50` comes back as `1.5` from most servers.
+fn same_fraction(asked: &Id, answered: &Id) -> bool {
+    let (Id::Number(asked), Id::Number(answered)) = (asked, answered) else {
+        return false;
+    };
+    let number = |text: &str| serde_json::from_str::<Number>(text).ok();
+    asked.contains(['.', 'e', 'E'])
+        && number(asked)
+            .zip(number(answered))
+            .is_some_and(|(asked, answered)| number::compare(&asked, &answered).is_eq())
+}
+
+/// Whether two ids differ in nothing but JSON type or the way a number is written (`3`, `"3"`, `3.0`, `3e0`).
+fn alike(one: &Id, other: &Id) -> bool {
+    let value = |id: &Id| match id {
+        Id::Number(text) | Id::Text(text) => serde_json::from_str::<Number>(text).ok(),
+    };
+    let texts = matches!((one, other), (Id::Text(_), Id::Text(_)));
+    let equal = |(one, other): (Number, Number)| number::compare(&one, &other).is_eq();
+    one.same_but_for_type(other) || !texts && value(one).zip(value(other)).is_some_and(equal)
+}
+
+/// An id as a JSON value.
+pub(super) fn id_value(id: &Id) -> Value {
+    match id {
+        // What a number was parsed from is parsed again: every digit stays.
+        Id::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| text.clone().into()),
+        Id::Text(text) => text.clone().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Correlation, Fit, Id, Response, Settled, id_value};
+
+    fn number(text: &str) -> Id {
+        Id::Number(text.into())
+    }
+
+    fn settle(requests: &mut Correlation, at: usize) {
+        requests.settle(at, |open| Settled {
+            response: Response {
+                id: Some(open.id.clone()),
+                odd_id: None,
+                result: None,
+                error: None,
+            },
+            at_us: 0,
+            sent_us: open.sent_us,
+            bytes: 0,
+            frame: String::new(),
+            notifications: 0,
+            server_requests: 0,
+        });
+    }
+
+    #[test]
+    fn ids_say_what_became_of_their_request() {
+        let mut requests = Correlation::default();
+        for id in ["1", "2", "3"] {
+            requests.opened(number(id), "ping", 0);
+        }
+        let Fit::Open(first) = requests.fit(&number("1")) else {
+            panic!("1 is open")
+        };
+        settle(&mut requests, first);
+        assert_eq!(requests.fit(&number("1")), Fit::Answered);
+        assert_eq!(requests.fit(&Id::Text("1".into())), Fit::Answered);
+        assert_eq!(requests.fit(&Id::Text("2".into())), Fit::Retyped(0));
+        assert_eq!(requests.fit(&number("3.0")), Fit::Retyped(1));
+        for written in ["3e0", "3e+0", "30e-1", "0.3E1"] {
+            assert_eq!(requests.fit(&number(written)), Fit::Retyped(1), "{written}");
+        }
+        assert_eq!(requests.fit(&number("1.0e0")), Fit::Answered);
+        assert_eq!(requests.fit(&number("4")), Fit::Unknown);
+        assert_eq!(
+            requests.fit(&number("3.00000000000000000001")),
+            Fit::Unknown
+        );
+        assert!(requests.take(&number("1")).is_some());
+        assert_eq!(requests.cancel_all().len(), 2);
+        assert_eq!(requests.fit(&number("2")), Fit::Cancelled);
+        requests.opened(number("9"), "initialize", 0);
+        assert_eq!(requests.cancel_all().len(), 0, "nobody may say it");
+        assert_eq!(requests.fit(&number("9")), Fit::GivenUp);
+        requests.opened(number("2"), "ping", 0);
+        assert_eq!(requests.fit(&number("2")), Fit::Open(0));
+    }
+
+    #[test]
+    fn a_fraction_is_the_same_in_any_notation() {
+        let mut requests = Correlation::default();
+        requests.opened(number("1.50"), "ping", 0);
+        for written in ["1.50", "1.5", "15e-1"] {
+            assert_eq!(requests.fit(&number(written)), Fit::Open(0), "{written}");
+        }
+        assert_eq!(requests.fit(&Id::Text("1.50".into())), Fit::Retyped(0));
+        assert_eq!(requests.fit(&number("1.51")), Fit::Unknown);
+    }
+
+    #[test]
+    fn ids_beyond_any_integer_are_compared_digit_by_digit() {
+        let mut requests = Correlation::default();
+        requests.opened(number("12345678901234567890123456789000"), "ping", 0);
+        let fit = |text: &str| requests.fit(&number(text));
+        assert_eq!(fit("12345678901234567890123456789e3"), Fit::Retyped(0));
+        assert_eq!(fit("12345678901234567890123456789001"), Fit::Unknown);
+        assert_eq!(fit("1e999999999"), Fit::Unknown);
+        requests.opened(Id::Text("5.0".into()), "ping", 0);
+        assert_eq!(requests.fit(&Id::Text("5".into())), Fit::Unknown);
+    }
+
+    #[test]
+    fn ids_keep_their_digits() {
+        let digits = "1234567890123456789012345678901234567890";
+        assert_eq!(id_value(&number(digits)).to_string(), digits);
+    }
+}

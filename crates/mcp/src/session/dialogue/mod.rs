@@ -1,0 +1,436 @@
+//! The state of a session between two lines: requests that wait, what was recorded, what is to be sent. Pure:
+//! lines go in, replies come out; `exchange` moves them and watches the time.
+
+mod answers;
+mod levels;
+mod told;
+mod transcript;
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
+
+use serde_json::Value;
+
+pub(in crate::session) use self::transcript::Transcript;
+use self::{
+    answers::{Doubt, HalfAnswer},
+    levels::LogLevels,
+};
+use super::{
+    client::Client,
+    correlation::Correlation,
+    late::{Overdue, Voice},
+    line::{self, Line},
+    progress::Progress,
+    record::{Record, brief, shown},
+};
+use crate::{
+    observation::{
+        SessionFacts,
+        disruption::DisruptionKind,
+        finding::{Finding, FindingCode},
+    },
+    protocol::{
+        frame::{FrameMeta, LineEnd},
+        message::{Id, Message},
+        method::Method,
+        revision::Revision,
+    },
+};
+
+const LSP_FRAMING: &str =
+    "the server frames messages with `Content-Length` headers; MCP frames are lines";
+
+/// How far the session's life came, as the client sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    /// `notifications/initialized` was not sent yet.
+    Beginning,
+    /// It was, or there is no handshake.
+    Open,
+}
+
+/// Why no answer can be used any more.
+#[derive(Debug, Clone)]
+pub(super) struct Break {
+    /// What kind of thing went wrong.
+    pub(super) kind: DisruptionKind,
+    /// In one line.
+    pub(super) message: String,
+    /// The frame at fault.
+    pub(super) frame: String,
+}
+
+/// A received message with its place in time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heard<'a> {
+    /// Its bytes.
+    pub(super) bytes: &'a [u8],
+    /// What the transport says of it.
+    pub(super) meta: FrameMeta,
+    /// Microseconds since the job began.
+    pub(super) at_us: u64,
+}
+
+/// The state.
+#[derive(Debug)]
+pub(super) struct Dialogue {
+    /// Requests and answers.
+    pub(super) requests: Correlation,
+    /// What this assertion saw.
+    pub(super) record: Record,
+    /// The client's side.
+    pub(super) client: Client,
+    /// Progress tokens.
+    pub(super) progress: Progress,
+    /// Whether the handshake is over.
+    pub(super) life: Life,
+    /// The revision both speak; before the handshake the one asked for.
+    pub(super) revision: Revision,
+    /// Which log messages the server may send.
+    pub(super) log_levels: LogLevels,
+    /// What the handshake told; nothing before it.
+    pub(super) facts: Option<Arc<SessionFacts>>,
+    /// Whether the server was ever heard, whatever the assertion.
+    pub(super) voice: Voice,
+    /// What was not answered when the time was over.
+    pub(super) overdue: Option<Overdue>,
+    /// The ids of the server's own requests, as many as are kept: they may be those of ours too.
+    their_ids: HashSet<Id>,
+    /// Replies that are to be sent.
+    pub(super) outbox: VecDeque<Vec<u8>>,
+    /// Requests of the server that nobody can answer any more; `None` as long as replies can be sent.
+    pub(super) unanswered: Option<usize>,
+    /// An answer that fits no request came while exactly one was open.
+    pub(super) suspect: Option<Break>,
+    /// Answers without an id that may be those of a request.
+    pub(super) doubts: Vec<Doubt>,
+    /// No answer can be used any more.
+    pub(super) broken: Option<Break>,
+    /// What had come of a message when the time was over.
+    pub(super) begun: Option<String>,
+    /// A line that was begun after our close and has no end. Whether that is the server's doing, how it ended tells.
+    pub(super) cut_off: Option<Vec<u8>>,
+    /// How many notifications of ours could still be answered, as they should not be.
+    notified: usize,
+    /// The capabilities that `list_changed` notifications came for since their list was fetched.
+    changed: Vec<&'static str>,
+    /// Every received frame, when the frames are what is observed; then nothing breaks the session.
+    pub(super) transcript: Option<Transcript>,
+}
+
+impl Dialogue {
+    /// A session that has not begun.
+    pub(super) fn new(client: Client, revision: Revision) -> Self {
+        Self {
+            requests: Correlation::default(),
+            record: Record::default(),
+            client,
+            progress: Progress::default(),
+            life: Life::Beginning,
+            revision,
+            log_levels: LogLevels::default(),
+            facts: None,
+            voice: Voice::Unheard,
+            overdue: None,
+            their_ids: HashSet::new(),
+            outbox: VecDeque::new(),
+            unanswered: None,
+            suspect: None,
+            doubts: Vec::new(),
+            broken: None,
+            begun: None,
+            cut_off: None,
+            notified: 0,
+            changed: Vec::new(),
+            transcript: None,
+        }
+    }
+
+    /// Whether the server said that this list changed since it was fetched last; forgotten by asking.
+    pub(super) fn forget_change(&mut self, method: Method) -> bool {
+        let before = self.changed.len();
+        self.changed
+            .retain(|capability| method.capability() != Some(*capability));
+        self.changed.len() != before
+    }
+
+    /// Takes one received line.
+    pub(super) fn hear(&mut self, heard: Heard<'_>) {
+        let bytes = heard.bytes;
+        let reading = line::read(bytes);
+        for (code, message) in reading.mended {
+            self.record.note(code, message, bytes);
+        }
+        if !matches!(reading.line, Line::Blank) {
+            self.voice = Voice::Heard;
+            self.record.hear(bytes, heard.at_us);
+            if let Some(transcript) = &mut self.transcript
+                && !matches!(reading.line, Line::TooMany)
+            {
+                transcript.add(bytes);
+            }
+        }
+        match reading.line {
+            Line::Blank => self
+                .record
+                .note(FindingCode::BlankLine, "an empty line on stdout", b""),
+            Line::Json(value) => {
+                if !heard.meta.is_whole() {
+                    let message = "the stream ended without a newline after this frame";
+                    self.record
+                        .note(FindingCode::NoFinalNewline, message, bytes);
+                }
+                self.value(value, heard);
+            }
+            Line::Noise => {
+                let message = "a line on stdout is no JSON-RPC message";
+                self.record.note(FindingCode::StdoutNoise, message, bytes);
+            }
+            Line::LspHeader => {
+                self.record
+                    .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
+            }
+            Line::Broken(reason) => {
+                let message = format!("a frame is no JSON: {reason}");
+                self.record
+                    .note(FindingCode::NotJson, message.clone(), bytes);
+                self.break_off(DisruptionKind::Violation, message, bytes);
+            }
+            Line::Utf16 => {
+                let message = "a line is UTF-16; messages are UTF-8";
+                self.record.note(FindingCode::NotUtf8, message, bytes);
+                self.break_off(DisruptionKind::Violation, message.into(), bytes);
+            }
+            Line::TooDeep => {
+                let message = "a frame is nested deeper than 127 levels, the bound of this tool";
+                self.record.note(FindingCode::TooDeep, message, bytes);
+                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+            }
+            Line::TooMany => {
+                let message =
+                    "a frame holds more than 1,000,000 JSON values, the bound of this tool";
+                self.record.note(FindingCode::LineTooLong, message, bytes);
+                self.break_off(DisruptionKind::Transport, message.into(), bytes);
+            }
+        }
+    }
+
+    /// Takes the beginning of a line that is longer than what is read.
+    pub(super) fn hear_too_long(&mut self, head: &[u8], length: usize, at_us: u64) {
+        self.voice = Voice::Heard;
+        self.record.hear(head, at_us);
+        let message = "a line is longer than 64 MiB, the bound of this tool";
+        self.record.note(
+            FindingCode::LineTooLong,
+            format!("{message}: {length} bytes so far"),
+            head,
+        );
+        self.break_off(DisruptionKind::Transport, message.into(), head);
+    }
+
+    /// The time is over and this much of a line has come without its newline. A message that is whole lacks it; one
+    /// that is not may have been on its way, which no specification forbids.
+    pub(super) fn unfinished(&mut self, bytes: &[u8]) {
+        let framed = |finding: &Finding| finding.code == FindingCode::LspFraming;
+        if bytes.is_empty() || self.record.findings.iter().any(framed) {
+            return;
+        }
+        if line::is_lsp_header(&String::from_utf8_lossy(bytes)) {
+            self.record
+                .note(FindingCode::LspFraming, LSP_FRAMING, bytes);
+            return;
+        }
+        match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+            Ok(_) => {
+                let message = "the last line has no newline at its end, so it is no frame yet";
+                self.record
+                    .note(FindingCode::NoFinalNewline, message, bytes);
+            }
+            Err(error) if error.is_eof() => {
+                let so_far = text::count(bytes.len(), "byte");
+                self.begun = Some(format!(
+                    "a message had begun and not ended; {so_far} of it had come"
+                ));
+            }
+            Err(_) => {
+                let message = "the last line is no JSON-RPC message, and has no newline at its end";
+                self.record.note(FindingCode::StdoutNoise, message, bytes);
+            }
+        }
+    }
+
+    /// The last message of a stream, which did not come to its end after our close. One that had begun before is cut off
+    /// by that.
+    pub(super) fn hear_last(&mut self, heard: Heard<'_>) {
+        let ours = heard.meta == FrameMeta::Line(LineEnd::CutOff);
+        if !ours && !heard.bytes.iter().all(u8::is_ascii_whitespace) {
+            self.cut_off = Some(heard.bytes.to_vec());
+        }
+    }
+
+    /// A request goes out.
+    pub(super) fn asked(&mut self, id: Id, method: &str, sent_us: u64) {
+        self.requests.opened(id, method, sent_us);
+    }
+
+    /// A notification goes out.
+    pub(super) fn notified(&mut self) {
+        self.notified += 1;
+    }
+
+    /// The only answer that is due will not come in a usable form. Without a request that waits it is a
+    /// finding, and that is noted already.
+    fn break_off(&mut self, kind: DisruptionKind, message: String, frame: &[u8]) {
+        let due = self.transcript.is_none() && !self.requests.open().is_empty();
+        if due && self.broken.is_none() {
+            self.broken = Some(Break {
+                kind,
+                message,
+                frame: shown(frame),
+            });
+        }
+    }
+
+    fn value(&mut self, value: Value, heard: Heard<'_>) {
+        let Value::Array(messages) = value else {
+            return self.message(value, heard);
+        };
+        if !self.revision.has_batches() {
+            let message = format!("a batch of messages, which {} does not have", self.revision);
+            self.record.note(FindingCode::Batch, message, heard.bytes);
+        }
+        if messages.is_empty() {
+            let message = "an empty array";
+            self.record
+                .note(FindingCode::NotAMessage, message, heard.bytes);
+        }
+        for message in messages {
+            self.message(message, heard);
+        }
+    }
+
+    fn message(&mut self, value: Value, heard: Heard<'_>) {
+        let version = match value.get("jsonrpc") {
+            Some(Value::String(version)) if version == "2.0" => None,
+            Some(other) => Some((
+                FindingCode::JsonrpcVersion,
+                format!("`jsonrpc` is {} instead of \"2.0\"", brief(other)),
+            )),
+            None => Some((
+                FindingCode::JsonrpcMissing,
+                "`jsonrpc` is missing".to_owned(),
+            )),
+        };
+        let body = HalfAnswer::of(&value);
+        let odd_id = value.get("id").filter(|id| !Id::is_one(id)).map(brief);
+        let message = Message::from_value(value);
+        if let (Some((code, text)), false) = (version, matches!(message, Message::Other)) {
+            self.record.note(code, text, heard.bytes);
+        }
+        match message {
+            Message::Request { id, method, params } => {
+                if let (Some(body), Some(id)) = (body, &id) {
+                    self.half_answer(id, &method, body, heard);
+                }
+                self.misnamed(odd_id, &method, heard);
+                self.request(id.as_ref(), method, params, heard);
+            }
+            Message::Notification { method, params } => {
+                self.misnamed(odd_id, &method, heard);
+                self.notification(method, params, heard);
+            }
+            Message::Response(response) => self.response(response, heard),
+            Message::Other => {
+                let message = "valid JSON, but no JSON-RPC message";
+                self.record
+                    .note(FindingCode::NotAMessage, message, heard.bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{Client, Dialogue, FrameMeta, Heard, Id, LineEnd, Revision};
+    use crate::script::client::ClientBehaviour;
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            (0_i64..4).prop_map(Value::from),
+            prop_oneof![Just("1"), Just("2.0"), Just("ping"), Just("x")].prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                inner.prop_map(|value| json!({"code": value, "progressToken": value})),
+            ]
+        })
+    }
+
+    fn any_message() -> impl Strategy<Value = String> {
+        let method = prop_oneof![
+            Just("notifications/progress"),
+            Just("notifications/message"),
+            Just("notifications/tools/list_changed"),
+            Just("sampling/createMessage"),
+            Just("elicitation/create"),
+            Just("roots/list"),
+            Just("odd"),
+        ];
+        let members = proptest::collection::vec(0_usize..6, 0..6);
+        (members, method, any_json(), any_json()).prop_map(|(members, method, one, other)| {
+            let mut message = serde_json::Map::new();
+            for member in members {
+                match member {
+                    0 => message.insert("jsonrpc".into(), "2.0".into()),
+                    1 => message.insert("id".into(), one.clone()),
+                    2 => message.insert("method".into(), method.into()),
+                    3 => message.insert("params".into(), other.clone()),
+                    4 => message.insert("result".into(), one.clone()),
+                    _ => message.insert("error".into(), other.clone()),
+                };
+            }
+            Value::Object(message).to_string()
+        })
+    }
+
+    #[test]
+    fn who_asks_when_nobody_can_answer_is_counted_alone() {
+        let client = Client::new(&ClientBehaviour::default());
+        let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
+        dialogue.unanswered = Some(0);
+        for _ in 0..5_000 {
+            let bytes = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+            let meta = FrameMeta::Line(LineEnd::Newline);
+            dialogue.hear(Heard {
+                bytes,
+                meta,
+                at_us: 0,
+            });
+        }
+        assert_eq!(dialogue.unanswered, Some(5_000));
+        assert!(dialogue.outbox.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_messages_are_taken(lines in proptest::collection::vec(any_message(), 0..12)) {
+            let client = Client::new(&ClientBehaviour::default());
+            let mut dialogue = Dialogue::new(client, Revision::NEWEST_HANDSHAKE);
+            dialogue.asked(Id::Number("1".into()), "tools/call", 0);
+            for line in &lines {
+                dialogue.hear(Heard { bytes: line.as_bytes(), meta: FrameMeta::Line(LineEnd::Newline), at_us: 0 });
+            }
+            // Every request of the server is answered once.
+            prop_assert_eq!(dialogue.outbox.len(), dialogue.record.server_requests.len());
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What the server says and asks of its own accord: notifications and requests.
+
+use serde_json::Value;
+
+use super::{Dialogue, Heard, Life};
+use crate::{
+    observation::{
+        NotificationSeen, ServerRequestSeen, disruption::DisruptionKind, finding::FindingCode,
+    },
+    protocol::{
+        message::{self, Id},
+        method::{LogLevel, is_asked_by_servers, needs_client_capability, needs_server_capability},
+        shape::{self, FlawKind},
+    },
+    session::{client::Refusal, correlation::id_value, progress::token, record::brief_name},
+};
+
+const INVALID_REQUEST: i64 = -32600;
+
+/// Ids of the server's requests that are kept; behind more of them, nothing is said of whose an id is.
+const KEPT_IDS: usize = 1_000;
+
+impl Dialogue {
+    pub(super) fn notification(&mut self, method: String, params: Value, heard: Heard<'_>) {
+        let deviation = match method.as_str() {
+            "notifications/progress" => self.progress.check(&params),
+            "notifications/message" => self.log_message(&params),
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => self.list_changed(&method),
+            "notifications/resources/updated" => self.undeclared(&method),
+            _ => None,
+        };
+        if method == "notifications/cancelled" {
+            self.cancelled(&params);
+        }
+        let is_foreign = matches!(deviation, Some((FindingCode::ForeignProgressToken, _)));
+        let provoked =
+            method == "notifications/progress" && !is_foreign && token(&params).is_some();
+        match deviation {
+            Some((code, message)) => self.record.note(code, message, heard.bytes),
+            None if self.record.is_flooded() => {}
+            None => self.compare(&method, shape::notification(&method), &params, heard),
+        }
+        let seen = NotificationSeen {
+            method,
+            params,
+            provoked,
+        };
+        self.record
+            .notification(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// The server cancels a request. It may cancel its own alone, but one of ours it will not answer. Both count their
+    /// ids for themselves: one that it asked with too is its own.
+    fn cancelled(&mut self, params: &Value) {
+        let Some(id) = params.get("requestId").and_then(Id::from_value) else {
+            return;
+        };
+        if self.their_ids.contains(&id) || self.their_ids.len() >= KEPT_IDS {
+            return;
+        }
+        let reason = match params.get("reason").and_then(Value::as_str) {
+            Some(reason) => format!("with the reason `{}`", text::head(reason, 200)),
+            None => "without a reason".to_owned(),
+        };
+        self.requests.spoil(&id, |open| {
+            format!(
+                "the server cancelled `{}` {reason}, and only who asked may cancel",
+                open.method
+            )
+        });
+    }
+
+    fn list_changed(&mut self, method: &str) -> Option<(FindingCode, String)> {
+        let (capability, _) = needs_server_capability(method)?;
+        if !self.changed.contains(&capability) {
+            self.changed.push(capability);
+        }
+        self.undeclared(method)
+    }
+
+    /// A notification of a feature that the server did not declare. Before the handshake nobody knows what it declares.
+    fn undeclared(&self, method: &str) -> Option<(FindingCode, String)> {
+        let facts = self.facts.as_ref()?;
+        let (capability, member) = needs_server_capability(method)?;
+        let missing = match member {
+            _ if !facts.declares(capability) => capability.to_owned(),
+            Some(member) if !facts.declares_part(capability, member) => {
+                format!("{capability}.{member}")
+            }
+            Some(_) | None => return None,
+        };
+        let message = format!("`{method}` comes, and `{missing}` is not declared");
+        Some((FindingCode::CapabilityUndeclared, message))
+    }
+
+    fn log_message(&self, params: &Value) -> Option<(FindingCode, String)> {
+        // One that has none, or none that is a text, is not of the shape that messages have.
+        let written = params.get("level").and_then(Value::as_str)?;
+        let Some(level) = LogLevel::from_name(written) else {
+            return Some((
+                FindingCode::LogLevelUnknown,
+                "a log message of a level that does not exist".into(),
+            ));
+        };
+        if let Some(undeclared) = self.undeclared("notifications/message") {
+            return Some(undeclared);
+        }
+        let set = self.log_levels.lowest()?;
+        (level < set).then(|| {
+            (
+                FindingCode::LogBelowLevel,
+                format!(
+                    "a log message of level {} below {}",
+                    level.name(),
+                    set.name()
+                ),
+            )
+        })
+    }
+
+    /// Notes where parameters are not what the revision says.
+    fn compare(
+        &mut self,
+        method: &str,
+        record: Option<&shape::Record>,
+        params: &Value,
+        heard: Heard<'_>,
+    ) {
+        let flaws = record.map(|record| shape::check(record, self.revision, params));
+        for flaw in flaws.into_iter().flatten() {
+            let code = match flaw.kind {
+                FlawKind::Schema => FindingCode::Schema,
+                FlawKind::UnknownKind => FindingCode::UnknownContentType,
+            };
+            let message = format!("`{method}`: {}", flaw.message);
+            self.record.note(code, message, heard.bytes);
+        }
+    }
+
+    pub(super) fn request(
+        &mut self,
+        id: Option<&Id>,
+        method: String,
+        params: Value,
+        heard: Heard<'_>,
+    ) {
+        if self.life == Life::Beginning && method != "ping" {
+            let message = format!(
+                "`{}` before `notifications/initialized`",
+                brief_name(&method)
+            );
+            self.record
+                .note(FindingCode::RequestBeforeInitialized, message, heard.bytes);
+        }
+        if let Some(id) = id {
+            self.identified(id, &method, heard);
+            let reply = self.client.reply(&method, &params, self.revision);
+            if let Some(message) = reply.undeclared {
+                let code = if is_asked_by_servers(&method) {
+                    FindingCode::CapabilityNotDeclared
+                } else {
+                    FindingCode::UnknownRequest
+                };
+                self.record.note(code, message, heard.bytes);
+            } else if self.life == Life::Open
+                && let Some(capability) = needs_client_capability(&method)
+                && !self.revision.has_client_capability(capability)
+            {
+                let message = format!("`{method}`, which {} does not have", self.revision);
+                self.record
+                    .note(FindingCode::UnknownRequest, message, heard.bytes);
+            }
+            let record = shape::request(&method, self.revision, &params);
+            self.compare(&method, record, &params, heard);
+            self.answer(&id_value(id), reply.body);
+        } else {
+            // What it is answered to cannot be told but by null (JSON-RPC 2.0 § 5).
+            let message = "the `id` of a request is a text or a number";
+            let refusal = Refusal {
+                code: INVALID_REQUEST,
+                message: message.to_owned(),
+            };
+            self.answer(&Value::Null, Err(refusal));
+        }
+        let seen = ServerRequestSeen { method, params };
+        self.record
+            .server_request(seen, heard.bytes.len(), heard.at_us);
+    }
+
+    /// What the server says or asks of its own accord has something as its id that is none.
+    pub(super) fn misnamed(&mut self, odd: Option<String>, method: &str, heard: Heard<'_>) {
+        if let Some(odd) = odd {
+            let message = format!(
+                "`{}` with the id {odd}, neither number nor text",
+                brief_name(method)
+            );
+            self.record.note(FindingCode::NullId, message, heard.bytes);
+        }
+    }
+
+    /// Looks at the id that the server gave to a request of its own.
+    fn identified(&mut self, id: &Id, method: &str, heard: Heard<'_>) {
+        if let Id::Number(written) = id
+            && written
+                .parse()
+                .is_ok_and(|number: f64| number.fract() != 0.0)
+        {
+            let message = format!("`{}` with the id {id}, a fraction", brief_name(method));
+            self.record.note(FindingCode::IdType, message, heard.bytes);
+        }
+        if self.their_ids.contains(id) {
+            let message = format!(
+                "`{}` with an id that an earlier request of the server had",
+                brief_name(method)
+            );
+            self.record
+                .note(FindingCode::ReusedId, message, heard.bytes);
+        } else if self.their_ids.len() < KEPT_IDS {
+            self.their_ids.insert(id.clone());
+        }
+        let mut open = self.requests.open().iter();
+        if method != "ping" && open.any(|open| open.id == *id && open.method == method) {
+            let message = format!(
+                "`{}` came back with its id: the program sends back what it is sent, and is no MCP server",
+                brief_name(method)
+            );
+            self.break_off(DisruptionKind::Violation, message, heard.bytes);
+        }
+    }
+
+    /// Replies, or counts where nobody can: who asks without end must not fill the memory.
+    fn answer(&mut self, id: &Value, body: Result<Value, Refusal>) {
+        match &mut self.unanswered {
+            Some(unanswered) => *unanswered += 1,
+            None => self.outbox.push_back(match body {
+                Ok(result) => message::answer(id, &result),
+                Err(refusal) => message::refusal(id, refusal.code, &refusal.message),
+            }),
+        }
+    }
+}

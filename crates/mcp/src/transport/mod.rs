@@ -1,0 +1,199 @@
+//! One way to talk to a server, whatever carries the messages. A [`Connection`] moves messages with what the transport
+//! says of them, and records every frame. What a message means is the session's affair; starting the server is
+//! `isolate`'s.
+
+pub mod clock;
+pub mod stdio;
+#[cfg(test)]
+pub mod tests;
+pub mod wire;
+
+use tokio::time::Instant;
+
+use self::{clock::JobClock, stdio::Stdio, wire::WireLog};
+use crate::protocol::frame::FrameMeta;
+
+/// A connection to a server. Dropping it closes both directions.
+pub enum Connection {
+    /// Lines over the standard streams of a process or a container.
+    Stdio(Stdio),
+    /// Messages that a test carries.
+    #[cfg(test)]
+    Queue(tests::queue::Queue),
+}
+
+/// A message that is to be sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing<'a> {
+    /// The message, or what a suite sends in place of one.
+    pub bytes: &'a [u8],
+    /// What it is sent for.
+    pub purpose: Purpose,
+}
+
+/// What a message is sent for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The server is expected to take it: a failure to send it is reported.
+    Asks,
+    /// It answers a request of the server, which need not read it.
+    Replies,
+}
+
+/// Why a message could not be sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendFailure {
+    /// The server does not read any more.
+    #[error("the server closed its input")]
+    Closed,
+    /// Sending failed in another way.
+    #[error("cannot write to the server: {0}")]
+    Failed(String),
+}
+
+/// What came from the server, or became of what was sent to it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Inbound {
+    /// A message, or whatever came in place of one.
+    Message {
+        /// Its bytes; may be none.
+        bytes: Vec<u8>,
+        /// What the transport says of it.
+        meta: FrameMeta,
+        /// When its last byte was read, in microseconds of the job.
+        at_us: u64,
+    },
+    /// A message over 64 MiB; the rest of it is skipped.
+    TooLong {
+        /// Bytes of it seen so far.
+        length: usize,
+        /// Its beginning.
+        head: Vec<u8>,
+        /// Microseconds since the job began.
+        at_us: u64,
+    },
+    /// What could not be sent at once was sent, or cannot be sent any more.
+    Sent(Result<(), SendFailure>),
+    /// Nothing more will come.
+    Closed,
+}
+
+/// What was given to [`Connection::send`] and is not sent yet. The greater includes the lesser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unsent {
+    /// Everything is sent.
+    Nothing,
+    /// Only replies wait.
+    Replies,
+    /// Something that is expected of the server waits.
+    Asks,
+}
+
+impl Connection {
+    /// Sends one message. What cannot be sent at once goes out, whole and in its order, while [`Self::next`] is awaited. A
+    /// reply waits here while many replies are unread, so that they do not fill the memory. May be cancelled without loss.
+    pub async fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {
+        match self {
+            Self::Stdio(stdio) => stdio.send(message).await,
+            #[cfg(test)]
+            Self::Queue(queue) => queue.send(message),
+        }
+    }
+
+    /// Waits for what comes next. May be cancelled without loss. After [`Inbound::Closed`] it is that again.
+    pub async fn next(&mut self) -> Inbound {
+        match self {
+            Self::Stdio(stdio) => stdio.next().await,
+            #[cfg(test)]
+            Self::Queue(queue) => queue.next().await,
+        }
+    }
+
+    /// Makes what had come by a time that is over, in microseconds of the job, available to [`Self::ready`].
+    pub async fn look(&mut self, by_us: u64) {
+        match self {
+            Self::Stdio(stdio) => stdio.look(by_us).await,
+            #[cfg(test)]
+            Self::Queue(_) => {}
+        }
+    }
+
+    /// The next of what was read already, without waiting.
+    pub fn ready(&mut self) -> Option<Inbound> {
+        match self {
+            Self::Stdio(stdio) => stdio.ready(),
+            #[cfg(test)]
+            Self::Queue(queue) => queue.ready(),
+        }
+    }
+
+    /// What has come of a message that is not complete; nothing while complete messages wait.
+    pub fn unfinished(&self) -> &[u8] {
+        match self {
+            Self::Stdio(stdio) => stdio.unfinished(),
+            #[cfg(test)]
+            Self::Queue(_) => &[],
+        }
+    }
+
+    /// What is not sent yet.
+    pub fn unsent(&self) -> Unsent {
+        match self {
+            Self::Stdio(stdio) => stdio.unsent(),
+            #[cfg(test)]
+            Self::Queue(_) => Unsent::Nothing,
+        }
+    }
+
+    /// How many bytes were sent so far. The server may have received them, even where it is gone now.
+    pub fn sent_bytes(&self) -> u64 {
+        match self {
+            Self::Stdio(stdio) => stdio.sent_bytes(),
+            #[cfg(test)]
+            Self::Queue(queue) => queue.sent_bytes,
+        }
+    }
+
+    /// Says to the server that nothing more will be sent, after waiting until `by` for what is not sent yet. What the
+    /// server still says is received until [`Inbound::Closed`].
+    pub async fn close(&mut self, by: Instant) {
+        match self {
+            Self::Stdio(stdio) => stdio.close(by).await,
+            #[cfg(test)]
+            Self::Queue(queue) => queue.close(),
+        }
+    }
+
+    /// The record of all frames; the handle stays good when the connection is gone.
+    pub fn log(&self) -> &WireLog {
+        match self {
+            Self::Stdio(stdio) => &stdio.log,
+            #[cfg(test)]
+            Self::Queue(queue) => &queue.log,
+        }
+    }
+
+    /// The clock all frames count from.
+    pub fn clock(&self) -> JobClock {
+        match self {
+            Self::Stdio(stdio) => stdio.clock,
+            #[cfg(test)]
+            Self::Queue(queue) => queue.clock,
+        }
+    }
+
+    /// Counts from another moment: the next assertion on the same session.
+    pub fn set_clock(&mut self, clock: JobClock) {
+        match self {
+            Self::Stdio(stdio) => stdio.set_clock(clock),
+            #[cfg(test)]
+            Self::Queue(queue) => queue.clock = clock,
+        }
+    }
+
+    /// Reads and records until nothing more comes, so that a server that writes while it ends can end.
+    #[cfg(any(test, feature = "testing"))]
+    pub async fn drain(&mut self) {
+        while self.next().await != Inbound::Closed {}
+    }
+}

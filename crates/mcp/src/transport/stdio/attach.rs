@@ -1,0 +1,188 @@
+//! A container's standard streams over one connection to its engine: stdout and stdin as a connection, stderr apart.
+//! Making the container, and knowing how it ended, is `isolate`'s.
+
+use bollard::container::{AttachContainerResults, LogOutput};
+use futures_util::StreamExt;
+use tokio::io::{AsyncWriteExt, DuplexStream, copy};
+
+use super::{Input, Stdio, StdioParts};
+use crate::transport::{Connection, clock::JobClock};
+
+/// Bytes that wait in each direction before the other side does.
+const CAPACITY: usize = 64 * 1024;
+
+/// What keeps the connection from ending: the other end of what it reads.
+pub struct Held {
+    _stdout: Option<DuplexStream>,
+    /// How the connection ended.
+    pub end: StreamEnd,
+}
+
+/// How the connection to the engine ended, as far as it tells by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// The engine closed it.
+    Closed,
+    /// It broke.
+    Broken,
+}
+
+/// A connection over an attached container, and the work that carries its bytes. The work ends when the engine closes the
+/// connection: when nobody in the container can write any more, or when the engine is gone. The connection to the server
+/// ends when what the work gave is dropped, so that by then more can be known of the container's end.
+pub fn attach(
+    streams: AttachContainerResults,
+    on_stderr: impl FnMut(&[u8]) + Send + 'static,
+    clock: JobClock,
+) -> (Connection, impl Future<Output = Held> + Send + 'static) {
+    let (input, stdout) = tokio::io::duplex(CAPACITY);
+    let (output, stdin) = tokio::io::duplex(CAPACITY);
+    let stdio = Stdio::new(StdioParts {
+        input: Input::Carried(Box::new(input)),
+        output: Box::new(output),
+        gone: None,
+        clock,
+    });
+    (
+        Connection::Stdio(stdio),
+        carry(streams, stdin, stdout, on_stderr),
+    )
+}
+
+async fn carry(
+    streams: AttachContainerResults,
+    mut stdin: DuplexStream,
+    stdout: DuplexStream,
+    on_stderr: impl FnMut(&[u8]) + Send + 'static,
+) -> Held {
+    let AttachContainerResults { output, mut input } = streams;
+    let writing = async {
+        // Whoever does not read any more is told by the connection, whose other end goes with this one.
+        if copy(&mut stdin, &mut input).await.is_ok() {
+            // The end of stdin, and only that: the rest of the connection is still read.
+            let _ = input.shutdown().await;
+        }
+        drop(stdin);
+        std::future::pending::<Held>().await
+    };
+    tokio::select! {
+        held = sort(output, stdout, on_stderr) => held,
+        held = writing => held,
+    }
+}
+
+/// Hands every frame of the connection to its stream.
+async fn sort(
+    mut output: std::pin::Pin<
+        Box<dyn futures_util::Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>,
+    >,
+    stdout: DuplexStream,
+    mut on_stderr: impl FnMut(&[u8]) + Send + 'static,
+) -> Held {
+    // `None` once nobody reads it; the rest is still carried, so that the server never waits for us.
+    let mut stdout = Some(stdout);
+    let end = loop {
+        let frame = match output.next().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(_)) => break StreamEnd::Broken,
+            None => break StreamEnd::Closed,
+        };
+        match frame {
+            LogOutput::StdErr { message } => on_stderr(&message),
+            LogOutput::StdOut { message } | LogOutput::Console { message } => {
+                if let Some(open) = &mut stdout
+                    && open.write_all(&message).await.is_err()
+                {
+                    stdout = None;
+                }
+            }
+            LogOutput::StdIn { .. } => {}
+        }
+    };
+    Held {
+        _stdout: stdout,
+        end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use bollard::container::{AttachContainerResults, LogOutput};
+    use tokio::io::AsyncReadExt;
+
+    use super::attach;
+    use crate::transport::{Inbound, Outgoing, Purpose, clock::JobClock};
+
+    fn out(text: &str) -> LogOutput {
+        LogOutput::StdOut {
+            message: text.to_owned().into(),
+        }
+    }
+
+    fn err(text: &str) -> LogOutput {
+        LogOutput::StdErr {
+            message: text.to_owned().into(),
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_are_joined_and_split_at_newlines_whatever_their_pieces() {
+        let frames = [
+            out("{\"a\""),
+            err("note"),
+            out(":1}\n{\"b\":"),
+            out("2}\nrest"),
+        ];
+        let (theirs, ours) = tokio::io::duplex(1024);
+        let streams = AttachContainerResults {
+            output: Box::pin(futures_util::stream::iter(frames.map(Ok))),
+            input: Box::pin(ours),
+        };
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&heard);
+        let on_stderr = move |bytes: &[u8]| sink.lock().unwrap().extend_from_slice(bytes);
+        let (mut connection, work) = attach(streams, on_stderr, JobClock::start());
+        let work = tokio::spawn(async move { drop(work.await) });
+        let mut lines = Vec::new();
+        while let Inbound::Message { bytes, .. } = connection.next().await {
+            lines.push(String::from_utf8(bytes).unwrap());
+        }
+        assert_eq!(lines, ["{\"a\":1}", "{\"b\":2}", "rest"]);
+        assert_eq!(heard.lock().unwrap().as_slice(), b"note");
+        work.await.unwrap();
+        drop(theirs);
+    }
+
+    #[tokio::test]
+    async fn closing_ends_the_containers_input_and_nothing_else() {
+        let (mut theirs, ours) = tokio::io::duplex(1024);
+        let (tell, told) = tokio::sync::oneshot::channel::<()>();
+        let last = futures_util::stream::once(async move {
+            let _ = told.await;
+            Ok(out("bye\n"))
+        });
+        let streams = AttachContainerResults {
+            output: Box::pin(last),
+            input: Box::pin(ours),
+        };
+        let (mut connection, work) = attach(streams, |_: &[u8]| {}, JobClock::start());
+        let work = tokio::spawn(async move { drop(work.await) });
+        let hello = Outgoing {
+            bytes: b"hello",
+            purpose: Purpose::Asks,
+        };
+        connection.send(hello).await.unwrap();
+        connection.close(tokio::time::Instant::now()).await;
+        let mut read = String::new();
+        theirs.read_to_string(&mut read).await.unwrap();
+        assert_eq!(read, "hello\n");
+        tell.send(()).unwrap();
+        let Inbound::Message { bytes, .. } = connection.next().await else {
+            panic!("what it says at the end is heard");
+        };
+        assert_eq!(bytes, b"bye");
+        work.await.unwrap();
+    }
+}

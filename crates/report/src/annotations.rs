@@ -1,0 +1,419 @@
+//! Annotations: a run as marks on the lines of its suites, the worst first, and no more of them than the runner keeps.
+
+use crate::{
+    RunReport,
+    compare::Class,
+    failure::{self, Detail, Frames, Times},
+    place::beneath,
+    rank::{Classes, Reason},
+    record::Record,
+    tally::Reliability,
+    verdict::Verdict,
+};
+use check::outcome::Status;
+use text::{
+    count,
+    workflow::{
+        command::{Annotation, Kind, Place},
+        neutral,
+    },
+};
+
+/// Annotations of one kind that the runner keeps of a step.
+const MOST_OF_A_KIND: usize = 10;
+
+/// Annotations that are shown of all the shards of a run together; GitHub shows 50 of a run.
+const MOST_OF_ALL_SHARDS: usize = 40;
+
+/// The longest message, in UTF-16 units.
+const LONGEST_MESSAGE: usize = 3_500;
+
+/// The longest title, in UTF-16 units.
+const LONGEST_TITLE: usize = 200;
+
+/// Lines of stderr in a message.
+const STDERR_LINES: usize = 5;
+
+fn kind(reason: Reason) -> Kind {
+    match reason {
+        Reason::Regressed | Reason::NewFailure | Reason::Failure | Reason::Error => Kind::Error,
+        Reason::Flaky | Reason::NewlySkipped | Reason::Removed => Kind::Warning,
+        Reason::Slower => Kind::Notice,
+    }
+}
+
+fn words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Regressed => "regressed",
+        Reason::NewFailure => "new failure",
+        Reason::Failure => "failed",
+        Reason::Error => "error",
+        Reason::Flaky => "flaky",
+        Reason::NewlySkipped => "newly skipped",
+        Reason::Removed => "removed",
+        Reason::Slower => "slower",
+    }
+}
+
+/// An annotation with its rank.
+struct Ranked {
+    reason: Reason,
+    file: String,
+    line: usize,
+    annotation: Annotation,
+}
+
+/// The annotations of a run, those of one kind together, in the order in which they deserve a look.
+pub fn annotations(report: &RunReport) -> Vec<Annotation> {
+    let folder = report.source.folder.as_deref().unwrap_or_default();
+    let shards = usize::try_from(report.plan.of).unwrap_or(usize::MAX);
+    let (most, mut ranked) = if report.plan.shard > 0 {
+        let share = MOST_OF_ALL_SHARDS / shards.max(1);
+        (share.clamp(1, MOST_OF_A_KIND), all(report, folder))
+    } else if report.shards.is_empty() {
+        (MOST_OF_A_KIND, all(report, folder))
+    } else {
+        // The shards have marked their own lines.
+        (MOST_OF_A_KIND, not_accepted(report))
+    };
+    if ranked.is_empty() && report.assertions().is_empty() {
+        ranked = not_accepted(report);
+    }
+    ranked.sort_by(|one, other| {
+        let rank = |it: &Ranked| (it.reason, it.line);
+        (one.reason, &one.file)
+            .cmp(&(other.reason, &other.file))
+            .then(rank(one).cmp(&rank(other)))
+    });
+    let mut chosen = Vec::new();
+    for kind in [Kind::Error, Kind::Warning, Kind::Notice] {
+        let of_kind = ranked
+            .iter()
+            .filter(|it| it.annotation.kind == kind)
+            .map(|it| it.annotation.clone());
+        chosen.extend(at_most(most, of_kind.collect()));
+    }
+    chosen
+}
+
+/// The first ones, and in the last one's place how many more there are.
+fn at_most(most: usize, mut all: Vec<Annotation>) -> Vec<Annotation> {
+    if all.len() <= most {
+        return all;
+    }
+    let kept = (most - 1).max(1);
+    let more = format!("and {} more", all.len() - kept);
+    let kind = all[0].kind;
+    all.truncate(kept);
+    if most == 1 {
+        // A single annotation is of more use with its place.
+        let first = &mut all[0].message;
+        *first = format!("{}\n{more}", cut(first, LONGEST_MESSAGE - more.len() - 1));
+    } else {
+        all.push(Annotation {
+            kind,
+            place: None,
+            title: "mcp-assert".to_owned(),
+            message: more,
+        });
+    }
+    all
+}
+
+/// A mark for each assertion that deserves one.
+fn all(report: &RunReport, folder: &str) -> Vec<Ranked> {
+    let classes = Classes::of(report);
+    let mut ranked: Vec<Ranked> = report
+        .assertions()
+        .iter()
+        .filter_map(|assertion| {
+            let reason = classes.reason(assertion)?;
+            Some(mark(report, worst(report, assertion), reason, folder))
+        })
+        .collect();
+    for change in report
+        .comparison
+        .iter()
+        .flat_map(|it| it.of(Class::Removed))
+    {
+        ranked.push(Ranked {
+            reason: Reason::Removed,
+            file: String::new(),
+            line: 0,
+            annotation: bare(Reason::Removed, &change.name, &change.transition()),
+        });
+    }
+    ranked
+}
+
+/// The first record of the assertion that shows its worst.
+fn worst<'a>(report: &'a RunReport, assertion: &Reliability<'a>) -> &'a Record {
+    let shows = |record: &&Record| {
+        record.id == assertion.record.id
+            && record.target == assertion.record.target
+            && record.status == assertion.worst
+            && (assertion.worst != Status::Pass || assertion.flaky == 0 || record.is_flaky())
+    };
+    if shows(&assertion.record) {
+        return assertion.record;
+    }
+    report
+        .records
+        .iter()
+        .find(shows)
+        .unwrap_or(assertion.record)
+}
+
+/// The mark of one outcome, at the expectation that did not hold.
+fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ranked {
+    let mismatch = record
+        .evidence
+        .as_ref()
+        .filter(|evidence| evidence.disruption.is_none())
+        .and_then(|evidence| evidence.mismatches.first());
+    let at = record.place_of(mismatch);
+    let (line, column) = (at.line, at.column);
+    let file = beneath(folder, at.file);
+    let name = record.display_name(report.trials);
+    let mut annotation = bare(reason, &name, &message(report, record, reason));
+    annotation.place = Some(Place {
+        file: file.clone(),
+        line,
+        column,
+    });
+    Ranked {
+        reason,
+        file,
+        line,
+        annotation,
+    }
+}
+
+/// A mark without a place.
+fn bare(reason: Reason, name: &str, message: &str) -> Annotation {
+    Annotation {
+        kind: kind(reason),
+        place: None,
+        title: harmless(&format!("{}: {name}", words(reason)), LONGEST_TITLE),
+        message: harmless(message, LONGEST_MESSAGE),
+    }
+}
+
+fn message(report: &RunReport, record: &Record, reason: Reason) -> String {
+    let detail = Detail {
+        trials: report.trials,
+        frames: Frames::None,
+        times: Times::Hidden,
+        stderr_lines: STDERR_LINES,
+    };
+    let first = record.attempts.first();
+    match reason {
+        Reason::Regressed | Reason::NewFailure | Reason::Failure | Reason::Error => {
+            failure::text(record, &detail)
+        }
+        Reason::Flaky => {
+            let first = first.map_or("", |attempt| attempt.detail.as_str());
+            let attempts = count(record.attempts.len(), "failed attempt");
+            format!("passed after {attempts}; the first: {first}")
+        }
+        Reason::NewlySkipped => format!("skipped, and was not before: {}", record.headline()),
+        Reason::Slower => format!(
+            "{} ms, more than twice what was usual",
+            record.duration_us / 1_000
+        ),
+        Reason::Removed => String::new(),
+    }
+}
+
+/// What a merge cannot accept, or why a run came to no assertion.
+fn not_accepted(report: &RunReport) -> Vec<Ranked> {
+    let causes = report.judgement.iter().flat_map(|it| &it.causes);
+    causes
+        .filter(|cause| match cause.verdict {
+            Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
+            Verdict::Interrupted | Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
+        })
+        .map(|cause| Ranked {
+            reason: Reason::Error,
+            file: String::new(),
+            line: 0,
+            annotation: bare(Reason::Error, cause.verdict.word(), &cause.text),
+        })
+        .collect()
+}
+
+/// A text that holds no command on any of its lines, of at most so many UTF-16 units.
+fn harmless(text: &str, longest: usize) -> String {
+    cut(neutral::lines(text).trim_end_matches('\n'), longest)
+}
+
+/// The beginning of a text; an ellipsis tells that it goes on.
+fn cut(text: &str, longest: usize) -> String {
+    if text.encode_utf16().count() <= longest {
+        return text.to_owned();
+    }
+    let mut left = longest - 1;
+    let kept: String = text
+        .chars()
+        .take_while(|character| {
+            let fits = character.len_utf16() <= left;
+            left = left.saturating_sub(character.len_utf16());
+            fits
+        })
+        .collect();
+    format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_MESSAGE, annotations};
+    use crate::{
+        RunReport,
+        baseline::Baseline,
+        compare::{Scope, compare},
+        run_json::ShardFacts,
+        sample::{UGLY, failure_with, outcome, report, sample},
+        verdict::{Cause, Judgement, Verdict},
+    };
+    use check::outcome::Status;
+    use text::workflow::{
+        command::{Annotation, Command, Kind},
+        runner::{Step, read},
+    };
+
+    fn obeyed(report: &RunReport) -> Step {
+        let mut log = String::new();
+        for annotation in annotations(report) {
+            log.push_str(&Command::Annotate(annotation).to_string());
+            log.push('\n');
+        }
+        read(log.as_bytes())
+    }
+
+    /// Twenty-five failures of which the last two are regressions.
+    fn failures() -> RunReport {
+        let red = (0..25).map(|index| failure_with("b.yaml", &format!("case {index:02}"), "text"));
+        let mut run = report(red.collect(), 1);
+        let green = ["case 23", "case 24"].map(|name| outcome("b.yaml", name));
+        let baseline = Baseline::updated(None, &report(green.to_vec(), 1), Scope::Whole);
+        run.comparison = Some(compare(&baseline, "main", &run, Scope::Whole));
+        run
+    }
+
+    #[test]
+    fn of_many_failures_ten_commands_remain_regressions_first() {
+        let step = obeyed(&failures());
+        assert_eq!(step.obeyed.len(), 10);
+        let errors = step.annotations("error");
+        assert_eq!(errors.len(), 10);
+        let titles: Vec<&str> = errors
+            .iter()
+            .map(|it| it.properties["title"].as_str())
+            .collect();
+        assert_eq!(
+            titles[..3],
+            [
+                "regressed: case 23",
+                "regressed: case 24",
+                "new failure: case 00"
+            ]
+        );
+        assert_eq!(errors[9].data, "and 16 more");
+        // `contains` of the sample suite.
+        let at = |name: &str| errors[0].properties[name].as_str();
+        assert_eq!((at("file"), at("line"), at("col")), ("b.yaml", "8", "5"));
+        assert!(
+            errors[0]
+                .data
+                .contains("contains does not hold (b.yaml:8:5)")
+        );
+    }
+
+    #[test]
+    fn every_status_has_its_kind() {
+        let kinds = |kind| {
+            let all = annotations(&sample());
+            all.iter().filter(|it| it.kind == kind).count()
+        };
+        assert_eq!(
+            (
+                kinds(Kind::Error),
+                kinds(Kind::Warning),
+                kinds(Kind::Notice)
+            ),
+            (3, 1, 0)
+        );
+    }
+
+    #[test]
+    fn removed_skipped_and_slower_ones_are_told() {
+        let mut before = report(
+            ["gone", "off", "slow"]
+                .map(|name| outcome("a.yaml", name))
+                .to_vec(),
+            1,
+        );
+        before.records[2].duration_us = 1_000;
+        let mut now = report(
+            ["off", "slow"].map(|name| outcome("a.yaml", name)).to_vec(),
+            1,
+        );
+        now.records[0].status = Status::Skip;
+        now.records[1].duration_us = 5_000_000;
+        let baseline = Baseline::updated(None, &before, Scope::Whole);
+        now.comparison = Some(compare(&baseline, "main", &now, Scope::Whole));
+        let all = annotations(&now);
+        let told: Vec<(Kind, &str)> = all.iter().map(|it| (it.kind, it.title.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (Kind::Warning, "newly skipped: off"),
+                (Kind::Warning, "removed: gone"),
+                (Kind::Notice, "slower: slow")
+            ]
+        );
+    }
+
+    #[test]
+    fn shards_share_what_a_run_may_have_and_the_merge_tells_of_itself() {
+        let shown = |shard, of| {
+            let mut run = failures();
+            (run.plan.shard, run.plan.of) = (shard, of);
+            annotations(&run)
+        };
+        let counts = [2, 4, 8, 40, 256].map(|of| shown(1, of).len());
+        assert_eq!(counts, [10, 10, 5, 1, 1]);
+        let single: Vec<Annotation> = shown(1, 256);
+        assert_eq!(single[0].title, "regressed: case 23");
+        assert!(single[0].message.ends_with("\nand 24 more"), "{single:?}");
+        let mut merged = failures();
+        merged.shards = vec![ShardFacts::default(); 4];
+        assert_eq!(annotations(&merged), []);
+        merged.judgement = Some(Judgement {
+            verdict: Verdict::Incomplete,
+            causes: vec![
+                Cause::new(Verdict::Incomplete, "shard 2 is missing"),
+                Cause::new(Verdict::Fail, "too few"),
+            ],
+            threshold: 10_000,
+        });
+        let told = annotations(&merged);
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].message, "shard 2 is missing");
+    }
+
+    #[test]
+    fn ugly_text_is_a_message_and_no_command() {
+        let huge = format!("{UGLY}{}", "漢".repeat(5_000));
+        let mut run = report(vec![failure_with("a,b:c.yaml", UGLY, &huge)], 1);
+        run.source.folder = Some("sub".into());
+        let step = obeyed(&run);
+        assert_eq!(step.obeyed.len(), 1);
+        let found = step.annotations("error").remove(0);
+        assert_eq!(found.properties["file"], "sub/a,b:c.yaml");
+        assert!(found.data.encode_utf16().count() <= LONGEST_MESSAGE);
+        // The runner writes the message into its log again.
+        assert_eq!(read(found.data.as_bytes()).obeyed, []);
+        assert_eq!(read(found.properties["title"].as_bytes()).obeyed, []);
+    }
+}

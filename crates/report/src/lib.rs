@@ -1,0 +1,294 @@
+//! Outcomes to text, one file per format. Pure: a format is a function from a [`RunReport`] to a text, and a
+//! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
+//! terminal shows while the run goes on, in `terminal`.
+
+pub mod annotations;
+pub mod badge;
+pub mod baseline;
+pub mod baselines;
+pub mod cleaner;
+pub mod comment;
+pub mod compare;
+pub mod engine_time;
+mod excerpt;
+pub mod failure;
+mod json;
+mod junit;
+pub mod markdown;
+pub mod merge;
+mod noted;
+pub mod outputs;
+mod place;
+pub mod plan_file;
+mod rank;
+pub mod record;
+pub mod recorder;
+pub mod run_json;
+mod sarif;
+pub mod source;
+pub mod surface;
+pub mod tally;
+pub mod timings;
+pub mod verdict;
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use self::{
+    compare::Comparison,
+    record::Record,
+    run_json::{PlanFacts, ShardFacts},
+    source::Source,
+    surface::{Catalogs, Surface},
+    verdict::Judgement,
+};
+use check::outcome::NOT_RUN;
+use text::workflow::neutral;
+
+/// Everything that one run has to say, in plan order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunReport {
+    /// What ran the assertions.
+    pub tool: Tool,
+    /// Where the suites came from: repository, revision, job.
+    pub source: Source,
+    /// The plan it is a part of.
+    pub plan: PlanFacts,
+    /// The shards it was put together from; none for a run that was not merged.
+    pub shards: Vec<ShardFacts>,
+    /// When the run began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+    /// Jobs that ran at once.
+    pub jobs: usize,
+    /// Trials of each assertion.
+    pub trials: u32,
+    /// Jobs that were planned; more than the records when the run ended early.
+    pub planned: usize,
+    /// Assertions that filters, shards or the choice of targets left out.
+    pub left_out: usize,
+    /// One for each outcome, in plan order.
+    pub records: Vec<Record>,
+    /// What people should know of the run as a whole.
+    pub notes: Vec<String>,
+    /// What was wrong in the suites.
+    pub problems: Vec<Problem>,
+    /// The run against a baseline, when there is one.
+    pub comparison: Option<Comparison>,
+    /// Why `ci` found nothing to compare it with, empty where no comparison was asked for. Absent where there is one, and
+    /// where nobody looked for one.
+    pub uncompared: Option<String>,
+    /// What `ci` says of it all; `run` does not judge.
+    pub judgement: Option<Judgement>,
+    /// Why `run` ends red where no outcome is, one sentence each.
+    pub reds: Vec<String>,
+    /// What each target offers.
+    pub catalogs: Catalogs,
+    /// What changed in that against the baseline, when both are known.
+    pub surface: Option<Surface>,
+    /// The machine it ran on; none for a run that was merged, whose shards had one each.
+    pub machine: Option<Machine>,
+    /// The container engine, when one was needed.
+    pub engine: Option<EngineRecord>,
+    /// How the run ended.
+    pub end: End,
+}
+
+/// The machine that a run was on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The operating system, e.g. `linux`.
+    pub os: String,
+    /// The architecture, e.g. `x86_64`.
+    pub arch: String,
+    /// Cores that the program may use.
+    pub cores: usize,
+}
+
+/// The engine that made a run's containers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineRecord {
+    /// `Docker` or `Podman`.
+    pub kind: String,
+    /// Its version.
+    pub version: String,
+    /// The version of its API.
+    pub api: String,
+    /// The platform of its containers.
+    pub platform: String,
+    /// Whether it was reached over the network.
+    pub remote: bool,
+    /// The label that the run's containers carried.
+    pub label: String,
+}
+
+impl RunReport {
+    /// Breaking changes of servers' surfaces since the baseline, when they could be compared.
+    pub fn breaking(&self) -> Option<usize> {
+        self.surface.as_ref().and_then(Surface::breaking)
+    }
+
+    /// Shortens the records to what `run.json` can hold, if the run is stored: a report made from the file then equals one
+    /// made from the run.
+    pub fn fit_to(&mut self, mut formats: impl Iterator<Item = Format>) {
+        if formats.any(|format| format == Format::RunJson) {
+            run_json::fit(self);
+        }
+    }
+
+    /// Jobs that were planned and have no outcome.
+    pub fn missing(&self) -> usize {
+        self.planned.saturating_sub(self.records.len())
+    }
+
+    /// How many jobs did not run, behind these signs; nothing where all did.
+    pub fn left_undone(&self, lead: &str) -> String {
+        match self.not_run() {
+            0 => String::new(),
+            left => format!("{lead}{} did not run", text::count(left, "job")),
+        }
+    }
+
+    /// Jobs that were planned and did not run: those without an outcome, and those skipped for an interrupt.
+    pub fn not_run(&self) -> usize {
+        let called_off = |record: &&Record| record.reason.as_deref() == Some(NOT_RUN);
+        self.missing() + self.records.iter().filter(called_off).count()
+    }
+}
+
+/// Notes, and causes of a verdict, that are kept: a file from elsewhere may have a million.
+pub const MOST_LINES: usize = 1_000;
+
+/// Leaves as many notes as are kept; the last one says how many more there were.
+pub fn notes_at_most(notes: &mut Vec<String>) {
+    if notes.len() > MOST_LINES {
+        let left_out = notes.len() - (MOST_LINES - 1);
+        notes.truncate(MOST_LINES - 1);
+        notes.push(format!("and {}", text::count(left_out, "more note")));
+    }
+}
+
+/// The program that made the outcomes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// The SHA-256 of its executable, when known.
+    pub sha256: Option<String>,
+}
+
+/// Something wrong in a suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Problem {
+    /// Its stable code.
+    pub code: String,
+    /// How bad it is.
+    pub severity: ProblemSeverity,
+    /// The file, when it is about one.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, drawn with its place.
+    pub text: String,
+}
+
+/// Whether a problem makes the run invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProblemSeverity {
+    /// It does.
+    Error,
+    /// It does not.
+    Warning,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// Everything planned has its outcome.
+    #[default]
+    Finished,
+    /// It was interrupted; what finished is here.
+    Interrupted,
+}
+
+/// The formats a run can be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// `results`: the array that `run --json` prints, one object for each outcome.
+    Json,
+    /// `json`: the whole run (`run.json`), to be read again.
+    RunJson,
+    /// `junit`: XML as CI systems read it.
+    Junit,
+    /// `markdown`: a page for a step summary.
+    Markdown,
+    /// `badge`: JSON for the endpoint of shields.io.
+    Badge,
+    /// `sarif`: results for code scanning.
+    Sarif,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: &'static [Self] = &[
+        Self::Json,
+        Self::RunJson,
+        Self::Junit,
+        Self::Markdown,
+        Self::Badge,
+        Self::Sarif,
+    ];
+
+    /// The word in `--report FORMAT=PATH`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Json => "results",
+            Self::RunJson => "json",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
+            Self::Badge => "badge",
+            Self::Sarif => "sarif",
+        }
+    }
+
+    /// The run in this format, safe to print in a workflow's log: the runner takes no line of it for a command. JSON always
+    /// is.
+    pub fn harmless_text(self, report: &RunReport) -> io::Result<String> {
+        let text = self.text(report)?;
+        Ok(match self {
+            Self::Json | Self::RunJson | Self::Badge | Self::Sarif => text,
+            Self::Junit | Self::Markdown => neutral::lines(&text),
+        })
+    }
+
+    /// The run in this format; an error where it cannot be expressed in it.
+    pub fn text(self, report: &RunReport) -> io::Result<String> {
+        Ok(match self {
+            Self::Json => json::render(report),
+            Self::RunJson => run_json::render(report),
+            Self::Junit => junit::render(report)?,
+            Self::Markdown => markdown::render(report),
+            Self::Badge => badge::render(report),
+            Self::Sarif => sarif::render(report),
+        })
+    }
+
+    /// The run in this format.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn render(self, report: &RunReport) -> String {
+        self.text(report).expect("every report can be expressed")
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+pub mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! The shards' runs put together to one, with the proof that nothing of the plan is missing, doubled or from
+//! elsewhere. What cannot be proven is a cause of the verdict and is named; what never ran is an outcome that could
+//! not be observed.
+
+mod needs;
+mod records;
+
+use std::collections::{BTreeMap, HashSet};
+
+use self::records::Sorted;
+pub use self::{
+    needs::{Blobs, Needs},
+    records::NOT_RUN,
+};
+use crate::{
+    End, RunReport,
+    plan_file::{PlanFile, PlannedShard},
+    run_json::{PlanFacts, ShardFacts},
+    source::Source,
+    surface::joined,
+    verdict::{Cause, Verdict},
+};
+
+/// The run of one shard, read from its file.
+#[derive(Debug, Clone)]
+pub struct Blob {
+    /// The file, for people.
+    pub name: String,
+    /// Its digest.
+    pub sha256: String,
+    /// What it holds.
+    pub run: RunReport,
+}
+
+impl Blob {
+    /// The attempt of the workflow's run that it is from.
+    fn attempt(&self) -> u64 {
+        self.run.source.attempt.unwrap_or(1)
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Merged {
+    /// The whole run.
+    pub report: RunReport,
+    /// What is not proven.
+    pub causes: Vec<Cause>,
+}
+
+/// Puts the blobs of a plan's shards together.
+pub fn merge(plan: &PlanFile, blobs: Vec<Blob>) -> Merged {
+    let mut causes = Vec::new();
+    let mut by_shard: BTreeMap<usize, Vec<Blob>> = BTreeMap::new();
+    let reference = reference(&blobs);
+    for blob in blobs {
+        match belongs(plan, &blob, reference.as_ref()) {
+            Ok(shard) => by_shard.entry(shard).or_default().push(blob),
+            Err(cause) => causes.push(cause),
+        }
+    }
+    let mut report = blank(plan);
+    let mut sorted = Sorted::new(plan);
+    for (index, planned) in plan.shards.iter().enumerate() {
+        let shard = index + 1;
+        let mut found = by_shard.remove(&shard).unwrap_or_default();
+        found.sort_by(|one, other| {
+            (one.attempt(), &one.sha256).cmp(&(other.attempt(), &other.sha256))
+        });
+        found.dedup_by(|one, other| one.sha256 == other.sha256);
+        name_rivals(shard, &found, &mut causes);
+        let counts = found.pop();
+        report.shards.push(facts(shard, planned, counts.as_ref()));
+        if let Some(counts) = counts {
+            let whole = (&mut report, &mut sorted);
+            take(shard, counts, found, whole, &mut causes);
+        } else {
+            let text = format!("shard {shard} of {} left no result", plan.shards.len());
+            causes.push(Cause::new(Verdict::Incomplete, &text));
+        }
+        sorted.fill(shard, &mut causes);
+    }
+    report.records = sorted.into_records();
+    let mut seen = HashSet::new();
+    report.notes.retain(|note| seen.insert(note.clone()));
+    Merged { report, causes }
+}
+
+/// What all attempts of one run have in common: results of two runs, or of two revisions, prove nothing together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin {
+    run: Option<u64>,
+    server: Option<String>,
+    repository: Option<String>,
+    sha: Option<String>,
+}
+
+impl Origin {
+    fn of(source: &Source) -> Self {
+        Self {
+            run: source.run,
+            server: source.server.clone(),
+            repository: source.repository.clone(),
+            sha: source.sha.clone(),
+        }
+    }
+
+    /// What differs in another one, as it is here and there. What says most comes first.
+    fn difference(&self, other: &Self) -> String {
+        let number = |run: Option<u64>| run.map_or(String::new(), |run| run.to_string());
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let all = [
+            ("run", number(self.run), number(other.run)),
+            (
+                "repository",
+                text(&self.repository),
+                text(&other.repository),
+            ),
+            ("revision", text(&self.sha), text(&other.sha)),
+            ("server", text(&self.server), text(&other.server)),
+        ];
+        let named = |value: String| match value.as_str() {
+            "" => "none".to_owned(),
+            value => format!("`{value}`"),
+        };
+        let differing = all.into_iter().filter(|(_, here, there)| here != there);
+        let told: Vec<String> = differing
+            .map(|(what, here, there)| {
+                format!("its {what} is {}, not {}", named(here), named(there))
+            })
+            .collect();
+        told.join("; ")
+    }
+}
+
+/// Where most blobs are from; the latest run of those that are equally many.
+fn reference(blobs: &[Blob]) -> Option<Origin> {
+    let mut counts: BTreeMap<Origin, usize> = BTreeMap::new();
+    for blob in blobs {
+        *counts.entry(Origin::of(&blob.run.source)).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(origin, _)| origin)
+}
+
+/// The shard that a blob is of; what makes it useless else.
+fn belongs(plan: &PlanFile, blob: &Blob, reference: Option<&Origin>) -> Result<usize, Cause> {
+    let (name, facts) = (&blob.name, &blob.run.plan);
+    let invalid = |text: String| Err(Cause::new(Verdict::Invalid, &text));
+    let incomplete = |text: String| Err(Cause::new(Verdict::Incomplete, &text));
+    if facts.digest.as_deref() != Some(plan.digest.as_str()) {
+        return invalid(format!("`{name}` is of another plan"));
+    }
+    if facts.shard == 0 {
+        return incomplete(format!(
+            "`{name}` is the result of a merge, and of no shard: it belongs outside of the shards' results"
+        ));
+    }
+    if blob.run.tool != plan.tool {
+        return invalid(format!("`{name}` is by another executable than the plan"));
+    }
+    // A shard that never came to read its suites has no outcomes either.
+    let read_none = facts.suites.is_none() && blob.run.records.is_empty();
+    if !read_none
+        && plan
+            .suites()
+            .is_some_and(|suites| facts.suites != Some(suites))
+    {
+        return invalid(format!("`{name}` is of other suites than the plan"));
+    }
+    let origin = Origin::of(&blob.run.source);
+    if let Some(reference) = reference.filter(|reference| **reference != origin) {
+        return invalid(format!(
+            "`{name}` is not of the same run as the others: {}",
+            origin.difference(reference)
+        ));
+    }
+    let shard = facts.shard as usize;
+    let planned = shard
+        .checked_sub(1)
+        .and_then(|index| plan.shards.get(index));
+    let Some(planned) = planned.filter(|_| facts.of as usize == plan.shards.len()) else {
+        return incomplete(format!(
+            "`{name}` is shard {shard} of {}, the plan has {}",
+            facts.of,
+            plan.shards.len()
+        ));
+    };
+    if facts.ids != planned.ids || blob.run.trials != plan.trials {
+        return incomplete(format!(
+            "`{name}` names other assertions or trials than shard {shard} of the plan"
+        ));
+    }
+    Ok(shard)
+}
+
+/// What is known of the whole before any shard.
+fn blank(plan: &PlanFile) -> RunReport {
+    let longest = plan.shards.iter().map(|shard| shard.planned_us).max();
+    let ids: usize = plan.shards.iter().map(|shard| shard.ids.len()).sum();
+    RunReport {
+        tool: plan.tool.clone(),
+        plan: PlanFacts {
+            digest: Some(plan.digest.clone()),
+            suites: plan.suites(),
+            shard: 0,
+            of: u32::try_from(plan.shards.len()).unwrap_or(u32::MAX),
+            ids: Vec::new(),
+            planned_us: longest.unwrap_or(0),
+        },
+        trials: plan.trials,
+        planned: ids.saturating_mul(plan.trials as usize),
+        left_out: plan.left_out,
+        ..RunReport::default()
+    }
+}
+
+/// Two different blobs of one shard and attempt: nobody can say which one counts.
+fn name_rivals(shard: usize, found: &[Blob], causes: &mut Vec<Cause>) {
+    for pair in found.windows(2) {
+        if pair[0].attempt() == pair[1].attempt() {
+            causes.push(Cause::new(
+                Verdict::Incomplete,
+                &format!(
+                    "shard {shard} has two different results of attempt {}: `{}` and `{}`",
+                    pair[0].attempt(),
+                    pair[0].name,
+                    pair[1].name
+                ),
+            ));
+        }
+    }
+}
+
+/// Takes the blob that counts into the whole; older ones only show what was flaky.
+fn take(
+    shard: usize,
+    blob: Blob,
+    older: Vec<Blob>,
+    (report, sorted): (&mut RunReport, &mut Sorted<'_>),
+    causes: &mut Vec<Cause>,
+) {
+    let run = blob.run;
+    if run.end == End::Interrupted {
+        causes.push(Cause::new(
+            Verdict::Incomplete,
+            &format!("shard {shard} was interrupted (`{}`)", blob.name),
+        ));
+    }
+    report.started_unix_ms = match report.started_unix_ms {
+        0 => run.started_unix_ms,
+        known => known.min(run.started_unix_ms),
+    };
+    report.duration_us = report.duration_us.max(run.duration_us);
+    report.jobs = report.jobs.max(run.jobs);
+    report.notes.extend(run.notes);
+    for problem in run.problems {
+        if !report.problems.contains(&problem) {
+            report.problems.push(problem);
+        }
+    }
+    for (target, catalog) in run.catalogs {
+        joined::add_part(&mut report.catalogs, &target, catalog);
+    }
+    if report.source == Source::default() {
+        report.source = run.source;
+    }
+    sorted.add(shard, run.records, causes);
+    for old in older.into_iter().rev() {
+        let attempt = old.attempt();
+        sorted.add_evidence(attempt, old.run.records);
+    }
+}
+
+fn facts(shard: usize, planned: &PlannedShard, blob: Option<&Blob>) -> ShardFacts {
+    ShardFacts {
+        shard: u32::try_from(shard).unwrap_or(u32::MAX),
+        attempt: blob.map_or(0, Blob::attempt),
+        planned_us: planned.planned_us,
+        duration_us: blob.map_or(0, |blob| blob.run.duration_us),
+        started_unix_ms: blob.map_or(0, |blob| blob.run.started_unix_ms),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Reading `run.json` back, as strictly as a stranger's file deserves: what this program would not have written is
+//! refused, and nothing of the file is believed before its digest is right.
+
+use serde::Deserialize;
+
+use super::{
+    END_MARK, EndFacts, FORMAT, FormatFacts, LONGEST_FILE, PlanFacts, RunFacts, ShardFacts,
+    TimingFacts, VERSION, ending,
+};
+use crate::{
+    Problem, RunReport, Tool,
+    compare::Comparison,
+    notes_at_most,
+    record::Record,
+    source::Source,
+    surface::{Catalogs, Surface},
+    verdict::Judgement,
+};
+use text::{clean, digest::sha256, head, is_clean_prose};
+
+/// Characters shown of what is wrong.
+const SHOWN: usize = 300;
+
+/// Why a file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// It is whole, perhaps, and something else.
+    #[error("{0}")]
+    Foreign(String),
+    /// It was cut off or changed, or never written by this program.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// What tells the format; all else is passed over.
+#[derive(Debug, Deserialize)]
+struct Probe {
+    format: FormatFacts,
+}
+
+/// The members besides the assertions, in the order of their names.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    assertions: Vec<Record>,
+    catalogs: Catalogs,
+    comparison: Option<Comparison>,
+    #[expect(dead_code, reason = "looked at before the members are read")]
+    format: FormatFacts,
+    judgement: Option<Judgement>,
+    notes: Vec<String>,
+    plan: PlanFacts,
+    problems: Vec<Problem>,
+    run: RunFacts,
+    shards: Vec<ShardFacts>,
+    source: Source,
+    surface: Option<Surface>,
+    timing: TimingFacts,
+    tool: Tool,
+    end: EndFacts,
+}
+
+/// Reads a `run.json`; what is wrong with it is said without the file's name.
+pub fn parse(text: &str) -> Result<RunReport, Unreadable> {
+    if text.len() > LONGEST_FILE {
+        return broken(&format!("it is longer than {LONGEST_FILE} bytes"));
+    }
+    let format = match serde_json::from_str::<Probe>(text) {
+        Ok(probe) => probe.format,
+        Err(error) if error.is_data() => {
+            return Err(Unreadable::Foreign(format!("it is no `{FORMAT}`")));
+        }
+        Err(error) => return broken(&format!("it is no JSON: {error}")),
+    };
+    if format.name != FORMAT {
+        return Err(Unreadable::Foreign(format!("it is no `{FORMAT}`")));
+    }
+    if format.version != VERSION {
+        let version = format.version;
+        return Err(Unreadable::Foreign(format!(
+            "its version is {version}, not {VERSION}"
+        )));
+    }
+    let Some(before) = text.rfind(END_MARK) else {
+        return broken("it has no end: it was cut off or changed");
+    };
+    if let Some(line) = text.lines().find(|line| !is_written_by_us(line)) {
+        return broken(&format!("it holds text that was never cleaned: {line}"));
+    }
+    let file: File = match serde_json::from_str(text) {
+        Ok(file) => file,
+        Err(error) => return broken(&format!("it is not as written: {error}")),
+    };
+    let end = EndFacts {
+        sha256: sha256(&text.as_bytes()[..before]),
+        state: file.end.state,
+    };
+    if text[before..] != ending(&end) {
+        return broken("its digest is wrong: it was cut off or changed");
+    }
+    Ok(report(file))
+}
+
+fn broken<T>(problem: &str) -> Result<T, Unreadable> {
+    Err(Unreadable::Broken(head(&clean(problem), SHOWN)))
+}
+
+fn report(mut file: File) -> RunReport {
+    // A run that we store has no more; a stranger's file may.
+    notes_at_most(&mut file.notes);
+    if let Some(judgement) = &mut file.judgement {
+        judgement.bound();
+    }
+    RunReport {
+        tool: file.tool,
+        source: file.source,
+        plan: file.plan,
+        shards: file.shards,
+        started_unix_ms: file.timing.started_unix_ms,
+        duration_us: file.timing.duration_us,
+        jobs: file.run.jobs,
+        trials: file.run.trials,
+        planned: file.run.planned,
+        machine: file.run.machine,
+        engine: file.run.engine,
+        left_out: file.run.left_out,
+        records: file.assertions,
+        notes: file.notes,
+        problems: file.problems,
+        comparison: file.comparison,
+        uncompared: file.run.uncompared,
+        judgement: file.judgement,
+        reds: Vec::new(),
+        catalogs: file.catalogs,
+        surface: file.surface,
+        end: file.end.state,
+    }
+}
+
+/// Whether all texts of a line were cleaned before they were written: no character that a reader's program would act
+/// on, neither as it is nor as an escape. Line feeds and tabs are the only controls left, and have short escapes; the
+/// one long escape is that of the sign that would begin a command in a workflow's log.
+fn is_written_by_us(line: &str) -> bool {
+    let mut escaped = false;
+    for (at, byte) in line.bytes().enumerate() {
+        let is_ours = match byte {
+            b'"' | b'\\' | b'n' | b't' => true,
+            b'u' => line.as_bytes()[at..].starts_with(b"u0023"),
+            _ => false,
+        };
+        if escaped && !is_ours {
+            return false;
+        }
+        escaped = !escaped && byte == b'\\';
+    }
+    is_clean_prose(line)
+}

@@ -1,0 +1,299 @@
+//! Catalogs of several runs put together: those of shards, of a run and of the baseline that it is saved over. Who a
+//! server is, the assertions that talk to it say. A name is only what it is called: two servers of one name stay two.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    CLIENTS, Catalogs,
+    pairing::{Attendance, Partner, base, partners, shared},
+};
+use crate::compare::Scope;
+use mcp::observation::catalog::{Catalog, Listing};
+
+/// Puts a catalog beside the others, under another number where another server has its name.
+pub(crate) fn add_beside(catalogs: &mut Catalogs, name: &str, catalog: Catalog) {
+    let clients = &name[name.find(CLIENTS).unwrap_or(name.len())..];
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while catalogs.contains_key(&free) {
+        number += 1;
+        free = format!("{}#{number}{clients}", base(name));
+    }
+    catalogs.insert(free, catalog);
+}
+
+/// Adds a catalog of another part of the same run: of a server that both talked to, what any of them was told.
+pub(crate) fn add_part(catalogs: &mut Catalogs, name: &str, catalog: Catalog) {
+    let shares = |known: &Catalog| {
+        let is_alike = known.capabilities == catalog.capabilities;
+        shared(known, &catalog).filter(|_| is_alike)
+    };
+    let same = if let Some(None | Some(1..)) = catalogs.get(name).map(shares) {
+        Some(name.to_owned())
+    } else {
+        let mut all = catalogs.iter();
+        let found = all.find(|(_, known)| matches!(shares(known), Some(1..)));
+        found.map(|(name, _)| name.clone())
+    };
+    match same.and_then(|name| catalogs.get_mut(&name)) {
+        Some(known) => {
+            keep_untold(known, &catalog);
+            add_users(known, catalog.used_by);
+        }
+        None => add_beside(catalogs, name, catalog),
+    }
+}
+
+/// Adds of other catalogs the servers that these do not know: those of assertions that none of these talks to.
+pub(crate) fn add_unknown(catalogs: &mut Catalogs, others: &Catalogs) {
+    let known = catalogs.clone();
+    for (name, other) in others {
+        let users = users(&known, |it| it.capabilities == other.capabilities);
+        let unknown = other
+            .used_by
+            .iter()
+            .filter(|it| !users.contains(it.as_str()));
+        let used_by: Vec<String> = unknown.cloned().collect();
+        let known = catalogs.get_mut(name);
+        let is_known = match known.as_deref().map(|known| shared(known, other)) {
+            None => !other.used_by.is_empty() && used_by.is_empty(),
+            Some(None | Some(1..)) => true,
+            Some(Some(0)) => used_by.is_empty(),
+        };
+        match known {
+            Some(known) if is_known => add_users(known, used_by),
+            Some(_) | None if is_known => {}
+            Some(_) | None => {
+                let other = Catalog {
+                    used_by,
+                    ..other.clone()
+                };
+                add_beside(catalogs, name, other);
+            }
+        }
+    }
+}
+
+/// The catalogs after a run: what it was told, what is known of lists that a server would not tell, and the servers that
+/// nothing was asked of. `is_there` says of an assertion whether it may still talk to the one that it talked to.
+pub(crate) fn updated(
+    old: &Catalogs,
+    now: &Catalogs,
+    attendance: &Attendance,
+    is_there: impl Fn(&str) -> bool,
+) -> Catalogs {
+    if now.is_empty() {
+        return old.clone();
+    }
+    let mut new = now.clone();
+    let pairs = partners(old, now, attendance).now;
+    for (name, _, partner) in &pairs {
+        if let (Partner::Was(known), Some(catalog)) = (partner, new.get_mut(*name)) {
+            keep_untold(catalog, known);
+        }
+    }
+    for (name, known) in old {
+        let is_it = |partner: &Partner<'_>| matches!(partner, Partner::Was(was) if std::ptr::eq(*was, known));
+        let became = pairs.iter().find(|(_, _, partner)| is_it(partner));
+        // Clients with these capabilities may not have been run at all.
+        let is_part = attendance.scope == Scope::Part || attendance.skipped_users_of(known);
+        let elsewhere = users(now, |it| !is_part || it.capabilities == known.capabilities);
+        let waits = |user: &&String| !elsewhere.contains(user.as_str()) && is_there(user);
+        let used_by: Vec<String> = known.used_by.iter().filter(waits).cloned().collect();
+        match became {
+            Some((now, _, _)) if *now == name => {
+                if let Some(catalog) = new.get_mut(name) {
+                    add_users(catalog, used_by);
+                }
+            }
+            // Whoever talks to a server that is called differently now talks to another one where it was not asked.
+            Some(_) | None if !used_by.is_empty() => {
+                let known = Catalog {
+                    used_by,
+                    ..known.clone()
+                };
+                add_beside(&mut new, name, known);
+            }
+            None if known.used_by.is_empty() && attendance.scope == Scope::Part => {
+                add_beside(&mut new, name, known.clone());
+            }
+            Some(_) | None => {}
+        }
+    }
+    new
+}
+
+/// The assertions that talk to any of those that count.
+fn users(catalogs: &Catalogs, counts: impl Fn(&Catalog) -> bool) -> BTreeSet<&str> {
+    let those = catalogs.values().filter(|it| counts(it));
+    let users = those.flat_map(|it| &it.used_by);
+    users.map(String::as_str).collect()
+}
+
+fn add_users(catalog: &mut Catalog, users: Vec<String>) {
+    catalog.used_by.extend(users);
+    catalog.used_by.sort();
+    catalog.used_by.dedup();
+}
+
+/// Takes over what is known of lists that a server would not tell, as a skip keeps a status.
+fn keep_untold(catalog: &mut Catalog, known: &Catalog) {
+    for listing in Listing::ALL {
+        let lost = catalog.unknown.contains(&listing) && !known.unknown.contains(&listing);
+        if lost {
+            *catalog.list_mut(listing) = known.list(listing).map(<[Value]>::to_vec);
+            catalog.unknown.retain(|it| *it != listing);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attendance, add_part, add_unknown, updated};
+    use crate::{
+        compare::Scope,
+        surface::{Catalogs, name_for, pairing::tests::targets},
+    };
+    use mcp::observation::catalog::Catalog;
+
+    /// Servers as `name lists: users`; what is listed is called as the server was.
+    fn shown(catalogs: &Catalogs) -> Vec<String> {
+        let shown = |(name, catalog): (&String, &Catalog)| {
+            let tools = catalog.tools.as_deref().unwrap_or_default();
+            let tool = tools[0]["name"].as_str().unwrap_or_default();
+            format!("{name} lists {tool}: {}", catalog.used_by.join(" "))
+        };
+        catalogs.iter().map(shown).collect()
+    }
+
+    type Targets<'a> = &'a [(&'a str, &'a [&'a str])];
+
+    #[test]
+    fn shards_that_name_two_servers_alike_keep_both() {
+        let case = |all: Targets<'_>, wanted: &[&str]| {
+            let mut whole = Catalogs::new();
+            for one in all {
+                for (name, catalog) in targets(&[*one]) {
+                    add_part(&mut whole, &name, catalog);
+                }
+            }
+            assert_eq!(shown(&whole), wanted);
+        };
+        case(
+            &[("s", &["a", "b"]), ("s", &["a", "b"])],
+            &["s lists s: a b"],
+        );
+        case(
+            &[("s", &["a"]), ("s", &["b"])],
+            &["s lists s: a", "s#2 lists s: b"],
+        );
+        case(&[("s", &["a"]), ("s#2", &["a", "c"])], &["s lists s: a c"]);
+        case(&[("s", &[]), ("s", &["a"])], &["s lists s: a"]);
+    }
+
+    #[test]
+    fn sets_of_capabilities_stay_apart() {
+        let of = |capabilities: &[&str]| {
+            let capabilities: Vec<String> = capabilities.iter().map(ToString::to_string).collect();
+            let mut all = targets(&[(name_for("s", &capabilities).as_str(), &["a", "b"])]);
+            for catalog in all.values_mut() {
+                catalog.capabilities.clone_from(&capabilities);
+            }
+            all
+        };
+        let (plain, capable) = (of(&[]), of(&["sampling"]));
+        let mut both = plain.clone();
+        for (name, catalog) in capable.clone() {
+            add_part(&mut both, &name, catalog);
+        }
+        assert_eq!(both.len(), 2);
+        let mut known = plain.clone();
+        add_unknown(&mut known, &both);
+        assert_eq!(known, both);
+        let saved = |scope, now| updated(&both, now, &Attendance::from(scope), |_| true);
+        assert_eq!(saved(Scope::Part, &plain), both);
+        assert_eq!(saved(Scope::Part, &capable), both);
+        // In the whole suite nobody declares the other set any more.
+        assert_eq!(saved(Scope::Whole, &plain), plain);
+    }
+
+    #[test]
+    fn what_the_compared_baseline_does_not_know_is_known_of_the_replaced_one() {
+        let case = |compared: Targets<'_>, replaced: Targets<'_>, wanted: &[&str]| {
+            let mut known = targets(compared);
+            add_unknown(&mut known, &targets(replaced));
+            assert_eq!(shown(&known), wanted);
+        };
+        let one: Targets<'_> = &[("s", &["a"])];
+        case(one, &[("t", &["b"])], &["s lists s: a", "t lists t: b"]);
+        case(one, &[("s", &["b"])], &["s lists s: a", "s#2 lists s: b"]);
+        case(one, &[("s", &["a", "b"])], &["s lists s: a b"]);
+        case(one, &[("t", &["a"])], &["s lists s: a"]);
+        case(
+            one,
+            &[("t", &["a", "b"])],
+            &["s lists s: a", "t lists t: b"],
+        );
+        case(one, &[("s", &[])], &["s lists s: a"]);
+        case(one, &[("t", &[])], &["s lists s: a", "t lists t: "]);
+        case(&[], &[("t", &["b"])], &["t lists t: b"]);
+    }
+
+    #[test]
+    fn saving_keeps_servers_that_nothing_was_asked_of() {
+        let case = |scope, there: &[&str], old: Targets<'_>, now: Targets<'_>, wanted: &[&str]| {
+            let is_there = |id: &str| there.contains(&id);
+            let new = updated(
+                &targets(old),
+                &targets(now),
+                &Attendance::from(scope),
+                is_there,
+            );
+            assert_eq!(shown(&new), wanted);
+        };
+        let two: Targets<'_> = &[("s 1", &["a"]), ("s 2", &["b"])];
+        // The assertions of the second are skipped, or gone.
+        let first = "s 1 lists s 1: a";
+        case(
+            Scope::Whole,
+            &["a", "b"],
+            two,
+            &two[..1],
+            &[first, "s 2 lists s 2: b"],
+        );
+        case(Scope::Whole, &["a"], two, &two[..1], &[first]);
+        case(
+            Scope::Whole,
+            &["a", "b"],
+            two,
+            &[("s 1", &["a", "b"])],
+            &["s 1 lists s 1: a b"],
+        );
+        // The second has moved.
+        case(
+            Scope::Part,
+            &["a", "b"],
+            two,
+            &[("s 3", &["b"])],
+            &[first, "s 3 lists s 3: b"],
+        );
+        // One assertion of a server has moved to another one.
+        case(
+            Scope::Part,
+            &["a", "b"],
+            &[("s 1", &["a", "b"])],
+            &[("s 2", &["b"])],
+            &[first, "s 2 lists s 2: b"],
+        );
+        // A file in front of the others numbers them anew.
+        case(
+            Scope::Part,
+            &["a", "b", "c"],
+            &[("s", &["a"]), ("s#2", &["b"])],
+            &[("s", &["c"])],
+            &["s lists s: c", "s#2 lists s: a", "s#3 lists s#2: b"],
+        );
+    }
+}

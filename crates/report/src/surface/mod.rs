@@ -1,0 +1,457 @@
+//! The surface of the servers against what it was: which tools, prompts, resources and templates went or came, what
+//! callers of the old ones would trip over, and what only reads differently. Where the catalogs come from is `run`'s.
+
+pub(super) mod joined;
+pub(super) mod kept;
+mod limits;
+mod meaning;
+mod pairing;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod view;
+mod wording;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub(super) use self::pairing::Attendance;
+use self::{
+    pairing::{Partner, partners},
+    schema::{Difference, Effect},
+    view::shown,
+    wording::difference,
+};
+use crate::cleaner::one_line;
+use mcp::observation::catalog::{Catalog, Listing};
+use text::{clean, head};
+
+/// The catalogs of a run, by the name of the target and the clients that it is for: a server may list other tools for a
+/// client that declares sampling, so each set of declared capabilities has a catalog of its own.
+pub type Catalogs = BTreeMap<String, Catalog>;
+
+/// What stands between a target's name and what its clients are like.
+const CLIENTS: &str = " for clients that ";
+
+/// The name of a target, as clients with these capabilities see it.
+pub(super) fn name_for(target: &str, capabilities: &[String]) -> String {
+    if capabilities.is_empty() {
+        return target.to_owned();
+    }
+    let is_revision = |it: &&String| it.starts_with("revision ");
+    let (revision, declared): (Vec<_>, Vec<_>) = capabilities.iter().partition(is_revision);
+    let part = |verb: &str, what: &[&String]| {
+        let what: Vec<&str> = what.iter().map(|it| it.as_str()).collect();
+        (!what.is_empty()).then(|| format!("{verb} {}", what.join(", ")))
+    };
+    let parts = [part("declare", &declared), part("ask for", &revision)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{target}{CLIENTS}{}", parts.join(" and "))
+}
+
+/// Changes of one target that are kept; the breaking ones come first.
+const MOST_CHANGES: usize = 300;
+
+/// Changes of one entry that are kept.
+const MOST_OF_AN_ENTRY: usize = 60;
+
+/// Characters of a name.
+const LONGEST_NAME: usize = 200;
+
+/// What changed in the servers' surfaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Surface {
+    /// By target; targets without a change are there too.
+    pub targets: Vec<TargetSurface>,
+    /// Targets of which nobody can say what they were: nothing of them was compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<String>,
+    /// Targets of the baseline that were not looked at, because the assertions that would have were skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+}
+
+/// What changed in the surface of one target.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TargetSurface {
+    /// The target.
+    pub name: String,
+    /// The changes, breaking ones first.
+    pub changes: Vec<SurfaceChange>,
+    /// Changes that are not kept here.
+    pub left_out: usize,
+    /// Breaking changes, kept or not.
+    pub breaking: usize,
+    /// Lists that could not be compared, because one of the two is not known. One that is never told, then as now, is
+    /// none of the surface.
+    pub unknown: Vec<Listing>,
+    /// Of these, lists that were known, and that the target would not tell now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub silent: Vec<Listing>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SurfaceChange {
+    /// Whether callers trip over it.
+    pub weight: Weight,
+    /// The list.
+    pub listing: Listing,
+    /// The entry.
+    pub name: String,
+    /// What changed, in words.
+    pub what: String,
+    /// The difference of two texts.
+    pub wording: Option<String>,
+}
+
+/// Whether callers trip over a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// What worked with the old surface may not work with the new one.
+    Breaking,
+    /// It works as before.
+    Notable,
+}
+
+/// Which way values of a schema go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// From callers to the server: what is refused now breaks them.
+    In,
+    /// From the server to callers: what comes now and never came breaks them.
+    Out,
+}
+
+impl Surface {
+    /// Breaking changes of all targets; nothing where none was found and not all was compared, or nothing at all.
+    pub fn breaking(&self) -> Option<usize> {
+        let found = self.targets.iter().map(|it| it.breaking).sum();
+        let whole = !self.targets.is_empty()
+            && self.uncompared.is_empty()
+            && self.skipped.is_empty()
+            && self.targets.iter().all(|it| it.unknown.is_empty());
+        (found > 0 || whole).then_some(found)
+    }
+
+    /// Whether there is a change at all, or something that could not be compared any more.
+    pub fn has_changes(&self) -> bool {
+        let told = |it: &TargetSurface| !it.changes.is_empty() || !it.silent.is_empty();
+        self.uncompared().next().is_some() || self.targets.iter().any(told)
+    }
+
+    /// The targets of which nothing was compared, each with why.
+    pub fn uncompared(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let undecided = self.uncompared.iter();
+        let undecided = undecided.map(|it| {
+            (
+                it.as_str(),
+                "nobody can say which server of the baseline it was",
+            )
+        });
+        let skipped = self.skipped.iter();
+        let skipped =
+            skipped.map(|it| (it.as_str(), "the assertions that talk to it were skipped"));
+        undecided.chain(skipped)
+    }
+
+    /// The targets of which something is not known that was known, so that a breaking change may be among it. Those that
+    /// the suite itself did not look at are none.
+    pub fn unjudged(&self) -> Vec<&str> {
+        let silent = self.targets.iter().filter(|it| !it.silent.is_empty());
+        let silent = silent.map(|it| it.name.as_str());
+        let uncompared = self.uncompared.iter().map(String::as_str);
+        uncompared.chain(silent).collect()
+    }
+}
+
+impl TargetSurface {
+    /// What was not compared, as `tools, prompts`.
+    pub fn unknown_lists(&self) -> Option<String> {
+        let names = self.unknown.iter().map(|it| format!("{}s", it.entry()));
+        let names: Vec<String> = names.collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+/// Compares the catalogs of a run with those of before.
+pub fn compare(before: &Catalogs, now: &Catalogs, attendance: &Attendance) -> Surface {
+    let mut surface = Surface::default();
+    let partners = partners(before, now, attendance);
+    let skipped = partners.skipped.into_iter();
+    let skipped = skipped.filter(|(_, catalog)| is_told(catalog));
+    surface.skipped = skipped.map(|(name, _)| name.to_owned()).collect();
+    for (name, catalog, partner) in partners.now {
+        match partner {
+            Partner::Was(old) if is_told(old) || is_told(catalog) => {
+                surface.targets.push(target(name, old, catalog));
+            }
+            Partner::Was(_) | Partner::New => {}
+            Partner::Undecided => surface.uncompared.push(name.to_owned()),
+        }
+    }
+    surface
+}
+
+/// Whether anything of a target is known.
+fn is_told(catalog: &Catalog) -> bool {
+    let has = |listing| catalog.list(listing).is_some();
+    catalog.unknown.is_empty() || Listing::ALL.into_iter().any(has)
+}
+
+fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
+    let mut all = Vec::new();
+    let (mut unknown, mut silent) = (Vec::new(), Vec::new());
+    for listing in Listing::ALL {
+        let is_unknown = |catalog: &Catalog| catalog.unknown.contains(&listing);
+        match (is_unknown(old), is_unknown(new)) {
+            (false, false) => {
+                let list = |catalog| Catalog::list(catalog, listing).unwrap_or_default();
+                all.extend(changes(listing, list(old), list(new)));
+            }
+            (true, true) => {}
+            (true, false) => unknown.push(listing),
+            (false, true) => {
+                unknown.push(listing);
+                if old.list(listing).is_some() {
+                    silent.push(listing);
+                }
+            }
+        }
+    }
+    all.sort_by_key(|change| change.weight);
+    let breaking = broken(&all);
+    let left_out = all.len().saturating_sub(MOST_CHANGES);
+    all.truncate(MOST_CHANGES);
+    TargetSurface {
+        name: name.to_owned(),
+        changes: all,
+        left_out,
+        breaking,
+        unknown,
+        silent,
+    }
+}
+
+/// How many changes are breaking.
+fn broken(changes: &[SurfaceChange]) -> usize {
+    let breaking = changes.iter().filter(|it| it.weight == Weight::Breaking);
+    breaking.count()
+}
+
+/// What changed in a list.
+fn changes(listing: Listing, old: &[Value], new: &[Value]) -> Vec<SurfaceChange> {
+    let (before, now) = (entries(old, listing), entries(new, listing));
+    let mut changes = Vec::new();
+    for (name, one) in &before {
+        match now.get(name) {
+            Some(other) => changes.extend(entry(listing, name, one, other)),
+            None => changes.push(change(Weight::Breaking, listing, name, "was removed")),
+        }
+    }
+    for name in now.keys().filter(|name| !before.contains_key(*name)) {
+        changes.push(change(Weight::Notable, listing, name, "was added"));
+    }
+    changes
+}
+
+/// The entries of a list by what tells them apart; of two of one name the first counts.
+fn entries(list: &[Value], listing: Listing) -> BTreeMap<&str, &Value> {
+    let mut all = BTreeMap::new();
+    for entry in list {
+        if let Some(name) = entry.get(listing.key()).and_then(Value::as_str) {
+            all.entry(name).or_insert(entry);
+        }
+    }
+    all
+}
+
+fn change(weight: Weight, listing: Listing, name: &str, what: &str) -> SurfaceChange {
+    SurfaceChange {
+        weight,
+        listing,
+        name: head(&one_line(&clean(name)), LONGEST_NAME),
+        what: one_line(&clean(what)),
+        wording: None,
+    }
+}
+
+/// What changed in an entry that is in both lists.
+fn entry(listing: Listing, name: &str, old: &Value, new: &Value) -> Vec<SurfaceChange> {
+    if old == new {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    match listing {
+        Listing::Tools => {
+            found.extend(schemas(Flow::In, old, new));
+            found.extend(schemas(Flow::Out, old, new));
+            found.extend(hints(old, new));
+        }
+        Listing::Prompts => found.extend(arguments(old, new)),
+        Listing::Resources | Listing::ResourceTemplates => {
+            found.extend(text("name", old, new));
+            found.extend(text("mimeType", old, new));
+        }
+    }
+    found.extend(text("title", old, new));
+    found.extend(text("description", old, new));
+    found.sort_by_key(|(weight, _)| *weight);
+    let left_out = found.len().saturating_sub(MOST_OF_AN_ENTRY);
+    let mut changes: Vec<SurfaceChange> = found
+        .into_iter()
+        .enumerate()
+        .filter(|(index, (weight, _))| *index < MOST_OF_AN_ENTRY || *weight == Weight::Breaking)
+        .map(|(_, (weight, it))| SurfaceChange {
+            wording: it.wording.map(|text| one_line(&clean(&text))),
+            ..change(weight, listing, name, &it.what)
+        })
+        .collect();
+    if left_out > 0 && changes.len() == MOST_OF_AN_ENTRY {
+        let what = format!("{left_out} more changes");
+        changes.push(change(Weight::Notable, listing, name, &what));
+    }
+    changes
+}
+
+/// A difference and its weight.
+type Weighed = (Weight, Difference);
+
+fn notable(what: String, wording: Option<String>) -> Weighed {
+    let difference = Difference {
+        effect: Effect::None,
+        what,
+        wording,
+    };
+    (Weight::Notable, difference)
+}
+
+fn breaking(what: String) -> Weighed {
+    (Weight::Breaking, notable(what, None).1)
+}
+
+/// The schema of what goes in, or of what comes out.
+fn schemas(flow: Flow, old: &Value, new: &Value) -> Vec<Weighed> {
+    let (member, noun) = match flow {
+        Flow::In => ("inputSchema", "parameter"),
+        Flow::Out => ("outputSchema", "output"),
+    };
+    match (old.get(member), new.get(member), flow) {
+        (Some(before), Some(now), _) => schema::compare(noun, before, now)
+            .into_iter()
+            .map(|it| (weight(it.effect, flow), it))
+            .collect(),
+        (Some(_), None, Flow::Out) => vec![breaking("the output schema was removed".to_owned())],
+        (None, Some(_), Flow::Out) => {
+            vec![notable("an output schema was added".to_owned(), None)]
+        }
+        (before, now, Flow::In) => {
+            let any = Value::Bool(true);
+            let all = schema::compare(noun, before.unwrap_or(&any), now.unwrap_or(&any));
+            let weighed = all.into_iter().map(|it| (weight(it.effect, flow), it));
+            weighed.collect()
+        }
+        (None, None, Flow::Out) => Vec::new(),
+    }
+}
+
+fn weight(effect: Effect, flow: Flow) -> Weight {
+    match (effect, flow) {
+        (Effect::Both, _) | (Effect::Narrowed, Flow::In) | (Effect::Widened, Flow::Out) => {
+            Weight::Breaking
+        }
+        (Effect::None, _) | (Effect::Widened, Flow::In) | (Effect::Narrowed, Flow::Out) => {
+            Weight::Notable
+        }
+    }
+}
+
+/// The hints about a tool's behaviour, and how it may be run.
+fn hints(old: &Value, new: &Value) -> Vec<Weighed> {
+    let mut found = Vec::new();
+    for member in ["annotations", "execution"] {
+        let map = |tool: &Value| tool.get(member).and_then(Value::as_object).cloned();
+        let (before, now) = (map(old).unwrap_or_default(), map(new).unwrap_or_default());
+        let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (one, other) = (before.get(name), now.get(name));
+            if one == other {
+                continue;
+            }
+            let words = |value: Option<&Value>| value.map_or("not set".to_owned(), shown);
+            let what = format!("{member} `{name}`: {} → {}", words(one), words(other));
+            // A caller that knows no tasks cannot call it any more.
+            let needed = name == "taskSupport" && other.is_some_and(|it| it == "required");
+            found.push(if needed {
+                breaking(what)
+            } else {
+                notable(what, None)
+            });
+        }
+    }
+    found
+}
+
+/// The arguments of a prompt.
+fn arguments(old: &Value, new: &Value) -> Vec<Weighed> {
+    fn listed(prompt: &Value) -> BTreeMap<&str, &Value> {
+        let all = prompt.get("arguments").and_then(Value::as_array);
+        let named = all.into_iter().flatten();
+        named
+            .filter_map(|it| Some((it.get("name")?.as_str()?, it)))
+            .collect()
+    }
+    let needed = |argument: &Value| argument.get("required") == Some(&Value::Bool(true));
+    let (before, now) = (listed(old), listed(new));
+    let mut found = Vec::new();
+    for (name, one) in &before {
+        let place = format!("argument `{name}`");
+        let Some(other) = now.get(name) else {
+            found.push(breaking(format!("{place}: was removed")));
+            continue;
+        };
+        match (needed(one), needed(other)) {
+            (false, true) => found.push(breaking(format!("{place}: is required now"))),
+            (true, false) => {
+                found.push(notable(format!("{place}: is not required any more"), None));
+            }
+            (true, true) | (false, false) => {}
+        }
+        found.extend(text("description", one, other).map(|(weight, mut it)| {
+            it.what = format!("{place}: {}", it.what);
+            (weight, it)
+        }));
+    }
+    for (name, argument) in now.iter().filter(|(name, _)| !before.contains_key(*name)) {
+        found.push(if needed(argument) {
+            breaking(format!("argument `{name}`: was added and is required"))
+        } else {
+            notable(format!("argument `{name}`: was added"), None)
+        });
+    }
+    found
+}
+
+/// A text of an entry.
+fn text(member: &str, old: &Value, new: &Value) -> Option<Weighed> {
+    let text = |entry: &Value| {
+        let text = entry
+            .get(member)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        text.trim().to_owned()
+    };
+    let (before, now) = (text(old), text(new));
+    (before != now).then(|| {
+        let wording = difference(&before, &now);
+        notable(format!("{member} changed"), Some(wording))
+    })
+}

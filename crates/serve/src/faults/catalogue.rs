@@ -1,0 +1,454 @@
+//! The closed list of faults: one row each with id, group, argument, place and the class that a good
+//! tester reports. `serve --list`, the docs and the test matrix are made from it.
+
+use std::time::Duration;
+
+use super::argument::Takes;
+use super::effects::{
+    Deaf, Effect, Hold, bytes, envelope, lifecycle, lists, notifications, process, results,
+};
+use super::place::Site;
+
+/// What a good tester reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Legal, if rare.
+    Pass,
+    /// The answer is usable; the deviation is a finding.
+    PassFinding,
+    /// A result with `isError`.
+    ToolError,
+    /// A JSON-RPC error.
+    ProtocolError,
+    /// A frame broke the protocol so that no answer is usable.
+    Violation,
+    /// The stream failed while the server lives.
+    TransportError,
+    /// The process ended.
+    Crash,
+    /// The deadline passed.
+    Timeout,
+}
+
+impl Class {
+    /// The class in one or two words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::PassFinding => "pass+finding",
+            Self::ToolError => "tool error",
+            Self::ProtocolError => "protocol error",
+            Self::Violation => "violation",
+            Self::TransportError => "transport error",
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
+/// Whether a finding stands beside a class that does not say so itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// No finding is due.
+    Nothing,
+    /// A finding names the deviation.
+    Finding,
+}
+
+/// What a fault belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Bytes on stdout and stderr.
+    Bytes,
+    /// The process.
+    Process,
+    /// JSON-RPC envelopes.
+    JsonRpc,
+    /// The handshake and what was agreed in it.
+    Lifecycle,
+    /// Answers of `tools/list`.
+    Lists,
+    /// Answers of `tools/call`.
+    Results,
+    /// Notifications during a call.
+    Notifications,
+}
+
+impl Group {
+    /// Its heading.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bytes => "stdio bytes",
+            Self::Process => "process",
+            Self::JsonRpc => "JSON-RPC",
+            Self::Lifecycle => "lifecycle",
+            Self::Lists => "lists",
+            Self::Results => "results",
+            Self::Notifications => "notifications",
+        }
+    }
+
+    /// Which ways of carrying frames its faults can be made on.
+    pub const fn carriers(self) -> &'static [Carrier] {
+        match self {
+            Self::Process => &[Carrier::Stdio],
+            Self::Bytes
+            | Self::JsonRpc
+            | Self::Lifecycle
+            | Self::Lists
+            | Self::Results
+            | Self::Notifications => &[Carrier::Stdio, Carrier::Duplex],
+        }
+    }
+}
+
+/// How frames reach the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// stdin and stdout of a process of its own.
+    Stdio,
+    /// A pipe inside somebody else's process.
+    Duplex,
+}
+
+impl Carrier {
+    /// As a message names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Duplex => "an in-process pipe",
+        }
+    }
+}
+
+/// Which phase the class is reported in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Starting the server and shaking hands.
+    Handshake,
+    /// The subject itself.
+    Subject,
+}
+
+impl Phase {
+    /// As a report names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Subject => "subject",
+        }
+    }
+}
+
+/// All that is known of a fault.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// Its name in a rule.
+    pub id: &'static str,
+    /// What it belongs to.
+    pub group: Group,
+    /// What may follow the id.
+    pub takes: Takes,
+    /// Where it may sit.
+    pub site: Site,
+    /// Where it sits when a rule is only an id; the part of a rule before `=`.
+    pub default_place: &'static str,
+    /// What a good tester reports when it sits there with the default argument.
+    pub class: Class,
+    /// Whether a finding stands beside the class.
+    pub beside: Beside,
+    /// In which phase the class is reported.
+    pub phase: Phase,
+    /// How it is done.
+    pub(super) effect: Effect,
+    /// What is done, in one line.
+    pub does: &'static str,
+}
+
+impl Row {
+    const fn new(group: Group, class: Class, effect: Effect, does: &'static str) -> Self {
+        let (site, default_place) = match group {
+            Group::Bytes | Group::Process | Group::JsonRpc => (Site::Answer, "tools/call"),
+            Group::Lifecycle => (Site::Handshake, "initialize"),
+            Group::Lists => (Site::ToolList, "tools/list"),
+            Group::Results | Group::Notifications => (Site::ToolCall, "tools/call"),
+        };
+        Self {
+            id: "",
+            group,
+            takes: Takes::Nothing,
+            site,
+            default_place,
+            class,
+            beside: Beside::Nothing,
+            phase: Phase::Subject,
+            effect,
+            does,
+        }
+    }
+
+    /// What a good tester reports, in words: the class, and a finding where one is due beside it.
+    pub fn reported(&self) -> String {
+        match self.beside {
+            Beside::Nothing => self.class.name().to_owned(),
+            Beside::Finding => format!("{} + finding", self.class.name()),
+        }
+    }
+
+    const fn named(mut self, id: &'static str) -> Self {
+        self.id = id;
+        self
+    }
+
+    const fn takes(mut self, takes: Takes) -> Self {
+        self.takes = takes;
+        self
+    }
+
+    const fn at(mut self, site: Site, default_place: &'static str) -> Self {
+        self.site = site;
+        self.default_place = default_place;
+        self
+    }
+
+    const fn with_finding(mut self) -> Self {
+        self.beside = Beside::Finding;
+        self
+    }
+
+    const fn in_handshake(mut self) -> Self {
+        self.phase = Phase::Handshake;
+        self
+    }
+}
+
+const fn count(default: u64, limit: u64) -> Takes {
+    Takes::Count { default, limit }
+}
+
+/// Makes the enum, the list of all and the rows from one table, so that none can lack a row.
+macro_rules! catalogue {
+    ($($fault:ident $id:literal: $group:ident $class:ident $effect:ident($how:path) $does:literal $(. $more:ident ( $($arg:expr),* ))*;)+) => {
+        /// A deviation that the server can be asked for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Fault { $(#[doc = $does] $fault,)+ }
+
+        impl Fault {
+            /// Every fault, in the order of the catalogue.
+            pub const ALL: &'static [Self] = &[$(Self::$fault),+];
+
+            /// All that is known of it.
+            pub const fn row(self) -> Row {
+                match self {
+                    $(Self::$fault => Row::new(Group::$group, Class::$class, Effect::$effect($how), $does).named($id)$(.$more($($arg),*))*,)+
+                }
+            }
+        }
+    };
+}
+
+catalogue! {
+    StdoutBanner "stdout-banner": Bytes PassFinding Write(bytes::banner) "three text lines before the first frame"
+        .at(Site::StreamOrAnswer, "start");
+    StdoutNoiseBetween "stdout-noise-between": Bytes PassFinding Bend(bytes::noise_between) "a text line, then after DURATION the answer"
+        .takes(Takes::Time(Duration::from_secs(1)));
+    StdoutNoiseMidline "stdout-noise-midline": Bytes Violation Bend(bytes::noise_midline) "text inside the answer's line";
+    StdoutAnsi "stdout-ansi": Bytes PassFinding Write(bytes::ansi) "a line of escape sequences before the answer";
+    StdoutBom "stdout-bom": Bytes PassFinding Dress(bytes::byte_order_mark) "a byte-order mark before the first frame"
+        .at(Site::StreamOrAnswer, "start");
+    StdoutCrlf "stdout-crlf": Bytes Pass Dress(bytes::crlf) "CR LF line ends"
+        .at(Site::StreamOrAnswer, "start");
+    StdoutBlankLines "stdout-blank-lines": Bytes PassFinding Dress(bytes::blank_lines) "empty lines between frames"
+        .at(Site::StreamOrAnswer, "start");
+    PrettyJson "pretty-json": Bytes Violation Bend(bytes::pretty) "the answer over several lines";
+    LspFraming "lsp-framing": Bytes Timeout Dress(bytes::content_length) "`Content-Length` framing"
+        .at(Site::StreamOrAnswer, "start").with_finding().in_handshake();
+    NoTrailingNewline "no-trailing-newline": Bytes PassFinding Bend(bytes::no_newline)
+        "the answer without newline, then exit 0; with `open` stdout stays open"
+        .takes(Takes::Word("open"));
+    InvalidUtf8 "invalid-utf8": Bytes PassFinding Bend(bytes::invalid_utf8) "a byte FF inside the answer's text";
+    NulByte "nul-byte": Bytes PassFinding Write(bytes::nul) "a line with one NUL before the answer";
+    HugeLine "huge-line": Bytes Pass Bend(bytes::huge_line) "an answer of SIZE"
+        .takes(Takes::Size(8 << 20));
+    StderrFlood "stderr-flood": Bytes Pass Bend(bytes::stderr_flood) "SIZE on stderr before the answer"
+        .takes(Takes::Size(50 << 20));
+    SplitWrites "split-writes": Bytes Pass Dress(bytes::bytewise) "one byte a write"
+        .at(Site::StreamOrAnswer, "tools/call");
+
+    ExitBeforeInit "exit-before-init": Process Crash Start(process::exit_at_start) "exit at start"
+        .takes(Takes::ExitCode(1)).at(Site::Start, "start").in_handshake();
+    ExitMidCall "exit-mid-call": Process Crash Bend(process::exit_instead) "exit instead of the answer"
+        .takes(Takes::ExitCode(1));
+    ExitAfterReply "exit-after-reply": Process PassFinding Bend(process::exit_after) "the answer, then exit"
+        .takes(Takes::ExitCode(1));
+    Abort "abort": Process Crash Bend(process::abort) "SIGABRT instead of the answer";
+    Segv "segv": Process Crash Bend(process::segv) "SIGSEGV instead of the answer";
+    SlowStart "slow-start": Process Pass Start(process::slow_start) "reads nothing for DURATION"
+        .takes(Takes::Time(Duration::from_millis(300))).at(Site::Start, "start").in_handshake();
+    IgnoreStdinEof "ignore-stdin-eof": Process PassFinding Deaf(Deaf::ToEof) "lives on after EOF"
+        .at(Site::Stop, "stop");
+    IgnoreSigterm "ignore-sigterm": Process PassFinding Deaf(Deaf::ToEofAndSigterm) "lives on after EOF and SIGTERM"
+        .at(Site::Stop, "stop");
+    OrphanGrandchild "orphan-grandchild": Process PassFinding Start(process::orphan_grandchild) "a child keeps stdout open after exit"
+        .at(Site::Start, "start");
+    CloseStdout "close-stdout": Process TransportError Bend(process::close_stdout) "stdout closed instead of the answer, the process lives";
+    OomCap "oom-cap": Process Crash Bend(process::out_of_memory) "takes SIZE of memory, then aborts"
+        .takes(Takes::Size(256 << 20));
+
+    TruncatedJson "truncated-json": JsonRpc Violation Bend(envelope::truncated) "half the answer and a newline";
+    NotJson "not-json": JsonRpc Timeout Bend(envelope::not_json) "a text line instead of the answer"
+        .with_finding();
+    JsonNull "json-null": JsonRpc Timeout Bend(envelope::json_null) "`null` instead of the answer"
+        .with_finding();
+    BatchReply "batch-reply": JsonRpc PassFinding Bend(envelope::batch) "the answer inside an array";
+    MissingJsonrpc "missing-jsonrpc": JsonRpc PassFinding Bend(envelope::missing_jsonrpc) "an answer without `jsonrpc`";
+    Jsonrpc10 "jsonrpc-1.0": JsonRpc PassFinding Bend(envelope::jsonrpc_1_0) "an answer with `jsonrpc` 1.0";
+    WrongId "wrong-id": JsonRpc Violation Bend(envelope::wrong_id) "another id instead of the right one";
+    NullId "null-id": JsonRpc Violation Bend(envelope::null_id) "a null id instead of the right one";
+    IdTypeFlip "id-type-flip": JsonRpc PassFinding Bend(envelope::flip_id) "`3` answered as `\"3\"`, and the other way round";
+    UnknownId "unknown-id": JsonRpc PassFinding Bend(envelope::stray_answer) "a stray answer, then the right one";
+    DuplicateReply "duplicate-reply": JsonRpc PassFinding Bend(envelope::twice) "the answer twice";
+    ResultAndError "result-and-error": JsonRpc Violation Bend(envelope::both_members) "both members in one answer";
+    Neither "neither": JsonRpc Violation Bend(envelope::no_member) "neither `result` nor `error`";
+    ErrorNoCode "error-no-code": JsonRpc ProtocolError Bend(envelope::error_no_code) "an error without code"
+        .with_finding();
+    ErrorStringCode "error-string-code": JsonRpc ProtocolError Bend(envelope::error_string_code) "an error whose code is text"
+        .with_finding();
+    OutOfOrder "out-of-order": JsonRpc Pass Hold(Hold::UntilLaterOnes) "answers of concurrent calls reversed";
+    ReplyAfterCancel "reply-after-cancel": JsonRpc Timeout Hold(Hold::UntilCancelled) "the answer only after the cancel"
+        .with_finding();
+    ReplyToNotification "reply-to-notification": JsonRpc PassFinding Send(envelope::answer_nobody) "an answer to a notification"
+        .at(Site::Notification, "notifications/initialized");
+    IdCollision "id-collision": JsonRpc Pass Send(envelope::colliding_request) "a request with the id of the client's open request";
+    Delay "delay": JsonRpc Pass Bend(envelope::delay) "the answer DURATION later, unless the call is cancelled before"
+        .takes(Takes::Time(Duration::from_millis(300)));
+    Drop "drop": JsonRpc Timeout Bend(envelope::nothing) "no answer";
+
+    InitWrongVersion "init-wrong-version": Lifecycle Violation Bend(lifecycle::wrong_version) "an unknown protocol revision"
+        .takes(Takes::Text("1999-01-01")).in_handshake();
+    InitNoCapabilities "init-no-capabilities": Lifecycle Violation Bend(lifecycle::no_capabilities) "a result without `capabilities`"
+        .in_handshake();
+    InitError "init-error": Lifecycle ProtocolError Bend(lifecycle::refuse) "a JSON-RPC error"
+        .takes(Takes::RpcCode(-32603)).in_handshake();
+    InitHang "init-hang": Lifecycle Timeout Bend(envelope::nothing) "no answer"
+        .in_handshake();
+    InitTwice "init-twice": Lifecycle PassFinding Bend(envelope::twice) "the answer twice"
+        .in_handshake();
+    RequestBeforeInitialized "request-before-initialized": Lifecycle PassFinding Bend(lifecycle::early_request)
+        "`roots/list` before the handshake is done"
+        .in_handshake();
+    CapLieMissing "cap-lie-missing": Lifecycle ProtocolError Bend(lifecycle::promise_prompts) "prompts advertised, unknown on use"
+        .with_finding();
+    CapLieExtra "cap-lie-extra": Lifecycle PassFinding Bend(lifecycle::hide_prompts) "prompts served, not advertised";
+    UnsolicitedSampling "unsolicited-sampling": Lifecycle PassFinding Send(lifecycle::unsolicited_sampling)
+        "a sampling request without the client's capability"
+        .at(Site::AnyMessage, "notifications/initialized");
+    UnsolicitedElicitation "unsolicited-elicitation": Lifecycle PassFinding Send(lifecycle::unsolicited_elicitation)
+        "an elicitation request without the client's capability"
+        .at(Site::AnyMessage, "notifications/initialized");
+    UnsolicitedRoots "unsolicited-roots": Lifecycle PassFinding Send(lifecycle::unsolicited_roots)
+        "a roots request without the client's capability"
+        .at(Site::AnyMessage, "notifications/initialized");
+
+    DupToolNames "dup-tool-names": Lists PassFinding Bend(lists::same_name_twice) "the first tool twice";
+    BadToolName "bad-tool-name": Lists PassFinding Bend(lists::bad_names) "names with a space and of 129 characters";
+    NoInputSchema "no-input-schema": Lists PassFinding Bend(lists::no_schema) "the first tool without `inputSchema`";
+    SchemaNotObject "schema-not-object": Lists PassFinding Bend(lists::string_schema) "an input schema of type string";
+    SchemaInvalid "schema-invalid": Lists PassFinding Bend(lists::invalid_schema) "an input schema whose `type` is a number";
+    SchemaRemoteRef "schema-remote-ref": Lists PassFinding Bend(lists::remote_schema) "an input schema with a `$ref` to `http://`";
+    SchemaCycle "schema-cycle": Lists PassFinding Bend(lists::cyclic_schema) "an input schema with a `$ref` to itself";
+    SchemaDeep "schema-deep": Lists PassFinding Bend(lists::deep_schema) "an input schema of N levels"
+        .takes(count(2_000, 1_000_000));
+    CursorLoop "cursor-loop": Lists PassFinding Bend(lists::cursor_loop) "the same page with cursors A, B, A and so on";
+    CursorRepeat "cursor-repeat": Lists PassFinding Bend(lists::cursor_repeat) "the same page and cursor for ever";
+    CursorEmpty "cursor-empty": Lists PassFinding Bend(lists::cursor_empty) "an empty `nextCursor` on the last page";
+    ToolVanishes "tool-vanishes": Lists ProtocolError Bend(lists::vanish) "listed, but unknown when called"
+        .at(Site::ToolCall, "tools/call");
+    RugPull "rug-pull": Lists PassFinding Bend(lists::rug_pull) "description and schema differ from the second list on"
+        .at(Site::ToolList, "tools/list@2..");
+    UnstableOrder "unstable-order": Lists PassFinding Bend(lists::reverse) "the order differs from the second list on"
+        .at(Site::ToolList, "tools/list@2..");
+    TenThousandTools "10k-tools": Lists Pass Bend(lists::many_tools) "10,000 tools";
+
+    ContentMissing "content-missing": Results Violation Bend(results::no_content) "a result without `content`";
+    ContentNull "content-null": Results Violation Bend(results::null_content) "`content` is null";
+    ContentUnknownType "content-unknown-type": Results PassFinding Bend(results::unknown_block) "a block of type `hologram` beside the text";
+    BadBase64 "bad-base64": Results PassFinding Bend(results::bad_base64) "image data that is not base64";
+    MimeLie "mime-lie": Results PassFinding Bend(results::mime_lie) "a JPEG called PNG";
+    StructuredMismatch "structured-mismatch": Results PassFinding Bend(results::structured_mismatch)
+        "structured content against the output schema";
+    StructuredMissing "structured-missing": Results PassFinding Bend(results::structured_missing) "an output schema and no structured content";
+    IsErrorNoText "is-error-no-text": Results ToolError Bend(results::error_without_text) "`isError` with empty content"
+        .with_finding();
+    NanNumber "nan-number": Results Violation Bend(results::not_a_number) "`NaN` in the JSON";
+    BigInt "big-int": Results Pass Bend(results::big_integers) "integers of 64 bits and of 40 digits";
+    DeepJson "deep-json": Results TransportError Bend(results::deep_value) "N levels of arrays"
+        .takes(count(10_000, 10_000_000));
+    LoneSurrogate "lone-surrogate": Results PassFinding Bend(results::lone_surrogate) "half a surrogate pair in the text";
+    TerminalEscape "terminal-escape": Results Pass Bend(results::terminal_escapes) "escape sequences and workflow commands in the text";
+    PromptInjection "prompt-injection": Results Pass Bend(results::injection)
+        "instructions, HTML and Markdown in description and text";
+
+    ProgressBackwards "progress-backwards": Notifications PassFinding Bend(notifications::backwards) "progress that falls";
+    ProgressForeignToken "progress-foreign-token": Notifications PassFinding Bend(notifications::foreign_token)
+        "progress for a token that is not the client's";
+    ProgressAfterReply "progress-after-reply": Notifications PassFinding Bend(notifications::after_reply) "progress after the answer";
+    ProgressFlood "progress-flood": Notifications PassFinding Bend(notifications::progress_flood) "N progress notifications"
+        .takes(count(100_000, 100_000_000));
+    ListChangedStorm "list-changed-storm": Notifications PassFinding Bend(notifications::list_changed_storm) "N `list_changed` notifications"
+        .takes(count(1_000, 100_000_000));
+    LogBadLevel "log-bad-level": Notifications PassFinding Bend(notifications::bad_level) "a log message of level `loud`";
+    LogBelowLevel "log-below-level": Notifications PassFinding Bend(notifications::below_level) "a log message under the level set";
+}
+
+impl Fault {
+    /// The fault of this id.
+    pub fn named(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|fault| fault.row().id == id)
+    }
+
+    /// Whether it is counted by lists rather than by pages: a page with a cursor continues a list.
+    pub const fn counts_lists(self) -> bool {
+        matches!(self, Self::RugPull | Self::UnstableOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::faults::rule::Rule;
+
+    #[test]
+    fn ids_are_unique_and_every_bare_id_is_a_rule() {
+        let mut seen = BTreeSet::new();
+        for fault in Fault::ALL {
+            let row = fault.row();
+            assert!(seen.insert(row.id), "{} twice", row.id);
+            assert!(
+                !row.does.is_empty() && !row.does.ends_with('.'),
+                "{}",
+                row.id
+            );
+            let rule = Rule::parse(row.id, Carrier::Stdio).unwrap();
+            assert_eq!(rule.fault, *fault);
+            assert_eq!(rule.given, row.takes.default_value(), "{}", row.id);
+            assert!(row.site.allows(rule.when), "{}", row.id);
+        }
+    }
+
+    #[test]
+    fn every_shown_default_is_a_value_that_the_fault_takes() {
+        for fault in Fault::ALL {
+            let row = fault.row();
+            let shown = row.takes.shown();
+            let Some((_, default)) = shown.split_once('(') else {
+                continue;
+            };
+            let text = format!("{}:{}", row.id, default.trim_end_matches(')'));
+            let rule = Rule::parse(&text, Carrier::Stdio).unwrap();
+            assert_eq!(rule.given, row.takes.default_value(), "{text}");
+        }
+    }
+}

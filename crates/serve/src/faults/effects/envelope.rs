@@ -1,0 +1,129 @@
+//! JSON-RPC envelopes that are broken, bent, doubled or missing.
+
+use serde_json::{Value, json};
+
+use super::Moment;
+use crate::faults::reply::Reply;
+use crate::tap::Emit;
+
+pub(in crate::faults) fn truncated(reply: &mut Reply, _: Moment<'_>) {
+    reply.edit(|text| {
+        let half = text.len() / 2;
+        // A character cut in two would be another fault.
+        let cut = (0..=half).rev().find(|&at| text[at] & 0xC0 != 0x80);
+        text.truncate(cut.unwrap_or(half));
+    });
+}
+
+pub(in crate::faults) fn not_json(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([Emit::Bytes(b"the answer is on its way\n".to_vec())]);
+}
+
+pub(in crate::faults) fn json_null(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([Emit::Bytes(b"null\n".to_vec())]);
+}
+
+pub(in crate::faults) fn batch(reply: &mut Reply, _: Moment<'_>) {
+    reply.edit(|text| {
+        text.insert(0, b'[');
+        text.push(b']');
+    });
+}
+
+pub(in crate::faults) fn missing_jsonrpc(reply: &mut Reply, _: Moment<'_>) {
+    if let Some(members) = reply.members_mut() {
+        members.shift_remove("jsonrpc");
+    }
+}
+
+pub(in crate::faults) fn jsonrpc_1_0(reply: &mut Reply, _: Moment<'_>) {
+    set(reply, "jsonrpc", json!("1.0"));
+}
+
+pub(in crate::faults) fn wrong_id(reply: &mut Reply, moment: Moment<'_>) {
+    set(reply, "id", other_id(moment.id));
+}
+
+pub(in crate::faults) fn null_id(reply: &mut Reply, _: Moment<'_>) {
+    set(reply, "id", Value::Null);
+}
+
+/// Text that is no number has none to become; its length is another id of the other type.
+pub(in crate::faults) fn flip_id(reply: &mut Reply, moment: Moment<'_>) {
+    let flipped = match moment.id {
+        Value::String(text) => match text.parse::<i64>() {
+            Ok(number) => json!(number),
+            Err(_) => json!(text.len()),
+        },
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => Value::String(other.to_string()),
+    };
+    set(reply, "id", flipped);
+}
+
+pub(in crate::faults) fn stray_answer(reply: &mut Reply, moment: Moment<'_>) {
+    let mut stray = reply.message().clone();
+    stray["id"] = other_id(moment.id);
+    reply.say_before(stray);
+}
+
+pub(in crate::faults) fn twice(reply: &mut Reply, _: Moment<'_>) {
+    reply.repeat();
+}
+
+pub(in crate::faults) fn both_members(reply: &mut Reply, _: Moment<'_>) {
+    if let Some(members) = reply.members_mut() {
+        members.entry("result").or_insert_with(|| json!({}));
+        members
+            .entry("error")
+            .or_insert_with(|| json!({"code": -32603, "message": "both at once"}));
+    }
+}
+
+pub(in crate::faults) fn no_member(reply: &mut Reply, _: Moment<'_>) {
+    if let Some(members) = reply.members_mut() {
+        members.shift_remove("result");
+        members.shift_remove("error");
+    }
+}
+
+pub(in crate::faults) fn error_no_code(reply: &mut Reply, _: Moment<'_>) {
+    reply.fail(json!({"message": "an error without a code"}));
+}
+
+pub(in crate::faults) fn error_string_code(reply: &mut Reply, _: Moment<'_>) {
+    reply.fail(json!({"code": "-32603", "message": "an error whose code is text"}));
+}
+
+pub(in crate::faults) fn delay(reply: &mut Reply, moment: Moment<'_>) {
+    reply.before(Emit::Delay(moment.given.time()));
+}
+
+pub(in crate::faults) fn nothing(reply: &mut Reply, _: Moment<'_>) {
+    reply.instead([]);
+}
+
+pub(in crate::faults) fn answer_nobody(_: Moment<'_>) -> Value {
+    json!({"jsonrpc": "2.0", "id": null, "result": {}})
+}
+
+pub(in crate::faults) fn colliding_request(moment: Moment<'_>) -> Value {
+    json!({"jsonrpc": "2.0", "id": moment.id, "method": "ping"})
+}
+
+fn set(reply: &mut Reply, name: &str, value: Value) {
+    if let Some(members) = reply.members_mut() {
+        members.insert(name.to_owned(), value);
+    }
+}
+
+/// An id of the same type that the client did not use.
+fn other_id(id: &Value) -> Value {
+    match id.as_u64() {
+        Some(number) => json!(number.wrapping_add(1_000_000)),
+        None => Value::String(format!("{}-other", id.as_str().unwrap_or_default())),
+    }
+}

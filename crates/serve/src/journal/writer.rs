@@ -1,0 +1,94 @@
+//! Lines with a number and a time, one after the other, each on its way before the next begins.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::scrub::Scrubber;
+use crate::Clock;
+
+/// What a record is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RecordKind {
+    /// What runs here.
+    Header,
+    /// A tool is called.
+    Call,
+    /// A call is over.
+    Done,
+    /// A rule fired.
+    Fault,
+    /// Nothing comes after this.
+    End,
+}
+
+impl RecordKind {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Call => "call",
+            Self::Done => "done",
+            Self::Fault => "fault",
+            Self::End => "end",
+        }
+    }
+}
+
+/// Writes records. Who writes waits until the line is out: nothing is dropped and nothing is kept.
+pub(super) struct Writer {
+    to: Box<dyn Write + Send>,
+    clock: Clock,
+    scrubber: Scrubber,
+    seq: u64,
+    counts: BTreeMap<RecordKind, u64>,
+}
+
+impl Writer {
+    pub(super) fn new(to: Box<dyn Write + Send>, clock: Clock, scrubber: Scrubber) -> Self {
+        Self {
+            to,
+            clock,
+            scrubber,
+            seq: 0,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    /// Writes one record and gives its number.
+    pub(super) fn write(&mut self, kind: RecordKind, members: Value) -> io::Result<u64> {
+        self.seq += 1;
+        *self.counts.entry(kind).or_default() += 1;
+        let mut record = Map::new();
+        record.insert("seq".to_owned(), json!(self.seq));
+        record.insert("ts".to_owned(), json!(self.clock.stamp()));
+        let since = self.clock.elapsed().as_micros();
+        record.insert(
+            "dt_us".to_owned(),
+            json!(u64::try_from(since).unwrap_or(u64::MAX)),
+        );
+        record.insert("kind".to_owned(), json!(kind.name()));
+        if let Value::Object(members) = members {
+            record.extend(members.into_iter().filter(|(_, member)| !member.is_null()));
+        }
+        self.scrubber.clean(&mut record);
+        let mut line = Value::Object(record).to_string();
+        line.push('\n');
+        self.to.write_all(line.as_bytes())?;
+        self.to.flush()?;
+        Ok(self.seq)
+    }
+
+    /// How many records of each kind were written.
+    pub(super) fn counts(&self) -> Value {
+        self.counts
+            .iter()
+            .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
+            .collect()
+    }
+
+    /// The clock that stamps the records.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}

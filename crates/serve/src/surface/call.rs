@@ -1,0 +1,119 @@
+//! One tool call: its arguments, its place in the session, and the shapes of its result.
+
+use std::io;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CustomNotification, JsonObject, ServerNotification};
+use rmcp::service::RequestContext;
+use serde_json::{Value, json};
+
+use super::Bench;
+use super::levels::Era;
+use crate::wire::WaitsFor;
+
+/// One call of one tool.
+pub(super) struct Call<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) context: &'a RequestContext<RoleServer>,
+    pub(super) arguments: JsonObject,
+    /// The answers of the client to what an earlier round of this call asked.
+    pub(super) responses: JsonObject,
+    /// The request's `_meta`, an object.
+    pub(super) meta: Value,
+    pub(super) era: Era,
+}
+
+/// Whether a wait came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// It did, after so long.
+    Fully(Duration),
+    /// The call was cancelled or the server ends.
+    Cancelled,
+}
+
+impl Call<'_> {
+    /// An argument that is text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.arguments.get(name).and_then(Value::as_str)
+    }
+
+    /// An argument that is true.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.arguments.get(name) == Some(&Value::Bool(true))
+    }
+
+    /// An argument that is a whole number; what does not fit is clamped.
+    pub(super) fn whole(&self, name: &str) -> Option<i64> {
+        self.arguments.get(name).and_then(whole)
+    }
+
+    /// An argument that is a whole number of at least 0, or `default`.
+    pub(super) fn count(&self, name: &str, default: u64) -> u64 {
+        self.whole(name)
+            .map_or(default, |value| u64::try_from(value).unwrap_or(0))
+    }
+
+    /// Waits by the server's clock.
+    pub(super) async fn wait(&self, length: Duration) -> Waited {
+        if length.is_zero() {
+            return Waited::Fully(length);
+        }
+        let (wire, id) = (&self.bench.wire, &self.context.id);
+        wire.park(id, WaitsFor::Time);
+        tokio::select! {
+            biased;
+            () = self.context.ct.cancelled() => Waited::Cancelled,
+            slept = self.bench.options.clock.sleep(length) => {
+                wire.resume(id, WaitsFor::Time);
+                Waited::Fully(slept)
+            }
+        }
+    }
+
+    /// Sends a notification that belongs to this call.
+    pub(super) async fn notify(&self, method: &str, params: Value) -> io::Result<()> {
+        let notification = CustomNotification::new(method, Some(params));
+        self.context
+            .peer
+            .send_notification(ServerNotification::CustomNotification(notification))
+            .await
+            .map_err(io::Error::other)
+    }
+}
+
+/// A result of one text.
+pub(super) fn text_result(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}]})
+}
+
+/// A result of structured content and the same JSON as text.
+pub(super) fn structured_result(value: &Value) -> Value {
+    json!({
+        "content": [{"type": "text", "text": value.to_string()}],
+        "structuredContent": value,
+    })
+}
+
+/// A tool error with its text.
+pub(super) fn tool_error(text: &str) -> Value {
+    json!({"content": [{"type": "text", "text": text}], "isError": true})
+}
+
+/// Milliseconds as JSON writes them.
+pub(super) fn milliseconds(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A whole number however it is written: `3`, `3.0` and `3e0` are one.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast of a double to an integer saturates, which is the clamp that is wanted"
+)]
+fn whole(value: &Value) -> Option<i64> {
+    let number = value.as_number()?;
+    number
+        .as_i64()
+        .or_else(|| number.as_f64().map(|float| float as i64))
+}

@@ -1,0 +1,480 @@
+//! What the server offers: tools, resources, prompts, completion, logging.
+//!
+//! [`Bench`] is the handler in rmcp's types. [`Desk`] stands before it: it sends tool calls down
+//! rmcp's way for custom requests, whose result may be any JSON, so that a tool can answer
+//! exactly what a test asks for.
+#![allow(
+    deprecated,
+    reason = "rmcp marks what the newest revision has dropped; the older four still have it"
+)]
+
+mod call;
+mod levels;
+mod page;
+mod profile;
+mod prompts;
+mod resources;
+mod tools;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, ClientNotification, ClientRequest, CompleteRequestParams,
+    CompleteResult, CompletionInfo, CustomRequest, CustomResult, DiscoverRequestMethod,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, JsonObject,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, ServerResult, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+
+use self::call::Call;
+use self::levels::{Era, LogLevel};
+use self::page::page;
+pub use self::profile::{FileTools, Offer, Profile, Selection};
+pub use self::tools::BenchTool;
+use super::ServeOptions;
+use super::wire::{WaitsFor, Wire, Written};
+
+/// The method that every tool is called by.
+const CALL: &str = "tools/call";
+
+/// What the server calls itself.
+const NAME: &str = "mcp-assert";
+
+/// Where a result without a handshake says who gives it.
+const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Requests that have a method of ours. One whose parameters do not fit comes as a custom
+/// request.
+const METHODS: [&str; 15] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+];
+
+/// What is not found where only tools are declared. `subscriptions/listen` is not among them: it accepts less.
+const BEYOND_TOOLS: [&str; 9] = [
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+];
+
+/// The handler of one session; clones share everything.
+#[derive(Clone)]
+pub(super) struct Bench {
+    options: Arc<ServeOptions>,
+    wire: Wire,
+    level: Arc<LogLevel>,
+    process_calls: Arc<AtomicU64>,
+    session_calls: Arc<AtomicU64>,
+}
+
+impl Bench {
+    /// The handler of a session on `wire`.
+    pub(super) fn new(options: ServeOptions, wire: Wire) -> Self {
+        Self {
+            options: Arc::new(options),
+            wire,
+            level: Arc::default(),
+            process_calls: Arc::default(),
+            session_calls: Arc::default(),
+        }
+    }
+
+    fn offer(&self) -> &Offer {
+        &self.options.offer
+    }
+
+    async fn call(
+        &self,
+        params: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, ErrorData> {
+        let tool = self
+            .offer()
+            .tools
+            .iter()
+            .find(|tool| tool.name() == params.name)
+            .ok_or_else(|| {
+                ErrorData::invalid_params(format!("unknown tool \"{}\"", params.name), None)
+            })?;
+        let era = era(context);
+        let written = context.extensions.get::<Written>();
+        let call = Call {
+            bench: self,
+            context,
+            arguments: arguments(params.arguments, written)?,
+            responses: as_object(params.input_responses)?,
+            meta: match written.and_then(|written| written.meta.clone()) {
+                Some(meta) => meta,
+                None => Value::Object(as_object(Some(&context.meta))?),
+            },
+            era,
+        };
+        let mut result = tool.run(&call).await?;
+        if era == Era::Modern && result.get("resultType").is_none() {
+            result["resultType"] = "complete".into();
+        }
+        Ok(result)
+    }
+
+    fn subscribable(&self, uri: &str) -> Result<(), ErrorData> {
+        resources::read(uri, &self.offer().resources, &self.offer().templates)
+            .map(|_| ())
+            .ok_or_else(|| resources::not_found(uri))
+    }
+}
+
+impl ServerHandler for Bench {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = if self.offer().declares_all {
+            ServerCapabilities::builder()
+                .enable_logging()
+                .enable_completions()
+                .enable_prompts()
+                .enable_prompts_list_changed()
+                .enable_resources()
+                .enable_resources_subscribe()
+                .enable_resources_list_changed()
+                .enable_tools()
+                .enable_tool_list_changed()
+                .build()
+        } else {
+            ServerCapabilities::builder().enable_tools().build()
+        };
+        let newest = self.options.revisions.last();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(NAME, env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(newest.cloned().unwrap_or_default())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Owned(self.options.revisions.clone())
+    }
+
+    async fn list_tools(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.offer().tools.iter().map(|tool| tool.entry()).collect();
+        let page = page("tools", tools, self.offer().page_size, asked.as_ref())?;
+        let mut result = ListToolsResult::with_all_items(page.items);
+        result.next_cursor = page.next;
+        Ok(result)
+    }
+
+    async fn list_resources(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let uris = self.offer().resources.iter();
+        let entries = uris.filter_map(|uri| resources::entry(uri)).collect();
+        let page = page("resources", entries, self.offer().page_size, asked.as_ref())?;
+        let mut result = ListResourcesResult::with_all_items(page.items);
+        result.next_cursor = page.next;
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = self.offer().templates.iter();
+        let entries = templates
+            .map(|uri| resources::template_entry(uri))
+            .collect();
+        let page = page("templates", entries, self.offer().page_size, asked.as_ref())?;
+        let mut result = ListResourceTemplatesResult::with_all_items(page.items);
+        result.next_cursor = page.next;
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        asked: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents =
+            resources::read(&asked.uri, &self.offer().resources, &self.offer().templates)
+                .ok_or_else(|| resources::not_found(&asked.uri))?;
+        let contents = serde_json::from_value(contents)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn subscribe(
+        &self,
+        asked: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribable(&asked.uri)?;
+        let update = json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/resources/updated",
+            "params": {"uri": asked.uri},
+        });
+        self.wire
+            .after_reply(&context.id, vec![update], Duration::ZERO);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        asked: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribable(&asked.uri)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.offer().declares_all.then(|| requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let watched = context.accepted().resource_subscriptions.clone();
+        for uri in watched.into_iter().flatten() {
+            if self.subscribable(&uri).is_ok() {
+                context
+                    .sink()
+                    .notify_resource_updated(uri)
+                    .await
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+            }
+        }
+        self.wire
+            .park(&context.request_context().id, WaitsFor::TheEnd);
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        asked: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let names = self.offer().prompts.iter();
+        let entries = names.filter_map(|name| prompts::entry(name)).collect();
+        let page = page("prompts", entries, self.offer().page_size, asked.as_ref())?;
+        let mut result = ListPromptsResult::with_all_items(page.items);
+        result.next_cursor = page.next;
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        asked: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = prompts::entry(&asked.name)
+            .filter(|prompt| self.offer().prompts.contains(&prompt.name.as_str()))
+            .ok_or_else(|| {
+                ErrorData::invalid_params(format!("unknown prompt \"{}\"", asked.name), None)
+            })?;
+        let messages = prompts::get(&prompt, asked.arguments.as_ref())?;
+        let mut result = GetPromptResult::new(messages);
+        result.description = prompt.description;
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        asked: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let given = asked
+            .context
+            .as_ref()
+            .and_then(|context| context.arguments.as_ref());
+        let argument = &asked.argument;
+        let offered = prompts::Completed {
+            prompts: &self.offer().prompts,
+            templates: &self.offer().templates,
+        };
+        let values = offered.complete(&asked.r#ref, (&argument.name, &argument.value), given)?;
+        let values = CompletionInfo::with_all_values(values)
+            .map_err(|error| ErrorData::internal_error(error, None))?;
+        Ok(CompleteResult::new(values))
+    }
+
+    async fn set_level(
+        &self,
+        asked: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let unknown = || ErrorData::invalid_params("unknown log level", None);
+        if era(&context) == Era::Modern {
+            return Err(method_not_found("logging/setLevel"));
+        }
+        let level = serde_json::to_value(asked.level).map_err(|_| unknown())?;
+        if level.as_str().is_some_and(|level| self.level.set(level)) {
+            Ok(())
+        } else {
+            Err(unknown())
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        if method == CALL {
+            let params = params.unwrap_or_else(|| json!({}));
+            if !params.is_object() {
+                return Err(invalid_params(&method, "they have to be an object"));
+            }
+            let params = serde_json::from_value(params)
+                .map_err(|error| invalid_params(&method, &error.to_string()))?;
+            return self.call(params, &context).await.map(CustomResult::new);
+        }
+        if METHODS.contains(&method.as_str()) {
+            return Err(invalid_params(&method, "they do not fit the method"));
+        }
+        Err(method_not_found(&method))
+    }
+}
+
+/// [`Bench`] behind the two things that rmcp's handler cannot say.
+#[derive(Clone)]
+pub(super) struct Desk(Bench);
+
+impl Desk {
+    /// The service that rmcp runs.
+    pub(super) fn new(bench: Bench) -> Self {
+        Self(bench)
+    }
+}
+
+impl Service<RoleServer> for Desk {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let method = request.method();
+        if !self.0.offer().declares_all && BEYOND_TOOLS.contains(&method) {
+            return Err(method_not_found(method));
+        }
+        let discoverable = self.0.options.revisions.iter().any(is_modern);
+        let handshake = matches!(request, ClientRequest::InitializeRequest(_));
+        let mut stamp = era(&context) == Era::Modern && !handshake;
+        let request = if let ClientRequest::CallToolRequest(call) = request {
+            stamp &= call.params.name != BenchTool::Reply.name();
+            let params = serde_json::to_value(call.params)
+                .map_err(|error| invalid_params(CALL, &error.to_string()))?;
+            ClientRequest::CustomRequest(CustomRequest::new(CALL, Some(params)))
+        } else if matches!(request, ClientRequest::DiscoverRequest(_)) && !discoverable {
+            return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
+        } else {
+            request
+        };
+        let result = self.0.handle_request(request, context).await?;
+        if stamp { stamped(&result) } else { Ok(result) }
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        ServerHandler::get_info(&self.0)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        ServerHandler::supported_protocol_versions(&self.0)
+    }
+}
+
+/// The result with the server's name in its `_meta`, which stands for the handshake's.
+fn stamped(result: &ServerResult) -> Result<ServerResult, ErrorData> {
+    let mut result = serde_json::to_value(result)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    if let Some(members) = result.as_object_mut() {
+        let meta = members.entry("_meta").or_insert_with(|| json!({}));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.entry(META_SERVER)
+                .or_insert_with(|| json!({"name": NAME, "version": env!("CARGO_PKG_VERSION")}));
+        }
+    }
+    Ok(ServerResult::CustomResult(CustomResult::new(result)))
+}
+
+/// Whether requests of that revision carry their own metadata.
+pub(super) fn is_modern(revision: &ProtocolVersion) -> bool {
+    *revision >= ProtocolVersion::V_2026_07_28
+}
+
+fn era(context: &RequestContext<RoleServer>) -> Era {
+    match context.protocol_version() {
+        Some(revision) if is_modern(&revision) => Era::Modern,
+        Some(_) | None => Era::Legacy,
+    }
+}
+
+/// The arguments as they were written, where the wire kept them.
+fn arguments(
+    typed: Option<JsonObject>,
+    written: Option<&Written>,
+) -> Result<JsonObject, ErrorData> {
+    match written.and_then(|written| written.arguments.clone()) {
+        Some(Value::Object(members)) => Ok(members),
+        Some(_) => Err(invalid_params(CALL, "arguments have to be an object")),
+        None => Ok(typed.unwrap_or_default()),
+    }
+}
+
+fn as_object<T: serde::Serialize>(value: Option<T>) -> Result<JsonObject, ErrorData> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Ok(JsonObject::new()),
+        Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+    }
+}
+
+fn invalid_params(method: &str, why: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("invalid params for {method}: {why}"), None)
+}
+
+fn method_not_found(method: &str) -> ErrorData {
+    ErrorData::new(
+        rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+        format!("method not found: {method}"),
+        None,
+    )
+}

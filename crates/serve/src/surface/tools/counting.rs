@@ -1,0 +1,41 @@
+//! The tool that shows whether a server is fresh or shared.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::{Value, json};
+
+use super::{Hints, Spec};
+use crate::surface::call::{Call, structured_result, tool_error};
+
+pub(super) fn spec() -> Spec {
+    Spec {
+        about: "Counts its calls in this process, in this session and in the state file",
+        input: json!({"type": "object", "additionalProperties": false}),
+        output: Some(json!({
+            "type": "object",
+            "properties": {
+                "process": {"type": "integer", "minimum": 1},
+                "session": {"type": "integer", "minimum": 1},
+                "state": {"type": "integer", "minimum": 1},
+            },
+            "required": ["process", "session"],
+            "additionalProperties": false,
+        })),
+        hints: Hints::Changes,
+    }
+}
+
+pub(super) fn counter(call: &Call<'_>) -> Value {
+    let next = |count: &std::sync::atomic::AtomicU64| count.fetch_add(1, Ordering::Relaxed) + 1;
+    let mut answer = json!({
+        "process": next(&call.bench.process_calls),
+        "session": next(&call.bench.session_calls),
+    });
+    if call.bench.options.state.is_kept() {
+        match call.bench.options.state.bump("counter") {
+            Ok(count) => answer["state"] = count.into(),
+            Err(error) => return tool_error(&format!("cannot count: {error}")),
+        }
+    }
+    structured_result(&answer)
+}

@@ -1,0 +1,80 @@
+//! The tool that takes its time, hangs, or answers too late.
+
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use serde_json::{Value, json};
+
+use super::{Hints, Spec};
+use crate::surface::call::{Call, Waited, milliseconds, structured_result};
+use crate::wire::WaitsFor;
+
+/// The longest sleep.
+const LONGEST: u64 = 60_000;
+
+pub(super) fn slow_spec() -> Spec {
+    Spec {
+        about: "Sleeps, then says for how long; can hang, and can answer after a cancel",
+        input: json!({
+            "type": "object",
+            "properties": {
+                "milliseconds": {
+                    "type": "integer",
+                    "default": 0,
+                    "description": "clamped to 0..60000",
+                },
+                "hang": {
+                    "type": "boolean",
+                    "default": false,
+                    "description": "waits until it is cancelled or the server ends",
+                },
+                "late": {
+                    "type": "boolean",
+                    "default": false,
+                    "description": "answers after a cancel, which nobody waits for any more",
+                },
+            },
+            "additionalProperties": false,
+        }),
+        output: Some(json!({
+            "type": "object",
+            "properties": {"slept_ms": {"type": "integer", "minimum": 0}},
+            "required": ["slept_ms"],
+            "additionalProperties": false,
+        })),
+        hints: Hints::ReadOnly,
+    }
+}
+
+pub(super) async fn slow(call: &Call<'_>) -> Result<Value, ErrorData> {
+    let from = call.bench.options.clock.elapsed();
+    let waited = if call.flag("hang") {
+        call.bench.wire.park(&call.context.id, WaitsFor::TheEnd);
+        call.context.ct.cancelled().await;
+        Waited::Cancelled
+    } else {
+        let length = call.count("milliseconds", 0).min(LONGEST);
+        call.wait(Duration::from_millis(length)).await
+    };
+    match waited {
+        Waited::Fully(slept) => Ok(slept_for(slept)),
+        Waited::Cancelled => {
+            if call.flag("late") {
+                let slept = call.bench.options.clock.elapsed().saturating_sub(from);
+                let answer = json!({
+                    "jsonrpc": "2.0",
+                    "id": call.context.id,
+                    "result": slept_for(slept),
+                });
+                // rmcp answers no cancelled request; this one goes past it. A wire that is
+                // closed meanwhile has nobody to be late for.
+                let _ = call.bench.wire.send(&answer).await;
+            }
+            Err(ErrorData::internal_error("the call was cancelled", None))
+        }
+    }
+}
+
+fn slept_for(length: Duration) -> Value {
+    structured_result(&json!({"slept_ms": milliseconds(length)}))
+}

@@ -1,0 +1,91 @@
+//! Which ids and names are taken.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use crate::model::Case;
+
+/// The cases so far.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    ids: HashSet<String>,
+    /// The last number that was put behind an id, where one was.
+    numbers: HashMap<String, u32>,
+    /// The first case of each name.
+    names: HashMap<String, Arc<Case>>,
+}
+
+impl Known {
+    /// Gives a case its id: this one as it is shown, with a number behind it if others have it. Here and nowhere else
+    /// it is made harmless, so that plans, reports and baselines have one and the same id.
+    pub(super) fn identify(&mut self, id: &str, mut case: Case) -> Arc<Case> {
+        let id = text::name(id);
+        case.id = if self.ids.contains(&id) {
+            let last = self.numbers.entry(id.clone()).or_insert(1);
+            loop {
+                *last += 1;
+                let numbered = format!("{id}#{last}");
+                // A name may end like that by itself.
+                if !self.ids.contains(&numbered) {
+                    break numbered;
+                }
+            }
+        } else {
+            id
+        };
+        self.ids.insert(case.id.clone());
+        Arc::new(case)
+    }
+
+    /// The first case of the same name, if this is not it.
+    pub(super) fn namesake(&mut self, case: &Arc<Case>) -> Option<Arc<Case>> {
+        if let Some(first) = self.names.get(&case.name) {
+            return Some(Arc::clone(first));
+        }
+        self.names.insert(case.name.clone(), Arc::clone(case));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Known;
+    use crate::model::Case;
+    use text::source::{Origin, SourceFile, Span};
+
+    #[test]
+    fn no_two_cases_have_one_id() {
+        let file = Arc::new(SourceFile::new(String::new(), String::new()));
+        let case = |names: &[&str], wanted: &[&str]| {
+            let mut known = Known::default();
+            let ids = names.iter().map(|name| {
+                let case = Case {
+                    id: String::new(),
+                    name: (*name).to_owned(),
+                    origin: Origin {
+                        file: Arc::clone(&file),
+                        span: Span::default(),
+                    },
+                    subject: "",
+                    tags: Vec::new(),
+                };
+                known.identify(name, case).id.clone()
+            });
+            assert_eq!(ids.collect::<Vec<_>>(), wanted, "{names:?}");
+        };
+        case(&["n", "n", "n"], &["n", "n#2", "n#3"]);
+        case(&["n", "n", "n#2"], &["n", "n#2", "n#2#2"]);
+        case(&["n#2", "n", "n"], &["n#2", "n", "n#3"]);
+        case(&["n", "n#3", "n", "n"], &["n", "n#3", "n#2", "n#4"]);
+        case(&["n\u{ad}", "n\\u{ad}"], &["n\\u{ad}", "n\\u{ad}#2"]);
+        case(&["n", "n\n", "n "], &["n", "n#2", "n#3"]);
+        case(
+            &["n#2", "n", "n", "n", "n#3"],
+            &["n#2", "n", "n#3", "n#4", "n#3#2"],
+        );
+    }
+}

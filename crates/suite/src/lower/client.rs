@@ -1,0 +1,270 @@
+//! What the client declares, how it answers, and which revision it asks for.
+
+use serde_json::{Map, Value};
+
+use super::Lowering;
+use crate::{
+    Dialect, problems,
+    raw::{
+        Field, Readable,
+        client::{
+            RawAnswer, RawCapabilities, RawClient, RawElicitations, RawReject, RawSamplingReply,
+        },
+        union::FlagOr,
+        value::{Integer, Text},
+    },
+    yaml::{Entry, Key, Kind, Node, Source},
+};
+use mcp::{
+    protocol::revision::Revision,
+    script::{
+        client::{
+            ClientBehaviour, ElicitationAction, ElicitationReplies, ElicitationReply,
+            RevisionWanted, SamplingReply,
+        },
+        template::ValueTemplate,
+    },
+};
+use text::nearest;
+
+/// What a user can do with an elicitation.
+const ANSWERS: [ElicitationAction; 3] = [
+    ElicitationAction::Accept,
+    ElicitationAction::Decline,
+    ElicitationAction::Cancel,
+];
+
+impl Lowering<'_> {
+    /// The client's behaviour: what `server` says, and over it what `client` says.
+    pub(super) fn client(
+        &mut self,
+        server_protocol: Option<Field<Text>>,
+        server_capabilities: Option<Field<RawCapabilities>>,
+        own: Option<Field<Box<RawClient>>>,
+    ) -> ClientBehaviour {
+        let RawClient {
+            protocol,
+            client_capabilities,
+        } = *own.map(|own| own.value).unwrap_or_default();
+        self.check_revisions(server_protocol.as_ref(), protocol.as_ref());
+        let mut behaviour = ClientBehaviour {
+            revision: self.revision(protocol.or(server_protocol)),
+            ..ClientBehaviour::default()
+        };
+        for capabilities in [server_capabilities, client_capabilities]
+            .into_iter()
+            .flatten()
+        {
+            self.capabilities(capabilities.value, &mut behaviour);
+        }
+        behaviour
+    }
+
+    /// Tells the revision of a `server` that one of `client` in the same document takes the place of.
+    fn check_revisions(&mut self, server: Option<&Field<Text>>, client: Option<&Field<Text>>) {
+        let (Some(server), Some(client)) = (server, client) else {
+            return;
+        };
+        let (passed_over, asked) = (&server.value.text, &client.value.text);
+        let is_one_document =
+            server.key.source == Source::Suite && client.key.source == Source::Suite;
+        if is_one_document && !passed_over.eq_ignore_ascii_case(asked) {
+            self.problem(server.key, |origin| {
+                let reason = "`client` asks for another revision";
+                problems::no_effect(origin, "protocol", reason)
+            });
+        }
+    }
+
+    /// The revision to ask for.
+    fn revision(&mut self, field: Option<Field<Text>>) -> RevisionWanted {
+        let Some(field) = field else {
+            return RevisionWanted::Auto;
+        };
+        let written = field.value.text;
+        match written.to_ascii_lowercase().as_str() {
+            "auto" => return RevisionWanted::Auto,
+            "stateless" => return RevisionWanted::Exactly(Revision::V2026_07_28),
+            _ => {}
+        }
+        if let Some(revision) = Revision::from_name(&written) {
+            return RevisionWanted::Exactly(revision);
+        }
+        let mut known = vec!["auto", "stateless"];
+        known.extend(Revision::ALL.map(Revision::name));
+        self.problem(field.at, |origin| {
+            problems::unknown_revision(origin, &written, &known)
+        });
+        RevisionWanted::Auto
+    }
+
+    /// Adds what a `client_capabilities` says.
+    fn capabilities(&mut self, raw: RawCapabilities, behaviour: &mut ClientBehaviour) {
+        let RawCapabilities {
+            roots,
+            sampling,
+            elicitation,
+            tasks,
+        } = raw;
+        if let Some(roots) = roots {
+            let paths = roots.value.0.into_iter();
+            behaviour.roots = Some(paths.map(|path| self.template(path)).collect());
+        }
+        if let Some(sampling) = sampling {
+            let replies = sampling.value.0.into_iter();
+            behaviour.sampling = Some(replies.map(|reply| self.sampling_reply(reply)).collect());
+        }
+        if let Some(elicitation) = elicitation {
+            behaviour.elicitation = Some(self.elicitation(elicitation.value));
+        }
+        behaviour.tasks = match tasks.map(|tasks| tasks.value) {
+            Some(FlagOr::Flag(true)) => Some(Value::Object(Map::new())),
+            Some(FlagOr::Flag(false)) => None,
+            Some(FlagOr::Other(members)) => Some(members.0.into_value()),
+            None => behaviour.tasks.take(),
+        };
+    }
+
+    /// One reply to a sampling request.
+    fn sampling_reply(&mut self, raw: RawSamplingReply) -> SamplingReply {
+        let RawSamplingReply {
+            text,
+            model,
+            stop_reason,
+            reject,
+        } = raw;
+        if let Some(reject) = reject {
+            let RawReject { code, message } = reject.value;
+            return SamplingReply::Reject {
+                code: code.map_or(-1, |code| {
+                    let Integer(code) = code.value;
+                    code
+                }),
+                message: self.template_or(message, "rejected by the user"),
+            };
+        }
+        SamplingReply::Message {
+            text: self.template_or(text, ""),
+            model: self.template_or(model, "mock"),
+            stop_reason: self.template_or(stop_reason, self.usual_stop()),
+        }
+    }
+
+    /// Why a reply stopped unless the suite says so. The Go tool has a word of its own for it.
+    pub(super) fn usual_stop(&self) -> &'static str {
+        match self.dialect() {
+            Dialect::Native => "endTurn",
+            Dialect::Compat => "end_turn",
+        }
+    }
+
+    /// How elicitations are answered.
+    pub(super) fn elicitation(&mut self, raw: RawElicitations) -> ElicitationReplies {
+        match raw {
+            RawElicitations::InOrder(answers) => ElicitationReplies::InOrder(
+                answers
+                    .into_iter()
+                    .map(|answer| self.elicitation_reply(answer))
+                    .collect(),
+            ),
+            RawElicitations::ByMessage(table) => ElicitationReplies::ByMessage(
+                table
+                    .0
+                    .into_iter()
+                    .filter_map(|(key, answer)| {
+                        let reply = self.elicitation_reply(answer);
+                        let Key { text, at } = key;
+                        let wanted = self.text_at_load(Text { text, at });
+                        Some((self.pattern(&wanted.text, at)?, reply))
+                    })
+                    .collect(),
+            ),
+            RawElicitations::Content(node) => {
+                ElicitationReplies::InOrder(vec![self.short_reply(node)])
+            }
+        }
+    }
+
+    /// The Go tool's short form: the content, with `action` among its members.
+    fn short_reply(&mut self, node: Node) -> ElicitationReply {
+        let at = node.at;
+        let mut action = ElicitationAction::Accept;
+        let mut content = None;
+        let mut members = Vec::new();
+        if let Kind::Map(entries) = node.kind {
+            for Entry { key, value } in entries {
+                match (key.text.as_str(), &value.kind) {
+                    ("action", Kind::Text(word, _)) => {
+                        let at = value.at;
+                        action = self.answer_action(&Text {
+                            text: word.clone(),
+                            at,
+                        });
+                    }
+                    ("action", _) if self.dialect() == Dialect::Native => {
+                        self.reading.wrong_type(&value, &Text::words());
+                    }
+                    ("content", _) => content = Some(value),
+                    (word, _) if self.is_misspelt(word, &value) => {
+                        self.reading.unknown_key(&key, "`answer`", RawAnswer::KEYS);
+                    }
+                    _ => members.push(Entry { key, value }),
+                }
+            }
+        }
+        let content = content.unwrap_or(Node {
+            kind: Kind::Map(members),
+            at,
+        });
+        ElicitationReply {
+            action,
+            content: Some(self.sent(content)),
+        }
+    }
+
+    /// Whether a member of a form is `action` or `content`, misspelt: its value would do there. Forms are flat, so that
+    /// none has a member that is a map.
+    fn is_misspelt(&self, key: &str, value: &Node) -> bool {
+        if self.dialect() == Dialect::Compat {
+            return false;
+        }
+        let is_of_case = RawAnswer::KEYS
+            .iter()
+            .any(|it| it.eq_ignore_ascii_case(key));
+        is_of_case
+            || match nearest(key, RawAnswer::KEYS.iter().copied()) {
+                Some("action") => {
+                    matches!(&value.kind, Kind::Text(word, _) if ANSWERS.iter().any(|it| it.word() == word))
+                }
+                Some(_) => matches!(value.kind, Kind::Map(_)),
+                None => false,
+            }
+    }
+
+    /// One answer to an elicitation.
+    fn elicitation_reply(&mut self, raw: RawAnswer) -> ElicitationReply {
+        let RawAnswer { action, content } = raw;
+        let action = action.map_or(ElicitationAction::Accept, |action| {
+            self.answer_action(&action.value)
+        });
+        let content: Option<ValueTemplate> = content.map(|content| self.sent(content.value.0));
+        ElicitationReply { action, content }
+    }
+
+    /// What the user does. The Go tool takes every other word for `accept`.
+    fn answer_action(&mut self, word: &Text) -> ElicitationAction {
+        if let Some(action) = ANSWERS
+            .into_iter()
+            .find(|action| action.word() == word.text)
+        {
+            return action;
+        }
+        if self.dialect() == Dialect::Native {
+            let words = ANSWERS.map(ElicitationAction::word);
+            self.problem(word.at, |origin| {
+                problems::unknown_word(origin, &word.text, "answer to an elicitation", &words)
+            });
+        }
+        ElicitationAction::Accept
+    }
+}

@@ -1,0 +1,258 @@
+//! Data in a regular expression: it means itself, as one piece, wherever the author's text puts it.
+
+use mcp::script::template::Part;
+
+/// Where a place in a pattern lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In none of the others.
+    Outside,
+    /// In `[…]`.
+    Class,
+    /// In `\Q…\E`, where a backslash is nothing but itself.
+    Quotation,
+}
+
+/// How the author's text ends before data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// In nothing that what follows could belong to.
+    Complete,
+    /// In a backslash that escapes nothing of the author's.
+    Backslash,
+    /// In an escape that digits or letters after it would belong to, such as `\x4`.
+    Escape,
+}
+
+/// The pattern that parts make.
+pub(super) fn pattern(parts: &[Part]) -> String {
+    let is_verbose = parts.iter().any(is_verbose);
+    let mut out = String::new();
+    let (mut place, mut ending) = (Place::Outside, Ending::Complete);
+    let mut written = String::new();
+    let mut rest = parts;
+    while let Some((part, after)) = rest.split_first() {
+        rest = after;
+        match part {
+            Part::Written(text) => {
+                // Of the author's texts one goes on where the other ends.
+                written.push_str(text);
+                if !matches!(rest.first(), Some(Part::Written(_))) {
+                    (place, ending) = followed(place, &written);
+                    out.push_str(&written);
+                    written.clear();
+                }
+            }
+            Part::Data(text) => {
+                let next = rest.first();
+                match place {
+                    Place::Outside => put(text, ending, next, is_verbose, &mut out),
+                    Place::Class => put_in_class(text, ending, is_verbose, &mut out),
+                    Place::Quotation => put_in_quotation(text, is_verbose, &mut out),
+                }
+                ending = Ending::Complete;
+            }
+        }
+    }
+    out
+}
+
+/// Data outside of classes and quotations. What counts how often counts the whole of it.
+fn put(data: &str, ending: Ending, next: Option<&Part>, is_verbose: bool, out: &mut String) {
+    let is_counted =
+        matches!(next, Some(Part::Written(text)) if text.starts_with(['*', '+', '?', '{']));
+    let is_apart = match ending {
+        Ending::Complete => false,
+        Ending::Backslash => {
+            out.push('\\');
+            false
+        }
+        Ending::Escape => !data.is_empty(),
+    };
+    let escaped = escaped(data, is_verbose);
+    if is_apart || is_counted && data.chars().count() != 1 {
+        out.extend(["(?:", &escaped, ")"]);
+    } else {
+        out.push_str(&escaped);
+    }
+}
+
+/// Data in a class: each of its characters.
+fn put_in_class(data: &str, ending: Ending, is_verbose: bool, out: &mut String) {
+    let is_name = out.ends_with('[') && data.starts_with(':');
+    if ending == Ending::Backslash || is_name {
+        out.push('\\');
+    }
+    out.push_str(&escaped(data, is_verbose));
+}
+
+/// Data in a quotation, which it must not end, not even together with what stands beside it.
+fn put_in_quotation(data: &str, is_verbose: bool, out: &mut String) {
+    if data.contains('\\') || out.ends_with('\\') {
+        out.extend([r"\E", &escaped(data, is_verbose), r"\Q"]);
+    } else {
+        out.push_str(data);
+    }
+}
+
+/// Data as a pattern of itself. Where patterns may be spaced out, white space is escaped too.
+fn escaped(data: &str, is_verbose: bool) -> String {
+    let escaped = regex::escape(data);
+    if !is_verbose {
+        return escaped;
+    }
+    let mut out = String::with_capacity(escaped.len());
+    for sign in escaped.chars() {
+        if sign.is_whitespace() {
+            out.extend(["\\x{", &format!("{:x}", u32::from(sign)), "}"]);
+        } else {
+            out.push(sign);
+        }
+    }
+    out
+}
+
+/// Whether `(?x)` stands in the author's text, after which white space means nothing.
+fn is_verbose(part: &Part) -> bool {
+    let Part::Written(text) = part else {
+        return false;
+    };
+    text.match_indices("(?").any(|(at, opening)| {
+        let mut flags = text[at + opening.len()..].chars();
+        flags
+            .by_ref()
+            .take_while(char::is_ascii_alphabetic)
+            .any(|flag| flag == 'x')
+    })
+}
+
+/// Where one is after more of the author's text, and how it ends.
+fn followed(place: Place, text: &str) -> (Place, Ending) {
+    let mut now = place;
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        let after = &rest[sign.len_utf8()..];
+        rest = match (now, sign) {
+            (Place::Quotation, '\\') => match after.strip_prefix('E') {
+                Some(after) => {
+                    now = Place::Outside;
+                    after
+                }
+                None => after,
+            },
+            (Place::Outside | Place::Class, '\\') => {
+                let Some(escaped) = after.chars().next() else {
+                    return (now, Ending::Backslash);
+                };
+                if is_unfinished(after) {
+                    return (now, Ending::Escape);
+                }
+                if (now, escaped) == (Place::Outside, 'Q') {
+                    now = Place::Quotation;
+                }
+                &after[escaped.len_utf8()..]
+            }
+            (Place::Outside, '[') => {
+                now = Place::Class;
+                let after = after.strip_prefix('^').unwrap_or(after);
+                // A first `]` is itself.
+                after.strip_prefix(']').unwrap_or(after)
+            }
+            (Place::Class, '[') => named_class(after),
+            (Place::Class, ']') => {
+                now = Place::Outside;
+                after
+            }
+            (Place::Outside | Place::Class | Place::Quotation, _) => after,
+        };
+    }
+    (now, Ending::Complete)
+}
+
+/// What follows `[:alpha:]` in a class, or the bracket that is itself.
+fn named_class(after: &str) -> &str {
+    let name = after
+        .strip_prefix(':')
+        .and_then(|name| name.split_once(":]"));
+    match name {
+        Some((name, after)) if name.bytes().all(|it| it.is_ascii_lowercase() || it == b'^') => {
+            after
+        }
+        Some(_) | None => after,
+    }
+}
+
+/// Whether an escape, without its backslash, ends where more of it could come.
+fn is_unfinished(escape: &str) -> bool {
+    let is_octal = |digits: &str| digits.bytes().all(|it| matches!(it, b'0'..=b'7'));
+    let is_hex = |digits: &str| digits.bytes().all(|it| it.is_ascii_hexdigit());
+    match escape.strip_prefix('x') {
+        Some(digits) => digits.len() < 2 && is_hex(digits),
+        None => matches!(escape, "p" | "P") || escape.len() < 3 && is_octal(escape),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert, proptest};
+    use regex::Regex;
+
+    use super::pattern;
+    use crate::lower::pattern::translate;
+    use mcp::script::template::Part;
+
+    /// The parts of a pattern in which `@` stands for the data.
+    fn parts(written: &str, data: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for (index, text) in written.split('@').enumerate() {
+            if index > 0 {
+                parts.push(Part::Data(data.to_owned()));
+            }
+            if !text.is_empty() {
+                parts.push(Part::Written(text.to_owned()));
+            }
+        }
+        parts
+    }
+
+    #[test]
+    fn data_means_itself_in_a_pattern() {
+        let case = |data: &str, written: &str, expected: &str| {
+            assert_eq!(pattern(&parts(written, data)), expected, "{written}");
+        };
+        case("a.b", "^id=@.*$", r"^id=a\.b.*$");
+        case("C++", r"\w+ @", r"\w+ C\+\+");
+        case("a.b", r"\Qid @\E@", r"\Qid a.b\Ea\.b");
+        case(r"a\E.", r"\Q@\E", r"\Q\Ea\\E\.\Q\E");
+        case("Ex", r"\Qa\@\E", r"\Qa\\EEx\Q\E");
+        case("a.b", r"\\Q@", r"\\Qa\.b");
+        case("ab", "^@+$", "^(?:ab)+$");
+        case("a", "^@{2}$", "^a{2}$");
+        case("", "^x@*$", "^x(?:)*$");
+        case("3", "^a{@}$", "^a{3}$");
+        case("d", r"^\@$", r"^\\d$");
+        case("d", r"^\\@$", r"^\\d$");
+        case("1", r"\10@", r"\10(?:1)");
+        case("a]^-b", "[^@]+", r"[^a\]\^\-b]+");
+        case(":alpha:", "[[@]]", r"[[\:alpha:]]");
+        case("ab", "[]@]*", "[]ab]*");
+        case("ab", "[[:digit:]@]@+", "[[:digit:]ab](?:ab)+");
+        case("a b", "(?ix)^ @ $", r"(?ix)^ a\x{20}b $");
+    }
+
+    proptest! {
+        #[test]
+        fn any_data_is_found_and_nothing_else(
+            data in r"[a-dEQ\\.+*?()|{}^$:&~# \[\]-]{0,8}",
+            other in r"[a-dEQ\\.+*?()|{}^$:&~# \[\]-]{0,8}",
+        ) {
+            for (written, prefix) in [("^@$", ""), ("^(?:@)$", ""), (r"^\Q@\E$", ""), (r"^\@$", r"\"), ("^@{1}$", ""), (r"^\101@$", "A")] {
+                let translated = translate(&pattern(&parts(written, &data))).unwrap();
+                let compiled = Regex::new(&translated).unwrap();
+                let is_found = |text: &str| compiled.is_match(&format!("{prefix}{text}"));
+                prop_assert!(is_found(&data), "{} {}", written, data);
+                prop_assert!(data == other || !is_found(&other), "{} {} {}", written, data, other);
+            }
+        }
+    }
+}

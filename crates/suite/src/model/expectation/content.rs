@@ -1,0 +1,21 @@
+//! What is wanted of the content.
+
+use serde_json::Value;
+
+/// What the content of the answer must be.
+#[derive(Debug, Clone)]
+pub enum ContentWanted {
+    /// `content`: the content blocks are these, in order, each given partially.
+    Blocks(Vec<ContentRule>),
+    /// `snapshot`: the answer is as stored; loads and validates, running it is an `Error` until snapshots come.
+    Snapshot(Box<Value>),
+}
+
+/// One content block: members that must be equal (partially), and its size.
+#[derive(Debug, Clone)]
+pub struct ContentRule {
+    /// Members, compared partially and deeply.
+    pub members: Value,
+    /// At least so many bytes of decoded `data` (or of `text`).
+    pub min_bytes: Option<u64>,
+}

@@ -1,0 +1,49 @@
+//! What is wanted of files.
+
+/// What must be so of files.
+#[derive(Debug, Clone)]
+pub enum FilesWanted {
+    /// `file_contains`: each file holds each of these texts.
+    Contain(Vec<FileTexts>),
+    /// `file_not_contains`: each file exists and holds none of these texts.
+    NotContain(Vec<FileTexts>),
+    /// `file_equals`: each file is exactly this text.
+    Equal(Vec<FileTexts>),
+    /// `file_exists`: each path is there.
+    Exist(Vec<String>),
+    /// `file_not_exists`: each path is not there.
+    NotExist(Vec<String>),
+    /// `file_unchanged`: each path is as it was before.
+    Unchanged(Vec<String>),
+    /// `only_changed`: nothing but these paths (globs) changed in the fixture.
+    OnlyChanged(Vec<PathPattern>),
+}
+
+impl FilesWanted {
+    /// Whether nothing is asked for, whatever the server does.
+    pub fn asks_nothing(&self) -> bool {
+        match self {
+            Self::Contain(files) | Self::NotContain(files) | Self::Equal(files) => files.is_empty(),
+            Self::Exist(paths) | Self::NotExist(paths) | Self::Unchanged(paths) => paths.is_empty(),
+            Self::OnlyChanged(_) => false,
+        }
+    }
+}
+
+/// A file and texts about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTexts {
+    /// The path, as [`mcp::observation::files::FilesSeen::paths`] has it.
+    pub path: String,
+    /// The texts.
+    pub texts: Vec<String>,
+}
+
+/// A glob over paths relative to the fixture.
+#[derive(Debug, Clone)]
+pub struct PathPattern {
+    /// As written.
+    pub written: String,
+    /// Compiled.
+    pub glob: globset::GlobMatcher,
+}

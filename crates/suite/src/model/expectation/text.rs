@@ -1,0 +1,36 @@
+//! What is wanted of the text.
+
+use mcp::script::pattern::Pattern;
+
+/// What the text under test must be or have.
+#[derive(Debug, Clone)]
+pub enum TextWanted {
+    /// `not_empty`: text that is not blank, `null`, `[]` or `{}`, or any other content; `false` wants none.
+    NotEmpty(bool),
+    /// `equals`: the text is this, surrounding white space aside.
+    Equals(String),
+    /// `contains`: the text holds each of these.
+    Contains(Vec<String>),
+    /// `contains_any`: the text holds at least one of these; an empty list holds.
+    ContainsAny(Vec<String>),
+    /// `not_contains`: none of these occurs in any content, structured content included.
+    NotContains(Vec<String>),
+    /// `in_order`: the text holds these one after another.
+    InOrder(Vec<String>),
+    /// `matches_regex`: each of these patterns is found in the text.
+    MatchesRegex(Vec<Pattern>),
+}
+
+impl TextWanted {
+    /// Whether nothing is asked for, whatever the server does.
+    pub fn asks_nothing(&self) -> bool {
+        match self {
+            Self::Contains(texts)
+            | Self::ContainsAny(texts)
+            | Self::NotContains(texts)
+            | Self::InOrder(texts) => texts.is_empty(),
+            Self::MatchesRegex(patterns) => patterns.is_empty(),
+            Self::NotEmpty(_) | Self::Equals(_) => false,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A job: one assertion, on one target, in one trial.
+
+use std::{sync::Arc, time::Duration};
+
+use super::target_key::TargetKey;
+use crate::model::{Assertion, Body, Case, server::Server};
+use mcp::script::client::ClientBehaviour;
+
+/// One thing to do, in its place in the plan.
+#[derive(Debug)]
+pub struct Job {
+    /// The assertion's identity.
+    pub case: Arc<Case>,
+    /// The target, when the run has several.
+    pub target: Option<String>,
+    /// The trial, from 1.
+    pub trial: u32,
+    /// What is to be done.
+    pub work: Work,
+}
+
+/// What is to be done for a job.
+#[derive(Debug)]
+pub enum Work {
+    /// Run it.
+    Run(Planned),
+    /// Nothing, for this reason.
+    Skip(String),
+    /// Nothing: its document cannot be used, for these reasons.
+    Invalid(Vec<String>),
+}
+
+/// Whether a job gets a copy of the fixture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OwnFixture {
+    /// Its assertion, its server or its client speaks of it.
+    Copied,
+    /// Nothing of it does.
+    None,
+}
+
+impl OwnFixture {
+    /// The fixture, where the job gets a copy of it.
+    pub fn of<T>(self, fixture: Option<T>) -> Option<T> {
+        match self {
+            Self::Copied => fixture,
+            Self::None => None,
+        }
+    }
+}
+
+/// An assertion that is to run, with everything decided.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The assertion.
+    pub assertion: Arc<Assertion>,
+    /// How it runs; neighbours that run alike share it, because a plan may hold very many.
+    pub terms: Arc<Terms>,
+}
+
+/// How an assertion runs.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The server: the assertion's, the target's, or `--server`.
+    pub server: Arc<Server>,
+    /// How the client behaves: as the assertion says, and the target where it says nothing.
+    pub client: Arc<ClientBehaviour>,
+    /// Whether it gets a copy of the fixture.
+    pub fixture: OwnFixture,
+    /// Equal for jobs that talk to the same server in the same way; none where that is never known.
+    pub target_key: Option<TargetKey>,
+    /// Its server among those of the plan whose lists are kept.
+    pub listed: Option<usize>,
+    /// The deadline of an attempt.
+    pub timeout: Duration,
+    /// Attempts after a failure.
+    pub retries: u32,
+    /// Jobs of one lane run one at a time.
+    pub lane: Option<String>,
+}
+
+impl Terms {
+    /// Whether they are the same ones: servers and clients that are written alike are shared before.
+    pub(super) fn are(&self, other: &Self) -> bool {
+        let Self {
+            server,
+            client,
+            fixture,
+            target_key,
+            listed,
+            timeout,
+            retries,
+            lane,
+        } = self;
+        Arc::ptr_eq(server, &other.server)
+            && Arc::ptr_eq(client, &other.client)
+            && *fixture == other.fixture
+            && *target_key == other.target_key
+            && *listed == other.listed
+            && *timeout == other.timeout
+            && *retries == other.retries
+            && *lane == other.lane
+    }
+}
+
+/// An assertion that runs: planned, and with what it does and wants.
+#[derive(Debug)]
+pub struct RunJob {
+    /// What was decided.
+    pub planned: Planned,
+    /// What it does and wants.
+    pub body: Arc<Body>,
+}

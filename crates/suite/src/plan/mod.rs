@@ -1,0 +1,499 @@
+//! Suites and options to jobs: filters, skips, trials, targets, shards. Decides what runs; runs nothing.
+
+mod digest;
+pub mod division;
+pub mod filter;
+pub mod job;
+pub mod place;
+pub mod servers;
+pub mod shard;
+pub mod target_key;
+
+use std::{sync::Arc, time::Duration};
+
+use self::{
+    filter::Filter,
+    job::{Job, OwnFixture, Planned, Terms, Work},
+    place::{Placed, Places},
+    servers::{Gathering, Servers},
+    shard::Part,
+    target_key::{TargetKey, TargetKeys},
+};
+use crate::{
+    model::{
+        Assertion, Entry, Suite,
+        server::{Launch, Program, Server, Target, UrlTransport},
+    },
+    settings::NamedTarget,
+};
+use mcp::script::{client::ClientBehaviour, subject::Needs, template::Template};
+use text::{
+    count,
+    environment::Environment,
+    web::{self, UrlFault},
+};
+
+/// No deadline is longer: a moment so far away must still be a moment.
+const LONGEST_TIMEOUT: Duration = Duration::from_hours(30 * 24);
+
+/// The most jobs of a run. Each takes memory from its plan to its report.
+const MOST_JOBS: usize = 1_000_000;
+
+/// What was asked for on the command line and in the settings.
+#[derive(Debug)]
+pub struct PlanOptions<'a> {
+    /// Which assertions.
+    pub filter: Filter,
+    /// Which part of them.
+    pub part: Part,
+    /// Independent repetitions of each, at least 1.
+    pub trials: u32,
+    /// Attempts after a failure, unless the assertion says otherwise.
+    pub retries: u32,
+    /// Deadline of an assertion that names none.
+    pub timeout: Duration,
+    /// Factor on every deadline.
+    pub timeout_scale: f64,
+    /// What replaces command and arguments of every server.
+    pub server: Option<ServerOverride>,
+    /// Where servers run.
+    pub places: Places,
+    /// The targets each assertion is repeated on; empty: each on its own server.
+    pub targets: Vec<NamedTarget>,
+    /// Targets that were not chosen where others were.
+    pub other_targets: Vec<NamedTarget>,
+    /// For `skip_unless_env`.
+    pub environment: &'a Environment,
+}
+
+/// `--server`: a command line, or a url.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerOverride {
+    /// Program and arguments; the transport becomes stdio.
+    Command {
+        /// The program.
+        program: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+    /// A server behind a url.
+    Url(String),
+}
+
+/// Why a value of `--server` cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ServerOverrideError {
+    /// There is no program in it.
+    #[error("`--server` is empty")]
+    Empty,
+    /// A quote is not closed.
+    #[error("`--server {0}` has an unclosed quote")]
+    Quote(String),
+    /// A url that leads nowhere.
+    #[error("`--server {0}` is no url: {1}")]
+    Url(String, UrlFault),
+}
+
+impl ServerOverride {
+    /// Splits a command line as a shell would, quotes included; an `http://` or `https://` url stays whole.
+    pub fn from_text(text: &str) -> Result<Self, ServerOverrideError> {
+        if web::has_web_scheme(text) {
+            return match web::fault_before(text, "{{") {
+                None => Ok(Self::Url(text.to_owned())),
+                Some(fault) => Err(ServerOverrideError::Url(text.to_owned(), fault)),
+            };
+        }
+        let words =
+            shell_words::split(text).map_err(|_| ServerOverrideError::Quote(text.to_owned()))?;
+        let mut words = words.into_iter();
+        let program = words.next().ok_or(ServerOverrideError::Empty)?;
+        Ok(Self::Command {
+            program,
+            args: words.collect(),
+        })
+    }
+}
+
+/// What will run, in this order.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// The jobs; skipped and invalid ones stand in their place.
+    pub jobs: Vec<Job>,
+    /// Assertions that the filter or the shard left out.
+    pub left_out: usize,
+    /// Those of them that another shard has.
+    pub of_other_shards: usize,
+    /// Assertions, once for each target that was not chosen for them.
+    pub of_other_targets: usize,
+    /// Assertions that would talk to a url, and to a command of `--server` instead.
+    pub urls_replaced: usize,
+    /// The servers of the whole suite.
+    pub servers: Servers,
+}
+
+/// What was selected is too much for one run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{assertions} with {trials} on {targets} are {jobs} jobs, more than the {MOST_JOBS} that one run may have"
+)]
+pub struct TooManyJobs {
+    assertions: String,
+    trials: String,
+    targets: String,
+    jobs: usize,
+}
+
+/// Makes the plan: selection first, then the shard of what is left, then targets and trials of each.
+pub fn plan(suite: &Suite, options: &PlanOptions<'_>) -> Result<Plan, TooManyJobs> {
+    let (selected, of_other_shards) = selected(suite, options);
+    let of_each = (options.trials as usize).saturating_mul(options.targets.len().max(1));
+    let jobs = selected.iter().fold(0_usize, |jobs, entry| match entry {
+        Entry::Assertion(_) => jobs.saturating_add(of_each),
+        Entry::Invalid { .. } => jobs.saturating_add(1),
+    });
+    if jobs > MOST_JOBS {
+        return Err(TooManyJobs {
+            assertions: count(selected.len(), "assertion"),
+            trials: count(options.trials as usize, "trial"),
+            targets: count(options.targets.len().max(1), "target"),
+            jobs,
+        });
+    }
+    let mut plan = Plan {
+        jobs: Vec::with_capacity(jobs),
+        left_out: suite.entries.len() - selected.len(),
+        of_other_shards,
+        of_other_targets: selected.len().saturating_mul(options.other_targets.len()),
+        ..Plan::default()
+    };
+    let mut talks = Talks::new(options);
+    let mut selected = selected.into_iter().peekable();
+    for entry in &suite.entries {
+        let is_selected = selected.next_if(|it| std::ptr::eq(*it, entry)).is_some();
+        match entry {
+            Entry::Invalid { case, reasons } if is_selected => plan.jobs.push(Job {
+                case: Arc::clone(case),
+                target: None,
+                trial: 1,
+                work: Work::Invalid(reasons.clone()),
+            }),
+            Entry::Invalid { .. } => {}
+            Entry::Assertion(assertion) => {
+                let all = talks.of(assertion);
+                if is_selected {
+                    add_jobs(&mut plan, assertion, all, options);
+                }
+            }
+        }
+    }
+    plan.servers = talks.gathering.into_servers();
+    Ok(plan)
+}
+
+/// What the filter and the shard select, and how much of the filter's other shards have.
+fn selected<'a>(suite: &'a Suite, options: &PlanOptions<'_>) -> (Vec<&'a Entry>, usize) {
+    let mut selected = Vec::with_capacity(suite.entries.len());
+    let mut of_other_shards = 0;
+    let mut position = 0;
+    for entry in &suite.entries {
+        let case = entry.case();
+        if !options.filter.selects(case, &options.targets) {
+            continue;
+        }
+        if options.part.holds(position, &case.id) {
+            selected.push(entry);
+        } else {
+            of_other_shards += 1;
+        }
+        position += 1;
+    }
+    (selected, of_other_shards)
+}
+
+/// How an assertion talks to a server.
+struct Talk<'a> {
+    /// The target, when the run has several.
+    target: Option<&'a NamedTarget>,
+    client: Arc<ClientBehaviour>,
+    fixture: OwnFixture,
+    /// The server in its place, or why it cannot be there.
+    server: Result<Spoken, String>,
+}
+
+/// A server in its place.
+struct Spoken {
+    server: Arc<Server>,
+    key: Option<TargetKey>,
+    /// Its place among those whose lists are kept.
+    listed: Option<usize>,
+}
+
+/// Finds out how assertions talk to servers. All of a suite are asked, whichever part of it runs.
+struct Talks<'a> {
+    options: &'a PlanOptions<'a>,
+    placed: Placed<'a>,
+    keys: TargetKeys,
+    gathering: Gathering,
+}
+
+impl<'a> Talks<'a> {
+    fn new(options: &'a PlanOptions<'a>) -> Self {
+        let mut gathering = Gathering::default();
+        for target in options.targets.iter().chain(&options.other_targets) {
+            gathering.meet(&Arc::new(target.server.clone()));
+        }
+        Self {
+            options,
+            placed: Placed::new(&options.places),
+            keys: TargetKeys::default(),
+            gathering,
+        }
+    }
+
+    /// How an assertion talks to its server, or to that of each target.
+    fn of(&mut self, assertion: &Assertion) -> Vec<Talk<'a>> {
+        let options = self.options;
+        // What another server stands in for may have what is to be hidden all the same: a token in its headers.
+        self.gathering.meet(&assertion.server);
+        for target in &options.other_targets {
+            let server = self.server(assertion, Some(target));
+            let placed = self.placed.server(&server).unwrap_or(server);
+            self.gathering.meet(&placed);
+        }
+        if options.targets.is_empty() {
+            return vec![self.on(assertion, None)];
+        }
+        let on = |target| self.on(assertion, Some(target));
+        options.targets.iter().map(on).collect()
+    }
+
+    fn on(&mut self, assertion: &Assertion, target: Option<&'a NamedTarget>) -> Talk<'a> {
+        let server = self.server(assertion, target);
+        let client = match target {
+            Some(target) => Arc::new(assertion.client.or(&target.client)),
+            None => Arc::clone(&assertion.client),
+        };
+        let fixture = own_fixture(assertion, &server, &client);
+        let placed = self.placed.server(&server);
+        self.gathering.meet(placed.as_ref().unwrap_or(&server));
+        let server = placed.map(|server| {
+            let key = self.keys.key(&server, &client, fixture);
+            let name = target.map(|target| target.name.as_str());
+            let case = &assertion.case;
+            let listed = key.map(|_| self.gathering.talks(case, name, (&server, &client)));
+            Spoken {
+                server,
+                key,
+                listed,
+            }
+        });
+        Talk {
+            target,
+            client,
+            fixture,
+            server,
+        }
+    }
+
+    fn server(&self, assertion: &Assertion, target: Option<&NamedTarget>) -> Arc<Server> {
+        let target = target.map(|target| &target.server);
+        server_for(assertion, target, self.options.server.as_ref())
+    }
+}
+
+fn add_jobs(
+    plan: &mut Plan,
+    assertion: &Arc<Assertion>,
+    talks: Vec<Talk<'_>>,
+    options: &PlanOptions<'_>,
+) {
+    let control = assertion.control.as_deref();
+    let reason = control.and_then(|control| control.skip_reason(options.environment));
+    let has_url = |talk: &Talk<'_>| {
+        let own = &assertion.server.target;
+        let own = talk.target.map_or(own, |it| &it.server.target);
+        matches!(own, Target::Url { .. })
+    };
+    if matches!(options.server, Some(ServerOverride::Command { .. }))
+        && reason.is_none()
+        && assertion.needs != Needs::Nothing
+        && talks.iter().any(has_url)
+    {
+        plan.urls_replaced += 1;
+    }
+    for talk in talks {
+        if !options.filter.selects_on(&assertion.case, talk.target) {
+            plan.of_other_targets += 1;
+            continue;
+        }
+        for trial in 1..=options.trials {
+            let work = match (&reason, &talk.server) {
+                (Some(reason), _) => Work::Skip(reason.clone()),
+                (None, Err(reason)) => Work::Invalid(vec![reason.clone()]),
+                (None, Ok(spoken)) => Work::Run(planned(plan, assertion, &talk, (spoken, options))),
+            };
+            plan.jobs.push(Job {
+                case: Arc::clone(&assertion.case),
+                target: talk.target.map(|target| target.name.clone()),
+                trial,
+                work,
+            });
+        }
+    }
+}
+
+/// Whether a job gets a copy: what its assertion says of the fixture was looked for when it was loaded, what another
+/// server or another client says was not.
+fn own_fixture(
+    assertion: &Assertion,
+    server: &Arc<Server>,
+    client: &Arc<ClientBehaviour>,
+) -> OwnFixture {
+    let other = assertion.needs != Needs::Nothing
+        && (!Arc::ptr_eq(server, &assertion.server) && server.target.names_fixture()
+            || !Arc::ptr_eq(client, &assertion.client) && client.names_fixture());
+    if assertion.uses_fixture || other {
+        OwnFixture::Copied
+    } else {
+        OwnFixture::None
+    }
+}
+
+/// The server of a job: the target's with the variables of the assertion's own file if there is one, else the
+/// assertion's, with `--server` laid over it.
+fn server_for(
+    assertion: &Assertion,
+    target: Option<&Server>,
+    over: Option<&ServerOverride>,
+) -> Arc<Server> {
+    if let (None, None) = (target, over) {
+        return Arc::clone(&assertion.server);
+    }
+    let own = &assertion.server.target;
+    let mut server = match target {
+        Some(target) => Server {
+            target: target.target.clone().with_own_variables_of(own),
+        },
+        None => Server::clone(&assertion.server),
+    };
+    if assertion.needs != Needs::Nothing {
+        lay_over(&mut server, over);
+    }
+    Arc::new(server)
+}
+
+/// Puts what `--server` says into the place of what is started or reached.
+fn lay_over(server: &mut Server, over: Option<&ServerOverride>) {
+    match over {
+        None => {}
+        Some(ServerOverride::Command { program, args }) => {
+            let (launch, container) = match std::mem::replace(&mut server.target, Target::None) {
+                Target::Process(launch) | Target::Builtin { launch, .. } => (launch, None),
+                Target::Container { container, program } => {
+                    (program.launch().clone(), Some(container))
+                }
+                Target::Url {
+                    launch, container, ..
+                } => (launch.without_port(), container),
+                Target::None => (Launch::default(), None),
+            };
+            let launch = Launch {
+                command: Some(Template {
+                    text: program.clone(),
+                }),
+                args: args
+                    .iter()
+                    .map(|text| Template { text: text.clone() })
+                    .collect(),
+                ..launch
+            };
+            server.target = match container {
+                Some(container) => Target::Container {
+                    container,
+                    program: Program::Launched(launch),
+                },
+                None => Target::Process(launch),
+            };
+        }
+        Some(ServerOverride::Url(url)) => {
+            let (transport, headers, auth) =
+                match std::mem::replace(&mut server.target, Target::None) {
+                    Target::Url {
+                        transport,
+                        headers,
+                        auth,
+                        ..
+                    } => (transport, headers, auth),
+                    Target::Process(_)
+                    | Target::Builtin { .. }
+                    | Target::Container { .. }
+                    | Target::None => (UrlTransport::Http, Vec::new(), None),
+                };
+            server.target = Target::Url {
+                transport,
+                url: Template { text: url.clone() },
+                headers,
+                auth,
+                launch: Box::default(),
+                container: None,
+                listening: None,
+            };
+        }
+    }
+}
+
+fn planned(
+    plan: &Plan,
+    assertion: &Arc<Assertion>,
+    talk: &Talk<'_>,
+    (spoken, options): (&Spoken, &PlanOptions<'_>),
+) -> Planned {
+    let terms = terms(assertion, talk, spoken, options);
+    let before = match plan.jobs.last().map(|job| &job.work) {
+        Some(Work::Run(planned)) if planned.terms.are(&terms) => Some(Arc::clone(&planned.terms)),
+        Some(Work::Run(_) | Work::Skip(_) | Work::Invalid(_)) | None => None,
+    };
+    Planned {
+        assertion: Arc::clone(assertion),
+        terms: before.unwrap_or_else(|| Arc::new(terms)),
+    }
+}
+
+fn terms(
+    assertion: &Arc<Assertion>,
+    talk: &Talk<'_>,
+    Spoken {
+        server,
+        key,
+        listed,
+    }: &Spoken,
+    options: &PlanOptions<'_>,
+) -> Terms {
+    let control = assertion.control.as_deref();
+    let timeout = control.and_then(|control| control.timeout);
+    let seconds = timeout.unwrap_or(options.timeout).as_secs_f64() * options.timeout_scale;
+    let timeout = Duration::try_from_secs_f64(seconds);
+    let timeout = timeout.map_or(LONGEST_TIMEOUT, |it| it.min(LONGEST_TIMEOUT));
+    let lane = control
+        .and_then(|control| control.serial.as_ref())
+        .map(|name| format!("serial {name}"))
+        .or_else(|| match &server.target {
+            Target::Url { url, .. } => Some(format!("url {}", url.text)),
+            Target::Process(_)
+            | Target::Builtin { .. }
+            | Target::Container { .. }
+            | Target::None => None,
+        });
+    Terms {
+        server: Arc::clone(server),
+        client: Arc::clone(&talk.client),
+        fixture: talk.fixture,
+        target_key: *key,
+        listed: *listed,
+        timeout,
+        retries: control
+            .and_then(|control| control.retries)
+            .unwrap_or(options.retries),
+        lane,
+    }
+}

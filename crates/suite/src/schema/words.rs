@@ -1,0 +1,104 @@
+//! Keys that take one of some words, or a list that must not be empty: what their types alone do not say.
+
+use serde_json::{Value, json};
+
+use super::{TEMPLATE, conditions::present};
+use crate::{
+    model::{expectation::LogLevel, server::PROFILES},
+    raw::{
+        Readable,
+        shape::reference,
+        value::{Count, flag_words},
+    },
+};
+use mcp::{observation::finding::FindingCode, protocol::revision::Revision};
+
+/// The schema of a key with words of its own; `None` where its type says it all.
+pub(super) fn of(owner: &str, key: &str) -> Option<Value> {
+    let revisions = || Revision::ALL.map(Revision::name);
+    let levels = || LogLevel::ALL.map(LogLevel::name);
+    Some(match (owner, key) {
+        ("Server", "transport") => in_any_case(&["stdio", "http", "sse"], &[""]),
+        ("Server", "builtin") => one_of(&PROFILES),
+        ("Server" | "Client", "protocol") => in_any_case(&["auto", "stateless"], &revisions()),
+        ("Docker", "pull") => one_of(&["always", "missing", "never"]),
+        ("Answer", "action") => one_of(&["accept", "decline", "cancel"]),
+        ("Reference", "type") => one_of(&["ref/prompt", "ref/resource"]),
+        ("Step" | "Logging", "set_level") | ("LoggingExpect", "not_below") => marked_or(&levels()),
+        ("LoggingExpect", "contains_level") => one_or_many(&marked_or(&levels())),
+        ("Expect", "findings") => {
+            let mut codes = vec!["none"];
+            codes.extend(FindingCode::ALL.iter().map(|code| code.code()));
+            one_or_many(&marked_or(&codes))
+        }
+        ("Rule", "type") => marked_or(&[
+            "order",
+            "presence",
+            "absence",
+            "args_contain",
+            "count",
+            "never_after",
+            "adjacent",
+            "outcome",
+            "within_ms",
+        ]),
+        ("Rule", "outcome") => marked_or(&["ok", "error"]),
+        ("TraceCall", "outcome") => one_of(&["ok", "error"]),
+        ("Step", "ping") => {
+            json!({ "anyOf": [{ "const": true }, flag_words(&["yes", "on", "y"])] })
+        }
+        ("Tool" | "Sampling" | "Elicitation" | "Logging" | "Notifications" | "Step", "tool") => {
+            json!({ "type": ["string", "number", "boolean"], "pattern": "\\S" })
+        }
+        ("Expect", "content") => {
+            let size = json!({ "anyOf": [Count::schema(), reference(TEMPLATE)] });
+            one_or_many(&json!({ "type": "object", "properties": { "min_bytes": size } }))
+        }
+        ("Expect", "server_requests") => {
+            let request = reference("ServerRequest");
+            one_or_many(&json!({ "allOf": [request, present("method")] }))
+        }
+        ("Assertion", "steps") => at_least_one(&reference("Step")),
+        ("Assertion", "trajectory") => {
+            let rule = json!({ "anyOf": [reference("Rule"), reference(TEMPLATE)] });
+            json!({ "type": "array", "items": rule })
+        }
+        // A number has no unit.
+        (_, "timeout" | "within" | "max_duration") | ("Step", "wait") => {
+            json!({ "type": "string" })
+        }
+        _ => return None,
+    })
+}
+
+fn one_of(words: &[&str]) -> Value {
+    json!({ "enum": words })
+}
+
+/// One of the words, or a text with `{{…}}` that becomes one.
+fn marked_or(words: &[&str]) -> Value {
+    json!({ "anyOf": [one_of(words), reference(TEMPLATE)] })
+}
+
+fn one_or_many(one: &Value) -> Value {
+    json!({ "anyOf": [one, { "type": "array", "items": one }] })
+}
+
+/// One of the words, the first ones in any case.
+fn in_any_case(words: &[&str], exact: &[&str]) -> Value {
+    let letters = |word: &str| -> String {
+        let pairs = word.chars().map(|letter| {
+            let large = letter.to_ascii_uppercase();
+            format!("[{letter}{large}]")
+        });
+        pairs.collect()
+    };
+    let patterns: Vec<String> = words.iter().map(|word| letters(word)).collect();
+    let pattern = format!("^({})$", patterns.join("|"));
+    let known: Vec<&str> = words.iter().chain(exact).copied().collect();
+    json!({ "anyOf": [one_of(&known), { "type": "string", "pattern": pattern }] })
+}
+
+fn at_least_one(item: &Value) -> Value {
+    json!({ "type": "array", "items": item, "minItems": 1 })
+}

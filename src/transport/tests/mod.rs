@@ -1,4 +1,0 @@
-//! Connections for tests of what is built on them: over streams in this process, and over channels.
-
-pub(crate) mod duplex;
-pub(crate) mod queue;
