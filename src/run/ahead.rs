@@ -1,9 +1,10 @@
 //! How many jobs do what at once: those that talk to their servers, those whose containers are started meanwhile, and
 //! those whose servers are closed meanwhile.
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use futures_util::FutureExt;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use super::job::Shared;
@@ -34,14 +35,20 @@ pub(super) struct Slots {
 }
 
 /// The right of a job to talk to its server. Permits are given back when it is dropped.
-#[derive(Debug)]
 pub(super) enum Slot {
     /// The job has it. For what is not limited there is no permit.
     Held(Option<[OwnedSemaphorePermit; 2]>),
-    /// The job has begun, with this permit, and waits for the right.
-    Awaited(Arc<Slots>, OwnedSemaphorePermit),
+    /// The job has begun and waits for the right.
+    Awaited(Awaited),
     /// The job has given it back, or will not get it because the run has stopped.
     CalledOff,
+}
+
+/// A place in the queue for a slot.
+pub(super) struct Awaited {
+    begun: OwnedSemaphorePermit,
+    talking: Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>,
+    stopped: CancellationToken,
 }
 
 /// What became of waiting for a slot.
@@ -55,21 +62,31 @@ pub(super) enum Turn {
 
 impl Slots {
     /// Slots for so many jobs at once, until `stopped` is cancelled.
-    pub(super) fn new(jobs: usize, stopped: CancellationToken) -> Arc<Self> {
+    pub(super) fn new(jobs: usize, stopped: CancellationToken) -> Self {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS / 2);
-        Arc::new(Self {
+        Self {
             begun: Arc::new(Semaphore::new(jobs * 2)),
             talking: Arc::new(Semaphore::new(jobs)),
             closing: Semaphore::new(jobs),
             stopped,
-        })
+        }
     }
 
-    /// Waits until one more job may begin. Cancel-safe.
-    pub(super) async fn begin(self: &Arc<Self>) -> Slot {
-        match Arc::clone(&self.begun).acquire_owned().await {
-            Ok(begun) => Slot::Awaited(Arc::clone(self), begun),
-            Err(_) => Slot::CalledOff,
+    /// Waits until one more job may begin, which takes a slot, or a place in the queue for one. Cancel-safe.
+    pub(super) async fn begin(&self) -> Slot {
+        let Ok(begun) = Arc::clone(&self.begun).acquire_owned().await else {
+            return Slot::CalledOff;
+        };
+        let mut talking = Box::pin(Arc::clone(&self.talking).acquire_owned());
+        // Polled once, it has its place.
+        match talking.as_mut().now_or_never() {
+            Some(Ok(talking)) => Slot::Held(Some([begun, talking])),
+            Some(Err(_)) => Slot::CalledOff,
+            None => Slot::Awaited(Awaited {
+                begun,
+                talking,
+                stopped: self.stopped.clone(),
+            }),
         }
     }
 
@@ -87,20 +104,21 @@ impl Slots {
 impl Slot {
     /// Waits for the slot. Cancel-safe.
     pub(super) async fn turn(&mut self) -> Turn {
-        if let Self::Awaited(slots, _) = self {
+        if let Self::Awaited(awaited) = self {
             let talking = tokio::select! {
                 biased;
-                () = slots.stopped.cancelled() => None,
-                permit = Arc::clone(&slots.talking).acquire_owned() => permit.ok(),
+                () = awaited.stopped.cancelled() => None,
+                permit = &mut awaited.talking => permit.ok(),
             };
-            *self = match (std::mem::replace(self, Self::CalledOff), talking) {
-                (Self::Awaited(_, begun), Some(talking)) => Self::Held(Some([begun, talking])),
-                (Self::Held(_) | Self::Awaited(..) | Self::CalledOff, _) => Self::CalledOff,
-            };
+            if let (Self::Awaited(Awaited { begun, .. }), Some(talking)) =
+                (std::mem::replace(self, Self::CalledOff), talking)
+            {
+                *self = Self::Held(Some([begun, talking]));
+            }
         }
         match self {
             Self::Held(_) => Turn::Ours,
-            Self::Awaited(..) | Self::CalledOff => Turn::CalledOff,
+            Self::Awaited(_) | Self::CalledOff => Turn::CalledOff,
         }
     }
 
@@ -115,7 +133,7 @@ impl Slot {
     pub(super) async fn called_off(&mut self) {
         match self {
             Self::Held(_) => pending().await,
-            Self::Awaited(slots, _) => slots.stopped.cancelled().await,
+            Self::Awaited(awaited) => awaited.stopped.cancelled().await,
             Self::CalledOff => {}
         }
     }
@@ -123,7 +141,7 @@ impl Slot {
     /// Whether it is still waited for.
     pub(super) fn is_awaited(&self) -> bool {
         match self {
-            Self::Awaited(..) => true,
+            Self::Awaited(_) => true,
             Self::Held(_) | Self::CalledOff => false,
         }
     }
@@ -213,17 +231,18 @@ mod tests {
         while let Ok(slot) = timeout(SOON, slots.begin()).await {
             begun.push(slot);
         }
-        assert_eq!(begun.len(), 4);
-        let mut talk = 0;
-        for slot in &mut begun {
-            assert!(timeout(SOON, slot.called_off()).await.is_err());
-            talk += usize::from(timeout(SOON, slot.turn()).await == Ok(Turn::Ours));
-        }
-        assert_eq!(talk, 2);
-        assert!(!begun[1].is_awaited() && begun[2].is_awaited());
+        let awaited: Vec<bool> = begun.iter().map(Slot::is_awaited).collect();
+        assert_eq!(awaited, [false, false, true, true]);
         begun[0].give_back();
+        // The third was before the fourth, and loses nothing by not asking.
+        assert!(timeout(SOON, begun[3].turn()).await.is_err());
+        assert!(timeout(SOON, begun[2].called_off()).await.is_err());
+        begun.push(slots.begin().await);
+        assert!(begun[4].is_awaited());
         assert_eq!(begun[2].turn().await, Turn::Ours);
-        assert!(timeout(SOON, slots.begin()).await.is_ok());
+        assert!(timeout(SOON, slots.begin()).await.is_err());
+        drop(begun.remove(2));
+        assert_eq!(begun[2].turn().await, Turn::Ours);
         let one = Slots::new(0, CancellationToken::new());
         assert_eq!(one.begin().await.turn().await, Turn::Ours, "at least one");
     }

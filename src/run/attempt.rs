@@ -295,7 +295,6 @@ impl Attempted {
     ) -> Result<Live, Disruption> {
         let mut live = self.start(job, shared, started, slot).await?;
         if slot.is_awaited() {
-            let ended_before = live.process.status().is_some();
             let begun = StdInstant::now();
             let turn = started.teller.turn(slot).await;
             self.waited += begun.elapsed();
@@ -303,7 +302,7 @@ impl Attempted {
                 self.live = Some(live);
                 return Err(contained::not_wanted());
             }
-            if !ended_before && live.process.status().is_some() {
+            if live.process.status().is_some() {
                 // It may have ended because nobody talked to it, which was our doing.
                 Box::pin(live.close(shared)).await;
                 self.waited = started.begun.elapsed();

@@ -45,7 +45,7 @@ pub(super) struct Shared {
     pub(super) plan: Plan,
     pub(super) options: RunOptions,
     /// How many jobs do what at once.
-    pub(super) slots: Arc<Slots>,
+    pub(super) slots: Slots,
     /// The environment, as servers take it over.
     pub(super) inherited: Arc<Inherited>,
     pub(super) catalogs: Catalogs,
@@ -141,6 +141,14 @@ impl Shared {
         }
     }
 
+    /// That a job has its slot.
+    pub(super) fn started(&self, job: JobIndex) -> Event {
+        Event::JobStarted {
+            job,
+            case: Arc::clone(&self.plan.jobs[job].case),
+        }
+    }
+
     /// Tells whoever watches the run.
     pub(super) fn tell(&self, event: Event) {
         // The receiver is there until every job has ended.
@@ -162,15 +170,12 @@ impl Teller<'_> {
         self.narrate(|job| Event::PhaseReached { job, phase });
     }
 
-    /// Waits until the job may talk to its server, which is when it is said to have started.
+    /// Waits until the job may talk to its server, which is told as its start.
     pub(super) async fn turn(self, slot: &mut Slot) -> Turn {
         let was_awaited = slot.is_awaited();
         let turn = slot.turn().await;
         if was_awaited && turn == Turn::Ours {
-            self.narrate(|job| Event::JobStarted {
-                job,
-                case: Arc::clone(&self.shared.plan.jobs[job].case),
-            });
+            self.narrate(|job| self.shared.started(job));
         }
         turn
     }

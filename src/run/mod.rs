@@ -94,7 +94,7 @@ pub(crate) enum CatalogsWanted {
 pub(crate) enum Narration {
     /// Outcomes, and what all wait for.
     Outcomes,
-    /// Starts and phases of jobs too, for people who watch.
+    /// Every start and phase of a job too, for people who watch.
     Phases,
 }
 

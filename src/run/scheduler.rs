@@ -2,12 +2,16 @@
 //! jobs of one lane one after another, and tells outcomes in plan order. Every job gets an outcome, whatever becomes of
 //! its task.
 
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    any::Any,
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
 
 use futures_util::FutureExt;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, unbounded_channel},
-    task::{JoinError, JoinSet},
+    task::JoinSet,
 };
 
 use super::{
@@ -149,7 +153,13 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
                     self.stop(Stop::Interrupted);
                 }
                 Some(event) = self.heard.recv() => (self.emit)(event),
-                Some(ended) = self.tasks.join_next() => self.task_ended(ended),
+                Some(ended) = self.tasks.join_next() => match ended {
+                    Ok(ended) => self.task_ended(ended),
+                    // Panics of jobs are caught before, and no task is aborted while this runs.
+                    Err(error) => if let Ok(panic) = error.try_into_panic() {
+                        panic::resume_unwind(panic);
+                    },
+                },
                 slot = self.shared.slots.begin(), if !self.queue.is_empty() => self.begin(slot),
             }
         }
@@ -160,6 +170,9 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
             return;
         };
         let shared = Arc::clone(&self.shared);
+        if !slot.is_awaited() {
+            (self.emit)(shared.started(index));
+        }
         self.tasks.spawn(async move {
             let job = Box::pin(job::carry_out(index, &shared, &mut slot));
             let outcome = AssertUnwindSafe(job).catch_unwind().await;
@@ -171,16 +184,12 @@ impl<E: FnMut(Event)> Scheduler<'_, E> {
         });
     }
 
-    fn task_ended(&mut self, ended: Result<Ended, JoinError>) {
-        // Panics of jobs are caught in their tasks, and none is aborted while this is there.
-        let Ok(Ended {
+    fn task_ended(&mut self, ended: Ended) {
+        let Ended {
             index,
             outcome,
             slot,
-        }) = ended
-        else {
-            return;
-        };
+        } = ended;
         while let Ok(event) = self.heard.try_recv() {
             (self.emit)(event);
         }
