@@ -7,6 +7,8 @@ mod notifications;
 mod progress;
 mod requests;
 
+use serde_json::Value;
+
 pub use self::findings::unheard;
 use crate::{
     ask::Ask,
@@ -103,4 +105,22 @@ pub(super) fn unproven(wanted: &TrafficWanted, seen: &Observation) -> Option<Str
     };
     progress::is_untold(seen)
         .then(|| format!("no progress came that `{key}` could look at; `min: 1` wants some"))
+}
+
+/// A message on one line.
+fn line(method: &str, params: &Value) -> String {
+    if params.is_null() {
+        return method.to_owned();
+    }
+    format!("{method} {params}")
+}
+
+/// The first of these lines; the last one says how many more there are.
+fn lines(all: impl ExactSizeIterator<Item = String>) -> Option<String> {
+    const MOST: usize = 20;
+    let more = all.len().saturating_sub(MOST);
+    let first = all.take(MOST).map(|line| text::head(&line, 200));
+    let last = (more > 0).then(|| format!("… {more} more"));
+    let lines: Vec<String> = first.chain(last).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -6,7 +6,9 @@ use crate::{
     ask::{self, Ask, Forbids},
     go,
     outcome::verdict::{Mismatch, Verdict},
-    phrase, view,
+    phrase,
+    traffic::lines,
+    view,
 };
 use mcp::observation::{NotificationSeen, Observation, answer::Interest};
 use suite::{
@@ -209,13 +211,7 @@ fn summary(messages: &[&NotificationSeen]) -> String {
 
 /// The first messages, one a line.
 fn shown(messages: &[&NotificationSeen]) -> Option<String> {
-    const MOST: usize = 20;
-    let lines: Vec<String> = messages
-        .iter()
-        .take(MOST)
-        .map(|one| text::head(&one.params.to_string(), 200))
-        .collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    lines(messages.iter().map(|one| one.params.to_string()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use serde_json::Value;
 use crate::{
     ask::{self, Ask, Forbids},
     outcome::verdict::{Mismatch, Verdict},
-    phrase, view,
+    phrase,
+    traffic::{line, lines},
+    view,
 };
 use mcp::observation::{NotificationSeen, Observation, answer::Interest};
 use suite::{
@@ -267,30 +269,14 @@ pub(super) fn summary(told: &[NotificationSeen]) -> String {
     format!("{} came: {}", told.len(), phrase::list(&methods, "and"))
 }
 
-fn line(one: &NotificationSeen) -> String {
-    if one.params.is_null() {
-        return one.method.clone();
-    }
-    format!("{} {}", one.method, one.params)
-}
-
 /// A notification on one line.
 fn shown(one: &NotificationSeen) -> String {
-    text::head(&line(one), phrase::BY_ITSELF)
+    text::head(&line(&one.method, &one.params), phrase::BY_ITSELF)
 }
 
 /// The first notifications, one a line.
 pub(super) fn all_shown(told: &[NotificationSeen]) -> Option<String> {
-    const MOST: usize = 20;
-    let mut lines: Vec<String> = told
-        .iter()
-        .take(MOST)
-        .map(|one| text::head(&line(one), 200))
-        .collect();
-    if told.len() > MOST {
-        lines.push(format!("… {} more", told.len() - MOST));
-    }
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    lines(told.iter().map(|one| line(&one.method, &one.params)))
 }
 
 /// `expect_notification`

@@ -4,7 +4,9 @@ use crate::{
     ask::{self, Ask},
     json::{self, Difference, Extent},
     outcome::verdict::{Mismatch, Verdict},
-    phrase, view,
+    phrase,
+    traffic::{line, lines},
+    view,
 };
 use mcp::observation::{Observation, ServerRequestSeen};
 use suite::{model::expectation::ServerRequestWanted, written::Part};
@@ -130,22 +132,9 @@ fn near(method: &str, asked: &[ServerRequestSeen]) -> Option<String> {
     text::nearest(method, methods).map(|near| format!("it asked {}", phrase::quoted(near)))
 }
 
-fn line(one: &ServerRequestSeen) -> String {
-    if one.params.is_null() {
-        return one.method.clone();
-    }
-    format!("{} {}", one.method, one.params)
-}
-
 /// The first requests, one a line.
 fn shown(asked: &[ServerRequestSeen]) -> Option<String> {
-    const MOST: usize = 10;
-    let lines: Vec<String> = asked
-        .iter()
-        .take(MOST)
-        .map(|one| text::head(&line(one), 200))
-        .collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    lines(asked.iter().map(|one| line(&one.method, &one.params)))
 }
 
 #[cfg(test)]
