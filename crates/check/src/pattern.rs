@@ -1,4 +1,4 @@
-//! What can be said for certain of a regular expression without a text: that it is found in every one, or in none.
+//! What can be said for certain of a regular expression without a text: that it is found in every one.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
@@ -73,11 +73,6 @@ fn empty(part: &Hir) -> Empty {
     }
 }
 
-/// Whether something must stand before its beginning or behind its end, such as in `a^b`.
-pub(super) fn is_in_no_text(pattern: &Pattern) -> bool {
-    parsed(pattern).is_some_and(|parsed| is_impossible(&parsed))
-}
-
 fn parsed(pattern: &Pattern) -> Option<Hir> {
     regex_syntax::parse(pattern.compiled()).ok()
 }
@@ -105,29 +100,5 @@ fn is_anything(part: &Hir) -> bool {
         | HirKind::Look(_)
         | HirKind::Concat(_)
         | HirKind::Alternation(_) => false,
-    }
-}
-
-fn is_impossible(part: &Hir) -> bool {
-    let takes = |part: &Hir| {
-        part.properties()
-            .minimum_len()
-            .is_none_or(|least| least > 0)
-    };
-    let is = |part: &Hir, look| *part.kind() == HirKind::Look(look);
-    match part.kind() {
-        HirKind::Class(_) => part.properties().minimum_len().is_none(),
-        HirKind::Capture(capture) => is_impossible(&capture.sub),
-        HirKind::Repetition(repeated) => repeated.min > 0 && is_impossible(&repeated.sub),
-        HirKind::Alternation(choices) => choices.iter().all(is_impossible),
-        HirKind::Concat(parts) => {
-            let bound = |(index, part): (usize, &Hir)| {
-                is_impossible(part)
-                    || is(part, Look::Start) && parts[..index].iter().any(takes)
-                    || is(part, Look::End) && parts[index + 1..].iter().any(takes)
-            };
-            parts.iter().enumerate().any(bound)
-        }
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Look(_) => false,
     }
 }

@@ -16,8 +16,6 @@ pub(super) struct Traits<'a> {
     pub(super) holds_of_failure: bool,
     /// Why nothing can fail it.
     pub(super) unfailable: Option<String>,
-    /// Whether it never holds, as far as that is certain.
-    pub(super) impossible: bool,
 }
 
 impl Traits<'_> {
@@ -28,7 +26,6 @@ impl Traits<'_> {
         holds_of_silence: false,
         holds_of_failure: false,
         unfailable: None,
-        impossible: false,
     };
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{answer::Kind, ask::Ask, outcome::verdict::Mismatch, phrase, view};
 use mcp::observation::answer::{Answered, FrameAnswer, FrameAnswers, Reply};
-use suite::model::expectation::{AnswerWanted, ErrorWanted};
+use suite::model::expectation::ErrorWanted;
 use text::count;
 
 /// Said of an answer that is a tool error.
@@ -59,19 +59,22 @@ pub(super) fn error(
     mismatches
 }
 
+/// What kind of answer an expectation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Results.
+    Results,
+    /// JSON-RPC errors.
+    Errors,
+}
+
 /// Why the answers to frames are no proof that an expectation about their kind does not hold.
-pub(super) fn beside_the_point(
-    ask: &Ask,
-    wanted: &AnswerWanted,
-    reply: &Reply,
-) -> Option<Mismatch> {
+pub(super) fn beside_the_point(ask: &Ask, of: Of, reply: &Reply) -> Option<Mismatch> {
     let frames = reply.frames.as_ref()?;
-    let of_results = match wanted {
-        AnswerWanted::NotError(_) | AnswerWanted::IsError(_) => true,
-        AnswerWanted::Error(_) => false,
-    };
     let refused = frames.answers.iter().find_map(|answer| match &answer.kind {
-        FrameAnswer::ProtocolError(error) if of_results => Some(view::refused(ask, error, None)),
+        FrameAnswer::ProtocolError(error) if of == Of::Results => {
+            Some(view::refused(ask, error, None))
+        }
         FrameAnswer::Unclear(reason) => Some(other(ask, reason, reply)),
         FrameAnswer::ProtocolError(_) | FrameAnswer::Success | FrameAnswer::ToolError => None,
     });

@@ -3,6 +3,7 @@
 
 mod frames;
 
+use self::frames::Of;
 use crate::{
     ask::Ask,
     json::{self, Extent},
@@ -76,14 +77,15 @@ fn names(wanted: &ErrorWanted) -> bool {
 
 /// The verdict of `not` on an answer that nothing is wanted of.
 pub(super) fn unspoken(ask: &Ask, wanted: &AnswerWanted, seen: &Observation) -> Option<Verdict> {
+    let of = match wanted {
+        AnswerWanted::NotError(_) | AnswerWanted::IsError(_) => Of::Results,
+        AnswerWanted::Error(_) => Of::Errors,
+    };
     let reply = view::reply(seen).ok();
-    let of_frames = reply.and_then(|reply| frames::beside_the_point(ask, wanted, reply));
-    if let Some(mismatch) = of_frames {
-        return Some(Verdict::Missed(vec![mismatch]));
-    }
-    match wanted {
-        AnswerWanted::NotError(_) | AnswerWanted::IsError(_) => view::refusal(ask, seen),
-        AnswerWanted::Error(_) => None,
+    match reply.and_then(|reply| frames::beside_the_point(ask, of, reply)) {
+        Some(mismatch) => Some(Verdict::Missed(vec![mismatch])),
+        None if of == Of::Results => view::refusal(ask, seen),
+        None => None,
     }
 }
 

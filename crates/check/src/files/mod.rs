@@ -1,12 +1,13 @@
 //! `file_contains`, `file_not_contains`, `file_equals`, `file_exists`, `file_not_exists`, `file_unchanged`,
 //! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
 
+mod only_changed;
 mod unchanged;
 mod unspoken;
 
 use sha2::{Digest, Sha256};
 
-pub(super) use self::unspoken::unspoken;
+use self::only_changed::{ask_only_changed, only_changed};
 use crate::{
     ask::{self, Ask},
     outcome::verdict::{Mismatch, Verdict},
@@ -15,7 +16,7 @@ use crate::{
     traits::{Traits, every},
 };
 use mcp::observation::{
-    Observation,
+    Observation, Proof,
     files::{Alteration, Change, FileSeen, FileState, PathKind, Unseen},
 };
 use suite::{
@@ -76,6 +77,24 @@ pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
         unfailable,
         ..Traits::PLAIN
     }
+}
+
+/// The verdict of `not` when an expectation does not hold only for want of the files that it speaks of.
+pub(super) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> Option<Verdict> {
+    match seen.proof {
+        Proof::AsWritten => return None,
+        Proof::Strict => {}
+    }
+    let missing = match wanted {
+        FilesWanted::Contain(files) => unspoken::without(ask, (Texts::Contained, files), seen),
+        FilesWanted::NotContain(files) => {
+            unspoken::without(ask, (Texts::NotContained, files), seen)
+        }
+        FilesWanted::Equal(files) => unspoken::without(ask, (Texts::Equal, files), seen),
+        FilesWanted::Unchanged(named) => unspoken::unchanged(ask, named, seen),
+        FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_) => None,
+    };
+    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
 }
 
 /// How much of a file is looked at.
@@ -454,93 +473,6 @@ fn told(altered: Alteration) -> String {
             format!("its mode changed from {before:o} to {after:o}")
         }
     }
-}
-
-/// `only_changed`
-fn ask_only_changed(patterns: &[PathPattern]) -> Ask {
-    let patterns: Vec<&str> = patterns
-        .iter()
-        .map(|pattern| pattern.written.as_str())
-        .collect();
-    Ask::new(
-        "only_changed",
-        match patterns.as_slice() {
-            [] => "nothing in the fixture to change".to_owned(),
-            patterns => format!(
-                "nothing in the fixture but {} to change",
-                phrase::list(patterns, "and")
-            ),
-        },
-    )
-}
-
-/// `only_changed`: nothing but these paths changed in the fixture.
-fn only_changed(patterns: &[PathPattern], seen: &Observation) -> Verdict {
-    let ask = ask_only_changed(patterns);
-    let files = &seen.files;
-    let Some(changed) = &files.changed else {
-        return Verdict::Unknowable(
-            "`only_changed` needs a fixture (`--fixture`) to compare with".to_owned(),
-        );
-    };
-    let root = files.root.as_deref();
-    let mismatches: Vec<Mismatch> = changed
-        .iter()
-        .filter(|(path, _)| !may_change(patterns, path, root))
-        .map(|(path, change)| Mismatch {
-            path: Some(path.clone()),
-            ..ask.miss(match change {
-                Change::Added => "it was added".to_owned(),
-                Change::Removed => "it was removed".to_owned(),
-                Change::Modified(altered) => told(*altered),
-            })
-        })
-        .collect();
-    let mut unseen = files.unseen.iter();
-    match unseen.find(|(path, unseen)| !whatever_it_is(patterns, path, unseen.kind, root)) {
-        Some((path, unseen)) if mismatches.is_empty() => unlooked(path, unseen),
-        Some(_) | None => Verdict::from_mismatches(mismatches),
-    }
-}
-
-/// Whether one of the patterns names a path.
-fn may_change(patterns: &[PathPattern], path: &str, root: Option<&str>) -> bool {
-    let names = names(path, root);
-    let mut patterns = patterns.iter();
-    patterns.any(|pattern| names.iter().any(|name| pattern.glob.is_match(name)))
-}
-
-/// Whether the patterns name a path that nobody could look at, and if it is a directory all that may be in it.
-fn whatever_it_is(
-    patterns: &[PathPattern],
-    path: &str,
-    kind: PathKind,
-    root: Option<&str>,
-) -> bool {
-    match kind {
-        PathKind::File | PathKind::Link | PathKind::Special => may_change(patterns, path, root),
-        PathKind::Directory => {
-            // `**` at the end stands for any path: one that names something in the directory names all in it.
-            let inner = if path == "." {
-                "any".to_owned()
-            } else {
-                format!("{path}/any")
-            };
-            patterns
-                .iter()
-                .filter(|pattern| pattern.written == "**" || pattern.written.ends_with("/**"))
-                .any(|pattern| may_change(std::slice::from_ref(pattern), &inner, root))
-        }
-    }
-}
-
-/// The names of a path of the fixture: relative to it, and as the server sees it.
-fn names(path: &str, root: Option<&str>) -> Vec<String> {
-    let whole = root.map(|root| match path {
-        "." => root.to_owned(),
-        path => format!("{root}/{path}"),
-    });
-    [path.to_owned()].into_iter().chain(whole).collect()
 }
 
 #[cfg(test)]

@@ -1,38 +1,16 @@
 //! What `not` says of files that are not there: that they do not hold a text, or are not as before, proves nothing of
 //! them. The path may be misspelt, or the file gone.
 
-use crate::{
-    ask::Ask,
-    files::{Paths, Texts, near_path, paths, texts},
-    outcome::verdict::{Mismatch, Verdict},
-};
-use mcp::observation::{
-    Observation, Proof,
-    files::{FileSeen, FileState},
-};
-use suite::model::expectation::{FileTexts, FilesWanted};
+use crate::{ask::Ask, files::{near_path, paths, texts, Paths, Texts}, outcome::verdict::{Mismatch, Verdict}};
+use mcp::observation::{files::{FileSeen, FileState}, Observation};
+use suite::model::expectation::FileTexts;
 
-/// The verdict of `not` when an expectation does not hold only for want of the files that it speaks of.
-pub(crate) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> Option<Verdict> {
-    let missing = match (seen.proof, wanted) {
-        (Proof::AsWritten, _) => None,
-        (Proof::Strict, FilesWanted::Contain(files)) => {
-            without(ask, (Texts::Contained, files), seen)
-        }
-        (Proof::Strict, FilesWanted::NotContain(files)) => {
-            without(ask, (Texts::NotContained, files), seen)
-        }
-        (Proof::Strict, FilesWanted::Equal(files)) => without(ask, (Texts::Equal, files), seen),
-        (Proof::Strict, FilesWanted::Unchanged(named)) => unchanged(ask, named, seen),
-        (
-            Proof::Strict,
-            FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_),
-        ) => None,
-    };
-    missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
-}
-
-fn without(ask: &Ask, (how, files): (Texts, &[FileTexts]), seen: &Observation) -> Option<Mismatch> {
+/// The mismatch where only files are missing that should hold these texts, or not.
+pub(super) fn without(
+    ask: &Ask,
+    (how, files): (Texts, &[FileTexts]),
+    seen: &Observation,
+) -> Option<Mismatch> {
     let mut missing = None;
     for file in files {
         match texts(how, std::slice::from_ref(file), seen) {
@@ -63,7 +41,8 @@ fn without_text(file: &FileTexts, seen: &Observation) -> Option<&'static str> {
     }
 }
 
-fn unchanged(ask: &Ask, list: &[String], seen: &Observation) -> Option<Mismatch> {
+/// The mismatch where paths are not as before only because nothing was there.
+pub(super) fn unchanged(ask: &Ask, list: &[String], seen: &Observation) -> Option<Mismatch> {
     let mut missing = None;
     for path in list {
         match paths(Paths::Unchanged, std::slice::from_ref(path), seen) {

@@ -13,7 +13,7 @@ use crate::{
 };
 use mcp::observation::Observation;
 use suite::{
-    model::expectation::{AnswerWanted, Expectation, TextWanted},
+    model::expectation::{AnswerWanted, Expectation},
     written::Part,
 };
 
@@ -29,27 +29,13 @@ pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
 }
 
 pub(super) fn traits(inner: &[(&'static str, Expectation)]) -> Traits<'static> {
-    let inner_traits: Vec<Traits<'_>> = inner
-        .iter()
-        .map(|(_, wanted)| super::traits(wanted))
-        .collect();
-    let all = |holds: fn(&Traits<'_>) -> bool| inner_traits.iter().all(holds);
-    let of_patterns = |(_, wanted): &(&'static str, Expectation)| {
-        matches!(wanted, Expectation::Text(TextWanted::MatchesRegex(_)))
+    let all = |wanted: &[Says]| {
+        let mut inner = inner.iter();
+        inner.all(|(_, one)| wanted.contains(&super::traits(one).says))
     };
-    let never_holds = !inner.is_empty() && all(|one| one.impossible);
     Traits {
-        holds_of_silence: all(|one| one.says == Says::Text),
-        holds_of_failure: all(|one| matches!(one.says, Says::Text | Says::Content)),
-        unfailable: never_holds.then(|| {
-            let asked = if inner.iter().all(of_patterns) {
-                "no pattern is found which no text can have"
-            } else {
-                "nothing holds which never can"
-            };
-            format!("`not` asks only that {asked}")
-        }),
-        impossible: inner_traits.iter().any(|one| one.unfailable.is_some()),
+        holds_of_silence: all(&[Says::Text]),
+        holds_of_failure: all(&[Says::Text, Says::Content]),
         ..Traits::PLAIN
     }
 }

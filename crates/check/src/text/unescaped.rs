@@ -1,47 +1,42 @@
-//! Whether an expectation of a text holds when the strings that the text under test has as JSON writes them are
-//! looked at as they are. What must not hold must not hold then either.
+//! The strings that the text under test has as JSON writes them, as they are. What must not hold must not hold of them
+//! either.
 
 use crate::text::hidden::{self, Part};
 use mcp::observation::{Proof, answer::Reply};
-use suite::model::expectation::TextWanted;
 
-/// The string that makes the expectation hold, with its path; `None` when it does not hold with the strings either.
-pub(super) fn holds(
-    wanted: &TextWanted,
-    (reply, proof): (&Reply, Proof),
-) -> Option<(String, String)> {
-    let parts = hidden::all(reply, proof);
-    let part = |has: &dyn Fn(&str) -> bool| {
-        let mut found = parts.iter();
-        found.find(|part| part.unescaped().is_some_and(has))
-    };
-    let text = reply.text.as_str();
-    let found = match wanted {
-        TextWanted::Contains(words) => {
-            let missing = words.iter().filter(|words| !text.contains(words.as_str()));
-            all(missing.map(|words| part(&|text| text.contains(words.as_str()))))
-        }
-        TextWanted::ContainsAny(words) => {
-            part(&|text| words.iter().any(|words| text.contains(words.as_str())))
-        }
-        TextWanted::InOrder(words) => part(&|text| {
-            let mut rest = Some(text);
-            words.iter().all(|words| {
-                rest = rest.and_then(|rest| rest.split_once(words.as_str()).map(|(_, rest)| rest));
-                rest.is_some()
-            })
-        }),
-        TextWanted::MatchesRegex(patterns) => {
-            let missing = patterns.iter().filter(|pattern| !pattern.is_match(text));
-            all(missing.map(|pattern| part(&|text| pattern.is_match(text))))
-        }
-        TextWanted::NotEmpty(_) | TextWanted::Equals(_) | TextWanted::NotContains(_) => None,
-    }?;
-    Some((found.path.clone(), found.unescaped()?.to_owned()))
+/// A text, and the strings in it.
+pub(super) struct Unescaped<'a> {
+    text: &'a str,
+    parts: Vec<Part<'a>>,
 }
 
-/// The first of these, when none is missing.
-fn all<'a>(parts: impl Iterator<Item = Option<&'a Part<'a>>>) -> Option<&'a Part<'a>> {
-    let parts: Option<Vec<&Part<'a>>> = parts.collect();
-    parts?.first().copied()
+impl<'a> Unescaped<'a> {
+    /// Those of an answer.
+    pub(super) fn of(reply: &'a Reply, proof: Proof) -> Self {
+        Self {
+            text: &reply.text,
+            parts: hidden::all(reply, proof),
+        }
+    }
+
+    /// The first string of which something holds, with its path.
+    pub(super) fn has(&self, holds: impl Fn(&str) -> bool) -> Option<(String, String)> {
+        self.parts.iter().find_map(|part| {
+            let text = part.unescaped().filter(|text| holds(text))?;
+            Some((part.path.clone(), text.to_owned()))
+        })
+    }
+
+    /// The first string that is needed for all of these to hold, of the text or of strings in it.
+    pub(super) fn has_all<T>(
+        &self,
+        wanted: &[T],
+        holds: impl Fn(&T, &str) -> bool,
+    ) -> Option<(String, String)> {
+        let missing = wanted.iter().filter(|one| !holds(one, self.text));
+        let found: Option<Vec<_>> = missing
+            .map(|one| self.has(|text| holds(one, text)))
+            .collect();
+        found?.into_iter().next()
+    }
 }

@@ -69,8 +69,6 @@ fn what_nothing_can_fail_is_named() {
         pattern("^a?"),
         pattern(r"(?s)^(.*)$"),
         pattern(r"\A[\s\S]*\z"),
-        Expectation::Not(vec![("matches_regex", pattern("a^b"))]),
-        Expectation::Not(vec![("matches_regex", pattern("(x+^z|y$z)|[^\\s\\S]"))]),
         Expectation::Json(JsonWanted::MinResults(Box::new(ResultCount {
             bound: 0,
             path: None,
@@ -108,7 +106,6 @@ fn what_nothing_can_fail_is_named() {
     `in_order` asks only for the empty text, which every text contains
     `matches_regex` asks only for patterns that match the empty text, which every text has
     `matches_regex` asks only for patterns that are found in every text
-    `not` asks only that no pattern is found which no text can have
     `min_results: 0` holds for any number of results
     `min_progress: 0` holds without any progress
     `file_exists` asks for nothing
@@ -138,10 +135,6 @@ fn what_is_in_every_text_is_known_however_it_is_written() {
         let wanted = "`matches_regex` asks only for patterns that match the empty text, which every text has";
         assert_eq!(told, [wanted], "{written}");
     }
-    let empty = Expectation::Text(TextWanted::Contains(texts(&[""])));
-    let twice = Expectation::Not(vec![("not", Expectation::Not(vec![("contains", empty)]))]);
-    let told = reasons(&[twice], &seen);
-    assert_eq!(told, ["`not` asks only that nothing holds which never can"]);
 }
 
 #[test]
