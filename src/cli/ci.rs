@@ -295,7 +295,8 @@ impl Percent {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::options::Jobs, Percent, Store, branch_name};
+    use super::{Percent, Store, branch_name};
+    use crate::cli::options::Jobs;
 
     #[test]
     fn percentages_are_exact() {
