@@ -110,9 +110,9 @@ pub(super) fn partners<'a>(
 
 impl<'a> Pairing<'a> {
     fn pair_all(&mut self) {
-        let names = self.before.keys().chain(self.now.keys());
+        let names = self.before.keys().chain(self.now.keys()).copied();
         let numbered = names.filter(|name| base(name) != target(name));
-        let numbered: BTreeSet<&str> = numbered.map(|name| base(name)).collect();
+        let numbered: BTreeSet<&str> = numbered.map(base).collect();
         self.of_one_name(|name, _, _| !numbered.contains(base(name)));
         self.by_assertions(|_, _| true, |id| id);
         self.by_assertions(|one, other| base(one) == base(other), without_file);
