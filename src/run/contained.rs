@@ -229,21 +229,7 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
     let kind = match failure {
         ContainerFailure::Slow { .. } => DisruptionKind::Timeout,
         ContainerFailure::Fixture(_) => DisruptionKind::Place,
-        ContainerFailure::NoImage(_)
-        | ContainerFailure::NoSpace(_)
-        | ContainerFailure::PortInUse(_)
-        | ContainerFailure::NameConflict(_)
-        | ContainerFailure::WrongPlatform { .. }
-        | ContainerFailure::NoProgram { .. }
-        | ContainerFailure::Lacks { .. }
-        | ContainerFailure::NotExecutable { .. }
-        | ContainerFailure::NoDirectory { .. }
-        | ContainerFailure::NoUser { .. }
-        | ContainerFailure::NoNetwork(_)
-        | ContainerFailure::NoInit(_)
-        | ContainerFailure::NoMount(_)
-        | ContainerFailure::Gone(_)
-        | ContainerFailure::Refused(_) => DisruptionKind::Start,
+        ContainerFailure::Gone(_) | ContainerFailure::Refused(_) => DisruptionKind::Start,
     };
     let message = format!("the server could not be started: {failure}");
     let disruption = Disruption::new(kind, Phase::Start, message);

@@ -6,18 +6,17 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Read, Seek},
-    os::unix::fs::{FileTypeExt, OpenOptionsExt},
+    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
-
-use rustix::fs::OFlags;
 
 use super::{
     digest,
     fixture::{self, FixtureCopy, FixtureProblem, Standing},
     folder::Folder,
     inside,
-    pace::{Moment, Pace, Until},
+    pace::Until,
+    regular,
 };
 use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
 
@@ -40,7 +39,6 @@ pub async fn look(
     directory: &Path,
     until: &Until,
 ) -> Result<BTreeMap<String, FileState>, FixtureProblem> {
-    let mut moment = Moment::new();
     let mut seen = BTreeMap::new();
     for (path, depth) in paths {
         let given = Path::new(path);
@@ -51,8 +49,8 @@ pub async fn look(
             None => (directory.join(given), false),
         };
         let (given, depth) = (given.to_owned(), *depth);
-        let state = until.look(&mut moment, move |pace| {
-            let glance = Glance { depth, pace };
+        let state = until.look(move |until| {
+            let glance = Glance { depth, until };
             if is_ours {
                 glance.in_fixture(&given, &place, &fixture::standing(&place))
             } else {
@@ -82,10 +80,9 @@ pub async fn nearest(
         None => (directory.join(&given), false),
     };
     let folder = given.parent().map(Path::to_owned).unwrap_or_default();
-    let mut moment = Moment::new();
-    let names = until.look(&mut moment, move |pace| {
+    let names = until.look(move |until| {
         if is_ours {
-            names_in_fixture(&folder, &place, pace)
+            names_in_fixture(&folder, &place, until)
         } else {
             names_outside(&place)
         }
@@ -97,14 +94,14 @@ pub async fn nearest(
 }
 
 /// The names in a folder of the fixture.
-fn names_in_fixture(folder: &Path, root: &Path, pace: &Pace) -> Option<Vec<OsString>> {
+fn names_in_fixture(folder: &Path, root: &Path, until: &Until) -> Option<Vec<OsString>> {
     let standing = match fixture::standing(root) {
         Standing::There(standing) => standing,
         Standing::Gone | Standing::Replaced(_) | Standing::Closed(..) => return None,
     };
     let resolved = inside::resolve(root, folder).ok()?;
     let below = resolved.strip_prefix(root).ok()?;
-    standing.below(below).ok()?.names(pace).ok()
+    standing.below(below).ok()?.names(|| until.check()).ok()
 }
 
 /// The names beside a path that is not of the fixture.
@@ -121,14 +118,13 @@ pub(super) async fn look_below(
     until: &Until,
 ) -> Result<FileState, FixtureProblem> {
     let (root, given) = (root.to_owned(), PathBuf::from(&path));
-    let mut moment = Moment::new();
-    let state = until.look(&mut moment, move |pace| {
+    let state = until.look(move |until| {
         let standing = match Folder::open(&root) {
             Ok(folder) => Standing::There(folder),
             Err(error) if inside::is_absent(&error) => Standing::Gone,
             Err(error) => Standing::Closed(error, None),
         };
-        Glance { depth, pace }.in_fixture(&given, &root, &standing)
+        Glance { depth, until }.in_fixture(&given, &root, &standing)
     });
     state.await.ok_or_else(|| late(until, &path))
 }
@@ -137,11 +133,11 @@ fn late(until: &Until, path: &str) -> FixtureProblem {
     FixtureProblem::late(until, format!("`{path}` was still being read"))
 }
 
-/// A look at one path. What comes of it counts only where it was not broken off.
+/// A look at one path.
 #[derive(Clone, Copy)]
 struct Glance<'a> {
     depth: Depth,
-    pace: &'a Pace,
+    until: &'a Until,
 }
 
 impl Glance<'_> {
@@ -209,12 +205,7 @@ impl Glance<'_> {
             };
             return FileState::Unreadable(format!("it is {kind}"));
         }
-        // Should it have become a FIFO by now, opening it does not wait for a writer.
-        let opened = fs::OpenOptions::new()
-            .read(true)
-            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-            .open(path);
-        opened
+        regular::open(path)
             .and_then(|file| self.content(file))
             .unwrap_or_else(|error| failed(&error))
     }
@@ -223,9 +214,8 @@ impl Glance<'_> {
     fn content(self, mut file: File) -> io::Result<FileState> {
         let mut length = file.metadata()?.len();
         if length <= LONGEST_BYTES {
-            self.pace.foresee(length)?;
             let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
-            let reading = self.pace.reading(&mut file);
+            let reading = self.until.reading(&mut file);
             reading.take(LONGEST_BYTES + 1).read_to_end(&mut bytes)?;
             if bytes.len() as u64 <= LONGEST_BYTES {
                 return Ok(FileState::Content(bytes));
@@ -236,9 +226,8 @@ impl Glance<'_> {
         match self.depth {
             Depth::Content => Ok(FileState::TooLong { length }),
             Depth::Digest => {
-                self.pace.foresee(length)?;
                 // A file that grows while it is read is read no further than it was.
-                let (sha256, length) = digest::of(self.pace.reading(file.take(length)))?;
+                let (sha256, length) = digest::of(self.until.reading(file.take(length)))?;
                 Ok(FileState::Digest { sha256, length })
             }
         }

@@ -2,7 +2,6 @@
 //! where folders were, while we look too: a server may write wherever its fixture is, and we must not follow it out.
 
 use std::{
-    collections::VecDeque,
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Read},
@@ -18,7 +17,6 @@ use rustix::{
     io::Errno,
 };
 
-use super::pace::Pace;
 use mcp::observation::files::PathKind;
 
 /// How every folder is opened.
@@ -156,10 +154,13 @@ impl Folder {
     }
 
     /// The names in it, in no order.
-    pub(super) fn names(&self, pace: &Pace) -> io::Result<Vec<OsString>> {
+    pub(super) fn names(
+        &self,
+        may_go_on: impl Fn() -> io::Result<()>,
+    ) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.0)? {
-            pace.entry()?;
+            may_go_on()?;
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
@@ -295,56 +296,6 @@ impl Folder {
             rustix::fs::chmodat(&self.0, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)?;
         }
         self.own_folder(name)
-    }
-}
-
-/// Folders that a descent holds open at once.
-const HELD: usize = 64;
-
-/// A way through the folders below one, which finds most of them beside or in those that it came to last: a tree is
-/// looked through in the time that its size takes, however deep it is.
-#[derive(Debug)]
-pub(super) struct Descent<'a> {
-    root: &'a Folder,
-    /// The last ones on the way to where it is, each in the one before.
-    held: VecDeque<(PathBuf, Folder)>,
-}
-
-impl<'a> Descent<'a> {
-    pub(super) fn from(root: &'a Folder) -> Self {
-        Self {
-            root,
-            held: VecDeque::new(),
-        }
-    }
-
-    /// The folder at a path below the first, without `..`; the empty path is the first itself.
-    pub(super) fn to(&mut self, path: &Path) -> io::Result<&Folder> {
-        while self
-            .held
-            .back()
-            .is_some_and(|(at, _)| !path.starts_with(at))
-        {
-            self.held.pop_back();
-        }
-        let mut at = self
-            .held
-            .back()
-            .map_or_else(PathBuf::new, |(at, _)| at.clone());
-        let rest = path.strip_prefix(&at).unwrap_or(path).to_owned();
-        for name in &rest {
-            let folder = self.here().folder(name)?;
-            at.push(name);
-            self.held.push_back((at.clone(), folder));
-            if self.held.len() > HELD {
-                self.held.pop_front();
-            }
-        }
-        Ok(self.here())
-    }
-
-    fn here(&self) -> &Folder {
-        self.held.back().map_or(self.root, |(_, folder)| folder)
     }
 }
 

@@ -65,7 +65,8 @@ pub(super) fn follow(
     let mut links = 0;
     while let Some(step) = steps.pop_front() {
         let Step::Into(name) = step else {
-            if !place.pop() {
+            // Above the root of all there is nothing else.
+            if !place.pop() && root != Path::new("/") {
                 return Err(Stray::Above);
             }
             continue;
@@ -92,7 +93,7 @@ pub(super) fn follow(
             ),
         };
         let next = next.ok_or_else(stray)?;
-        if climbs_out(&start, &next) {
+        if root != Path::new("/") && climbs_out(&start, &next) {
             return Err(stray());
         }
         place = start;

@@ -8,17 +8,15 @@ use std::{
     io,
 };
 
-use super::{folder::Folder, inside::is_absent, pace::Pace};
+use super::{folder::Folder, inside::is_absent};
 use mcp::observation::files::PathKind;
 
 /// Folders that are held open at once. What lies deeper is moved up first.
 const DEEPEST: usize = 64;
 
-/// Removes what is under a name. Nothing there is no error. What can be removed is, and of the rest the first is told. What is
-/// broken off can be gone on with later.
-pub(super) fn remove(parent: &Folder, name: &OsStr, pace: &Pace) -> io::Result<()> {
+/// Removes what is under a name. Nothing there is no error. What can be removed is, and of the rest the first is told.
+pub(super) fn remove(parent: &Folder, name: &OsStr) -> io::Result<()> {
     let mut removal = Removal {
-        pace,
         levels: Vec::new(),
         mark: RandomState::new().build_hasher().finish(),
         moved: 0,
@@ -26,7 +24,6 @@ pub(super) fn remove(parent: &Folder, name: &OsStr, pace: &Pace) -> io::Result<(
     };
     removal.one(parent, name.to_owned());
     while let Some(level) = removal.levels.last_mut() {
-        pace.entry()?;
         if let Some(name) = level.names.pop() {
             removal.next(name);
         } else {
@@ -44,12 +41,10 @@ struct Level {
     names: Vec<OsString>,
 }
 
-struct Removal<'a> {
-    pace: &'a Pace,
+struct Removal {
     /// Each in the one before.
     levels: Vec<Level>,
-    /// In the names of what is moved up: what was broken off may have left some there, and whoever wrote the folder may
-    /// have guessed others.
+    /// In the names of what is moved up: whoever wrote the folder may have guessed others.
     mark: u64,
     /// How many folders were moved up.
     moved: usize,
@@ -62,7 +57,7 @@ enum Step {
     Into(Folder),
 }
 
-impl Removal<'_> {
+impl Removal {
     /// Removes something in the innermost folder, or goes into it.
     fn next(&mut self, name: OsString) {
         if self.levels.len() >= DEEPEST {
@@ -81,7 +76,7 @@ impl Removal<'_> {
     fn take(&mut self, step: io::Result<Step>, name: OsString) {
         let entered = step.and_then(|step| match step {
             Step::Gone => Ok(None),
-            Step::Into(folder) => Ok(Some((folder.names(self.pace)?, folder))),
+            Step::Into(folder) => Ok(Some((folder.names(|| Ok(()))?, folder))),
         });
         match entered {
             Ok(None) => {}
@@ -165,32 +160,22 @@ fn step(parent: &Folder, name: &OsStr) -> io::Result<Step> {
 mod tests {
     use std::fs;
 
-    use super::{Folder, Pace, remove};
-    use crate::pace::Moment;
+    use super::{Folder, remove};
 
     #[test]
-    fn what_was_broken_off_is_gone_on_with_wherever_it_was() {
+    fn a_folder_is_removed_however_deep_and_wide_it_is() {
         let parent = tempfile::tempdir().unwrap();
         let outside = Folder::open(parent.path()).unwrap();
         let mut deep = outside.create_folder("copy".as_ref()).unwrap();
         for _ in 0..150 {
             deep = deep.create_folder("d".as_ref()).unwrap();
         }
-        // Those that are moved up, and not emptied before there is no time left.
         for name in 0..100 {
             let wide = deep.create_folder(format!("{name}").as_ref()).unwrap();
             drop(wide.create_folder("in it".as_ref()).unwrap());
         }
-        let mut times = 0;
-        while Moment::of(times * 4 * 1024)
-            .spend(|pace| remove(&outside, "copy".as_ref(), pace))
-            .is_none_or(|removed| removed.is_err())
-        {
-            times += 5;
-            assert!(times < 2_000, "it goes on");
-        }
-        assert!(times > 100, "it was broken off");
+        remove(&outside, "copy".as_ref()).unwrap();
         assert!(!fs::exists(parent.path().join("copy")).unwrap());
-        remove(&outside, "copy".as_ref(), &Pace::endless()).unwrap();
+        remove(&outside, "copy".as_ref()).unwrap();
     }
 }

@@ -2,10 +2,11 @@
 //! their owner is dead.
 
 use std::{
-    fs, io,
+    fs,
+    hash::{BuildHasher, Hasher, RandomState},
+    io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -15,7 +16,6 @@ use super::{
     folder::Folder,
     inside::is_absent,
     owner::{Life, Owner},
-    pace::{Moment, Pace},
     removal,
 };
 
@@ -42,9 +42,8 @@ pub(super) fn check(parent: &Path) -> io::Result<()> {
 
 /// Makes a new, empty folder in `parent` that only we may enter.
 pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
     loop {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = RandomState::new().build_hasher().finish();
         let path = parent.join(name(Owner::this(), number));
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
@@ -56,28 +55,21 @@ pub(super) fn create(parent: &Path) -> io::Result<PathBuf> {
 
 /// Removes a folder with all that is in it, closed directories included. Nothing there is no error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    remove_at(path, &Pace::endless())
-}
-
-/// The same where others wait meanwhile: on another thread when it takes long.
-pub(super) async fn remove_beside(path: PathBuf) -> io::Result<()> {
-    if let Some(removed) = Moment::new().spend(|pace| remove_at(&path, pace)) {
-        return removed;
-    }
-    let removing = task::spawn_blocking(move || remove(&path));
-    removing.await.map_err(io::Error::other)?
-}
-
-fn remove_at(path: &Path, pace: &Pace) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     // Links on the way to it are the machine's; it is none itself, and nothing in it is followed.
     match fs::canonicalize(parent).and_then(|parent| Folder::open(&parent)) {
-        Ok(parent) => removal::remove(&parent, name, pace),
+        Ok(parent) => removal::remove(&parent, name),
         Err(error) if is_absent(&error) => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// The same on another thread: it may take long.
+pub(super) async fn remove_beside(path: PathBuf) -> io::Result<()> {
+    let removing = task::spawn_blocking(move || remove(&path));
+    removing.await.map_err(io::Error::other)?
 }
 
 /// Removes the folders in `parent` that this process made and that are there still, or again; what stays, and why.

@@ -327,11 +327,12 @@ assert: {tool: write, args: {path: "{{fixture}}/x"}}
     }
     let (ran, _) = run(&project, &["--fixture", "fixture"]);
     for wanted in [
-        "its interpreter `/no/such/interpreter` does not exist in the image",
-        "its `#!` line ends with a carriage return",
-        "program `/etc` of the image `mcp-assert-test/python:latest` cannot be run: it is a directory",
-        "program `/usr` of the image `mcp-assert-test/python:latest` cannot be run: it is a directory",
-        "name the program inside it",
+        "program `fixture/script` was not found in the image `mcp-assert-test/python:latest`, or what it needs to run",
+        "program `/mcp-assert/fixture/returns` was not found in the image",
+        "the interpreter of its `#!` line",
+        "program `/etc` of the image `mcp-assert-test/python:latest` cannot be executed: permission denied",
+        "program `/usr` of the image `mcp-assert-test/python:latest`",
+        "name a file where it is a directory",
     ] {
         assert!(ran.stdout.contains(wanted), "{wanted}\n{}", ran.stdout);
     }

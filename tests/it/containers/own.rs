@@ -218,7 +218,7 @@ fn nightly_an_engine_without_space_says_so_whatever_it_was_asked_for() {
     assert!(imported.status.success(), "{imported:?}");
     let suite = "server: {docker: 'small:1', command: /file}\n\
                  assert: {tool: x, expect: {file_exists: [keep.txt]}}\n";
-    let full = "the engine has no space left";
+    let full = "no space is left on the engine's disk";
     let project = Project::with_suite(suite).file("fixture/keep.txt", vec![b'x'; 20_000_000]);
     let fixture = said(&project, &host);
     assert!(

@@ -85,7 +85,7 @@ fn nightly_a_command_that_the_entry_point_takes_for_its_arguments_is_told_as_wha
     let (ran, _) = run(&project, &[]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     let started = "what was started is `python3 python3 /no-such.py`; `docker: {entrypoint: \"\"}`";
-    let unheard = "`ENTRYPOINT` is a line of shell, which does not take the server's `command`";
+    let unheard = "what was started is `/bin/sh -c exit 3 python3 /no-such.py`";
     for told in [started, unheard] {
         assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
     }

@@ -10,7 +10,6 @@ use bollard::models::{
 use super::{
     image::ReadyImage,
     labels::Marks,
-    refusal::SearchPath,
     sight::{Overlaid, clean},
 };
 use suite::model::container::{Container, MountSource};
@@ -51,16 +50,6 @@ impl Command {
             container.front(self.program.as_deref()),
             (self.program.as_ref(), &self.args),
         )
-    }
-
-    /// Where its program is looked for.
-    pub(super) fn search_path(&self, container: &Container) -> SearchPath {
-        let mut own = container.env_file.iter().chain(&self.env);
-        if own.any(|(name, _)| name == "PATH") {
-            SearchPath::Suite
-        } else {
-            SearchPath::Image
-        }
     }
 }
 

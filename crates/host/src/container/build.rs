@@ -1,5 +1,4 @@
-//! Images that are built: the folder goes to the engine as an archive, and when a step fails the Dockerfile's line
-//! is found again.
+//! Images that are built: the folder goes to the engine as an archive, and a step that fails is shown with its output.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,12 +20,11 @@ use tokio::time::timeout;
 
 use super::{
     bundle::{Bundle, Sealed, hex},
-    dockerfile::{self, Step},
-    engine::{Engine, EngineKind},
     ignore::Ignored,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, Words, is_full, words},
+    image_failure::{ImageError, local_error, unusable},
     labels::BUILT,
+    refusal::words,
     scaffold::{self, Scaffold},
 };
 use crate::regular;
@@ -66,7 +64,7 @@ pub(super) async fn built(
 ) -> Result<ReadyImage, ImageError> {
     let folder = folder(build)?;
     let path = folder.path.join(&folder.dockerfile);
-    let text = regular::text(&path).map_err(|error| unreadable(&path, &error))?;
+    regular::open(&path).map_err(|error| unreadable(&path, &error))?;
     maker.tell(format!("building `{}`", folder.path.display()));
     let packing = folder.clone();
     let tag = tag(&folder, build, wanted);
@@ -80,7 +78,7 @@ pub(super) async fn built(
     let (sealed, before) = maker.unless_interrupted(begin).await?;
     let mut scaffold = Scaffold::new(maker.engine, maker.run);
     let options = options(maker, &folder, build, wanted, &name);
-    let sent = send(maker, sealed, options, &mut scaffold).await;
+    let sent = send(maker, (sealed, &path), options, &mut scaffold).await;
     // What was called so before is nobody's now, unless a run still uses it, which then has a name for it.
     let replaced = before.map(|before| before.id);
     if let Err(failure) = sent {
@@ -88,15 +86,15 @@ pub(super) async fn built(
         if let Some(replaced) = replaced {
             scaffold::delete_nameless(maker.engine, &replaced).await;
         }
-        return Err(failure.of(maker.engine, &path, &text));
+        return Err(failure);
     }
     scaffold.finish(REPOSITORY, &tag).await;
-    let image = held(maker, &name)
-        .await?
-        .ok_or_else(|| ImageError::Refused {
-            image: folder.path.display().to_string(),
-            reason: "it was built, and is gone".to_owned(),
-        })?;
+    let image = held(maker, &name).await?.ok_or_else(|| {
+        unusable(
+            &folder.path.display().to_string(),
+            "it was built, and is gone",
+        )
+    })?;
     if let Some(replaced) = replaced {
         scaffold::delete_nameless(maker.engine, &replaced).await;
     }
@@ -226,52 +224,13 @@ fn options(
     options.build()
 }
 
-/// Why there is no image.
-enum Failure {
-    /// A step failed.
-    Step {
-        /// Which.
-        step: Option<Step>,
-        /// What was said.
-        reason: String,
-        /// The last lines of the output.
-        output: String,
-    },
-    /// Something else did.
-    Other(ImageError),
-}
-
-impl Failure {
-    /// The same with the place in the Dockerfile, and with what the engine's builder does not understand of it.
-    fn of(self, engine: &Engine, path: &Path, text: &str) -> ImageError {
-        match self {
-            Self::Step {
-                step,
-                reason,
-                output,
-            } => ImageError::Build {
-                place: place(path, dockerfile::line(text, step)),
-                reason,
-                output,
-                newer: match engine.facts.kind {
-                    EngineKind::Docker => dockerfile::newer(text)
-                        .map(|(line, what)| format!("`{what}` in line {line}")),
-                    // Its one builder understands these.
-                    EngineKind::Podman => None,
-                },
-            },
-            Self::Other(error) => error,
-        }
-    }
-}
-
 /// Sends the archive and follows the build.
 async fn send(
     maker: &Maker<'_>,
-    sealed: Sealed,
+    (sealed, dockerfile): (Sealed, &Path),
     options: BuildImageOptions,
     scaffold: &mut Scaffold<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), ImageError> {
     let megabytes = sealed.bytes / 1_000_000;
     maker.tell_going(format!("building, {megabytes} MB are sent"));
     let docker = maker.engine.docker.clone().with_timeout(SENDING);
@@ -286,19 +245,19 @@ async fn send(
                 if let Some(container) = &heard.container {
                     scaffold::given_up(maker.engine, container).await;
                 }
-                return Err(Failure::Other(ImageError::Interrupted));
+                return Err(ImageError::Interrupted);
             }
         };
         match next {
             Err(_) => {
-                return Err(Failure::Other(ImageError::Silent {
+                return Err(ImageError::Silent {
                     what: "building an image".to_owned(),
                     after: SILENCE,
-                }));
+                });
             }
             Ok(None) => return Ok(()),
             Ok(Some(Ok(info))) => follow(maker, info, &mut heard, scaffold).await,
-            Ok(Some(Err(error))) => return Err(heard.failure(&error)),
+            Ok(Some(Err(error))) => return Err(heard.failure(dockerfile, &error)),
         }
     }
 }
@@ -327,8 +286,8 @@ async fn follow(
 /// What a build said.
 #[derive(Debug, Default)]
 struct Heard {
-    /// The step it is at.
-    step: Option<Step>,
+    /// The step it is at, as the engine tells it.
+    step: Option<String>,
     /// Whether what the step gives was there before.
     found: bool,
     /// The container that the step runs in.
@@ -367,8 +326,8 @@ impl Heard {
         if line.is_empty() || line.starts_with("Removing ") {
             return None;
         }
-        if let Some(step) = dockerfile::step(line) {
-            self.step = Some(step);
+        if is_step(line) {
+            self.step = Some(line.to_owned());
             self.container = None;
             self.last.clear();
             // What `FROM` names was there before too.
@@ -387,12 +346,16 @@ impl Heard {
     }
 
     /// What an error means that came now.
-    fn failure(&self, error: &Error) -> Failure {
-        match words(error) {
-            Words::Said(reason) if is_full(&reason) => Failure::Other(ImageError::NoSpace(reason)),
-            Words::Gone(reason) => Failure::Other(ImageError::Gone(reason)),
-            Words::Said(reason) => Failure::Step {
-                step: self.step,
+    fn failure(&self, dockerfile: &Path, error: &Error) -> ImageError {
+        let place = format!("`{}`", dockerfile.display());
+        match (words(error), &self.step) {
+            (Ok(reason), _) if reason.contains("no space left") => local_error(&place, error),
+            (Err(_), _) => local_error(&place, error),
+            (Ok(reason), step) => ImageError::Build {
+                place: match step {
+                    Some(step) => format!("{place}: `{step}`"),
+                    None => place,
+                },
                 reason,
                 output: self.output(),
             },
@@ -408,17 +371,34 @@ impl Heard {
     }
 }
 
-/// Where a build failed, for people.
-fn place(path: &Path, line: Option<(usize, String)>) -> String {
-    match line {
-        Some((number, text)) => format!("`{}:{number}`: `{text}`", path.display()),
-        None => format!("`{}`", path.display()),
-    }
+/// Whether a step begins: `Step 2/5 : RUN x`, or Podman's `STEP 2/5: RUN x` and `[1/2] STEP 2/5: RUN x`.
+fn is_step(line: &str) -> bool {
+    let staged = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let line = staged.map_or(line, |(_, line)| line);
+    let number = line.strip_prefix("Step ").or(line.strip_prefix("STEP "));
+    let number = number.and_then(|rest| rest.split_once('/'));
+    number.is_some_and(|(number, rest)| number.parse::<usize>().is_ok() && rest.contains(':'))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Heard, News, dockerfile};
+    use super::{Heard, News, is_step};
+
+    #[test]
+    fn steps_are_known() {
+        for step in [
+            "Step 2/5 : RUN x",
+            "STEP 12/12: RUN x",
+            "[2/2] STEP 3/4: RUN x",
+        ] {
+            assert!(is_step(step), "{step}");
+        }
+        for other in ["[2/2] COMMIT x:1", "Stepping 1/2: x", "Step by step", ""] {
+            assert!(!is_step(other), "{other}");
+        }
+    }
 
     #[test]
     fn the_output_of_the_last_step_is_kept() {
@@ -438,7 +418,7 @@ mod tests {
         assert_eq!(heard.container.as_deref(), Some("0123456789ab"));
         let made = heard.hear(" ---> abcdef012345");
         assert_eq!(made, Some(News::Made("abcdef012345".to_owned())));
-        assert_eq!(heard.step, dockerfile::step(run));
+        assert_eq!(heard.step.as_deref(), Some(run));
         let output = heard.output();
         assert!(
             output.ends_with("line 99\nred\n") && !output.contains("noise"),

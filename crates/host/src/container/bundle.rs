@@ -135,7 +135,7 @@ impl Bundle {
             header.set_entry_type(EntryType::Symlink);
             let shown = target.display().to_string();
             self.note(name, "link", 0, &mut shown.as_bytes())?;
-            append_link(&mut self.tar, &mut header, name, &target)
+            self.tar.append_link(&mut header, name, target)
         } else {
             Ok(())
         }
@@ -184,28 +184,6 @@ impl Sealed {
     pub(super) fn stream(self) -> ReaderStream<tokio::fs::File> {
         ReaderStream::with_capacity(tokio::fs::File::from_std(self.file), PIECE)
     }
-}
-
-/// Adds a link that says what it says, letter by letter: the archive's own way takes doubled slashes and `.` away.
-pub(super) fn append_link(
-    tar: &mut Builder<impl io::Write>,
-    header: &mut Header,
-    name: impl AsRef<Path>,
-    target: &Path,
-) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
-    let target = target.as_os_str().as_bytes();
-    if header.set_link_name_literal(target).is_err() {
-        // Too long for its field: it goes ahead of the entry, ended by a zero.
-        let mut long = Header::new_gnu();
-        long.set_entry_type(EntryType::GNULongLink);
-        long.set_path("././@LongLink")?;
-        long.set_mode(0o644);
-        long.set_size(target.len() as u64 + 1);
-        long.set_cksum();
-        tar.append(&long, io::Read::chain(target, &[0][..]))?;
-    }
-    tar.append_data(header, name, io::empty())
 }
 
 /// Bytes in hexadecimal digits.

@@ -2,7 +2,8 @@
 //! certificates that belong to them.
 
 use std::{
-    fmt::Write as _,
+    collections::BTreeMap,
+    fmt::Display,
     io,
     path::{Path, PathBuf},
 };
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::regular;
+use super::bundle::hex;
 use text::environment::Environment;
 
 /// The context that stands for no context.
@@ -26,36 +28,42 @@ pub(super) struct Endpoint {
     pub(super) host: String,
     /// The folder with `ca.pem`, `cert.pem` and `key.pem`, when the context has one.
     pub(super) certificates: Option<PathBuf>,
-    /// Whether the server's certificate is to be believed unseen.
-    pub(super) unverified: bool,
 }
 
-/// Why a context cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub(super) struct BadContext {
-    /// What is wrong with it.
-    pub(super) reason: String,
+/// Docker's own configuration.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Config {
+    current_context: String,
+    /// What is written down for registries.
+    pub(super) auths: BTreeMap<String, Auth>,
+    /// The program that keeps credentials.
+    pub(super) creds_store: Option<String>,
+    /// The same for single registries.
+    pub(super) cred_helpers: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
-struct Config {
-    #[serde(rename = "currentContext", default)]
-    current: String,
+/// What is written down for a registry.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Auth {
+    #[serde(rename = "auth")]
+    pub(super) pair: Option<String>,
+    pub(super) username: Option<String>,
+    pub(super) password: Option<String>,
+    pub(super) identitytoken: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Meta {
     #[serde(rename = "Endpoints", default)]
-    endpoints: std::collections::BTreeMap<String, MetaEndpoint>,
+    endpoints: BTreeMap<String, MetaEndpoint>,
 }
 
 #[derive(Deserialize)]
 struct MetaEndpoint {
     #[serde(rename = "Host", default)]
     host: String,
-    #[serde(rename = "SkipTLSVerify", default)]
-    unverified: bool,
 }
 
 /// The folder of Docker's configuration.
@@ -67,38 +75,49 @@ pub(super) fn folder(environment: &Environment) -> Option<PathBuf> {
     }
 }
 
+/// Docker's configuration, empty where there is none, and the path of its file; the error is for people.
+pub(super) fn config(environment: &Environment) -> Result<(Config, PathBuf), String> {
+    let Some(folder) = folder(environment) else {
+        return Ok((Config::default(), PathBuf::new()));
+    };
+    let path = folder.join("config.json");
+    match regular::short_text(&path, LONGEST_FILE) {
+        // The text of the parser's complaint could hold a piece of a secret.
+        Ok(text) => match serde_json::from_str(&text) {
+            Ok(config) => Ok((config, path)),
+            Err(error) => {
+                let line = error.line();
+                Err(unreadable(
+                    &path,
+                    &format!("line {line} is no valid configuration"),
+                ))
+            }
+        },
+        Err(error) if is_absent(&error) => Ok((Config::default(), path)),
+        Err(error) => Err(unreadable(&path, &error)),
+    }
+}
+
 /// The name of the current context; `None` when there is none.
-pub(super) fn current(environment: &Environment) -> Result<Option<String>, BadContext> {
+pub(super) fn current(environment: &Environment) -> Result<Option<String>, String> {
     if let Some(name) = environment
         .variable("DOCKER_CONTEXT")
         .filter(|name| !name.is_empty())
     {
         return Ok(named(name));
     }
-    let Some(folder) = folder(environment) else {
-        return Ok(None);
-    };
-    let path = folder.join("config.json");
-    let text = match read(&path) {
-        Ok(text) => text,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) => return Err(unreadable(&path, &error)),
-    };
-    match serde_json::from_str::<Config>(&text) {
-        Ok(config) => Ok(named(&config.current)),
-        Err(error) => Err(unreadable(&path, &error)),
-    }
+    let (config, _) = config(environment)?;
+    Ok(named(&config.current_context))
 }
 
 /// The engine of a context.
-pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint, BadContext> {
-    let missing = || BadContext {
-        reason: format!("there is no context `{name}`; `docker context ls` lists those there are"),
-    };
+pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint, String> {
+    let missing =
+        || format!("there is no context `{name}`; `docker context ls` lists those there are");
     let contexts = folder(environment).ok_or_else(missing)?.join("contexts");
-    let id = digest(name);
+    let id = hex(&Sha256::digest(name.as_bytes()));
     let path = contexts.join("meta").join(&id).join("meta.json");
-    let text = match read(&path) {
+    let text = match regular::short_text(&path, LONGEST_FILE) {
         Ok(text) => text,
         Err(error) if is_absent(&error) => return Err(missing()),
         Err(error) => return Err(unreadable(&path, &error)),
@@ -107,23 +126,16 @@ pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint
     let docker = meta.endpoints.get("docker");
     let docker = docker
         .filter(|endpoint| !endpoint.host.is_empty())
-        .ok_or_else(|| BadContext {
-            reason: format!("`{}` names no `docker` endpoint", path.display()),
-        })?;
+        .ok_or_else(|| format!("`{}` names no `docker` endpoint", path.display()))?;
     let certificates = contexts.join("tls").join(id).join("docker");
     Ok(Endpoint {
         host: docker.host.clone(),
         certificates: certificates.is_dir().then_some(certificates),
-        unverified: docker.unverified,
     })
 }
 
 fn named(name: &str) -> Option<String> {
     (!name.is_empty() && name != NO_CONTEXT).then(|| name.to_owned())
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    regular::short_text(path, LONGEST_FILE)
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -133,27 +145,17 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> BadContext {
-    BadContext {
-        reason: format!("`{}` cannot be read: {error}", path.display()),
-    }
-}
-
-/// The name of a context's folders.
-fn digest(name: &str) -> String {
-    Sha256::digest(name.as_bytes())
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+fn unreadable(path: &Path, error: &dyn Display) -> String {
+    format!("`{}` cannot be read: {error}", path.display())
 }
 
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, fs, path::Path};
 
-    use super::{current, digest, endpoint};
+    use sha2::{Digest, Sha256};
+
+    use super::{current, endpoint, hex};
     use text::environment::Environment;
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(current(&none), Ok(None));
         write(&config, "{");
         let broken = current(&environment(&[("HOME", home)])).unwrap_err();
-        assert!(broken.reason.contains("config.json"), "{broken}");
+        assert!(broken.contains("config.json"), "{broken}");
     }
 
     #[test]
@@ -195,7 +197,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let contexts = folder.path().join("contexts");
         let around = environment(&[("DOCKER_CONFIG", folder.path().to_str().unwrap())]);
-        let meta = contexts.join("meta").join(digest("far")).join("meta.json");
+        let meta = contexts
+            .join("meta")
+            .join(hex(&Sha256::digest("far")))
+            .join("meta.json");
         write(
             &meta,
             r#"{"Name": "far", "Metadata": {}, "Endpoints": {"docker": {"Host": "tcp://far:2376", "SkipTLSVerify": false}}}"#,
@@ -205,13 +210,16 @@ mod tests {
             (found.host.as_str(), found.certificates),
             ("tcp://far:2376", None)
         );
-        let tls = contexts.join("tls").join(digest("far")).join("docker");
+        let tls = contexts
+            .join("tls")
+            .join(hex(&Sha256::digest("far")))
+            .join("docker");
         write(&tls.join("ca.pem"), "");
         assert_eq!(endpoint("far", &around).unwrap().certificates, Some(tls));
-        let missing = endpoint("near", &around).unwrap_err().to_string();
+        let missing = endpoint("near", &around).unwrap_err();
         assert!(missing.contains("no context `near`"), "{missing}");
         write(&meta, r#"{"Name": "far", "Endpoints": {}}"#);
-        let empty = endpoint("far", &around).unwrap_err().to_string();
+        let empty = endpoint("far", &around).unwrap_err();
         assert!(empty.contains("no `docker` endpoint"), "{empty}");
     }
 }

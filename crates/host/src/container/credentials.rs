@@ -1,7 +1,7 @@
 //! The credentials for a registry, from Docker's own configuration: written down in it, or kept by a program it
 //! names. They go to the engine with the request and nowhere else.
 
-use std::{collections::BTreeMap, fmt, io, path::Path, process::Stdio, time::Duration};
+use std::{fmt, io, process::Stdio, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bollard::auth::DockerCredentials;
@@ -12,15 +12,11 @@ use tokio::{
     time::timeout,
 };
 
-use super::context;
-use crate::regular;
+use super::context::{self, Auth};
 use text::environment::Environment;
 
 /// The registry of names without one, as the configuration calls it.
 const HUB: &str = "https://index.docker.io/v1/";
-
-/// A configuration longer than this is none.
-const LONGEST_CONFIG: u64 = 1024 * 1024;
 
 /// How much a program may say.
 const LONGEST_ANSWER: u64 = 64 * 1024;
@@ -42,24 +38,6 @@ impl fmt::Debug for Credentials {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Config {
-    auths: BTreeMap<String, Auth>,
-    creds_store: Option<String>,
-    cred_helpers: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Auth {
-    #[serde(rename = "auth")]
-    pair: Option<String>,
-    username: Option<String>,
-    password: Option<String>,
-    identitytoken: Option<String>,
-}
-
 /// What a program answers.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -78,56 +56,41 @@ pub(super) fn registry(image: &str) -> &str {
 
 /// The credentials for the registry of an image.
 pub(super) async fn credentials(image: &str, environment: &Environment) -> Credentials {
-    let none = |origin: String| Credentials { send: None, origin };
-    let Some(folder) = context::folder(environment) else {
-        return none("no credentials were sent: there is no home folder".to_owned());
-    };
-    let path = folder.join("config.json");
-    let config = match read(&path) {
-        Ok(config) => config,
-        Err(reason) => {
-            return none(format!(
-                "no credentials were sent: `{}`: {reason}",
-                path.display()
-            ));
-        }
-    };
+    match found(image, environment).await {
+        Ok((send, whence)) => Credentials {
+            send: Some(send),
+            origin: format!("the credentials {whence} were sent"),
+        },
+        Err(reason) => Credentials {
+            send: None,
+            origin: format!("no credentials were sent: {reason}"),
+        },
+    }
+}
+
+/// The credentials and where they were, or why there are none.
+async fn found(
+    image: &str,
+    environment: &Environment,
+) -> Result<(DockerCredentials, String), String> {
+    let (config, path) = context::config(environment)?;
     let key = match registry(image) {
         "docker.io" => HUB,
         other => other,
     };
-    let helper = config
-        .cred_helpers
-        .get(bare(key))
-        .or(config.creds_store.as_ref());
-    if let Some(helper) = helper {
+    let helper = config.cred_helpers.get(bare(key));
+    if let Some(helper) = helper.or(config.creds_store.as_ref()) {
         let program = format!("docker-credential-{helper}");
-        match kept(&program, key, environment).await {
-            Ok(Some(send)) => {
-                return Credentials {
-                    send: Some(send),
-                    origin: format!("the credentials of `{program}` were sent"),
-                };
-            }
-            Ok(None) => {}
-            Err(reason) => {
-                return none(format!("no credentials were sent: `{program}` {reason}"));
-            }
+        let kept = kept(&program, key, environment).await;
+        if let Some(send) = kept.map_err(|reason| format!("`{program}` {reason}"))? {
+            return Ok((send, format!("of `{program}`")));
         }
     }
-    let found = config
-        .auths
-        .iter()
-        .find(|(name, _)| bare(name) == bare(key));
-    match found.and_then(|(_, auth)| written(auth, key)) {
-        Some(send) => Credentials {
-            send: Some(send),
-            origin: format!("the credentials in `{}` were sent", path.display()),
-        },
-        None => none(format!(
-            "no credentials were sent: `{}` has none for it",
-            path.display()
-        )),
+    let mut auths = config.auths.into_iter();
+    let auth = auths.find(|(name, _)| bare(name) == bare(key));
+    match auth.and_then(|(_, auth)| written(auth, key)) {
+        Some(send) => Ok((send, format!("in `{}`", path.display()))),
+        None => Err(format!("`{}` has none for it", path.display())),
     }
 }
 
@@ -137,33 +100,19 @@ fn bare(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-fn read(path: &Path) -> Result<Config, String> {
-    let text = match regular::short_text(path, LONGEST_CONFIG) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(error) => return Err(error.to_string()),
-    };
-    // The text of the parser's complaint could hold a piece of a secret.
-    serde_json::from_str(&text)
-        .map_err(|error| format!("line {} is no valid configuration", error.line()))
-}
-
 /// Credentials that stand in the configuration.
-fn written(auth: &Auth, key: &str) -> Option<DockerCredentials> {
-    let decoded = auth.pair.as_deref().filter(|pair| !pair.is_empty());
-    let (username, password) = match decoded {
+fn written(auth: Auth, key: &str) -> Option<DockerCredentials> {
+    let token = auth.identitytoken.filter(|token| !token.is_empty());
+    let (username, password) = match auth.pair.filter(|pair| !pair.is_empty()) {
         Some(encoded) => {
             let text = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
             let (user, password) = text.trim_end_matches('\0').split_once(':')?;
             (Some(user.to_owned()), Some(password.to_owned()))
         }
-        None => (auth.username.clone(), auth.password.clone()),
+        None => (auth.username, auth.password),
     };
-    let token = auth.identitytoken.clone().filter(|token| !token.is_empty());
-    if username.is_none() && token.is_none() {
-        return None;
-    }
-    Some(DockerCredentials {
+    let is_any = username.is_some() || token.is_some();
+    is_any.then(|| DockerCredentials {
         username,
         password: password.filter(|_| token.is_none()),
         identitytoken: token,
@@ -188,20 +137,19 @@ async fn kept(
     }
     let kept: Kept =
         serde_json::from_slice(&output).map_err(|_| "gave an answer of another form".to_owned())?;
-    let address = Some(key.to_owned());
-    Ok(Some(if kept.username == "<token>" {
-        DockerCredentials {
-            identitytoken: Some(kept.secret),
-            serveraddress: address,
-            ..DockerCredentials::default()
-        }
+    let is_token = kept.username == "<token>";
+    let (token, pair) = if is_token {
+        (Some(kept.secret), None)
     } else {
-        DockerCredentials {
-            username: Some(kept.username),
-            password: Some(kept.secret),
-            serveraddress: address,
-            ..DockerCredentials::default()
-        }
+        (None, Some((kept.username, kept.secret)))
+    };
+    let (username, password) = pair.unzip();
+    Ok(Some(DockerCredentials {
+        username,
+        password,
+        identitytoken: token,
+        serveraddress: Some(key.to_owned()),
+        ..DockerCredentials::default()
     }))
 }
 

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::context::{self, BadContext};
+use super::{context, failure::EngineError};
 use text::environment::Environment;
 
 /// Why a place is looked at.
@@ -51,8 +51,6 @@ pub(super) enum Tls {
     Off,
     /// With `ca.pem`, `cert.pem` and `key.pem` of this folder.
     With(PathBuf),
-    /// Without a look at the server's certificate, which we refuse.
-    Unverified,
 }
 
 /// The places to look at, in this order. Whoever names one gets that one or an error.
@@ -60,7 +58,7 @@ pub(super) fn candidates(
     option: Option<&str>,
     environment: &Environment,
     user: u32,
-) -> Result<Vec<Candidate>, (String, BadContext)> {
+) -> Result<Vec<Candidate>, EngineError> {
     if let Some(host) = option {
         return Ok(vec![asked(host, Origin::Option, environment)]);
     }
@@ -68,11 +66,14 @@ pub(super) fn candidates(
     if let Some(host) = variable.filter(|host| !host.is_empty()) {
         return Ok(vec![asked(host, Origin::Variable, environment)]);
     }
-    let current = context::current(environment).map_err(|bad| (String::new(), bad))?;
+    let unusable = |name: &str| {
+        let name = name.to_owned();
+        move |reason| EngineError::Context { name, reason }
+    };
+    let current = context::current(environment).map_err(unusable(""))?;
     if let Some(name) = current {
-        let found = context::endpoint(&name, environment).map_err(|bad| (name.clone(), bad))?;
+        let found = context::endpoint(&name, environment).map_err(unusable(&name))?;
         let tls = match found.certificates {
-            _ if found.unverified => Tls::Unverified,
             Some(folder) => Tls::With(folder),
             None => Tls::Off,
         };

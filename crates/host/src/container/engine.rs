@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use bollard::{API_DEFAULT_VERSION, Docker, models::SystemVersion};
+use bollard::{
+    API_DEFAULT_VERSION, Docker, errors::Error, models::SystemVersion,
+    query_parameters::RemoveContainerOptionsBuilder,
+};
 use futures_util::{StreamExt, stream};
 use rustix::process::getuid;
 use tokio::time::timeout;
@@ -16,7 +19,7 @@ use tokio::time::timeout;
 pub use super::failure::{Asker, EngineError};
 use super::{
     discover::{self, Candidate, Tls},
-    failure::{Attempt, Unreachable, unreachable},
+    failure::{Attempt, Unreachable, chain, unreachable},
 };
 use crate::regular;
 use text::environment::Environment;
@@ -90,12 +93,7 @@ impl Engine {
     /// Finds the engine and greets it.
     pub async fn connect(wanted: &Wanted, environment: &Environment) -> Result<Self, EngineError> {
         let user = getuid().as_raw();
-        let candidates = discover::candidates(wanted.host.as_deref(), environment, user).map_err(
-            |(name, bad)| EngineError::Context {
-                name,
-                reason: bad.to_string(),
-            },
-        )?;
+        let candidates = discover::candidates(wanted.host.as_deref(), environment, user)?;
         let mut seen = HashSet::new();
         let different = candidates
             .into_iter()
@@ -116,6 +114,22 @@ impl Engine {
             }
         }
         Err(EngineError::Unreachable(attempts))
+    }
+
+    /// Removes a container with its volumes, whatever it does. One that is gone, or that somebody else is removing, is no
+    /// error.
+    pub(super) async fn remove_container(&self, id: &str) -> Result<(), Error> {
+        let options = RemoveContainerOptionsBuilder::default()
+            .force(true)
+            .v(true)
+            .build();
+        match self.docker.remove_container(id, Some(options)).await {
+            Err(Error::DockerResponseServerError {
+                status_code: 404 | 409,
+                ..
+            }) => Ok(()),
+            answer => answer,
+        }
     }
 }
 
@@ -175,10 +189,6 @@ fn client(candidate: &Candidate) -> Result<(Docker, Location), Unreachable> {
         ("tcp" | "http" | "https", Tls::With(folder)) => {
             Ok((secured(address, folder)?, Location::Network))
         }
-        ("tcp" | "http" | "https", Tls::Unverified) => Err(Unreachable::Tls(
-            "the context asks not to verify the server's certificate, which is not done here"
-                .into(),
-        )),
         ("https", Tls::Off) => Err(Unreachable::Tls(
             "no folder with certificates is known".into(),
         )),
@@ -238,16 +248,7 @@ fn secured(address: &str, folder: &Path) -> Result<Docker, Unreachable> {
         ANSWER_SECONDS,
         API_DEFAULT_VERSION,
     )
-    .map_err(|error| match unreachable(&error) {
-        Unreachable::Other(text) => Unreachable::Tls(text),
-        other @ (Unreachable::Missing
-        | Unreachable::NotASocket(_)
-        | Unreachable::Denied
-        | Unreachable::Refused
-        | Unreachable::Silent(_)
-        | Unreachable::Scheme(_)
-        | Unreachable::Tls(_)) => other,
-    })
+    .map_err(|error| Unreachable::Tls(chain(&error)))
 }
 
 #[cfg(test)]

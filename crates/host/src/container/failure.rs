@@ -149,16 +149,6 @@ fn attempts_help(attempts: &[Attempt], asker: Asker) -> Vec<String> {
         ),
         Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address".into(),
     };
-    if asker == Asker::Action
-        && matches!(closest.origin, Origin::Usual(_))
-        && closeness(&closest.failure) < closeness(&Unreachable::Denied)
-    {
-        return vec![format!(
-            "a runner hands the action /var/run/docker.sock of its machine, and there is no engine behind it: \
-             so it is with the container hooks of Kubernetes, and beside rootless Docker or Podman. \
-             Mount the engine's socket there, {named}"
-        )];
-    }
     vec![match &closest.failure {
         Unreachable::Missing | Unreachable::Refused => {
             format!("start Docker or Podman, {named}")
@@ -213,20 +203,6 @@ pub(super) fn unreachable(error: &bollard::errors::Error) -> Unreachable {
         return Unreachable::Tls(text);
     }
     Unreachable::Other(text)
-}
-
-/// Whether the engine did not answer at all, which is no refusal.
-pub(super) fn is_gone(error: &bollard::errors::Error) -> bool {
-    use bollard::errors::Error as Engine;
-
-    matches!(
-        error,
-        Engine::IOError { .. }
-            | Engine::HyperLegacyError { .. }
-            | Engine::HyperResponseError { .. }
-            | Engine::RequestTimeoutError
-            | Engine::SocketNotFoundError(_)
-    )
 }
 
 /// The kind of the system's error that lies under this one.

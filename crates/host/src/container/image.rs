@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::{
     build,
     engine::Engine,
-    image_failure::{ImageError, image_error},
+    image_failure::{ImageError, local_error},
     labels::RunName,
     own, prepare, pull,
-    warm::{FirstStart, StartKind, warmed},
+    warm::{FirstStart, warmed},
 };
 use suite::model::container::{ImageBase, ImageSource};
 use text::{environment::Environment, head};
@@ -27,10 +27,6 @@ const INSPECTION: Duration = Duration::from_secs(30);
 
 /// Characters of an image's id that tell it from others.
 const SHORT_ID: usize = 12;
-
-/// The ways to start a server that a prepared image is started in before it is used; a suite that starts its servers
-/// in more ways would wait longer for that than it gains.
-const MOST_STARTS: usize = 8;
 
 /// Told what goes on while an image is being made ready.
 pub type Progress<'a> = &'a (dyn Fn(Told) + Send + Sync);
@@ -70,6 +66,17 @@ pub struct ReadyImage {
 }
 
 impl ReadyImage {
+    /// This image, made of another one: started as that one, and called so.
+    pub(super) fn in_place_of(self, base: &Self, name: String) -> Self {
+        Self {
+            digest: base.digest.clone(),
+            name,
+            entrypoint: base.entrypoint.clone(),
+            command: base.command.clone(),
+            ..self
+        }
+    }
+
     /// What a command line can call it: how people call it may be no name.
     pub(super) fn reference(&self) -> String {
         if !self.name.contains(' ') {
@@ -94,7 +101,7 @@ pub enum Rebuild {
 #[derive(Debug)]
 pub struct Images {
     known: Mutex<HashMap<ImageSource, Provided>>,
-    started: Mutex<HashMap<(ImageSource, StartKind), Provided>>,
+    started: Mutex<HashMap<(ImageSource, String), Provided>>,
     made: Made,
     environment: Arc<Environment>,
     rebuild: Rebuild,
@@ -201,9 +208,7 @@ impl Images {
         let Some(start) = start else {
             return Ok(image);
         };
-        let Some(started) = self.started(source, start.kind()) else {
-            return Ok(image);
-        };
+        let started = self.started(source, start.kind());
         let image = started.get_or_init(|| async {
             let image = Box::pin(warmed(&maker, &image, &start)).await;
             image.map(Arc::new)
@@ -239,15 +244,10 @@ impl Images {
         image.await.clone()
     }
 
-    /// The place of the image after this first start; `None` where a source has too many of them.
-    fn started(&self, source: &ImageSource, start: StartKind) -> Option<Provided> {
+    /// The place of the image after this first start.
+    fn started(&self, source: &ImageSource, start: String) -> Provided {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_source = started.keys().filter(|(known, _)| known == source).count();
-        let key = (source.clone(), start);
-        if of_source >= MOST_STARTS && !started.contains_key(&key) {
-            return None;
-        }
-        Some(Arc::clone(started.entry(key).or_default()))
+        Arc::clone(started.entry((source.clone(), start)).or_default())
     }
 }
 
@@ -271,7 +271,7 @@ pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyI
         Ok(Err(Error::DockerResponseServerError {
             status_code: 404, ..
         })) => Ok(None),
-        Ok(Err(error)) => Err(image_error(name, &error, "", "")),
+        Ok(Err(error)) => Err(local_error(name, &error)),
         Err(_) => Err(ImageError::Silent {
             what: format!("asked about the image `{name}`"),
             after: INSPECTION,

@@ -3,7 +3,10 @@
 
 use std::{
     collections::HashMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -20,8 +23,6 @@ const JOB: &str = "io.mcp-assert.job";
 const OWNER: &str = "io.mcp-assert.owner";
 /// When it was made, in seconds since 1970.
 const CREATED: &str = "io.mcp-assert.created";
-/// When it is nobody's any more.
-const EXPIRES: &str = "io.mcp-assert.expires";
 /// The assertion it was made for.
 const ASSERTION: &str = "io.mcp-assert.assertion";
 /// The image it was made for.
@@ -33,7 +34,7 @@ pub(super) const PREPARED: &str = "io.mcp-assert.prepared";
 pub(super) const BUILT: &str = "io.mcp-assert.built";
 
 /// What a container hands on to an image that is made of it, unless the image says otherwise.
-const OF_MAKERS: [&str; 6] = [RUN, JOB, OWNER, CREATED, EXPIRES, IMAGE];
+const OF_MAKERS: [&str; 5] = [RUN, JOB, OWNER, CREATED, IMAGE];
 
 /// Whatever is as old as this was left behind, whoever made it.
 const ABANDONED: Duration = Duration::from_hours(24);
@@ -42,8 +43,12 @@ const ABANDONED: Duration = Duration::from_hours(24);
 const LONGEST_ID: usize = 200;
 
 /// The name of a run, unlike every other's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunName(String);
+#[derive(Debug, Clone)]
+pub struct RunName {
+    text: String,
+    /// How many things were named after it.
+    named: Arc<AtomicU64>,
+}
 
 /// A container's name and marks.
 #[derive(Debug, Clone)]
@@ -70,15 +75,18 @@ impl RunName {
             .filter_map(|name| environment.variable(name))
             .filter(|part| !part.is_empty())
             .collect();
-        if workflow.len() == parts.len() {
-            return Self(format!("{}-{unique:016x}", workflow.join("-")));
-        }
-        Self(format!("{unique:016x}"))
+        let text = if workflow.len() == parts.len() {
+            format!("{}-{unique:016x}", workflow.join("-"))
+        } else {
+            format!("{unique:016x}")
+        };
+        let named = Arc::new(AtomicU64::new(0));
+        Self { text, named }
     }
 
     /// The name.
     pub fn text(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// The marks of the next container.
@@ -97,24 +105,22 @@ impl RunName {
 
     /// What is unlike in all runs, and has no dash.
     pub(super) fn unique(&self) -> &str {
-        unique(&self.0)
+        unique(&self.text)
     }
 
-    /// The next of everything that any run makes.
+    /// The next of everything that the run makes.
     pub(super) fn job(&self) -> String {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.unique())
     }
 
     fn labels(&self, job: String, purpose: (&str, String)) -> HashMap<String, String> {
         let created = now().as_secs();
         let labels = [
-            (RUN, self.0.clone()),
+            (RUN, self.text.clone()),
             (JOB, job),
             (OWNER, Owner::this().to_text()),
             (CREATED, created.to_string()),
-            (EXPIRES, (created + ABANDONED.as_secs()).to_string()),
             purpose,
         ];
         labels
@@ -160,14 +166,12 @@ pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
     if !are_ours(labels) {
         return false;
     }
-    let number = |name: &str| labels.get(name).and_then(|text| text.parse::<u64>().ok());
-    let now = now().as_secs();
-    let expires = number(EXPIRES).or_else(|| Some(number(CREATED)? + ABANDONED.as_secs()));
+    let created = labels.get(CREATED).and_then(|text| text.parse().ok());
     let owner = labels.get(OWNER).and_then(|text| Owner::parse(text));
     match owner.map(|owner| owner.life()) {
         Some(Life::Alive) => false,
         Some(Life::Dead) => true,
-        Some(Life::Unknown) | None => expires.is_some_and(|expires| expires <= now),
+        Some(Life::Unknown) | None => created.is_some_and(is_too_old),
     }
 }
 
@@ -182,8 +186,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::{
-        ASSERTION, CREATED, EXPIRES, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now,
-        of_image,
+        ASSERTION, CREATED, IMAGE, JOB, OWNER, RUN, RunName, are_ours, is_abandoned, now, of_image,
     };
     use crate::owner::Owner;
     use text::environment::Environment;
@@ -192,7 +195,7 @@ mod tests {
     fn every_run_and_every_container_has_a_name_of_its_own() {
         let environment = Environment::default();
         let (one, other) = (RunName::new(&environment), RunName::new(&environment));
-        assert_ne!(one, other);
+        assert_ne!(one.text(), other.text());
         let (first, second) = (one.next("a::b"), one.next("a::b"));
         assert_ne!(first.name, second.name);
         assert_ne!(first.labels[JOB], second.labels[JOB]);
@@ -220,11 +223,11 @@ mod tests {
             place: "elsewhere-1".into(),
             ..dead.clone()
         };
-        let case = |owner: &str, (label, at): (&str, u64)| {
+        let case = |owner: &str, created: u64| {
             let labels = [
                 (RUN, "1".to_owned()),
                 (OWNER, owner.to_owned()),
-                (label, at.to_string()),
+                (CREATED, created.to_string()),
             ];
             let labels: HashMap<String, String> = labels
                 .into_iter()
@@ -233,11 +236,11 @@ mod tests {
             is_abandoned(&labels)
         };
         let now = now().as_secs();
-        assert!(case(&dead.to_text(), (EXPIRES, now + 10)));
-        assert!(!case(&elsewhere.to_text(), (EXPIRES, now + 10)));
-        assert!(case(&elsewhere.to_text(), (EXPIRES, now - 10)));
-        assert!(case(&elsewhere.to_text(), (CREATED, now - 90_000)));
-        assert!(!case("nonsense", (CREATED, now - 10)));
+        assert!(case(&dead.to_text(), now));
+        assert!(!case(&elsewhere.to_text(), now - 10));
+        assert!(case(&elsewhere.to_text(), now - 90_000));
+        assert!(!case("nonsense", now - 10));
+        assert!(case("nonsense", now - 90_000));
         assert!(!is_abandoned(&HashMap::new()));
     }
 

@@ -9,10 +9,7 @@ mod context;
 pub mod covered;
 mod credentials;
 mod discover;
-mod dockerfile;
-mod elf;
 pub mod engine;
-mod entry_point;
 mod failure;
 mod ignore;
 pub mod image;
@@ -22,7 +19,6 @@ mod own;
 mod owned;
 mod patience;
 mod prepare;
-mod program;
 mod pull;
 pub mod readback;
 pub mod reap;
@@ -33,7 +29,6 @@ pub mod server;
 pub mod sight;
 mod sockets;
 mod steps;
-mod unstarted;
 pub mod upload;
 pub mod warm;
 mod work;
@@ -48,7 +43,6 @@ use std::{
     time::Duration,
 };
 
-use bollard::{errors::Error, query_parameters::RemoveContainerOptionsBuilder};
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     task::JoinSet,
@@ -264,20 +258,8 @@ impl Containers {
         if self.silent.is_cancelled() {
             return (Removed::No, Duration::ZERO);
         }
-        let options = RemoveContainerOptionsBuilder::default()
-            .force(true)
-            .v(true)
-            .build();
-        let asked = self.engine.docker.remove_container(id, Some(options));
-        let removed = match timeout(REMOVAL, asked).await {
-            // Gone already, or somebody else is at it.
-            Ok(
-                Ok(())
-                | Err(Error::DockerResponseServerError {
-                    status_code: 404 | 409,
-                    ..
-                }),
-            ) => {
+        let removed = match timeout(REMOVAL, self.engine.remove_container(id)).await {
+            Ok(Ok(())) => {
                 self.unremoved().remove(name);
                 Removed::Yes
             }

@@ -13,10 +13,9 @@ use tokio::time::timeout;
 
 use super::{
     bundle::{Bundle, Sealed},
-    elf::{self, Executable},
     engine::EngineKind,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, image_error},
+    image_failure::{ImageError, local_error},
     scaffold,
 };
 
@@ -36,11 +35,13 @@ const SILENCE: Duration = Duration::from_mins(3);
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let Packed {
-        sealed,
-        machine,
-        loader,
-    } = packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let Packed { sealed, loader } =
+        packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
     let platform = &maker.engine.facts.platform;
     if platform.split('/').nth(1) != Some(machine) {
         return Err(ImageError::Own(format!(
@@ -125,7 +126,7 @@ async fn import(
                 let status = told.status.filter(|status| status.starts_with("sha256:"));
                 id = status.or(id);
             }
-            Some(Err(error)) => return Err(image_error(REPOSITORY, &error, "", "")),
+            Some(Err(error)) => return Err(local_error(REPOSITORY, &error)),
         }
     }
 }
@@ -133,8 +134,6 @@ async fn import(
 /// The files of the image.
 struct Packed {
     sealed: Sealed,
-    /// The processor they are for.
-    machine: &'static str,
     /// What loads the program, when it is not static.
     loader: Option<String>,
 }
@@ -142,10 +141,10 @@ struct Packed {
 /// Collects the files of the image.
 fn pack(path: &Path) -> Result<Packed, ImageError> {
     let failed = |error: io::Error| ImageError::Own(format!("`{}`: {error}", path.display()));
-    let executable = elf::read(path).map_err(failed)?;
-    let Some(Executable { machine, loader }) = executable else {
+    if !cfg!(target_os = "linux") {
         return Err(ImageError::Own("it is no program for Linux".to_owned()));
-    };
+    }
+    let Linked { loader, libraries } = linked(path).map_err(failed)?;
     let mut bundle = Bundle::new().map_err(failed)?;
     bundle.folder("tmp", 0o1777).map_err(failed)?;
     let mut add = |from: &Path, name: &str| {
@@ -160,46 +159,62 @@ fn pack(path: &Path) -> Result<Packed, ImageError> {
             })
     };
     add(path, PROGRAM)?;
+    for (name, library) in libraries {
+        add(&library, &format!("{LIBRARIES}/{name}"))?;
+    }
     if let Some(loader) = &loader {
-        for (name, library) in libraries(loader, path).map_err(failed)? {
-            add(&library, &format!("{LIBRARIES}/{name}"))?;
-        }
         add(Path::new(loader), loader)?;
     }
     Ok(Packed {
         sealed: bundle.seal().map_err(failed)?,
-        machine,
         loader,
     })
 }
 
-/// The libraries that the loader would load, by the names it looks for.
-fn libraries(loader: &str, program: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let program = fs::canonicalize(program)?;
-    let output = Command::new(loader)
-        .arg("--list")
-        .arg(program)
-        .stdin(Stdio::null())
-        .output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(io::Error::other(format!(
-            "it is not static, and its loader does not tell its libraries: {said}"
-        )));
-    }
-    Ok(listed(&String::from_utf8_lossy(&output.stdout)))
+/// What a program that is not static is loaded with.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Linked {
+    loader: Option<String>,
+    /// By the names they are looked for.
+    libraries: Vec<(String, PathBuf)>,
 }
 
-/// The names and paths in lines such as `libc.so.6 => /lib/libc.so.6 (0x7f00)`.
-fn listed(text: &str) -> Vec<(String, PathBuf)> {
-    text.lines()
-        .filter_map(|line| {
-            let (name, rest) = line.trim().split_once(" => ")?;
-            let path = rest.rsplit_once(" (").map_or(rest, |(path, _)| path);
-            (path.starts_with('/') && !name.contains('/'))
-                .then(|| (name.to_owned(), PathBuf::from(path)))
-        })
-        .collect()
+/// What this program is loaded with, as `ldd` tells it.
+fn linked(program: &Path) -> io::Result<Linked> {
+    if cfg!(target_feature = "crt-static") {
+        return Ok(Linked::default());
+    }
+    let output = Command::new("ldd")
+        .arg(fs::canonicalize(program)?)
+        .stdin(Stdio::null())
+        .output()?;
+    let linked = listed(&String::from_utf8_lossy(&output.stdout));
+    if output.status.success() && linked.loader.is_some() {
+        return Ok(linked);
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(io::Error::other(format!(
+        "it is not static, and `ldd` does not tell its libraries: {said}"
+    )))
+}
+
+/// Reads lines such as `libc.so.6 => /lib/libc.so.6 (0x7f00)` and `/lib64/ld-linux-x86-64.so.2 (0x7f02)`.
+fn listed(text: &str) -> Linked {
+    let mut linked = Linked::default();
+    for line in text.lines() {
+        let line = line.trim();
+        let line = line.rsplit_once(" (").map_or(line, |(front, _)| front);
+        match line.split_once(" => ") {
+            Some((name, path)) if path.starts_with('/') && !name.contains('/') => {
+                linked
+                    .libraries
+                    .push((name.to_owned(), PathBuf::from(path)));
+            }
+            None if line.starts_with('/') => linked.loader = Some(line.to_owned()),
+            Some(_) | None => {}
+        }
+    }
+    linked
 }
 
 #[cfg(test)]
@@ -207,12 +222,14 @@ mod tests {
     use super::listed;
 
     #[test]
-    fn the_loaders_list_is_read() {
+    fn the_list_of_libraries_is_read() {
         let list = "\tlinux-vdso.so.1 (0x7ffe)\n\tlibgcc_s.so.1 => /lib/x/libgcc_s.so.1 (0x7f01)\n\
                     \tlibgone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x7f02)\n";
         let found = listed(list);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].0, "libgcc_s.so.1");
-        assert_eq!(found[0].1.to_str(), Some("/lib/x/libgcc_s.so.1"));
+        assert_eq!(
+            found.libraries,
+            [("libgcc_s.so.1".into(), "/lib/x/libgcc_s.so.1".into())]
+        );
+        assert_eq!(found.loader.as_deref(), Some("/lib64/ld-linux-x86-64.so.2"));
     }
 }

@@ -23,11 +23,11 @@ use super::{
     bundle::{Bundle, Sealed, hex},
     engine::Engine,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, PrepareEnd, image_error, without_network},
-    readback::Listing,
+    image_failure::{ImageError, PrepareEnd, local_error, unusable},
     script::{Script, Tail},
     workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
+use crate::fixture::Listing;
 use suite::model::container::{ImageSource, Prepare};
 use text::{environment::Environment, redact::Secrets};
 
@@ -81,18 +81,8 @@ pub(super) async fn prepared(
         deadline: Instant::now() + prepare.timeout.unwrap_or(PATIENCE),
     };
     let made = Box::pin(maker.once(&name, work.made(sealed))).await?;
-    Ok(of_base(made.ok_or_else(|| work.gone())?, &base))
-}
-
-/// The image, called as the one it was made from.
-fn of_base(made: ReadyImage, base: &ReadyImage) -> ReadyImage {
-    ReadyImage {
-        digest: base.digest.clone(),
-        name: format!("{} (prepared)", base.name),
-        entrypoint: base.entrypoint.clone(),
-        command: base.command.clone(),
-        ..made
-    }
+    let made = made.ok_or_else(|| work.gone())?;
+    Ok(made.in_place_of(&base, format!("{} (prepared)", base.name)))
 }
 
 /// Everything that decides what comes out. Values of variables are left out: they are secrets, and are not kept. Whether
@@ -281,7 +271,7 @@ impl<'a> Work<'a> {
 
     /// Runs the lines.
     async fn lines(&self, shop: &Workshop<'a>) -> Result<(), ImageError> {
-        let script = Script::new(&self.prepare.run);
+        let script = Script::new(&self.prepare.run, &self.maker.run.job());
         let variables = &self.maker.environment;
         let mut secrets = Secrets::default();
         let env = self.prepare.env.iter().filter_map(|name| {
@@ -362,7 +352,6 @@ impl<'a> Work<'a> {
         ImageError::Prepare {
             image: self.base.name.clone(),
             line,
-            network: self.prepare.network.clone(),
             end,
             output,
         }
@@ -382,18 +371,13 @@ impl<'a> Work<'a> {
                 what: format!("preparing `{}`", self.base.name),
                 after,
             },
-            Closed::Refused(error) => match without_network(&error) {
-                Some(reason) => ImageError::NoNetwork(reason),
-                None => image_error(&self.base.name, &error, "", ""),
-            },
+            Closed::Refused(error) => local_error(&self.base.name, &error),
         }
     }
 
     fn gone(&self) -> ImageError {
-        ImageError::Refused {
-            image: self.base.name.clone(),
-            reason: format!("it was prepared as `{}`, which is gone", self.name),
-        }
+        let reason = format!("it was prepared as `{}`, which is gone", self.name);
+        unusable(&self.base.name, &reason)
     }
 }
 

@@ -9,7 +9,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::{
     credentials::{Credentials, credentials, registry},
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, image_error},
+    image_failure::{ImageError, image_error, unusable},
+    refusal::{About, Kind},
 };
 use suite::model::container::{ImageSource, Pull};
 
@@ -49,19 +50,13 @@ pub(super) async fn named(
         }
         None if wanted.pull == Pull::Never => return Err(ImageError::Absent(name.to_owned())),
         None if is_id(name) => {
-            return Err(ImageError::NotFound {
-                image: name.to_owned(),
-                reason: "the engine has no image of this id".to_owned(),
-            });
+            return Err(unusable(name, "the engine has no image of this id"));
         }
         Some(_) | None => {}
     }
     pull(maker, name, platform).await?;
     let pulled = inspect(maker.engine, name).await?;
-    pulled.ok_or_else(|| ImageError::NotFound {
-        image: name.to_owned(),
-        reason: "it was pulled, and is gone".to_owned(),
-    })
+    pulled.ok_or_else(|| unusable(name, "it was pulled, and is gone"))
 }
 
 /// Whether an image of this platform is what was wanted; variants of a processor are the engine's matter.
@@ -97,8 +92,10 @@ async fn pull(maker: &Maker<'_>, name: &str, platform: Option<&str>) -> Result<(
     let mut tried = 1;
     loop {
         match pull_once(maker, name, platform, &credentials).await {
-            Err(ImageError::Network { reason, .. }) if tried < TRIES => {
-                maker.tell(format!("pulling `{name}` again: {reason}"));
+            Err(ImageError::Refused(refusal))
+                if refusal.kind == Kind::Unreachable && tried < TRIES =>
+            {
+                maker.tell(format!("pulling `{name}` again: {refusal}"));
                 sleep(wait).await;
                 wait *= 3;
                 tried += 1;
@@ -132,12 +129,12 @@ async fn pull_once(
             None => return Ok(()),
             Some(Ok(info)) => info,
             Some(Err(error)) => {
-                return Err(image_error(
-                    name,
-                    &error,
-                    registry(name),
-                    &credentials.origin,
-                ));
+                let about = About::new([
+                    ("{image}", name),
+                    ("{registry}", registry(name)),
+                    ("{credentials}", &credentials.origin),
+                ]);
+                return Err(image_error(&about, &error));
             }
         };
         layers.hear(info);

@@ -22,7 +22,7 @@ use tokio_util::{
 use super::{failure::chain, sight::ANSWER};
 use crate::{
     digest,
-    fixture::{Returned, ReturnedKind},
+    fixture::{Listing, Returned, ReturnedKind},
     inside::resolve_with,
 };
 use mcp::observation::files::{FileState, LONGEST_BYTES, PathKind};
@@ -60,9 +60,6 @@ pub enum ReadFailure {
     },
 }
 
-/// The same, to be compared.
-pub type Listing = BTreeMap<PathBuf, Returned>;
-
 /// Everything below one place of a container.
 #[derive(Debug, Default)]
 pub struct Tree {
@@ -78,15 +75,6 @@ struct Seen {
     returned: Returned,
     /// What an expectation sees of it; `None` for links.
     state: Option<FileState>,
-}
-
-/// What is at the place of a tree.
-#[derive(Debug)]
-pub(super) enum First {
-    /// A link to this, as it is written.
-    Link(PathBuf),
-    /// Anything else.
-    State(FileState),
 }
 
 /// Reads everything below a place; of the files that are asked for, by their paths relative to it, the content too.
@@ -271,14 +259,11 @@ impl Tree {
         (kind != PathKind::Directory).then_some(kind)
     }
 
-    /// What is at the place itself.
-    pub(super) fn into_first(self) -> Option<First> {
-        let first = self.entries.into_values().next()?;
-        Some(match (first.returned.kind, first.state) {
-            (ReturnedKind::Link(target), _) => First::Link(target),
-            (_, Some(state)) => First::State(state),
-            (_, None) => return None,
-        })
+    /// What is at the place itself; nothing of a link.
+    pub(super) fn into_state(self) -> FileState {
+        let first = self.entries.into_values().next();
+        let state = first.and_then(|seen| seen.state);
+        state.unwrap_or(FileState::Absent)
     }
 
     /// All of it, for a comparison.
@@ -346,7 +331,7 @@ fn unpack(reader: impl Read, asked: &BTreeSet<PathBuf>) -> Result<Tree, Unpackin
                 0
             };
             let (digest, state) = content(&mut entry, room)?;
-            (ReturnedKind::File(digest), Some(state))
+            (ReturnedKind::File(Some(digest)), Some(state))
         } else if kind.is_fifo() {
             special("a FIFO")
         } else {

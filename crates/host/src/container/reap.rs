@@ -12,7 +12,7 @@ use bollard::{
     models::ImageSummary,
     query_parameters::{
         ListContainersOptionsBuilder, ListImagesOptionsBuilder, ListNetworksOptionsBuilder,
-        ListVolumesOptionsBuilder, RemoveContainerOptionsBuilder, RemoveVolumeOptions,
+        ListVolumesOptionsBuilder, RemoveVolumeOptions,
     },
 };
 use futures_util::{StreamExt, stream};
@@ -93,6 +93,23 @@ impl Display for Leftover {
             Kind::Image => "image",
         };
         write!(formatter, "{kind} `{}`", self.name)
+    }
+}
+
+impl Leftover {
+    /// A thing with these labels, where it is looked for.
+    fn wanted(
+        whose: Whose<'_>,
+        kind: Kind,
+        (id, name): (String, Option<String>),
+        labels: &HashMap<String, String>,
+    ) -> Option<Self> {
+        let is_wanted = match whose {
+            Whose::Run(_) | Whose::Anybody => labels::are_ours(labels),
+            Whose::Abandoned => labels::is_abandoned(labels),
+        };
+        let name = name.unwrap_or_else(|| id.clone());
+        is_wanted.then_some(Self { kind, id, name })
     }
 }
 
@@ -221,70 +238,47 @@ fn filters(whose: Whose<'_>) -> HashMap<String, Vec<String>> {
     HashMap::from([("label".to_owned(), vec![label])])
 }
 
-/// Whether a thing with these labels is looked for.
-fn is_wanted(whose: Whose<'_>, labels: &HashMap<String, String>) -> bool {
-    match whose {
-        Whose::Run(_) | Whose::Anybody => labels::are_ours(labels),
-        Whose::Abandoned => labels::is_abandoned(labels),
-    }
-}
-
 async fn containers(
     (engine, patience): Asked<'_>,
     whose: Whose<'_>,
 ) -> Result<Vec<Leftover>, String> {
-    let filters = filters(whose);
     let options = ListContainersOptionsBuilder::default()
         .all(true)
-        .filters(&filters)
+        .filters(&filters(whose))
         .build();
     let found = listed(patience, engine.docker.list_containers(Some(options))).await?;
     let wanted = found.into_iter().filter_map(|container| {
-        let id = container.id?;
         let name = container.names.unwrap_or_default().into_iter().next();
         let name = name.map(|name| name.trim_start_matches('/').to_owned());
-        is_wanted(whose, &container.labels.unwrap_or_default()).then(|| Leftover {
-            kind: Kind::Container,
-            name: name.unwrap_or_else(|| id.clone()),
-            id,
-        })
+        let labels = container.labels.unwrap_or_default();
+        Leftover::wanted(whose, Kind::Container, (container.id?, name), &labels)
     });
     Ok(wanted.collect())
 }
 
 async fn volumes((engine, patience): Asked<'_>, whose: Whose<'_>) -> Result<Vec<Leftover>, String> {
-    let filters = filters(whose);
     let options = ListVolumesOptionsBuilder::default()
-        .filters(&filters)
+        .filters(&filters(whose))
         .build();
     let found = listed(patience, engine.docker.list_volumes(Some(options))).await?;
-    let found = found.volumes.unwrap_or_default().into_iter();
-    let wanted = found.filter(|volume| is_wanted(whose, &volume.labels));
-    Ok(wanted
-        .map(|volume| Leftover {
-            kind: Kind::Volume,
-            id: volume.name.clone(),
-            name: volume.name,
-        })
-        .collect())
+    let wanted = found.volumes.unwrap_or_default().into_iter();
+    let wanted = wanted.filter_map(|volume| {
+        Leftover::wanted(whose, Kind::Volume, (volume.name, None), &volume.labels)
+    });
+    Ok(wanted.collect())
 }
 
 async fn networks(
     (engine, patience): Asked<'_>,
     whose: Whose<'_>,
 ) -> Result<Vec<Leftover>, String> {
-    let filters = filters(whose);
     let options = ListNetworksOptionsBuilder::default()
-        .filters(&filters)
+        .filters(&filters(whose))
         .build();
     let found = listed(patience, engine.docker.list_networks(Some(options))).await?;
     let wanted = found.into_iter().filter_map(|network| {
-        let id = network.id?;
-        is_wanted(whose, &network.labels.unwrap_or_default()).then(|| Leftover {
-            kind: Kind::Network,
-            name: network.name.unwrap_or_else(|| id.clone()),
-            id,
-        })
+        let labels = network.labels.unwrap_or_default();
+        Leftover::wanted(whose, Kind::Network, (network.id?, network.name), &labels)
     });
     Ok(wanted.collect())
 }
@@ -362,7 +356,7 @@ fn unfinished<'a>(
 async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
     let id = &leftover.id;
     match leftover.kind {
-        Kind::Container => remove_container(engine, id).await,
+        Kind::Container => settled(engine.remove_container(id)).await,
         Kind::Volume => remove_volume(engine, id).await,
         Kind::Network => settled(engine.docker.remove_network(id)).await,
         Kind::Image => match leftover
@@ -386,24 +380,6 @@ async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), S
         }) => Ok(()),
         Err(error) => Err(chain(&error)),
     }
-}
-
-async fn remove_container(engine: &Engine, id: &str) -> Result<(), String> {
-    let options = RemoveContainerOptionsBuilder::default()
-        .force(true)
-        .v(true)
-        .build();
-    let asked = engine.docker.remove_container(id, Some(options));
-    settled(async {
-        match asked.await {
-            // Somebody else is at it.
-            Err(Error::DockerResponseServerError {
-                status_code: 409, ..
-            }) => Ok(()),
-            answer => answer,
-        }
-    })
-    .await
 }
 
 async fn remove_volume(engine: &Engine, name: &str) -> Result<(), String> {

@@ -1,11 +1,6 @@
 //! The lines of `prepare` as one script for a shell, written so that its output tells which line it is at.
 
-use std::{
-    collections::VecDeque,
-    fmt::Write as _,
-    sync::atomic::{AtomicU64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::VecDeque, fmt::Write as _};
 
 use anstream::adapter::strip_str;
 
@@ -41,14 +36,9 @@ pub(super) struct Tail {
 
 impl Script {
     /// One shell runs all lines, so that `cd` and variables hold for the next; it ends with the first that fails.
-    pub(super) fn new(lines: &[String]) -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let time = SystemTime::now().duration_since(UNIX_EPOCH);
-        let mark = format!(
-            "mcp-assert-{:x}-{}:",
-            time.unwrap_or_default().as_nanos(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+    /// `job` is in nobody else's output.
+    pub(super) fn new(lines: &[String], job: &str) -> Self {
+        let mark = format!("mcp-assert-{job}:");
         // One stream: of two nobody could tell what was said first, the number of a line or what it said.
         let mut text = "exec 2>&1\nset -e\n".to_owned();
         for (index, line) in lines.iter().enumerate() {
@@ -139,7 +129,7 @@ mod tests {
 
     fn ran(lines: &[&str]) -> (Tail, Option<i32>) {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-        let script = Script::new(&lines);
+        let script = Script::new(&lines, "1-2");
         let output = Command::new("sh")
             .args(["-c", &script.text])
             .output()

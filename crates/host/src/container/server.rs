@@ -19,16 +19,13 @@ use super::{
     Containers,
     body::{self, Command},
     engine::EngineKind,
-    entry_point::{self, EntryPoint},
     image::ReadyImage,
     owned::Owned,
-    program::{self, Lacking},
     readback::{self, ReadFailure, Tree},
-    refusal::{self, ContainerFailure},
+    refusal::{self, About, ContainerFailure},
     sight::{self, Overlaid},
     sockets::sockets,
     steps::{self, State, Steps},
-    unstarted::{self, OwnAbout},
     work::Work,
 };
 use crate::{fixture::Fixture, process::Patience, tail::Tail};
@@ -83,9 +80,9 @@ pub struct ServerContainer {
     /// What lies over its image.
     overlaid: Overlaid,
     memory_limit: Option<u64>,
-    /// What its program asks for and is not in the image.
-    lacks: Option<Lacking>,
-    about: OwnAbout,
+    about: About,
+    /// What was started, where the image's entry point stands in front of the server's command.
+    wrapped: Option<String>,
 }
 
 /// Whether the engine took a signal.
@@ -109,7 +106,8 @@ impl ServerContainer {
         let about = about(crew, wanted);
         let steps = Steps {
             crew,
-            about: about.about(),
+            about: &about,
+            image: &wanted.image.name,
             deadline: Instant::now() + limit,
             limit,
         };
@@ -126,17 +124,7 @@ impl ServerContainer {
         }
         seen.fill = begun.elapsed();
         let begun = Instant::now();
-        let (connection, running) = match steps.attach_and_start(&owned, clock).await {
-            Ok(started) => started,
-            Err(failure) => {
-                let lacks = if unstarted::asks_to_look(Some(&failure), "", &about) {
-                    about.lacks(crew, &owned.id).await
-                } else {
-                    None
-                };
-                return Err(unstarted::refined(failure, lacks.as_ref(), &about));
-            }
-        };
+        let (connection, running) = steps.attach_and_start(&owned, clock).await?;
         seen.start = begun.elapsed();
         let container = Self {
             owned,
@@ -149,8 +137,8 @@ impl ServerContainer {
             before,
             overlaid,
             memory_limit: wanted.container.memory,
-            lacks: None,
             about,
+            wrapped: wrapped(wanted),
         };
         Ok((container, connection))
     }
@@ -371,7 +359,7 @@ impl ServerContainer {
     }
 
     /// Learns what only a container tells that is still there: whether memory ran out in it, whatever the server made of
-    /// that, and what the program lacked.
+    /// that.
     async fn look_back(&mut self, status: ExitStatus) {
         let crew = &self.owned.crew;
         if crew.silent.is_cancelled() {
@@ -383,34 +371,20 @@ impl ServerContainer {
             self.seen.out_of_memory = state.oom_killed == Some(true);
         }
         self.seen.out_of_memory |= status == ExitStatus::OutOfMemory;
-        let said = self.stderr().text();
-        let told = unstarted::told(&said, status, &self.about);
-        if unstarted::asks_to_look(told.as_ref(), &said, &self.about) {
-            self.lacks = self.about.lacks(crew, &self.owned.id).await;
-        }
     }
 
     /// What a server that ended before its first answer died of, as far as it is no matter of its own.
     pub fn explain(&self, status: ExitStatus) -> Option<ContainerFailure> {
-        let said = self.stderr().text();
-        let (about, lacks) = (&self.about, self.lacks.as_ref());
-        match unstarted::told(&said, status, about) {
-            Some(failure) => Some(unstarted::refined(failure, lacks, about)),
-            None => unstarted::misread(lacks, about),
-        }
+        refusal::unstarted(&self.stderr().text(), status, &self.about)
     }
 
     /// What is to be known of the command of a server that never spoke.
     pub fn advice(&self) -> Option<String> {
-        let away = "`docker: {entrypoint: \"\"}` takes it away";
-        self.about.entry_point.as_ref().map(|entry_point| match entry_point {
-            EntryPoint::Swallows => format!(
-                "the image's `ENTRYPOINT` is a line of shell, which does not take the server's `command` and `args`; {away}"
-            ),
-            EntryPoint::Starts(line) => format!(
-                "the image's `ENTRYPOINT` stands before the server's `command`, and what was started is `{line}`; {away}"
-            ),
-        })
+        let started = self.wrapped.as_ref()?;
+        Some(format!(
+            "the image's `ENTRYPOINT` stands before the server's `command`, and what was started is `{started}`; \
+             `docker: {{entrypoint: \"\"}}` takes it away"
+        ))
     }
 
     /// The limit that a server met which ended out of memory.
@@ -425,27 +399,51 @@ impl Drop for ServerContainer {
     }
 }
 
-/// The program for messages: what is started first.
-fn first_word(wanted: &Wanted<'_>) -> String {
+/// What messages about it name.
+fn about(crew: &Containers, wanted: &Wanted<'_>) -> About {
     let words = wanted.command.words(wanted.container, wanted.image);
-    words.into_iter().next().unwrap_or_default()
+    let own = wanted.command.workdir.as_deref();
+    let directory = body::directory(wanted.container, wanted.image, own);
+    let (platform, engine) = (&wanted.image.platform, &crew.engine.facts.platform);
+    let platforms = if platform == engine {
+        String::new()
+    } else {
+        format!(" (the image is for {platform}, the engine runs {engine})")
+    };
+    About::new([
+        ("{image}", &wanted.image.name),
+        ("{reference}", &wanted.image.reference()),
+        ("{platforms}", &platforms),
+        ("{program}", words.first().map_or("", String::as_str)),
+        ("{directory}", &directory),
+        // Of `/` no engine says that it is none.
+        (
+            "{cwd}",
+            if directory == "/" {
+                "\0"
+            } else {
+                directory.trim_end_matches('/')
+            },
+        ),
+    ])
 }
 
-/// What messages about it name.
-fn about(crew: &Containers, wanted: &Wanted<'_>) -> OwnAbout {
-    OwnAbout {
-        image: wanted.image.name.clone(),
-        platform: wanted.image.platform.clone(),
-        engine: crew.engine.facts.platform.clone(),
-        places: program::places(&first_word(wanted), wanted),
-        program: first_word(wanted),
-        entry_point: entry_point::of(&wanted.command, wanted.container, wanted.image),
-        reference: wanted.image.reference(),
-        directory: body::directory(
-            wanted.container,
-            wanted.image,
-            wanted.command.workdir.as_deref(),
-        ),
-        path: wanted.command.search_path(wanted.container),
-    }
+/// What is started where the suite names a program and the image's entry point has it for arguments; nothing where that
+/// is made to start what stands behind it.
+fn wrapped(wanted: &Wanted<'_>) -> Option<String> {
+    let starters = ["tini", "dumb-init", "catatonit", "env", "exec", "--"];
+    let program = wanted.command.program.as_deref()?;
+    let entrypoint = &wanted.image.entrypoint;
+    let mut names = entrypoint
+        .iter()
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    let passes_on = names.any(|name| name.contains("entrypoint") || starters.contains(&name));
+    let stands = !entrypoint.is_empty() && wanted.container.front(Some(program)).is_none();
+    let words = || {
+        wanted
+            .command
+            .words(wanted.container, wanted.image)
+            .join(" ")
+    };
+    (stands && !passes_on).then(words)
 }

@@ -25,16 +25,15 @@ use super::{
     body::{self, FIXTURE_VOLUME, Volume},
     owned::Owned,
     readback,
-    refusal::{self, About, ContainerFailure, explain},
+    refusal::{About, Asked, ContainerFailure, Kind, Refusal},
     server::Wanted,
-    sight::{self, Overlaid},
+    sight,
     upload::{self, Ids},
 };
 use crate::{fixture::Fixture, tail::Tail};
 use mcp::{
     observation::{
         container::ContainerSeen,
-        files::FileState,
         process::{BY_SIGNAL, ExitStatus},
     },
     transport::{
@@ -75,7 +74,8 @@ pub(super) struct Running {
 /// The steps to a running container, with one deadline for all.
 pub(super) struct Steps<'a> {
     pub(super) crew: &'a Arc<Containers>,
-    pub(super) about: About<'a>,
+    pub(super) about: &'a About,
+    pub(super) image: &'a str,
     pub(super) deadline: Instant,
     pub(super) limit: Duration,
 }
@@ -89,7 +89,7 @@ impl Steps<'_> {
     ) -> Result<T, ContainerFailure> {
         match timeout_at(self.deadline, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(explain(&error, self.about)),
+            Ok(Err(error)) => Err(ContainerFailure::of(&error, self.about)),
             Err(_) => Err(ContainerFailure::Slow {
                 step,
                 limit: self.limit,
@@ -108,10 +108,14 @@ impl Steps<'_> {
             .is_empty()
         {
             // Asked for nothing, the engine would start what the suite took away.
-            return Err(match wanted.container.entrypoint {
-                Some(_) => refusal::nothing_left(self.about),
-                None => refusal::nothing_to_start(self.about),
-            });
+            let image = self.image;
+            let why = match wanted.container.entrypoint {
+                Some(_) => format!("`entrypoint: \"\"` takes away what the image `{image}` starts"),
+                None => format!("the image `{image}` starts nothing by itself"),
+            };
+            return Err(ContainerFailure::Refused(Refusal::plain(format!(
+                "{why}, and the server has no `command`"
+            ))));
         }
         let marks = self.crew.run.next(wanted.assertion);
         let name = marks.name.clone();
@@ -134,7 +138,8 @@ impl Steps<'_> {
         let mut owned = Owned::new(self.crew, name.clone());
         let asked = owned.create(options.build(), body);
         if let Err(failure) = self.within("create", asked).await {
-            if matches!(failure, ContainerFailure::NameConflict(_)) {
+            if matches!(&failure, ContainerFailure::Refused(refusal) if refusal.kind == Kind::NameTaken)
+            {
                 // What has the name is not ours.
                 owned.disown();
             }
@@ -176,33 +181,20 @@ impl Steps<'_> {
         if let Some(known) = self.crew.users().get(&key) {
             return Ok(*known);
         }
+        let docker = &self.crew.engine.docker;
         let (passwd, groups) = match upload::ids(&user, "", "") {
             Some(_) if user.contains(':') || user.is_empty() => (String::new(), String::new()),
             Some(_) | None => (
-                self.table(owned, "/etc/passwd").await,
-                self.table(owned, "/etc/group").await,
+                sight::table(docker, &owned.id, "/etc/passwd").await,
+                sight::table(docker, &owned.id, "/etc/group").await,
             ),
         };
-        let ids = upload::ids(&user, &passwd, &groups).ok_or_else(|| ContainerFailure::NoUser {
-            image: self.about.image.to_owned(),
-            reason: format!("unable to find user {user}"),
+        let ids = upload::ids(&user, &passwd, &groups).ok_or_else(|| {
+            let said = format!("unable to find user {user}");
+            ContainerFailure::Refused(Refusal::of(Asked::Container, &said, self.about))
         })?;
         self.crew.users().insert(key, ids);
         Ok(ids)
-    }
-
-    /// A table of the image; one that is not there knows nobody.
-    async fn table(&self, owned: &Owned, path: &str) -> String {
-        let docker = &self.crew.engine.docker;
-        match sight::look(docker, &owned.id, path, &Overlaid::default()).await {
-            FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            FileState::Absent
-            | FileState::Digest { .. }
-            | FileState::TooLong { .. }
-            | FileState::Directory
-            | FileState::Unreadable(_)
-            | FileState::Unknown(_) => String::new(),
-        }
     }
 
     /// Attaches before the start, so that no byte is lost.

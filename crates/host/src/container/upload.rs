@@ -10,8 +10,8 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{body::FIXTURE_VOLUME, bundle::append_link};
-use crate::fixture::{Fixture, FixtureEntry};
+use super::body::FIXTURE_VOLUME;
+use crate::fixture::{Entry, Fixture, Kind};
 
 /// Who owns what is put into a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,33 +75,36 @@ fn pack(fixture: &Fixture, owner: Ids, stamp: u64) -> io::Result<Vec<u8>> {
     let mut header = header(owner, fixture.mode(), tar::EntryType::Directory);
     header.set_mtime(stamp);
     builder.append_data(&mut header, folder(name), io::empty())?;
-    fixture.entries(|entry| append(&mut builder, name, (owner, stamp), entry))?;
+    for entry in fixture.entries() {
+        append(&mut builder, fixture, (owner, stamp), entry)?;
+    }
     builder.into_inner()
 }
 
 fn append(
     builder: &mut tar::Builder<Vec<u8>>,
-    name: &Path,
+    fixture: &Fixture,
     (owner, stamp): (Ids, u64),
-    entry: FixtureEntry<'_>,
+    entry: &Entry,
 ) -> io::Result<()> {
-    match entry {
-        FixtureEntry::Directory { path, mode } => {
-            let mut header = header(owner, mode, tar::EntryType::Directory);
+    let place = fixture.name().join(&entry.path);
+    match &entry.kind {
+        Kind::Directory => {
+            let mut header = header(owner, entry.mode, tar::EntryType::Directory);
             header.set_mtime(stamp);
-            builder.append_data(&mut header, folder(&name.join(path)), io::empty())
+            builder.append_data(&mut header, folder(&place), io::empty())
         }
-        FixtureEntry::Link { path, target } => {
+        Kind::Link(target) => {
             let mut header = header(owner, 0o777, tar::EntryType::Symlink);
-            append_link(builder, &mut header, name.join(path), target)
+            builder.append_link(&mut header, place, target)
         }
-        FixtureEntry::File { path, mode, source } => {
-            let file = fs::File::open(source)?;
+        Kind::File { .. } => {
+            let file = fs::File::open(fixture.root().join(&entry.path))?;
             let length = file.metadata()?.len();
-            let mut header = header(owner, mode, tar::EntryType::Regular);
+            let mut header = header(owner, entry.mode, tar::EntryType::Regular);
             header.set_size(length);
             // Should it grow while it is read, the tar stays what its header says.
-            builder.append_data(&mut header, name.join(path), io::Read::take(file, length))
+            builder.append_data(&mut header, place, io::Read::take(file, length))
         }
     }
 }
@@ -197,8 +200,8 @@ mod tests {
         let root = folder.path().join("fixture");
         fs::create_dir_all(root.join("sub/empty")).unwrap();
         fs::write(root.join("sub/a.txt"), "hello").unwrap();
-        symlink("sub//./a.txt", root.join("link")).unwrap();
-        let far = format!("{}sub//a.txt", "./".repeat(60));
+        symlink("sub/a.txt", root.join("link")).unwrap();
+        let far = format!("{}sub/a.txt", "sub/../".repeat(20));
         symlink(&far, root.join("far")).unwrap();
         let long = "x".repeat(120);
         fs::write(root.join(&long), "long").unwrap();
@@ -226,7 +229,7 @@ mod tests {
             ("fixture/sub", ""),
             ("fixture/sub/empty", ""),
             ("fixture/sub/a.txt", "hello"),
-            ("fixture/link", "sub//./a.txt"),
+            ("fixture/link", "sub/a.txt"),
             ("fixture/far", &far),
         ];
         for (path, text) in wanted {

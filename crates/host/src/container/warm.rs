@@ -60,39 +60,18 @@ pub struct FirstStart {
     pub fixture: Option<String>,
 }
 
-/// What tells one first start from another: an image is started once for all values of variables, and whether or not
-/// there is a fixture.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct StartKind {
-    front: Option<Vec<String>>,
-    program: Option<String>,
-    args: Vec<String>,
-    /// The names of the variables.
-    variables: Vec<String>,
-    directory: Option<String>,
-    user: Option<String>,
-}
-
 impl FirstStart {
-    /// Its kind.
-    pub(super) fn kind(&self) -> StartKind {
-        let Self {
-            front,
-            program,
-            args,
-            env,
-            directory,
-            user,
-            fixture: _,
-        } = self.clone();
-        StartKind {
-            front,
-            program,
-            args,
-            variables: env.into_iter().map(|(name, _)| name).collect(),
-            directory,
-            user,
-        }
+    /// What tells one first start from another: an image is started once for all values of variables, and whether or not
+    /// there is a fixture.
+    pub(super) fn kind(&self) -> String {
+        let (variables, directory) = (self.variables(), &self.directory);
+        let words = (&self.front, &self.program, &self.args);
+        serde_json::json!([words, variables, directory, self.user]).to_string()
+    }
+
+    /// The names of the variables; values may be secrets.
+    fn variables(&self) -> Vec<&str> {
+        self.env.iter().map(|(name, _)| name.as_str()).collect()
     }
 }
 
@@ -122,7 +101,10 @@ pub(super) async fn warmed(
         words,
     };
     let made = Box::pin(maker.once(&name, first.made())).await?;
-    Ok(made.map_or_else(|| image.clone(), |made| called(made, image)))
+    Ok(made.map_or_else(
+        || image.clone(),
+        |made| made.in_place_of(image, image.name.clone()),
+    ))
 }
 
 /// One first start.
@@ -240,17 +222,6 @@ impl First<'_> {
     }
 }
 
-/// The image, called as the one it was made from.
-fn called(made: ReadyImage, of: &ReadyImage) -> ReadyImage {
-    ReadyImage {
-        digest: of.digest.clone(),
-        name: of.name.clone(),
-        entrypoint: of.entrypoint.clone(),
-        command: of.command.clone(),
-        ..made
-    }
-}
-
 /// Tells why the image is used as it was.
 fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
     let why = match closed {
@@ -266,16 +237,9 @@ fn tell_cold(maker: &Maker<'_>, image: &ReadyImage, closed: &Closed) {
     ));
 }
 
-/// Everything that decides what comes out; of variables only their names, because values may be secrets.
+/// Everything that decides what comes out.
 fn digest(image: &ReadyImage, start: &FirstStart, words: &[String], user: &str) -> String {
-    let StartKind {
-        front: _,
-        program: _,
-        args: _,
-        variables,
-        directory,
-        user: _,
-    } = start.kind();
+    let (variables, directory) = (start.variables(), &start.directory);
     let what = serde_json::json!([FORMAT, image.id, words, variables, directory, user]);
     hex(&Sha256::digest(what.to_string().as_bytes()))
 }

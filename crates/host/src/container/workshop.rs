@@ -20,8 +20,8 @@ use bollard::{
     query_parameters::{
         AttachContainerOptionsBuilder, CommitContainerOptionsBuilder,
         ContainerArchiveInfoOptionsBuilder, CreateContainerOptionsBuilder,
-        DownloadFromContainerOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
-        UploadToContainerOptions, UploadToContainerOptionsBuilder,
+        DownloadFromContainerOptionsBuilder, StartContainerOptions, UploadToContainerOptions,
+        UploadToContainerOptionsBuilder,
     },
 };
 use futures_util::TryStreamExt;
@@ -33,10 +33,9 @@ use super::{
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
-    readback::{self, Listing},
-    sight::{self, Overlaid},
+    readback, sight,
 };
-use mcp::observation::files::FileState;
+use crate::fixture::Listing;
 
 /// The shell that commands run in.
 pub(super) const SHELL: &str = "/bin/sh";
@@ -237,17 +236,9 @@ impl<'a> Workshop<'a> {
         Some(tree.ok()?.into_returned())
     }
 
-    /// A table of its users or groups; empty where there is none.
+    /// A table of its users or groups.
     pub(super) async fn table(&self, path: &str) -> String {
-        match sight::look(&self.engine.docker, &self.id, path, &Overlaid::default()).await {
-            FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            FileState::Absent
-            | FileState::Digest { .. }
-            | FileState::TooLong { .. }
-            | FileState::Directory
-            | FileState::Unreadable(_)
-            | FileState::Unknown(_) => String::new(),
-        }
+        sight::table(&self.engine.docker, &self.id, path).await
     }
 
     /// Starts its first process, a shell, if the image or what was put into it has one: without, the container would
@@ -357,11 +348,7 @@ impl<'a> Workshop<'a> {
 /// Removes a container with its volumes; one that is gone already is no matter, nor one that the engine cannot
 /// remove now: it removes it by itself once the first process has ended.
 pub(super) async fn remove(engine: &Engine, name: &str) {
-    let options = RemoveContainerOptionsBuilder::default()
-        .force(true)
-        .v(true)
-        .build();
-    let _ = timeout(STEP, engine.docker.remove_container(name, Some(options))).await;
+    let _ = timeout(STEP, engine.remove_container(name)).await;
 }
 
 fn body(plan: Plan<'_>, kind: EngineKind) -> ContainerCreateBody {

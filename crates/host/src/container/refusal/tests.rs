@@ -2,17 +2,22 @@
 
 use bollard::errors::Error;
 
-use super::{About, ContainerFailure, SearchPath, explain};
+use super::{About, Asked, ContainerFailure, Refusal, unstarted};
+use mcp::observation::process::ExitStatus;
 
-const ABOUT: About<'_> = About {
-    image: "server:1",
-    platform: "linux/arm64",
-    engine: "linux/amd64",
-    program: "serve",
-    reference: "0123456789ab",
-    directory: "/srv/App",
-    path: SearchPath::Image,
-};
+fn about() -> About {
+    About::new([
+        ("{image}", "server:1"),
+        (
+            "{platforms}",
+            " (the image is for linux/arm64, the engine runs linux/amd64)",
+        ),
+        ("{program}", "serve"),
+        ("{reference}", "0123456789ab"),
+        ("{directory}", "/srv/App"),
+        ("{cwd}", "/srv/App"),
+    ])
+}
 
 /// Status and message of the engine, what is told, and what helps.
 const CASES: &[(u16, &str, &str, &str)] = &[
@@ -20,12 +25,12 @@ const CASES: &[(u16, &str, &str, &str)] = &[
         404,
         "No such image: server:1",
         "no image `server:1`",
-        "docker pull",
+        "removed while the run went on",
     ),
     (
         500,
         "write /var/lib/docker/x: no space left on device",
-        "no space left",
+        "no space is left",
         "docker system df",
     ),
     (
@@ -55,13 +60,13 @@ const CASES: &[(u16, &str, &str, &str)] = &[
     (
         400,
         "OCI runtime create failed: exec: \"/etc\": is a directory: unknown",
-        "cannot be run: it is a directory",
+        "is a directory",
         "inside it",
     ),
     (
         400,
         "standard_init_linux.go: exec user process caused: exec format error",
-        "it is for linux/arm64, the engine runs linux/amd64",
+        "exec format error (the image is for linux/arm64, the engine runs linux/amd64)",
         "engine's platform",
     ),
     (
@@ -73,27 +78,27 @@ const CASES: &[(u16, &str, &str, &str)] = &[
     (
         500,
         "Cannot mkdir: /srv/App is not a directory",
-        "the server's directory `/srv/App` is not a directory in the image",
+        "the server's directory `/srv/App` cannot be used in the image",
         "`cwd`",
     ),
     (
         500,
         "lstat /var/lib/docker/overlay2/0/merged/srv/App: not a directory",
-        "is not a directory",
+        "`/srv/App` cannot be used",
         "workdir",
     ),
     (
         500,
         "OCI runtime create failed: runc create failed: unable to start container process: error during container \
          init: mkdir /srv/app: not a directory: unknown: Are you trying to mount a directory onto a file",
-        "`/srv/App` is not a directory",
+        "`/srv/App` cannot be used",
         "workdir",
     ),
     (
         500,
         "OCI runtime create failed: unable to start container process: chdir to cwd (\"/srv/App\") set in \
          config.json failed: permission denied: unknown",
-        "may not be entered by its user",
+        "permission denied",
         "workdir",
     ),
     (
@@ -136,7 +141,7 @@ fn every_refusal_is_told_apart_and_comes_with_its_fix() {
             status_code: *status_code,
             message: (*message).to_owned(),
         };
-        let seen = explain(&error, ABOUT);
+        let seen = ContainerFailure::of(&error, &about());
         let shown = seen.to_string();
         assert!(shown.contains(wanted), "{message}: {shown}");
         let found = seen.help().unwrap_or_default();
@@ -145,25 +150,91 @@ fn every_refusal_is_told_apart_and_comes_with_its_fix() {
 }
 
 #[test]
-fn a_program_that_says_nothing_of_its_machine_is_told_by_its_image() {
-    let message = "[fatal tini (7)] exec /serve failed: no such file or directory";
-    let at_home = About {
-        platform: ABOUT.engine,
-        ..ABOUT
+fn words_of_registries_are_told_apart() {
+    let about = About::new([
+        ("{image}", "a:1"),
+        ("{registry}", "docker.io"),
+        ("{credentials}", "none were sent"),
+    ]);
+    let case = |said: &str, wanted: &str| {
+        let seen = Refusal::of(Asked::Image, said, &about).to_string();
+        assert!(
+            seen.starts_with(wanted) && seen.ends_with(said),
+            "{said}: {seen}"
+        );
     };
-    let seen = super::explain_text(message.to_owned(), at_home);
-    assert!(matches!(seen, ContainerFailure::NoProgram { .. }), "{seen}");
-    let no_folder = About {
-        program: "serve",
-        path: SearchPath::Suite,
-        ..at_home
+    let unreachable = "the registry of the image `a:1` cannot be reached";
+    let denied = "the registry refused to give the image `a:1`";
+    let missing = "the image `a:1` was not found";
+    case(
+        "manifest for a:1 not found: manifest unknown: manifest unknown",
+        missing,
+    );
+    case(
+        "pull access denied for a, repository does not exist or may require 'docker login': denied: no",
+        denied,
+    );
+    case("unauthorized: authentication required", denied);
+    case(
+        "toomanyrequests: You have reached your pull rate limit",
+        "the registry's limit of pulls is used up",
+    );
+    case(
+        "Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io: no such host",
+        unreachable,
+    );
+    case(
+        "no matching manifest for linux/arm64/v8 in the manifest list entries",
+        "the image `a:1` is not made for",
+    );
+    case(
+        "failed to register layer: write /usr/lib/x: no space left on device",
+        "no space is left",
+    );
+    case(
+        "invalid reference format: repository name must be lowercase",
+        "`a:1` cannot be the name of an image",
+    );
+    case(
+        "received unexpected HTTP status: 500 Internal Server Error",
+        unreachable,
+    );
+    case("something else", "the image `a:1` cannot be used");
+}
+
+#[test]
+fn what_could_not_be_started_is_told_by_the_one_who_was_to_start_it() {
+    let case = |said: &str, code: i32, wanted: Option<&str>| {
+        let seen = unstarted(said, ExitStatus::Code(code), &about());
+        match (seen.map(|seen| seen.to_string()), wanted) {
+            (Some(seen), Some(wanted)) => assert!(seen.contains(wanted), "{said}: {seen}"),
+            (seen, wanted) => assert_eq!(seen.as_deref(), wanted, "{said}"),
+        }
     };
-    let seen = super::explain_text(message.to_owned(), no_folder);
-    assert!(seen.help().is_some_and(|help| help.contains("`PATH`")));
-    let seen = super::explain_text(message.to_owned(), ABOUT);
-    assert!(seen.to_string().contains("it is for linux/arm64"), "{seen}");
-    let seen = super::explain_text("exec format error".to_owned(), at_home);
-    assert!(seen.to_string().contains("its program is not"), "{seen}");
+    let missing = "program `serve` was not found in the image `server:1`, or what it needs to run was not \
+                   (the image is for linux/arm64, the engine runs linux/amd64)";
+    case(
+        "[FATAL tini (7)] exec /serve failed: No such file or directory",
+        127,
+        Some(missing),
+    );
+    case(
+        "noise\n[FATAL tini (7)] exec /serve failed: Permission denied",
+        126,
+        Some("cannot be executed"),
+    );
+    case(
+        "exec /serve: exec format error",
+        1,
+        Some("cannot run on this engine: exec format error"),
+    );
+    case(
+        "sh: 1: /serve: Exec format error",
+        126,
+        Some("cannot run on this engine: exec format error"),
+    );
+    case("exec /serve: exec format error", 3, None);
+    case("/serve: line 1: syntax error", 1, None);
 }
 
 #[test]
@@ -193,6 +264,6 @@ fn a_container_that_runs_no_more_is_told_from_one_that_cannot_be_signalled() {
 #[test]
 fn an_engine_that_is_gone_is_no_refusal() {
     let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-    let seen = explain(&Error::IOError { err: refused }, ABOUT);
+    let seen = ContainerFailure::of(&Error::IOError { err: refused }, &about());
     assert!(matches!(seen, ContainerFailure::Gone(_)), "{seen}");
 }

@@ -4,8 +4,7 @@
 
 use std::{
     cell::Cell,
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    ffi::OsString,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Component, Path, PathBuf},
     time::Duration,
@@ -19,13 +18,10 @@ use tokio::time::timeout;
 
 use super::{
     failure::chain,
-    readback::{First, ReadFailure, in_place_of_fixture, is_there, tree},
+    readback::{ReadFailure, in_place_of_fixture, is_there, tree},
 };
-use crate::inside::{Stray, resolve_with};
+use crate::inside::resolve_with;
 use mcp::observation::files::{FileState, PathKind};
-
-/// Links that are followed to one path.
-const MOST_LINKS: usize = 40;
 
 /// How long the engine may take to say what a path is.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
@@ -94,24 +90,16 @@ impl Overlaid {
 
     /// The same with the folders where they are, whose names may lead over links of the image.
     async fn real<F: Future<Output = Stat>>(&self, stat: impl Fn(PathBuf) -> F) -> Self {
-        let plain = Self::default();
-        let mut hidden = Vec::new();
-        for folder in &self.hidden {
-            let is_usual = ALWAYS.iter().any(|usual| Path::new(usual) == folder);
-            if is_usual {
-                hidden.push(folder.clone());
-                continue;
+        let mut real = self.clone();
+        let is_own =
+            |folder: &&mut PathBuf| !ALWAYS.iter().any(|usual| Path::new(usual) == *folder);
+        for folder in real.hidden.iter_mut().filter(is_own) {
+            match follow(Path::new("/"), folder, &Self::default(), &stat).await {
+                Found::There(place, _) | Found::Absent(place) => *folder = place,
+                Found::Hidden(_) | Found::Failed(_) => {}
             }
-            hidden.push(match follow(folder, &plain, &stat).await {
-                Found::There(place, _) | Found::Absent(place) => place,
-                Found::Hidden(_) | Found::Circle | Found::Failed(_) => folder.clone(),
-            });
         }
-        Self {
-            hidden,
-            shown: self.shown.clone(),
-            volumes: self.volumes.clone(),
-        }
+        real
     }
 }
 
@@ -142,8 +130,6 @@ enum Found {
     Absent(PathBuf),
     /// To a place that is not seen.
     Hidden(PathBuf),
-    /// To itself.
-    Circle,
     /// The engine did not tell.
     Failed(String),
 }
@@ -152,8 +138,21 @@ enum Found {
 pub(super) async fn look(docker: &Docker, id: &str, path: &str, overlaid: &Overlaid) -> FileState {
     let stat = |place: PathBuf| stat(docker, id, place);
     let overlaid = overlaid.real(stat).await;
-    let found = follow(Path::new(path), &overlaid, stat).await;
+    let found = follow(Path::new("/"), Path::new(path), &overlaid, stat).await;
     state(docker, id, path, found).await
+}
+
+/// A table of users or groups; one that is not there knows nobody.
+pub(super) async fn table(docker: &Docker, id: &str, path: &str) -> String {
+    match look(docker, id, path, &Overlaid::default()).await {
+        FileState::Content(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        FileState::Absent
+        | FileState::Digest { .. }
+        | FileState::TooLong { .. }
+        | FileState::Directory
+        | FileState::Unreadable(_)
+        | FileState::Unknown(_) => String::new(),
+    }
 }
 
 /// What one path of the fixture is, which is at `root`; links are followed in there, and never out of it.
@@ -168,7 +167,7 @@ pub(super) async fn look_below(docker: &Docker, id: &str, root: &str, path: &str
     if let Some(instead) = instead {
         return in_place_of_fixture(instead);
     }
-    let found = follow_below(Path::new(root), Path::new(path), stat).await;
+    let found = follow(Path::new(root), Path::new(path), &Overlaid::default(), stat).await;
     state(docker, id, path, found).await
 }
 
@@ -190,105 +189,23 @@ async fn state(docker: &Docker, id: &str, path: &str, found: Found) -> FileState
                 format!("it leads to `{}`,", place.display())
             }
         )),
-        Found::Circle => FileState::Unknown(Stray::Circle.to_string()),
         Found::Failed(reason) => FileState::Unknown(reason),
     }
 }
 
-/// What a path of the image leads to, where that may be run.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Runnable {
-    /// The regular file at this place.
-    File(String),
-    /// A directory, which cannot.
-    Directory,
-}
-
-/// What a path of the image leads to.
-pub(super) async fn runnable(docker: &Docker, id: &str, path: &str) -> Option<Runnable> {
-    let stat = |place: PathBuf| stat(docker, id, place);
-    match follow(Path::new(path), &Overlaid::default(), stat).await {
-        Found::There(place, Kind::File) => Some(Runnable::File(place.display().to_string())),
-        Found::There(_, Kind::Directory) => Some(Runnable::Directory),
-        Found::There(_, Kind::Special(_))
-        | Found::Absent(_)
-        | Found::Hidden(_)
-        | Found::Circle
-        | Found::Failed(_) => None,
-    }
-}
-
-/// Where the regular file is that a path of the image leads to.
-pub(super) async fn file(docker: &Docker, id: &str, path: &str) -> Option<String> {
-    match runnable(docker, id, path).await? {
-        Runnable::File(place) => Some(place),
-        Runnable::Directory => None,
-    }
-}
-
-/// Goes along a path.
-async fn follow<F: Future<Output = Stat>>(
-    path: &Path,
-    overlaid: &Overlaid,
-    stat: impl Fn(PathBuf) -> F,
-) -> Found {
-    let mut steps = steps(path);
-    let mut place = PathBuf::from("/");
-    let mut kind = Kind::Directory;
-    let mut links = 0;
-    while let Some(step) = steps.pop_front() {
-        if kind != Kind::Directory {
-            return Found::Absent(rest(place, step, steps));
-        }
-        let Some(name) = step else {
-            place.pop();
-            continue;
-        };
-        let next = place.join(&name);
-        match overlaid.sight(&next) {
-            Sight::Clear => {}
-            Sight::Folder => {
-                place = next;
-                continue;
-            }
-            // The folders on the way to a mount are there.
-            Sight::Hidden if overlaid.leads_to_mount(&next) => {
-                place = next;
-                continue;
-            }
-            Sight::Hidden => return Found::Hidden(rest(place, Some(name), steps)),
-        }
-        match stat(next.clone()).await {
-            Stat::Absent => return Found::Absent(rest(place, Some(name), steps)),
-            Stat::Failed(reason) => return Found::Failed(reason),
-            Stat::There(there) => (place, kind) = (next, there),
-            Stat::Link(target) => {
-                links += 1;
-                if links > MOST_LINKS {
-                    return Found::Circle;
-                }
-                if target.is_absolute() {
-                    place = PathBuf::from("/");
-                }
-                for step in self::steps(&target).into_iter().rev() {
-                    steps.push_front(step);
-                }
-            }
-        }
-    }
-    Found::There(place, kind)
-}
-
 /// Goes along a path below a root, asking about each place on its way once.
-async fn follow_below<F: Future<Output = Stat>>(
+async fn follow<F: Future<Output = Stat>>(
     root: &Path,
     path: &Path,
+    overlaid: &Overlaid,
     stat: impl Fn(PathBuf) -> F,
 ) -> Found {
     let mut known: BTreeMap<PathBuf, Stat> = BTreeMap::new();
     loop {
         let unknown = Cell::new(None);
         let resolved = resolve_with(root, path, |full| match known.get(full) {
+            // What is in memory is taken for no link.
+            _ if overlaid.sight(full) != Sight::Clear => Ok(None),
             Some(Stat::Link(target)) => Ok(Some(target.clone())),
             Some(Stat::Failed(reason)) => Err(io::Error::other(reason.clone())),
             Some(Stat::Absent | Stat::There(_)) => Ok(None),
@@ -308,43 +225,36 @@ async fn follow_below<F: Future<Output = Stat>>(
             known.insert(place, found);
             continue;
         }
-        return match resolved {
-            Ok(place) if place == root => Found::There(place, Kind::Directory),
-            Ok(place) => match known.remove(&place) {
-                Some(Stat::There(kind)) => Found::There(place, kind),
-                Some(Stat::Absent | Stat::Link(_) | Stat::Failed(_)) | None => Found::Absent(place),
-            },
-            Err(stray) => Found::Failed(stray.to_string()),
+        let place = match resolved {
+            Ok(place) => place,
+            Err(stray) => return Found::Failed(stray.to_string()),
+        };
+        return match (overlaid.sight(&place), known.remove(&place)) {
+            // The folders on the way to a mount are there.
+            (Sight::Hidden, _) if !overlaid.leads_to_mount(&place) => Found::Hidden(place),
+            (Sight::Hidden | Sight::Folder, _) => Found::There(place, Kind::Directory),
+            (Sight::Clear, _) if place == root => Found::There(place, Kind::Directory),
+            (Sight::Clear, Some(Stat::There(kind))) => Found::There(place, kind),
+            (Sight::Clear, Some(Stat::Absent | Stat::Link(_) | Stat::Failed(_)) | None) => {
+                Found::Absent(place)
+            }
         };
     }
 }
 
-/// The steps of a path; `None` is the one up.
-fn steps(path: &Path) -> VecDeque<Option<OsString>> {
-    let step = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(Some(name.to_owned())),
-        Component::ParentDir => Some(None),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
-    };
-    path.components().filter_map(step).collect()
-}
-
-/// Where the steps that are left would lead.
-fn rest(mut place: PathBuf, step: Option<OsString>, steps: VecDeque<Option<OsString>>) -> PathBuf {
-    for step in std::iter::once(step).chain(steps) {
-        match step {
-            Some(name) => place.push(name),
-            None => {
+/// A path without `.` and `..`, which stay below the root.
+pub fn clean(path: &Path) -> PathBuf {
+    let mut place = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => place.push(name),
+            Component::ParentDir => {
                 place.pop();
             }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
         }
     }
     place
-}
-
-/// A path without `.` and `..`, which stay below the root.
-pub fn clean(path: &Path) -> PathBuf {
-    rest(PathBuf::from("/"), None, steps(path))
 }
 
 /// What is at a place.
@@ -359,21 +269,7 @@ async fn stat(docker: &Docker, id: &str, place: PathBuf) -> Stat {
         Ok(Err(Error::DockerResponseServerError {
             status_code: 404, ..
         })) => Stat::Absent,
-        // The answer has no words: reading it has.
-        Ok(Err(_)) => match first(docker, id, &shown).await {
-            Ok(None) => Stat::Absent,
-            Ok(Some(First::Link(target))) => Stat::Link(target),
-            Ok(Some(First::State(state))) => match state {
-                FileState::Absent => Stat::Absent,
-                FileState::Content(_) | FileState::Digest { .. } | FileState::TooLong { .. } => {
-                    Stat::There(Kind::File)
-                }
-                FileState::Directory => Stat::There(Kind::Directory),
-                FileState::Unreadable(kind) => Stat::There(Kind::Special(kind)),
-                FileState::Unknown(reason) => Stat::Failed(reason),
-            },
-            Err(reason) => Stat::Failed(reason),
-        },
+        Ok(Err(error)) => Stat::Failed(chain(&error)),
         Err(_) => Stat::Failed(format!(
             "the engine did not answer within {} s",
             ANSWER.as_secs()
@@ -403,23 +299,15 @@ fn told(found: &PathStatResponse, place: &Path) -> Stat {
     })
 }
 
-/// What the archive of a place begins with.
-async fn first(docker: &Docker, id: &str, place: &str) -> Result<Option<First>, String> {
-    match tree(docker, id, place, BTreeSet::from([PathBuf::new()])).await {
-        Ok(tree) => Ok(tree.into_first()),
-        Err(ReadFailure::Absent(_)) => Ok(None),
-        Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => {
-            Err(chain(&failure))
-        }
-    }
-}
-
 /// The content of a regular file.
 async fn read(docker: &Docker, id: &str, place: &Path) -> FileState {
-    match first(docker, id, &place.display().to_string()).await {
-        Ok(Some(First::State(state))) => state,
-        Ok(Some(First::Link(_)) | None) => FileState::Absent,
-        Err(reason) => FileState::Unreadable(reason),
+    let itself = BTreeSet::from([PathBuf::new()]);
+    match tree(docker, id, &place.display().to_string(), itself).await {
+        Ok(tree) => tree.into_state(),
+        Err(ReadFailure::Absent(_)) => FileState::Absent,
+        Err(failure @ (ReadFailure::TooMuch { .. } | ReadFailure::Failed { .. })) => {
+            FileState::Unreadable(chain(&failure))
+        }
     }
 }
 
