@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 use tokio_util::io::ReaderStream;
 
-use crate::regular;
+use crate::{digest, regular};
 
 /// How much is read and sent at once.
 const PIECE: usize = 256 * 1024;
@@ -149,20 +149,10 @@ impl Bundle {
         mode: u32,
         content: &mut dyn io::Read,
     ) -> io::Result<()> {
-        let mut inner = Sha256::new();
-        let (mut length, mut piece) = (0, vec![0; PIECE]);
-        loop {
-            match content.read(&mut piece)? {
-                0 => break,
-                read => {
-                    inner.update(&piece[..read]);
-                    length += read;
-                }
-            }
-        }
+        let (inner, length) = digest::of(content)?;
         let head = format!("{}\0{kind}\0{mode:o}\0{length}\0", name.display());
         self.digest.update(head.as_bytes());
-        self.digest.update(inner.finalize());
+        self.digest.update(inner);
         Ok(())
     }
 

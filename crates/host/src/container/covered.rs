@@ -14,7 +14,9 @@ pub fn covered(
     is_folder: impl Fn(&Path) -> bool,
 ) -> Option<String> {
     let place = Path::new(place);
-    let over = |target: &str| place.starts_with(clean(Path::new(target))) || below(place, target);
+    let over = |target: &str| {
+        place.starts_with(clean(Path::new(target))) || inner(place, target).is_some()
+    };
     let mut mounts = container.mounts.iter().map(|mount| &mount.target);
     if let Some(target) = mounts.find(|target| over(target)) {
         return Some(format!("the mount at `{target}`"));
@@ -30,11 +32,6 @@ pub fn covered(
     };
     let volume = image.volumes.iter().find(strange)?;
     Some(format!("the volume that the image declares at `{volume}`"))
-}
-
-/// Whether a path leads to a place or into it.
-fn below(place: &Path, path: &str) -> bool {
-    inner(place, path).is_some()
 }
 
 /// A path relative to a place.

@@ -121,18 +121,30 @@ pub(super) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The image of this name: made by whoever asks first, awaited by all others of this run, however each of them
-    /// came to ask for it. `None`: it could not be made, and its maker has told why.
+    /// The image of this name, found or made: by whoever asks first, awaited by all others of this run, however each of
+    /// them came to ask for it. `None`: it could not be made, and its maker has told why.
     pub(super) async fn once(
         &self,
         name: &str,
-        work: impl Future<Output = Result<Option<ReadyImage>, ImageError>>,
+        work: impl Future<Output = Result<bool, ImageError>>,
     ) -> Result<Option<ReadyImage>, ImageError> {
         let image = {
             let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(made.entry(name.to_owned()).or_default())
         };
-        image.get_or_init(|| Box::pin(work)).await.clone()
+        let made = async {
+            if self.rebuild == Rebuild::No
+                && let Some(found) = inspect(self.engine, name).await?
+            {
+                return Ok(Some(found));
+            }
+            if work.await? {
+                inspect(self.engine, name).await
+            } else {
+                Ok(None)
+            }
+        };
+        image.get_or_init(|| Box::pin(made)).await.clone()
     }
 
     /// Tells what has begun.

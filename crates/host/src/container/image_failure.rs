@@ -152,17 +152,21 @@ fn below(output: &str) -> String {
     text
 }
 
-/// What an error means that came while an image was asked for.
-pub(super) fn image_error(about: &About, error: &Error) -> ImageError {
-    match words(error) {
-        Ok(said) => ImageError::Refused(Refusal::of(Asked::Image, &said, about)),
-        Err(gone) => ImageError::Gone(gone),
-    }
+/// What an error means that came while an image was pulled.
+pub(super) fn pull_error(about: &About, error: &Error) -> ImageError {
+    of(Asked::Registry, about, error)
 }
 
-/// The same of an image that is not asked of a registry.
+/// The same while the engine was asked for an image or to make one.
 pub(super) fn local_error(image: &str, error: &Error) -> ImageError {
-    image_error(&About::new([("{image}", image)]), error)
+    of(Asked::Image, &About::new([("{image}", image)]), error)
+}
+
+fn of(asked: Asked, about: &About, error: &Error) -> ImageError {
+    match words(error) {
+        Ok(said) => ImageError::Refused(Refusal::of(asked, &said, about)),
+        Err(gone) => ImageError::Gone(gone),
+    }
 }
 
 /// Something of ours that cannot be.

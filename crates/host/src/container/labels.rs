@@ -3,14 +3,13 @@
 
 use std::{
     collections::HashMap,
+    hash::{BuildHasher, Hasher, RandomState},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-
-use sha2::{Digest, Sha256};
 
 use crate::owner::{Life, Owner};
 use text::{environment::Environment, head};
@@ -62,13 +61,7 @@ pub(super) struct Marks {
 impl RunName {
     /// A new name: in a workflow, after its run and job.
     pub fn new(environment: &Environment) -> Self {
-        let mut hasher = Sha256::new();
-        hasher.update(Owner::this().to_text());
-        hasher.update(now().as_nanos().to_le_bytes());
-        let digest = hasher.finalize();
-        let unique = digest[..8]
-            .iter()
-            .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let unique = RandomState::new().build_hasher().finish();
         let parts = ["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_JOB"];
         let workflow: Vec<&str> = parts
             .iter()
@@ -175,7 +168,8 @@ pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
     }
 }
 
-fn now() -> Duration {
+/// The time since 1970.
+pub(super) fn now() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()

@@ -35,8 +35,7 @@ const SILENCE: Duration = Duration::from_mins(3);
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let Packed { sealed, loader } =
-        packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let (sealed, loader) = packed.map_err(|error| ImageError::Own(error.to_string()))??;
     let machine = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -131,15 +130,8 @@ async fn import(
     }
 }
 
-/// The files of the image.
-struct Packed {
-    sealed: Sealed,
-    /// What loads the program, when it is not static.
-    loader: Option<String>,
-}
-
-/// Collects the files of the image.
-fn pack(path: &Path) -> Result<Packed, ImageError> {
+/// Collects the files of the image; with what loads the program, when it is not static.
+fn pack(path: &Path) -> Result<(Sealed, Option<String>), ImageError> {
     let failed = |error: io::Error| ImageError::Own(format!("`{}`: {error}", path.display()));
     if !cfg!(target_os = "linux") {
         return Err(ImageError::Own("it is no program for Linux".to_owned()));
@@ -165,10 +157,7 @@ fn pack(path: &Path) -> Result<Packed, ImageError> {
     if let Some(loader) = &loader {
         add(Path::new(loader), loader)?;
     }
-    Ok(Packed {
-        sealed: bundle.seal().map_err(failed)?,
-        loader,
-    })
+    Ok((bundle.seal().map_err(failed)?, loader))
 }
 
 /// What a program that is not static is loaded with.

@@ -140,19 +140,12 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The image, found or made; `None`: it was made, and is gone.
-    async fn made(&self, sealed: Sealed) -> Result<Option<ReadyImage>, ImageError> {
-        let (maker, name) = (self.maker, self.name);
-        if !maker.rebuilds()
-            && let Some(found) = inspect(maker.engine, name).await?
-        {
-            return Ok(Some(found));
-        }
-        // Else another run made it meanwhile.
+    /// Makes the image, unless another run does it meanwhile.
+    async fn made(&self, sealed: Sealed) -> Result<bool, ImageError> {
         if let Some(shop) = self.open().await? {
             self.make(shop, sealed).await?;
         }
-        inspect(maker.engine, name).await
+        Ok(true)
     }
 
     /// Makes the container. `None`: another run did the work while we waited for the name.

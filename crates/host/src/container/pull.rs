@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::{
     credentials::{Credentials, credentials, registry},
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, image_error, unusable},
+    image_failure::{ImageError, pull_error, unusable},
     refusal::{About, Kind},
 };
 use suite::model::container::{ImageSource, Pull};
@@ -134,7 +134,7 @@ async fn pull_once(
                     ("{registry}", registry(name)),
                     ("{credentials}", &credentials.origin),
                 ]);
-                return Err(image_error(&about, &error));
+                return Err(pull_error(&about, &error));
             }
         };
         layers.hear(info);

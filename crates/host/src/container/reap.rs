@@ -123,13 +123,8 @@ pub(super) struct Unremoved {
 
 /// Containers as they are told to people.
 pub(super) fn containers_called(names: impl IntoIterator<Item = String>) -> Vec<String> {
-    let leftover = |name: String| Leftover {
-        kind: Kind::Container,
-        id: name.clone(),
-        name,
-    };
-    let names = names.into_iter().map(leftover);
-    names.map(|leftover| leftover.to_string()).collect()
+    let names = names.into_iter();
+    names.map(|name| format!("container `{name}`")).collect()
 }
 
 /// Removes what this run left; gives back what stays, and is swept by a later run. The engine may not even tell what it

@@ -5,12 +5,11 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use bytes::Bytes;
 
-use super::body::FIXTURE_VOLUME;
+use super::{body::FIXTURE_VOLUME, labels::now};
 use crate::fixture::{Entry, Fixture, Kind};
 
 /// Who owns what is put into a container.
@@ -47,7 +46,9 @@ impl Uploads {
     /// When every folder of the fixture was changed before the server ran: one that has another time now was changed
     /// since.
     pub(super) fn stamp(&self) -> u64 {
-        *self.stamp.get_or_init(|| now().saturating_sub(OLDER))
+        *self
+            .stamp
+            .get_or_init(|| now().as_secs().saturating_sub(OLDER))
     }
 
     /// The fixture as a tar; read from the disk at the first question.
@@ -115,15 +116,9 @@ fn header(owner: Ids, mode: u32, kind: tar::EntryType) -> tar::Header {
     header.set_mode(mode);
     header.set_uid(u64::from(owner.user));
     header.set_gid(u64::from(owner.group));
-    header.set_mtime(now());
+    header.set_mtime(now().as_secs());
     header.set_size(0);
     header
-}
-
-/// In seconds since 1970.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 /// A folder's name ends with a slash.

@@ -17,7 +17,7 @@ use super::{
     body::{self, NOBODY},
     bundle::hex,
     caches::{self, NODE_CACHE},
-    image::{Maker, ReadyImage, inspect},
+    image::{Maker, ReadyImage},
     image_failure::ImageError,
     prepare::REPOSITORY,
     upload::{self, Ids},
@@ -122,22 +122,17 @@ struct First<'a> {
 }
 
 impl First<'_> {
-    /// The image that comes out, or was there already; `None`: it did not work.
-    async fn made(&self) -> Result<Option<ReadyImage>, ImageError> {
+    /// Makes the image; whether that worked.
+    async fn made(&self) -> Result<bool, ImageError> {
         let (maker, image) = (self.maker, self.image);
-        if !maker.rebuilds()
-            && let Some(found) = inspect(maker.engine, self.name).await?
-        {
-            return Ok(Some(found));
-        }
         let shown = self.words.join(" ");
         let shown = head(shown.lines().next().unwrap_or_default(), LONGEST_SHOWN);
         maker.tell(format!("starting `{shown}` once in `{}`", image.name));
         if let Err(why) = self.keep_caches().await? {
             tell_cold(maker, image, &why);
-            return Ok(None);
+            return Ok(false);
         }
-        inspect(maker.engine, self.name).await
+        Ok(true)
     }
 
     /// Starts the server in one container, and keeps another one with the caches of that start.

@@ -12,7 +12,9 @@ use text::clean;
 /// What an engine was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// To pull, import or make an image.
+    /// To pull an image from its registry.
+    Registry,
+    /// To look at an image, or to make one.
     Image,
     /// To make or start a container.
     Container,
@@ -33,8 +35,8 @@ pub(super) enum Kind {
 struct Row {
     /// The request that is refused this way; `None`: any.
     asked: Option<Asked>,
-    /// What the engine says, in lower case; `*` stands for any text.
-    says: &'static [&'static str],
+    /// What the engine says, in lower case, parted by `|`; `*` stands for any text.
+    says: &'static str,
     kind: Kind,
     /// The message, in front of the engine's own words.
     message: &'static str,
@@ -44,7 +46,7 @@ struct Row {
 
 const fn row(
     asked: Option<Asked>,
-    says: &'static [&'static str],
+    says: &'static str,
     message: &'static str,
     help: &'static str,
 ) -> Row {
@@ -57,7 +59,7 @@ const fn row(
     }
 }
 
-const IMAGE: Option<Asked> = Some(Asked::Image);
+const REGISTRY: Option<Asked> = Some(Asked::Registry);
 const CONTAINER: Option<Asked> = Some(Asked::Container);
 
 /// What to do about an image for another platform.
@@ -67,96 +69,72 @@ pub(super) const PLATFORM: &str = "name an image for the engine's platform, or a
 const TABLE: &[Row] = &[
     row(
         None,
-        &["no space left", "disk quota"],
+        "no space left|disk quota",
         "no space is left on the engine's disk",
         "`docker system df` shows what takes it, `docker system prune` frees some",
     ),
     row(
-        IMAGE,
-        &["toomanyrequests", "too many requests", "rate limit"],
+        REGISTRY,
+        "toomanyrequests|too many requests|rate limit",
         "the registry's limit of pulls is used up for the image `{image}`",
         "`docker login` raises the limit; or name a mirror of the image",
     ),
     row(
         None,
-        &[
-            "no matching manifest",
-            "does not match the specified platform",
-        ],
+        "no matching manifest|does not match the specified platform",
         "the image `{image}` is not made for this platform",
         PLATFORM,
     ),
     row(
-        IMAGE,
-        &["invalid reference", "invalid tag", "must be lowercase"],
+        None,
+        "invalid reference|invalid tag|must be lowercase",
         "`{image}` cannot be the name of an image",
         "names look like `registry.example/team/name:tag`",
     ),
     row(
-        IMAGE,
-        &["manifest unknown", "not found: manifest", "name unknown"],
+        REGISTRY,
+        "manifest unknown|not found: manifest|name unknown",
         "the image `{image}` was not found",
         NOT_FOUND,
     ),
     row(
-        IMAGE,
-        &[
-            "denied",
-            "unauthorized",
-            "forbidden",
-            "no basic auth",
-            "authentication",
-        ],
+        REGISTRY,
+        "denied|unauthorized|forbidden|no basic auth|authentication",
         "the registry refused to give the image `{image}`",
         "check the name, then `docker login {registry}` ({credentials})",
     ),
     Row {
         kind: Kind::Unreachable,
         ..row(
-            IMAGE,
-            &[
-                "dial tcp",
-                "no such host",
-                "timeout",
-                "deadline",
-                "connection re",
-                "unexpected eof",
-                ": eof",
-                "x509",
-                "tls",
-                "server misbehaving",
-                "server gave http response",
-                "bad gateway",
-                "service unavailable",
-                "unexpected http status",
-                "received unexpected",
-                "temporar",
-            ],
+            REGISTRY,
+            "dial tcp|no such host|timeout|deadline|connection re|unexpected eof|: eof|x509|tls|\
+             server misbehaving|server gave http response|bad gateway|service unavailable|\
+             unexpected http status|received unexpected|temporar",
             "the registry of the image `{image}` cannot be reached",
             "the engine pulls, not we: try `docker pull {image}` where it runs",
         )
     },
     row(
         None,
-        &["network*not found", "no such network"],
+        "network*not found|no such network",
         "the engine does not know the network",
         "`docker network ls` lists those there are; `none` and `bridge` always are",
     ),
     row(
-        IMAGE,
-        &["not found", "no such image"],
+        REGISTRY,
+        "not found|no such image",
         "the image `{image}` was not found",
         NOT_FOUND,
     ),
     row(
         CONTAINER,
-        &["no such image"],
+        "no such image",
         "the engine has no image `{image}`",
         "it was removed while the run went on; run it again",
     ),
     row(
         CONTAINER,
-        &["port is already allocated", "address already in use"],
+        "port is already allocated|address already in use",
         "a port of the container is already in use",
         "end what listens there, or choose another port",
     ),
@@ -164,55 +142,44 @@ const TABLE: &[Row] = &[
         kind: Kind::NameTaken,
         ..row(
             CONTAINER,
-            &["is already in use by container", "name is already in use"],
+            "is already in use by container|name is already in use",
             "the name of the container is already in use",
             "`mcp-assert reap` removes what killed runs left; run it again",
         )
     },
     row(
         CONTAINER,
-        &[
-            "unable to find user",
-            "unable to find group",
-            "no matching entries in passwd",
-        ],
+        "unable to find user|unable to find group|no matching entries in passwd",
         "the image `{image}` does not know the user",
         "name one of its `/etc/passwd` under `docker: {user: …}`, or a number",
     ),
     row(
         CONTAINER,
-        &[
-            "chdir to cwd",
-            "mkdir*{cwd}*not a directory",
-            "lstat*{cwd}*not a directory",
-        ],
+        "chdir to cwd|mkdir*{cwd}*not a directory|lstat*{cwd}*not a directory",
         "the server's directory `{directory}` cannot be used in the image `{image}`",
         "name a folder by its whole path under `cwd` or `docker: {workdir: …}`",
     ),
     row(
         CONTAINER,
-        &["container-init binary not found"],
+        "container-init binary not found",
         "the engine has no init process for containers",
         "install it beside the engine (Podman: the package `catatonit`), or leave it out: `docker: {init: false}`",
     ),
     row(
         CONTAINER,
-        &["bind source path does not exist", "invalid mount config"],
+        "bind source path does not exist|invalid mount config",
         "a mount of the container cannot be made",
         "paths of `mounts` are the engine's, which may be another machine; a fixture needs no mount",
     ),
     row(
         CONTAINER,
-        &["exec format error"],
+        "exec format error",
         "the image `{image}` cannot run on this engine: exec format error{platforms}",
         "name an image for the engine's platform, or a program built for it; a script needs a first line such as `#!/bin/sh`",
     ),
     row(
         CONTAINER,
-        &[
-            "executable file not found",
-            "exec*no such file or directory",
-        ],
+        "executable file not found|exec*no such file or directory",
         "program `{program}` was not found in the image `{image}`, or what it needs to run was not{platforms}",
         "`docker run --rm --entrypoint {program} {reference}` shows the same; install the program, the interpreter of \
          its `#!` line and its libraries in the image (`docker: {prepare: […]}`), or write its whole path inside; a \
@@ -220,13 +187,13 @@ const TABLE: &[Row] = &[
     ),
     row(
         CONTAINER,
-        &["exec*is a directory"],
+        "exec*is a directory",
         "program `{program}` of the image `{image}` is a directory",
         "name the program inside it",
     ),
     row(
         CONTAINER,
-        &["exec*permission denied"],
+        "exec*permission denied",
         "program `{program}` of the image `{image}` cannot be executed: permission denied",
         "`chmod +x {program}` in the image, name a file where it is a directory, or another `docker: {user: …}`",
     ),
@@ -284,9 +251,9 @@ impl Refusal {
         let low = said.to_lowercase();
         let said = clean(said.trim());
         let fits = |row: &&Row| {
-            let mut says = row.says.iter();
+            let says = about.fill(row.says).to_lowercase();
             row.asked.is_none_or(|only| only == asked)
-                && says.any(|words| matches(&low, &about.fill(words).to_lowercase()))
+                && says.split('|').any(|words| matches(&low, words))
         };
         match TABLE.iter().find(fits) {
             Some(row) => Self {
@@ -295,7 +262,7 @@ impl Refusal {
                 help: Some(about.fill(row.help)),
             },
             None => Self::plain(match asked {
-                Asked::Image => {
+                Asked::Registry | Asked::Image => {
                     about.fill(&format!("the image `{{image}}` cannot be used: {said}"))
                 }
                 Asked::Container => format!("the container could not be started: {said}"),

@@ -157,7 +157,7 @@ fn words_of_registries_are_told_apart() {
         ("{credentials}", "none were sent"),
     ]);
     let case = |said: &str, wanted: &str| {
-        let seen = Refusal::of(Asked::Image, said, &about).to_string();
+        let seen = Refusal::of(Asked::Registry, said, &about).to_string();
         assert!(
             seen.starts_with(wanted) && seen.ends_with(said),
             "{said}: {seen}"
