@@ -28,7 +28,7 @@ use suite::{
         expectation::{Expectation, TrafficWanted, Wanted},
     },
     plan::job::RunJob,
-    written::{Part, Written},
+    written::Places,
 };
 
 /// Whether a kind of finding makes an assertion red.
@@ -70,6 +70,7 @@ pub(super) fn judge(
     let declared = against_declarations(seen);
     let seen = declared.as_ref().unwrap_or(seen);
     let mut bench = Bench {
+        places: &job.body.places,
         bindings: Bindings {
             captured: BTreeMap::new(),
             ..bindings.clone()
@@ -160,7 +161,9 @@ fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<(&'a Step, &'a S
 }
 
 /// The verdicts collected so far.
-struct Bench {
+struct Bench<'a> {
+    /// Where the parts of expectations stand.
+    places: &'a Places,
     bindings: Bindings,
     rules: Rules,
     failures: Vec<Failure>,
@@ -169,7 +172,7 @@ struct Bench {
     vacuous: Vec<Finding>,
 }
 
-impl Bench {
+impl Bench<'_> {
     fn is_green(&self) -> bool {
         self.failures.is_empty() && self.disruption.is_none()
     }
@@ -297,12 +300,9 @@ impl Bench {
         match check::check(expectation, seen) {
             Verdict::Held => {}
             Verdict::Missed(mismatches) => {
-                let in_parts = mismatches.iter().any(|it| !it.part.is_empty());
-                let written = in_parts.then(|| Written::read(&wanted.origin, self.rules.dialect));
-                let focus = |part: &[Part]| written.as_ref()?.place(part);
                 self.failures
                     .extend(mismatches.into_iter().map(|mismatch| Failure {
-                        focus: focus(&mismatch.part),
+                        focus: self.places.find(&wanted.origin, &mismatch.part),
                         step: step.map(str::to_owned),
                         ..Failure::new(&wanted.origin, mismatch)
                     }));

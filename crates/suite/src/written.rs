@@ -1,11 +1,6 @@
-//! Where the parts of an expectation stand in its suite. Their places are not kept when a suite is loaded: it may hold
-//! very many expectations, and few of them fail. Those are read once more.
+//! Where the parts of an expectation stand in its suite. The places of a whole document are kept from its reading.
 
-use super::{
-    Dialect,
-    problems::Problems,
-    yaml::{self, Entry, Kind, Node, Source},
-};
+use super::yaml::{Kind, Node};
 use text::source::{Origin, Span};
 
 /// One step from an expectation to the part of it that asked.
@@ -19,109 +14,107 @@ pub enum Part {
     Member(&'static str),
 }
 
-/// An expectation as the suite has it.
-#[derive(Debug)]
-pub struct Written {
-    root: Option<Node>,
-    /// Bytes before the expectation in the text that was read, and in its file.
-    before: (usize, usize),
+/// Where the items and entries of a document stand, each before those inside it.
+#[derive(Debug, Default)]
+pub struct Places(Vec<Place>);
+
+/// Where an item or an entry stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// An entry with its key.
+    span: Span,
+    /// How many others it stands in.
+    depth: usize,
+    kind: Kept,
 }
 
-impl Written {
-    /// Reads what stands at a place: a key with its value, or a value.
-    pub fn read(origin: &Origin, dialect: Dialect) -> Self {
-        let file = &origin.file;
-        let start = file.text.floor_char_boundary(origin.span.start);
-        let end = file.text.ceil_char_boundary(origin.span.end).max(start);
-        let own = &file.text[start..end];
-        let root = |text: &str| {
-            let problems = Problems::new(file.clone(), None);
-            let mut documents = yaml::parse(text, Source::Suite, problems, dialect);
-            documents.next().and_then(|document| document.root)
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// An item of a list.
+    Item,
+    /// An entry of a map.
+    Entry,
+    /// One of these that was written somewhere else, as an alias has it.
+    Elsewhere,
+}
+
+impl Places {
+    /// The places of a document.
+    pub fn of(root: &Node) -> Self {
+        let mut places = Self::default();
+        places.add(root, root.at.span, 0);
+        places
+    }
+
+    /// Adds what stands in a value, within a place.
+    fn add(&mut self, node: &Node, within: Span, depth: usize) {
+        let mut one = |value: &Node, span: Span, kind: Kept| {
+            let is_here = within.start <= span.start && span.end <= within.end;
+            let kind = if is_here { kind } else { Kept::Elsewhere };
+            self.0.push(Place { span, depth, kind });
+            if is_here {
+                self.add(value, span, depth + 1);
+            }
         };
-        // The first line is indented like the ones below it. A width of `format!` ends at 65,535.
-        let indent = if own.contains('\n') {
-            file.position(start).column - 1
-        } else {
-            0
-        };
-        if let Some(root) = root(&format!("{}{own}", " ".repeat(indent))) {
-            return Self {
-                root: Some(root),
-                before: (indent, start),
-            };
-        }
-        // Between braces lines need no indentation.
-        Self {
-            root: root(&format!("{{{own}}}")),
-            before: (1, start),
+        match &node.kind {
+            Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) => {}
+            Kind::List(items) => items
+                .iter()
+                .for_each(|item| one(item, item.at.span, Kept::Item)),
+            Kind::Map(entries) => entries.iter().for_each(|entry| {
+                let span = entry.key.at.until(entry.value.at).span;
+                one(&entry.value, span, Kept::Entry);
+            }),
         }
     }
 
-    /// The place of a part; of the nearest one around it where the part itself was written elsewhere, as an alias has
-    /// it. Nothing for the whole.
-    pub fn place(&self, parts: &[Part]) -> Option<Span> {
-        let mut node = self.root.as_ref()?;
+    /// The place of a part of what stands at a place; of the nearest one around it where the part itself was written
+    /// elsewhere. Nothing for the whole.
+    pub fn find(&self, origin: &Origin, parts: &[Part]) -> Option<Span> {
+        let is_whole = |place: &Place| place.span == origin.span && place.kind != Kept::Elsewhere;
+        let mut at = self.0.iter().position(is_whole)?;
         let mut parts = parts;
-        if let Kind::Map(entries) = &node.kind
-            && let [own] = entries.as_slice()
+        // Some expectations are asked key by key.
+        if let Some((Part::Member(key), rest)) = parts.split_first()
+            && self.0[at].has_key(key, origin)
         {
-            // Some expectations are asked key by key.
-            if let Some((Part::Member(key), rest)) = parts.split_first()
-                && *key == own.key.text
-            {
-                parts = rest;
-            }
-            node = &own.value;
+            parts = rest;
         }
         let mut found = None;
         for part in parts {
-            let Some((span, inner)) = step(node, *part) else {
+            let Some(inner) = self.inside(at, *part, origin) else {
                 break;
             };
-            (found, node) = (Some(span), inner);
+            (found, at) = (Some(self.0[inner].span), inner);
         }
-        let (read, start) = self.before;
-        let moved = |at: usize| (at + start).saturating_sub(read);
-        found.map(|span| Span {
-            start: moved(span.start),
-            end: moved(span.end),
-        })
+        found
+    }
+
+    /// The number of a part of the place of a number.
+    fn inside(&self, at: usize, part: Part, origin: &Origin) -> Option<usize> {
+        let depth = self.0[at].depth + 1;
+        let after = self.0.iter().enumerate().skip(at + 1);
+        let mut inside = after
+            .take_while(|(_, place)| place.depth >= depth)
+            .filter(|(_, place)| place.depth == depth);
+        let found = match part {
+            Part::Item(index) => inside.nth(index).filter(|it| it.1.kind == Kept::Item),
+            Part::Entry(index) => inside.nth(index).filter(|it| it.1.kind == Kept::Entry),
+            Part::Member(key) => inside.find(|it| it.1.has_key(key, origin)),
+        };
+        found.map(|(number, _)| number)
     }
 }
 
-/// The name in an assertion; the beginning of the assertion where that cannot be told.
-pub fn name_of(assertion: &Origin) -> Origin {
-    let start = assertion.span.start;
-    let beginning = Span { start, end: start };
-    let name = Written::read(assertion, Dialect::Native).place(&[Part::Member("name")]);
-    Origin {
-        file: assertion.file.clone(),
-        span: name.unwrap_or(beginning),
-    }
-}
-
-/// One step inwards: what is underlined there, and the value.
-fn step(node: &Node, part: Part) -> Option<(Span, &Node)> {
-    let of_entry = |entry: &'_ Entry| entry.key.at.until(entry.value.at).span;
-    match (&node.kind, part) {
-        (Kind::List(items), Part::Item(index)) => items.get(index).map(|item| (item.at.span, item)),
-        (Kind::Map(entries), Part::Entry(index)) => entries
-            .get(index)
-            .map(|entry| (of_entry(entry), &entry.value)),
-        (Kind::Map(entries), Part::Member(key)) => entries
-            .iter()
-            .find(|entry| entry.key.text == key)
-            .map(|entry| (of_entry(entry), &entry.value)),
-        (
-            Kind::Null
-            | Kind::Flag(..)
-            | Kind::Number(..)
-            | Kind::Text(..)
-            | Kind::List(_)
-            | Kind::Map(_),
-            Part::Item(_) | Part::Entry(_) | Part::Member(_),
-        ) => None,
+impl Place {
+    /// Whether it is the entry of a key.
+    fn has_key(&self, key: &str, origin: &Origin) -> bool {
+        let written = origin.file.text.get(self.span.start..).unwrap_or_default();
+        let rest = written.trim_start_matches(['"', '\'']).strip_prefix(key);
+        let ends = rest
+            .is_some_and(|rest| !rest.starts_with(|it: char| it.is_alphanumeric() || it == '_'));
+        self.kind == Kept::Entry && ends
     }
 }
 
@@ -131,9 +124,13 @@ mod tests {
 
     use super::{
         Part::{self, Entry, Item, Member},
-        Written, name_of,
+        Places,
     };
-    use crate::Dialect;
+    use crate::{
+        Dialect,
+        problems::Problems,
+        yaml::{self, Source},
+    };
     use text::source::{Origin, SourceFile, Span};
 
     /// What is found of the expectation between the marks.
@@ -141,11 +138,12 @@ mod tests {
         let start = text.find('«').unwrap();
         let end = text.find('»').unwrap() - '«'.len_utf8();
         let text = text.replace(['«', '»'], "");
-        let origin = Origin {
-            file: Arc::new(SourceFile::new("a.yaml".into(), text.clone())),
-            span: Span { start, end },
-        };
-        let found = Written::read(&origin, Dialect::Native).place(parts);
+        let file = Arc::new(SourceFile::new("a.yaml".into(), text.clone()));
+        let problems = Problems::new(Arc::clone(&file), None);
+        let mut documents = yaml::parse(&text, Source::Suite, problems, Dialect::Native);
+        let places = Places::of(&documents.next().unwrap().root.unwrap());
+        let span = Span { start, end };
+        let found = places.find(&Origin { file, span }, parts);
         let found = found.map(|span| &text[span.start..span.end]);
         assert_eq!(found, wanted, "{text}");
     }
@@ -187,38 +185,21 @@ mod tests {
 
     #[test]
     fn the_key_itself_may_be_what_is_asked() {
-        let own = "«methods: [a, b]»";
+        let own = "e: {«methods: [a, b]»}";
         case(own, &[Member("methods"), Item(1)], Some("b"));
-        let inner = "«notifications: {methods: [a, b]}»";
+        let quoted = "e: {«'methods': [a, b]»}";
+        case(quoted, &[Member("methods"), Item(1)], Some("b"));
+        let inner = "e: {«notifications: {methods: [a, b]}»}";
         case(inner, &[Member("methods"), Item(1)], Some("b"));
-        case(
-            "- «type: order\n  tools: [a]»",
-            &[Member("tools")],
-            Some("tools: [a]"),
-        );
-    }
-
-    #[test]
-    fn a_name_is_found_wherever_it_stands() {
-        let case = |text: &str, wanted: &str| {
-            let span = Span {
-                start: 0,
-                end: text.len(),
-            };
-            let file = Arc::new(SourceFile::new("a.yaml".into(), text.into()));
-            let found = name_of(&Origin { file, span }).span;
-            assert_eq!(&text[found.start..found.end], wanted);
-        };
-        case("tags: [a]\nname: dup\nassert: {}", "name: dup");
-        case("{assert: {}, name: dup}", "name: dup");
-        case("name: dup", "");
+        let rule = "- «type: order\n  tools: [a]»";
+        case(rule, &[Member("tools")], Some("tools: [a]"));
+        case(rule, &[Member("type")], Some("type: order"));
     }
 
     #[test]
     fn what_stands_elsewhere_is_found_where_it_is_named() {
-        let alias = "l: &l [1, 2]\ne:\n  «json_path:\n    a: *l\n    b: *l»";
-        case(alias, &[Entry(1), Item(0)], Some("b: *l"));
-        case("l: &l [a]\ne: {«contains: *l»}", &[Item(0)], None);
-        case("«contains: [»", &[Item(0)], None);
+        let alias = "l: &l [1, 2]\ne:\n  «json_path:\n    a: *l\n    c: 3»";
+        case(alias, &[Entry(0), Item(0)], Some("a"));
+        case("l: &l [a]\ne: {«contains»: *l}", &[Item(0)], None);
     }
 }

@@ -23,7 +23,10 @@ use crate::{
     settings::Settings,
     yaml::{self, Document, Kind, Node, Source},
 };
-use text::{diagnostic::Diagnostic, source::SourceFile};
+use text::{
+    diagnostic::Diagnostic,
+    source::{Origin, SourceFile, Span},
+};
 
 /// A folder of a suite.
 pub(super) struct Folder<'a> {
@@ -43,6 +46,8 @@ pub(super) struct Folder<'a> {
 pub(super) struct Lowered {
     /// What it is, without an id.
     pub(super) case: Case,
+    /// Its name in the file; its beginning where it has none.
+    pub(super) named: Origin,
     /// What it means.
     pub(super) meaning: Meaning,
     /// What is wrong with it.
@@ -95,6 +100,17 @@ impl Folder<'_> {
             subject,
             tags: tags.unwrap_or_default(),
         };
+        let named = root.as_ref().and_then(|root| root.entry("name"));
+        let named = match named {
+            Some(entry) => reading.problems.origin(entry.key.at.until(entry.value.at)),
+            None => Origin {
+                span: Span {
+                    end: case.origin.span.start,
+                    ..case.origin.span
+                },
+                ..case.origin.clone()
+            },
+        };
         reading.problems.add_all(broken);
         let (found, mut reading) = match root {
             Some(root) => self.lower(root, reading),
@@ -109,6 +125,7 @@ impl Folder<'_> {
         };
         Lowered {
             case,
+            named,
             meaning,
             problems,
         }

@@ -33,7 +33,6 @@ use crate::{
     model::{Case, Entry, Suite},
     problems,
     settings::Settings,
-    written::name_of,
 };
 use ::text::{
     diagnostic::Diagnostic,
@@ -296,6 +295,7 @@ impl Loading<'_> {
     fn document(&mut self, found: &FoundFile, document: Lowered, settings: &Settings) {
         let Lowered {
             case,
+            named,
             meaning,
             problems,
         } = document;
@@ -306,14 +306,14 @@ impl Loading<'_> {
                 self.suite.notes.push(note);
             }
             Meaning::Assertion(parts) => {
-                let assertion = parts.of(self.identify(found, case));
+                let assertion = parts.of(self.identify(found, case, named));
                 self.suite
                     .entries
                     .push(Entry::Assertion(Arc::new(assertion)));
             }
             Meaning::Unusable => {
                 let reasons = reasons(&problems);
-                let case = at_first_problem(self.identify(found, case), &problems);
+                let case = at_first_problem(self.identify(found, case, named), &problems);
                 self.suite.entries.push(Entry::Invalid { case, reasons });
             }
         }
@@ -324,7 +324,7 @@ impl Loading<'_> {
     }
 
     /// Gives a case its id, and tells a name that was used before.
-    fn identify(&mut self, file: &FoundFile, case: Case) -> Arc<Case> {
+    fn identify(&mut self, file: &FoundFile, case: Case, named: Origin) -> Arc<Case> {
         let id = format!("{}::{}", file.relative, case.name);
         let case = self.known.identify(&id, case);
         if case.name == file.name() {
@@ -333,7 +333,7 @@ impl Loading<'_> {
         }
         if let Some(first) = self.known.namesake(&case) {
             let first = first.origin.location();
-            let problem = problems::duplicate_name(name_of(&case.origin), &case.name, &first);
+            let problem = problems::duplicate_name(named, &case.name, &first);
             self.suite.problems.push(problem);
         }
         case

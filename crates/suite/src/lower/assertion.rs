@@ -24,6 +24,7 @@ use crate::{
         value::{Deferred, Placed, Text},
     },
     settings::add_defaults,
+    written::Places,
     yaml::{At, Entry, Kind, MERGE, Node},
 };
 use mcp::script::{
@@ -225,6 +226,7 @@ impl Lowering<'_> {
                 problems::two_subjects(origin, first.0, second.0)
             });
         }
+        let places = Places::of(&root);
         let http = root.get("http").cloned();
         let at = first_line(root.at, &self.reading.problems);
         self.check_empty_server(&root);
@@ -235,7 +237,10 @@ impl Lowering<'_> {
         let raw = Box::<RawAssertion>::read(root, &mut self.reading);
         let subject = subjects.first().copied();
         match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
-            Some(parts) => Found::Assertion(Box::new(parts)),
+            Some(mut parts) => {
+                parts.body.places = places;
+                Found::Assertion(Box::new(parts))
+            }
             None => Found::Unusable,
         }
     }
@@ -348,6 +353,7 @@ impl Lowering<'_> {
                 wanted,
                 warnings: std::mem::take(&mut self.warnings),
                 subject_origin: self.reading.problems.origin(at),
+                places: Places::default(),
             },
         })
     }

@@ -13,7 +13,10 @@ mod value_rule;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use self::server::Server;
-use crate::model::expectation::{Expectation, Wanted, WantedState};
+use crate::{
+    model::expectation::{Expectation, Wanted, WantedState},
+    written::Places,
+};
 use mcp::{
     observation::StepPart,
     script::{
@@ -119,6 +122,8 @@ pub struct Body {
     pub warnings: Vec<Diagnostic>,
     /// The place of the key whose missing is to be blamed when there is no expectation: the subject.
     pub subject_origin: Origin,
+    /// Where its parts stand.
+    pub places: Places,
 }
 
 /// What must hold for the answer of a step.

@@ -115,11 +115,13 @@ pub struct Key {
 impl Node {
     /// The value of a key, when this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The entry of a key, when this is a map that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.kind {
-            Kind::Map(entries) => entries
-                .iter()
-                .find(|entry| entry.key.text == key)
-                .map(|entry| &entry.value),
+            Kind::Map(entries) => entries.iter().find(|entry| entry.key.text == key),
             Kind::Null | Kind::Flag(..) | Kind::Number(..) | Kind::Text(..) | Kind::List(_) => None,
         }
     }
