@@ -4,7 +4,6 @@
 use std::{
     collections::HashMap,
     fmt::{self, Display},
-    sync::Arc,
 };
 
 use super::job::OwnFixture;
@@ -25,48 +24,23 @@ impl Display for TargetKey {
 #[derive(Debug, Default)]
 pub(super) struct TargetKeys {
     by_text: HashMap<String, TargetKey>,
-    by_place: HashMap<(usize, usize, OwnFixture), Known>,
-}
-
-/// A key, and what is kept alive so that nothing else can come to lie where it lies.
-#[derive(Debug)]
-struct Known {
-    key: TargetKey,
-    _server: Arc<Server>,
-    _client: Arc<ClientBehaviour>,
 }
 
 impl TargetKeys {
     /// The key of a target; `None` for those that no two jobs share.
     pub(super) fn key(
         &mut self,
-        server: &Arc<Server>,
-        client: &Arc<ClientBehaviour>,
+        server: &Server,
+        client: &ClientBehaviour,
         fixture: OwnFixture,
     ) -> Option<TargetKey> {
         match &server.target {
             Target::Process(_) | Target::Builtin { .. } | Target::Container { .. } => {}
             Target::Url { .. } | Target::None => return None,
         }
-        // Suites share what is written alike, so that this answers nearly always.
-        let place = (
-            Arc::as_ptr(server).addr(),
-            Arc::as_ptr(client).addr(),
-            fixture,
-        );
-        if let Some(known) = self.by_place.get(&place) {
-            return Some(known.key);
-        }
         let text = format!("{:?} {client:?} {fixture:?}", server.target);
         let next = TargetKey(u32::try_from(self.by_text.len()).unwrap_or(u32::MAX));
-        let key = *self.by_text.entry(text).or_insert(next);
-        let known = Known {
-            key,
-            _server: Arc::clone(server),
-            _client: Arc::clone(client),
-        };
-        self.by_place.insert(place, known);
-        Some(key)
+        Some(*self.by_text.entry(text).or_insert(next))
     }
 }
 

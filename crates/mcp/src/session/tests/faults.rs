@@ -13,7 +13,7 @@ use crate::{
     observation::{
         Observation,
         disruption::DisruptionKind,
-        finding::FindingCode::{self as F, self},
+        finding::FindingCode::{self, self as F},
         process::ExitStatus,
     },
     script::{
