@@ -151,7 +151,7 @@ impl Slot {
 /// other, and the time that one takes to start, which counts against its deadline, would depend on its place in the suite.
 pub(super) fn can_start(planned: &Planned, shared: &Shared) -> bool {
     match planned.assertion.needs {
-        Needs::Nothing | Needs::Url => return false,
+        Needs::Nothing => return false,
         Needs::Fresh | Needs::Session => {}
     }
     match &planned.terms.server.target {

@@ -24,11 +24,10 @@ use suite::{
     Dialect,
     lower::expectation::{Unusable, resolve},
     model::{
-        StepWanted,
+        Body, StepWanted,
         expectation::{Expectation, TrafficWanted, Wanted},
     },
     plan::job::RunJob,
-    written::Places,
 };
 
 /// Whether a kind of finding makes an assertion red.
@@ -70,7 +69,7 @@ pub(super) fn judge(
     let declared = against_declarations(seen);
     let seen = declared.as_ref().unwrap_or(seen);
     let mut bench = Bench {
-        places: &job.body.places,
+        body: &job.body,
         bindings: Bindings {
             captured: BTreeMap::new(),
             ..bindings.clone()
@@ -162,8 +161,7 @@ fn written_step<'a>(job: &'a RunJob, seen: &StepSeen) -> Option<(&'a Step, &'a S
 
 /// The verdicts collected so far.
 struct Bench<'a> {
-    /// Where the parts of expectations stand.
-    places: &'a Places,
+    body: &'a Body,
     bindings: Bindings,
     rules: Rules,
     failures: Vec<Failure>,
@@ -300,9 +298,10 @@ impl Bench<'_> {
         match check::check(expectation, seen) {
             Verdict::Held => {}
             Verdict::Missed(mismatches) => {
+                let body = self.body;
                 self.failures
                     .extend(mismatches.into_iter().map(|mismatch| Failure {
-                        focus: self.places.find(&wanted.origin, &mismatch.part),
+                        focus: body.place_of(&wanted.origin, &mismatch.part),
                         step: step.map(str::to_owned),
                         ..Failure::new(&wanted.origin, mismatch)
                     }));

@@ -93,8 +93,7 @@ impl Watch<'_> {
             | Subject::Logging { .. }
             | Subject::Notifications { .. }
             | Subject::Trajectory(_)
-            | Subject::Raw(_)
-            | Subject::Http(_) => &[],
+            | Subject::Raw(_) => &[],
         };
         let of_steps = of_steps.iter().flat_map(|step| &step.wanted);
         let seen = self.look(body.wanted.iter().chain(of_steps), bindings);

@@ -11,7 +11,7 @@ use suite::plan::{job::Planned, target_key::TargetKey};
 pub(super) fn key(planned: &Planned) -> Option<TargetKey> {
     match planned.assertion.needs {
         Needs::Session => planned.terms.target_key,
-        Needs::Nothing | Needs::Url | Needs::Fresh => None,
+        Needs::Nothing | Needs::Fresh => None,
     }
 }
 

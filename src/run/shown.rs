@@ -97,8 +97,7 @@ fn request(subject: &Subject) -> String {
         | Subject::Elicitation(_)
         | Subject::Notifications { .. }
         | Subject::Trajectory(_)
-        | Subject::Steps { .. }
-        | Subject::Http(_) => subject.key().to_owned(),
+        | Subject::Steps { .. } => subject.key().to_owned(),
     }
 }
 

@@ -6,29 +6,9 @@ use std::{collections::BTreeMap, time::Duration};
 use proptest::prelude::*;
 use serde_json::{Number, Value, json};
 
-use crate::{
-    asked, check,
-    outcome::verdict::Verdict,
-    sample::{observed, refuses, telling, tool},
-    unasked_error,
-};
-use mcp::{
-    observation::{
-        Observation, TraceCall,
-        answer::{Body, Reply},
-        files::{Alteration, Change, FileSeen, FileState},
-        finding::{FindingCode, note},
-        process::{Ending, Exit, ExitStatus},
-    },
-    script::pattern::Pattern,
-};
-use suite::model::expectation::{
-    Among, AnswerWanted, ContentRule, ContentWanted, ExitWanted, Expectation, FileTexts,
-    FilesWanted, JsonWanted, LimitWanted, LogLevel, LoggingWanted, Matcher, NotificationsWanted,
-    PathPattern, PathRule, Precision, Presence, ProcessWanted, ProgressWanted, ResultCount,
-    SchemaRule, ServerRequestWanted, StderrWanted, TextWanted, TrafficWanted, TrajectoryRule,
-    ValueRule,
-};
+use crate::{asked, check, outcome::verdict::Verdict, sample::{observed, refuses, telling, tool}, unasked_error};
+use mcp::{observation::{answer::{Body, Reply}, files::{Alteration, Change, FileSeen, FileState}, finding::{note, FindingCode}, process::{Ending, Exit, ExitStatus}, Observation, TraceCall}, script::pattern::Pattern};
+use suite::model::expectation::{Among, AnswerWanted, ContentRule, ContentWanted, ExitWanted, Expectation, FileTexts, FilesWanted, JsonWanted, LimitWanted, LogLevel, LoggingWanted, Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProcessWanted, ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TextWanted, TrafficWanted, TrajectoryRule, ValueRule};
 
 fn words() -> Vec<String> {
     vec!["no such text".to_owned()]
@@ -72,7 +52,7 @@ fn one_of_each() -> Vec<Expectation> {
                 | JsonWanted::MaxResults(_)
                 | JsonWanted::NetDelta { .. },
             )
-            | Expectation::Content(ContentWanted::Blocks(_) | ContentWanted::Snapshot(_))
+            | Expectation::Content(ContentWanted::Blocks(_))
             | Expectation::Files(
                 FilesWanted::Contain(_)
                 | FilesWanted::NotContain(_)
@@ -182,7 +162,6 @@ fn world_expectations() -> Vec<Expectation> {
         }))),
         Expectation::Process(ProcessWanted::Exit(ExitWanted::Clean(true))),
         Expectation::Traffic(TrafficWanted::Findings(Vec::new())),
-        Expectation::Content(ContentWanted::Snapshot(Box::new(json!(true)))),
         Expectation::Trajectory(Box::new(TrajectoryRule::ArgsContain {
             tool: "t".to_owned(),
             args: json!({"a": 1}),
@@ -257,11 +236,7 @@ fn every_expectation_can_fail_and_says_why() {
         match check(&expectation, &seen) {
             Verdict::Held => panic!("{expectation:?} holds"),
             Verdict::Unknowable(reason) => assert!(
-                matches!(
-                    expectation,
-                    Expectation::Content(ContentWanted::Snapshot(_))
-                        | Expectation::Json(JsonWanted::OutputSchema(_))
-                ),
+                matches!(expectation, Expectation::Json(JsonWanted::OutputSchema(_))),
                 "{expectation:?}: {reason}"
             ),
             Verdict::Missed(mismatches) => {

@@ -11,7 +11,7 @@ use crate::{
     json::{self, Difference, Extent},
     outcome::verdict::{Mismatch, Verdict},
     phrase,
-    traits::{More, Says, Sway, Traits},
+    traits::{Says, Traits},
     view,
 };
 use mcp::observation::{
@@ -36,45 +36,31 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 pub(super) fn check(wanted: &ContentWanted, seen: &Observation) -> Verdict {
-    match wanted {
-        ContentWanted::Blocks(rules) => content(rules, seen),
-        ContentWanted::Snapshot(_) => {
-            Verdict::Unknowable("snapshots cannot be compared in this version".to_owned())
-        }
-    }
+    let ContentWanted::Blocks(rules) = wanted;
+    content(rules, seen)
 }
 
 pub(super) fn ask(wanted: &ContentWanted) -> Ask {
-    match wanted {
-        ContentWanted::Blocks(rules) => ask_blocks(rules),
-        ContentWanted::Snapshot(_) => Ask::new("snapshot", "the answer to be as stored"),
-    }
+    let ContentWanted::Blocks(rules) = wanted;
+    ask_blocks(rules)
 }
 
 pub(super) fn traits(wanted: &ContentWanted) -> Traits<'_> {
-    let of_content = Traits {
+    let ContentWanted::Blocks(_) = wanted;
+    Traits {
         says: Says::Content,
         ..Traits::PLAIN
-    };
-    match wanted {
-        ContentWanted::Blocks(_) => of_content,
-        ContentWanted::Snapshot(_) => Traits {
-            more: More::Does(Sway::BOTH),
-            ..of_content
-        },
     }
 }
 
 /// The verdict of `not` when the answer has nothing of what is spoken of.
 pub(super) fn unspoken(ask: &Ask, wanted: &ContentWanted, seen: &Observation) -> Option<Verdict> {
-    match wanted {
-        ContentWanted::Blocks(_) => view::refusal(ask, seen).or_else(|| {
-            let reply = view::reply(seen).ok()?;
-            let missing = blocks(reply).is_none();
-            missing.then(|| Verdict::Missed(vec![without_blocks(ask)]))
-        }),
-        ContentWanted::Snapshot(_) => None,
-    }
+    let ContentWanted::Blocks(_) = wanted;
+    view::refusal(ask, seen).or_else(|| {
+        let reply = view::reply(seen).ok()?;
+        let missing = blocks(reply).is_none();
+        missing.then(|| Verdict::Missed(vec![without_blocks(ask)]))
+    })
 }
 
 /// What base64 stands for, with or without padding and line breaks; `None` when it is no base64.

@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::{
-    observation::TraceCall,
-    script::template::{Template, ValueTemplate},
-};
+use crate::{observation::TraceCall, script::template::{Template, ValueTemplate}};
 
 /// The subject of an assertion. One YAML key, one variant.
 #[derive(Debug, Clone)]
@@ -55,8 +50,6 @@ pub enum Subject {
     },
     /// `raw`: frames sent as written.
     Raw(RawExchange),
-    /// `http`: one HTTP request; loads and validates, running it is an `Error` until that transport comes.
-    Http(Value),
 }
 
 /// What an assertion needs of its server.
@@ -64,8 +57,6 @@ pub enum Subject {
 pub enum Needs {
     /// None: it is about a log.
     Nothing,
-    /// One behind a url.
-    Url,
     /// One whose streams nobody talks over before or after: it is about the handshake, the process, or what the session
     /// hears, or changes what that is.
     Fresh,
@@ -92,7 +83,6 @@ impl Subject {
                 Needs::Fresh
             }
             Self::Trajectory(_) => Needs::Nothing,
-            Self::Http(_) => Needs::Url,
         }
     }
 
@@ -112,7 +102,6 @@ impl Subject {
             Self::Trajectory(_) => "trajectory",
             Self::Steps { .. } => "steps",
             Self::Raw(_) => "raw",
-            Self::Http(_) => "http",
         }
     }
 
@@ -130,8 +119,7 @@ impl Subject {
             | Self::Elicitation(_)
             | Self::Trajectory(_)
             | Self::Steps { .. }
-            | Self::Raw(_)
-            | Self::Http(_) => None,
+            | Self::Raw(_) => None,
         }
     }
 
@@ -150,8 +138,7 @@ impl Subject {
             | Self::Prompts(_)
             | Self::Completion(_)
             | Self::Trajectory(_)
-            | Self::Raw(_)
-            | Self::Http(_) => false,
+            | Self::Raw(_) => false,
         }
     }
 
@@ -170,8 +157,7 @@ impl Subject {
             | Self::Logging { .. }
             | Self::Notifications { .. }
             | Self::Trajectory(_)
-            | Self::Raw(_)
-            | Self::Http(_) => &[],
+            | Self::Raw(_) => &[],
         }
     }
 }

@@ -48,8 +48,7 @@ impl Session {
             | Subject::Logging { .. }
             | Subject::Notifications { .. }
             | Subject::Trajectory(_)
-            | Subject::Steps { .. }
-            | Subject::Http(_) => false,
+            | Subject::Steps { .. } => false,
         };
         if !bare {
             self.need_hands(deadline).await?;
@@ -122,8 +121,7 @@ impl Session {
             | Subject::Notifications { .. }
             | Subject::Trajectory(_)
             | Subject::Steps { .. }
-            | Subject::Raw(_)
-            | Subject::Http(_) => Ok(()),
+            | Subject::Raw(_) => Ok(()),
         }
     }
 
@@ -177,10 +175,6 @@ impl Session {
             Subject::Raw(exchange) => {
                 let raw = (exchange, script.hooks.on_end);
                 return Box::pin(self.raw(raw, bindings, deadline)).await;
-            }
-            Subject::Http(_) => {
-                let message = "the subject `http` is not supported by this version".to_owned();
-                return Err(self.cannot(DisruptionKind::Unsupported, message).into());
             }
             Subject::Trajectory(_) => {
                 let message = format!("`{}` is nothing that a session does", script.subject.key());

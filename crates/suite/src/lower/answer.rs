@@ -96,7 +96,6 @@ impl Lowering<'_> {
             stderr,
             exit,
             findings,
-            snapshot,
             not,
         } = raw;
         let mut list = WantedList::default();
@@ -221,10 +220,6 @@ impl Lowering<'_> {
         });
         list.add("findings", findings, |field| {
             Some(TrafficWanted::Findings(self.findings(field.value)))
-        });
-        list.add("snapshot", snapshot, |field| {
-            self.snapshot(field)
-                .map(|wanted| ContentWanted::Snapshot(Box::new(wanted)))
         });
         list.add("not", not, |field| self.not(field).map(Expectation::Not));
         list.finish(self)

@@ -148,7 +148,7 @@ fn meant(root: &Node) -> Meant {
 }
 
 /// Keys by which a document is an assertion; the first two also where they are misspelt.
-const OF_ASSERTIONS_ONLY: [&str; 7] = [
+const OF_ASSERTIONS_ONLY: [&str; 8] = [
     "server",
     "setup",
     "client",
@@ -156,6 +156,7 @@ const OF_ASSERTIONS_ONLY: [&str; 7] = [
     "audit_log",
     "expect",
     "skip_unless_env",
+    "http",
 ];
 
 /// Whether a value is a subject under a key of another name, or a list with one: a map with `expect`, or with a tool
@@ -204,7 +205,13 @@ impl Lowering<'_> {
             return Found::Unusable;
         }
         let mut subjects = subjects_of(&root);
-        if subjects.is_empty() && !self.has_broken_subject(&root) && !self.is_passed_by(&root) {
+        // Told as a key that is not supported yet.
+        let is_http = self.dialect() == Dialect::Native && root.get("http").is_some();
+        if subjects.is_empty()
+            && !is_http
+            && !self.has_broken_subject(&root)
+            && !self.is_passed_by(&root)
+        {
             match (meant(&root), self.dialect()) {
                 (Meant::Nothing, _) => return Found::Nothing,
                 (Meant::Misspelt, Dialect::Native) => {}
@@ -227,7 +234,6 @@ impl Lowering<'_> {
             });
         }
         let places = Places::of(&root);
-        let http = root.get("http").cloned();
         let at = first_line(root.at, &self.reading.problems);
         self.check_empty_server(&root);
         if let Some(defaults) = self.around.defaults {
@@ -236,7 +242,7 @@ impl Lowering<'_> {
         self.pass_over_description(&mut root);
         let raw = Box::<RawAssertion>::read(root, &mut self.reading);
         let subject = subjects.first().copied();
-        match raw.and_then(|raw| self.parts(raw, at, subject, http)) {
+        match raw.and_then(|raw| self.parts(raw, at, subject)) {
             Some(mut parts) => {
                 parts.body.places = places;
                 Found::Assertion(Box::new(parts))
@@ -293,7 +299,6 @@ impl Lowering<'_> {
         mut raw: Box<RawAssertion>,
         place: At,
         chosen: Option<(&'static str, At)>,
-        http: Option<Node>,
     ) -> Option<Parts> {
         // First, since it decides what is a problem in the rest.
         let control = self.skips(raw.skip.take(), raw.skip_unless_env.take());
@@ -322,7 +327,7 @@ impl Lowering<'_> {
             Some(setup) => self.steps(Part::Setup, StepOrder::OneByOne, setup.value),
             None => (Vec::new(), Vec::new()),
         };
-        let lowered = self.subject(&mut raw, chosen, &mut client, http);
+        let lowered = self.subject(&mut raw, chosen, &mut client);
         // The Go tool looks at nothing of what it skips.
         let is_passed_by = (self.fate, self.dialect()) == (Fate::Skipped, Dialect::Compat);
         if is_passed_by {
@@ -407,7 +412,6 @@ impl Lowering<'_> {
         raw: &mut RawAssertion,
         chosen: Option<(&'static str, At)>,
         client: &mut ClientBehaviour,
-        http: Option<Node>,
     ) -> super::subject::Lowered {
         let (key, at) = chosen?;
         match key {
@@ -429,7 +433,6 @@ impl Lowering<'_> {
                 self.steps_subject(raw.steps.take()?, parallel)
             }
             "raw" => self.raw_subject(raw.raw.take()?),
-            "http" => Some(self.http_subject(raw.http.take()?, http?)),
             _ => None,
         }
     }

@@ -73,7 +73,6 @@ impl Lowering<'_> {
             steps: _,
             parallel,
             raw: _,
-            http: _,
             timeout,
             skip: _,
             skip_unless_env: _,

@@ -1,7 +1,5 @@
 //! Expectations about everything but the answer: notifications, log messages, requests of the server,
-//! progress, stderr, the end, findings, snapshots.
-
-use serde_json::{Map, Value};
+//! progress, stderr, the end, findings.
 
 use super::{Lowering, answer::WantedList};
 use crate::{
@@ -18,10 +16,10 @@ use crate::{
         Field,
         expect::{
             RawExit, RawExitMap, RawLoggingExpect, RawNotificationsExpect, RawProgress,
-            RawServerRequest, RawSnapshot, RawStderr,
+            RawServerRequest, RawStderr,
         },
         read::first_line,
-        union::{FlagOr, NoneOrTexts, TextOr},
+        union::NoneOrTexts,
         value::{Count, Integer, OneOrMany, Placed, Text, Texts},
     },
 };
@@ -378,38 +376,5 @@ impl Lowering<'_> {
                 found
             })
             .collect()
-    }
-
-    /// `snapshot`, as it is written; `false` is as good as absent.
-    pub(super) fn snapshot(&mut self, field: Field<FlagOr<TextOr<RawSnapshot>>>) -> Option<Value> {
-        match field.value {
-            FlagOr::Flag(false) => {
-                self.problem(field.key, |origin| {
-                    problems::empty_value(origin, "snapshot")
-                });
-                None
-            }
-            FlagOr::Flag(true) => Some(Value::Bool(true)),
-            FlagOr::Other(TextOr::Text(name)) => Some(Value::String(name.text)),
-            FlagOr::Other(TextOr::Map(RawSnapshot { name, redact })) => {
-                let mut members = Map::new();
-                if let Some(name) = name {
-                    members.insert("name".into(), Value::String(name.value.text));
-                }
-                if let Some(redact) = redact {
-                    for text in &redact.value.0 {
-                        if text.text.starts_with('$') {
-                            if let Some(path) = self.as_path(text.text.clone(), text.at) {
-                                self.path(&path, text.at);
-                            }
-                        } else {
-                            self.pattern(&text.text, text.at);
-                        }
-                    }
-                    members.insert("redact".into(), redact.value.strings().into());
-                }
-                Some(Value::Object(members))
-            }
-        }
     }
 }

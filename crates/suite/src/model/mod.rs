@@ -15,7 +15,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use self::server::Server;
 use crate::{
     model::expectation::{Expectation, Wanted, WantedState},
-    written::Places,
+    written::{Part, Places},
 };
 use mcp::{
     observation::StepPart,
@@ -24,7 +24,11 @@ use mcp::{
         subject::{Needs, Step, StepAction, Subject},
     },
 };
-use text::{diagnostic::Diagnostic, environment::Environment, source::Origin};
+use text::{
+    diagnostic::Diagnostic,
+    environment::Environment,
+    source::{Origin, Span},
+};
 
 /// All that was loaded: assertions in their order, and what was wrong.
 #[derive(Debug, Default)]
@@ -177,6 +181,12 @@ const ALONE: [&str; 8] = [
 ];
 
 impl Body {
+    /// The place of a part of what stands at a place; those of the settings file are not kept.
+    pub fn place_of(&self, origin: &Origin, part: &[Part]) -> Option<Span> {
+        let is_here = Arc::ptr_eq(&origin.file, &self.subject_origin.file);
+        is_here.then(|| self.places.find(origin, part)).flatten()
+    }
+
     /// All expectations: those of steps, then those of the subject.
     pub fn all_wanted(&self) -> impl Iterator<Item = &Wanted> {
         let steps = self.of_setup.iter().chain(&self.of_steps);
@@ -206,7 +216,7 @@ impl Body {
             Needs::Session if self.wants_anywhere(&ALONE) => Needs::Fresh,
             // The next one would hear what this one asked for.
             Needs::Session if steps.any(|step| step.action.asks_to_be_told()) => Needs::Fresh,
-            needs @ (Needs::Nothing | Needs::Url | Needs::Fresh | Needs::Session) => needs,
+            needs @ (Needs::Nothing | Needs::Fresh | Needs::Session) => needs,
         }
     }
 }

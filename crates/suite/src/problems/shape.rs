@@ -8,6 +8,9 @@ use text::{
     source::Origin,
 };
 
+/// Keys that are planned, with the owner of each.
+const NOT_YET: [(&str, &str); 2] = [("http", "an assertion"), ("snapshot", "`expect`")];
+
 /// A key that does not exist there; `beside` are the keys of the map.
 pub fn unknown_key(
     origin: Origin,
@@ -15,6 +18,13 @@ pub fn unknown_key(
     (owner, known): (&str, &[&str]),
     beside: &[String],
 ) -> Diagnostic {
+    if NOT_YET.contains(&(key, owner)) {
+        return error(
+            code::UNKNOWN_KEY,
+            origin,
+            format!("`{key}` is not supported yet"),
+        );
+    }
     let problem = error(code::UNKNOWN_KEY, origin, format!("unknown key `{key}`"));
     let problem = labelled(problem, format!("not a key of {owner}"));
     if let Some(ours) = home::word_of_others(key, known) {

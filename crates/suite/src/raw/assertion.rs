@@ -2,7 +2,7 @@
 
 use super::{
     client::RawClient,
-    expect::{RawHttpSubject, RawRule, RawTraceCall},
+    expect::{RawRule, RawTraceCall},
     server::RawServer,
     shape::shape,
     step::RawStep,
@@ -29,7 +29,6 @@ pub const SUBJECTS: &[&str] = &[
     "trajectory",
     "steps",
     "raw",
-    "http",
 ];
 
 shape! {
@@ -82,8 +81,6 @@ shape! {
         parallel = "parallel": bool;
         /// Sends frames as they are written, malformed ones too, and looks at the frames received.
         raw = "raw": Box<RawRaw>;
-        /// Makes one HTTP request to the target's url.
-        http = "http": Box<RawHttpSubject>;
         /// The time for the copy of the fixture, server start, handshake, setup and subject together, such as `15s` or
         /// `1m30s`. Wins over `--timeout`.
         timeout = "timeout": Text;

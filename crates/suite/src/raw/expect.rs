@@ -5,11 +5,8 @@ use serde_json::{Number, Value, json};
 use super::{
     read::{Readable, Reading},
     shape::{ShapeDoc, shape},
-    union::{CountOr, FlagOr, NoneOrTexts, TextOr},
-    value::{
-        Anything, Count, Deferred, Integer, Members, OneOrMany, Placed, Table, Text, TextTable,
-        Texts,
-    },
+    union::{CountOr, NoneOrTexts, TextOr},
+    value::{Anything, Count, Integer, Members, OneOrMany, Placed, Table, Text, TextTable, Texts},
 };
 use crate::yaml::{Kind, Node};
 
@@ -105,8 +102,6 @@ shape! {
         /// Deviations from the protocol: `none`, or the codes that may occur. With `vacuous` among them the assertion is
         /// meant as it is, also for `--strict-vacuity`.
         findings = "findings": NoneOrTexts;
-        /// The answer is as stored: `true`, a name, or a map with `redact`.
-        snapshot = "snapshot": FlagOr<TextOr<RawSnapshot>>;
         /// None of these expectations holds. An answer that has nothing of what one speaks of is no proof of that: what
         /// is looked for in JSON fails here when the text is no JSON or holds several JSON values, when nothing is at
         /// a path (but for `exists`), and when the array or the declared schema is not there.
@@ -223,16 +218,6 @@ shape! {
 }
 
 shape! {
-    /// What is compared with the stored snapshot.
-    RawSnapshot, "`snapshot`" {
-        /// The snapshot's name.
-        name = "name": Text;
-        /// Paths (`$…`) and regular expressions whose matches are left out.
-        redact = "redact": Texts;
-    }
-}
-
-shape! {
     /// One rule over a list of tool calls.
     RawRule, "a rule of `trajectory`" {
         /// `order`, `presence`, `absence`, `args_contain`, `count`, `never_after`, `adjacent`, `outcome` or
@@ -274,42 +259,6 @@ shape! {
         outcome = "outcome": Text;
         /// Milliseconds since the first call.
         at_ms = "at_ms": Count;
-    }
-}
-
-shape! {
-    /// One HTTP request and what must hold for its response.
-    RawHttpSubject, "`http`" {
-        /// The request.
-        request = "request": RawHttpRequest;
-        /// What must hold for the response.
-        expect = "expect": RawHttpExpect;
-    }
-}
-
-shape! {
-    /// One HTTP request.
-    RawHttpRequest, "`request`" {
-        /// The method. Default: `POST` with a body, else `GET`.
-        method = "method": Text;
-        /// The path, when it is not that of the target's url.
-        path = "path": Text;
-        /// The headers.
-        headers = "headers": TextTable;
-        /// The body: a map or list is sent as JSON, a text as it is.
-        body = "body": Anything;
-    }
-}
-
-shape! {
-    /// What must hold for an HTTP response.
-    RawHttpExpect, "`expect` of `http`" {
-        /// Its status, or several that may be.
-        status = "status": OneOrMany<Count>;
-        /// Its headers, each with its value or a map of matchers.
-        headers = "headers": Table<Anything>;
-        /// Its body, as the expectations of a text.
-        body = "body": Deferred<RawExpect>;
     }
 }
 

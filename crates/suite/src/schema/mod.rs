@@ -15,7 +15,7 @@ use crate::raw::{
 };
 
 /// Keys that a map must have wherever it stands, by the map's definition.
-const REQUIRED: [(&str, &[&str]); 18] = [
+const REQUIRED: [(&str, &[&str]); 17] = [
     ("Tool", &["tool"]),
     ("Sampling", &["tool"]),
     ("Elicitation", &["tool"]),
@@ -26,7 +26,6 @@ const REQUIRED: [(&str, &[&str]); 18] = [
     ("Context", &["arguments"]),
     ("PromptCall", &["name"]),
     ("Raw", &["send"]),
-    ("HttpSubject", &["request", "expect"]),
     ("Results", &["count"]),
     ("Rule", &["type"]),
     ("TraceCall", &["tool"]),
@@ -38,7 +37,7 @@ const REQUIRED: [(&str, &[&str]); 18] = [
 
 /// The maps of expectations. A value of one that holds `{{…}}` is read when its names have values, so that a text may
 /// stand where another type is wanted.
-const EXPECTATIONS: [&str; 11] = [
+const EXPECTATIONS: [&str; 10] = [
     "Expect",
     "Error",
     "Results",
@@ -48,7 +47,6 @@ const EXPECTATIONS: [&str; 11] = [
     "ServerRequest",
     "Stderr",
     "ExitMap",
-    "Snapshot",
     "Rule",
 ];
 

@@ -50,7 +50,7 @@ fn a_reason_to_skip_is_a_text_that_says_something() {
     case("''", &["empty-value"], None);
     case("' '", &["empty-value"], None);
     let switches =
-        "server: {command: s, inherit_env: 0}\nassert: {tool: x, expect: {snapshot: 1}}\n";
+        "server: {command: s, inherit_env: 0}\nassert: {tool: x, expect: {not_error: 1}}\n";
     insta::assert_snapshot!(Sample::one(switches).shown(), @r"
     error[wrong-type]: expected `true` or `false` or a text or a list of texts, found the number `0`
      --> a.yaml:1:35
@@ -58,11 +58,11 @@ fn a_reason_to_skip_is_a_text_that_says_something() {
     1 | server: {command: s, inherit_env: 0}
       |                                   ^ this is the number `0`
 
-    error[wrong-type]: expected `true` or `false` or a text or a map, found the number `1`
-     --> a.yaml:2:38
+    error[wrong-type]: expected `true` or `false`, found the number `1`
+     --> a.yaml:2:39
       |
-    2 | assert: {tool: x, expect: {snapshot: 1}}
-      |                                      ^ this is the number `1`
+    2 | assert: {tool: x, expect: {not_error: 1}}
+      |                                       ^ this is the number `1`
     ");
 }
 

@@ -13,7 +13,7 @@ use crate::{
     observation::{
         Observation,
         disruption::DisruptionKind,
-        finding::FindingCode::{self, self as F},
+        finding::FindingCode::{self as F, self},
         process::ExitStatus,
     },
     script::{

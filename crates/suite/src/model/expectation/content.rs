@@ -7,8 +7,6 @@ use serde_json::Value;
 pub enum ContentWanted {
     /// `content`: the content blocks are these, in order, each given partially.
     Blocks(Vec<ContentRule>),
-    /// `snapshot`: the answer is as stored; loads and validates, running it is an `Error` until snapshots come.
-    Snapshot(Box<Value>),
 }
 
 /// One content block: members that must be equal (partially), and its size.
