@@ -147,15 +147,15 @@ fn what_has_no_markers_is_as_it_was_written_beside_those_that_have() {
     };
     assert_eq!(
         resolved(0),
-        r#"Ok(Contains(["0644", "1e5", "0x1F", "0o17", ".5", "1.", "True", "z"]))"#
+        r#"Ok(Text(Contains(["0644", "1e5", "0x1F", "0o17", ".5", "1.", "True", "z"])))"#
     );
     assert_eq!(
         resolved(1),
-        r#"Ok(FileEquals([FileTexts { path: "/f/m", texts: ["0644"] }]))"#
+        r#"Ok(Files(Equal([FileTexts { path: "/f/m", texts: ["0644"] }])))"#
     );
     assert_eq!(
         resolved(2),
-        r#"Ok(Not([("is_error", IsError(true)), ("contains", Contains(["z"]))]))"#
+        r#"Ok(Not([("is_error", Answer(IsError(true))), ("contains", Text(Contains(["z"])))]))"#
     );
 }
 
