@@ -35,7 +35,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use mcp::{observation::process::{Ending, Exit, ExitStatus, StderrTail}, transport::{clock::JobClock, stdio::{Input, Stdio, StdioParts}, Connection}};
+use mcp::{observation::process::{Ending, Exit, ExitStatus, StderrTail}, transport::{clock::JobClock, stdio::{Input, StdioParts}, Connection}};
 use self::{family::Newborn, spawn::{Spawned, Start}, stderr::Stderr, stdin::Stdin, table::Work, watch::Watch};
 use super::owner::Owner;
 pub use self::{program::StartFailure, spawn::Inherited};
@@ -191,7 +191,7 @@ impl Process {
             Ok(pipes) => {
                 let drained = Arc::clone(&pipes.stderr);
                 let watched = Arc::clone(&pipes.watch);
-                let stdio = Stdio::new(StdioParts {
+                let connection = Connection::stdio(StdioParts {
                     input: Input::Pipe(pipes.stdout),
                     output: Box::new(pipes.stdin),
                     gone: Some(Box::pin(async move {
@@ -209,7 +209,7 @@ impl Process {
                     lived: None,
                     ended: None,
                 };
-                Ok((process, Connection::Stdio(stdio)))
+                Ok((process, connection))
             }
             Err(error) => {
                 family::discard(pid);

@@ -10,13 +10,17 @@ pub mod wire;
 
 use tokio::time::Instant;
 
-use self::{clock::JobClock, stdio::Stdio, wire::WireLog};
+use self::{
+    clock::JobClock,
+    stdio::{Stdio, StdioParts},
+    wire::WireLog,
+};
 use crate::protocol::frame::FrameMeta;
 
 /// A connection to a server. Dropping it closes both directions.
 pub enum Connection {
     /// Lines over the standard streams of a process or a container.
-    Stdio(Stdio),
+    Stdio(Box<Stdio>),
     /// Messages that a test carries.
     #[cfg(test)]
     Queue(tests::queue::Queue),
@@ -90,6 +94,11 @@ pub enum Unsent {
 }
 
 impl Connection {
+    /// A connection over standard streams.
+    pub fn stdio(parts: StdioParts) -> Self {
+        Self::Stdio(Box::new(Stdio::new(parts)))
+    }
+
     /// Sends one message. What cannot be sent at once goes out, whole and in its order, while [`Self::next`] is awaited. A
     /// reply waits here while many replies are unread, so that they do not fill the memory. May be cancelled without loss.
     pub async fn send(&mut self, message: Outgoing<'_>) -> Result<(), SendFailure> {

@@ -5,7 +5,7 @@ use bollard::container::{AttachContainerResults, LogOutput};
 use futures_util::StreamExt;
 use tokio::io::{AsyncWriteExt, DuplexStream, copy};
 
-use super::{Input, Stdio, StdioParts};
+use super::{Input, StdioParts};
 use crate::transport::{Connection, clock::JobClock};
 
 /// Bytes that wait in each direction before the other side does.
@@ -37,16 +37,13 @@ pub fn attach(
 ) -> (Connection, impl Future<Output = Held> + Send + 'static) {
     let (input, stdout) = tokio::io::duplex(CAPACITY);
     let (output, stdin) = tokio::io::duplex(CAPACITY);
-    let stdio = Stdio::new(StdioParts {
+    let connection = Connection::stdio(StdioParts {
         input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone: None,
         clock,
     });
-    (
-        Connection::Stdio(stdio),
-        carry(streams, stdin, stdout, on_stderr),
-    )
+    (connection, carry(streams, stdin, stdout, on_stderr))
 }
 
 async fn carry(

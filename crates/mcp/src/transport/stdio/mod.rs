@@ -105,8 +105,7 @@ enum Presence {
 }
 
 impl Stdio {
-    /// A connection over any pair of streams.
-    pub fn new(parts: StdioParts) -> Self {
+    pub(super) fn new(parts: StdioParts) -> Self {
         Self {
             input: Some(parts.input),
             output: Some(parts.output),

@@ -5,7 +5,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use crate::transport::{
     Connection,
     clock::JobClock,
-    stdio::{Gone, Input, Stdio, StdioParts},
+    stdio::{Gone, Input, StdioParts},
 };
 
 /// Bytes that each direction holds before a writer waits, like a pipe's.
@@ -31,7 +31,7 @@ pub fn watched(gone: impl Future<Output = ()> + Send + 'static) -> (Connection, 
 fn connect(gone: Option<Gone>) -> (Connection, Peer) {
     let (output, peer_input) = tokio::io::duplex(CAPACITY);
     let (peer_output, input) = tokio::io::duplex(CAPACITY);
-    let stdio = Stdio::new(StdioParts {
+    let connection = Connection::stdio(StdioParts {
         input: Input::Carried(Box::new(input)),
         output: Box::new(output),
         gone,
@@ -41,7 +41,7 @@ fn connect(gone: Option<Gone>) -> (Connection, Peer) {
         input: Some(BufReader::new(peer_input)),
         output: peer_output,
     };
-    (Connection::Stdio(stdio), peer)
+    (connection, peer)
 }
 
 impl Peer {

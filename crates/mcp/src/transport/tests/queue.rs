@@ -28,8 +28,8 @@ pub struct Carrier {
 
 /// A connection and what carries it.
 pub fn queue() -> (Connection, Carrier) {
-    let (outgoing, carried) = mpsc::unbounded_channel();
-    let (carry, incoming) = mpsc::unbounded_channel();
+    let (outgoing, sent) = mpsc::unbounded_channel();
+    let (received, incoming) = mpsc::unbounded_channel();
     let queue = Queue {
         outgoing: Some(outgoing),
         incoming,
@@ -38,8 +38,8 @@ pub fn queue() -> (Connection, Carrier) {
         log: WireLog::new(),
     };
     let carrier = Carrier {
-        outgoing: carried,
-        incoming: carry,
+        outgoing: sent,
+        incoming: received,
     };
     (Connection::Queue(queue), carrier)
 }
