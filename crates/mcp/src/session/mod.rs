@@ -12,12 +12,12 @@ mod dialogue;
 mod disrupt;
 mod exchange;
 mod handshake;
+mod hooks;
 mod inspect;
 mod late;
 mod line;
 mod lint;
 mod list;
-mod lookout;
 mod perform;
 mod progress;
 mod raw;
@@ -37,7 +37,7 @@ use tokio::time::Instant;
 pub use self::{
     catalog::Listed,
     exchange::Exited,
-    lookout::{Awaited, Hooks, Look, OnEnd, Whose},
+    hooks::{Awaited, Hooks, Look, OnEnd, Whose},
 };
 use self::{client::Client, dialogue::Dialogue, exchange::Exchange};
 use crate::{

@@ -13,10 +13,13 @@ pub struct Hooks<'a> {
     /// Looks at the files after this step of its part, before anything else is done; `None` when no file is wanted.
     pub after_step: Box<dyn Fn(StepPart, usize) -> Option<Look<'a>> + Send + Sync + 'a>,
     /// What is waited for after an answer; `None` where nothing that comes later is looked at.
-    pub awaited: Box<dyn Fn(Whose, &Bindings) -> Option<Awaited> + Send + Sync + 'a>,
+    pub awaited: Box<Awaits<'a>>,
     /// What it means that the server ends while it is listened to and owes nothing.
     pub on_end: OnEnd,
 }
+
+/// What is waited for after an answer, by the values that are known by then.
+pub type Awaits<'a> = dyn Fn(Whose, &Bindings) -> Option<Awaited> + Send + Sync + 'a;
 
 /// A look at the files, with the values that are known by then.
 pub type Look<'a> = Box<dyn FnOnce(Bindings) -> Looking<'a> + Send + 'a>;
