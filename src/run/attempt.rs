@@ -8,35 +8,10 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{
-    ahead::{Slot, Turn},
-    catalogs,
-    contained::{self, Contained},
-    image,
-    job::{Shared, Teller},
-    launch::{command_line, not_started, process_spec},
-    live::{Ended, Live, Pace, ending_findings, stay_open},
-    lookout::Watch,
-    overdue,
-    place::Place,
-    reuse::{self, Users},
-    trajectory,
-};
-use host::{container::image::ReadyImage, process::Process, running::Running};
-use mcp::{
-    observation::{
-        Observation,
-        disruption::{Disruption, DisruptionKind, Phase},
-        finding::{FindingCode, note},
-    },
-    script::{subject::Subject, template::Bindings},
-    session::{Script, Session},
-    transport::clock::JobClock,
-};
-use suite::{
-    model::server::Target,
-    plan::job::{Planned, RunJob},
-};
+use host::{contained, container::image::ReadyImage, host::{Server, Start}, launch::command_line, place::Place};
+use mcp::{observation::{disruption::{Disruption, DisruptionKind, Phase}, finding::{note, FindingCode}, Observation}, script::{subject::Subject, template::Bindings}, session::{Script, Session}, transport::clock::JobClock};
+use suite::plan::job::{Planned, RunJob};
+use super::{ahead::{Slot, Turn}, catalogs, image, job::{Shared, Teller}, live::{ending_findings, stay_open, Ended, Live, Pace}, lookout::{sought_before, Watch}, overdue, reuse::{Observed, Users}, trajectory};
 
 /// What an attempt brought, and what of it is still to be ended.
 pub(super) struct Attempted {
@@ -46,12 +21,12 @@ pub(super) struct Attempted {
     pub(super) shared_server: Users,
     /// What the outcome should mention.
     pub(super) notes: Vec<String>,
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     place: Option<Place>,
     /// How the server that was to be shared had ended.
-    died: Option<String>,
+    pub(super) died: Option<String>,
     /// How long a turn at the engine and a slot were waited for.
-    waited: Duration,
+    pub(super) waited: Duration,
 }
 
 /// Makes an attempt; without a slot, as far as it can be made before the server is talked to. Everything that goes
@@ -112,15 +87,13 @@ pub(super) async fn open(
         image: image.as_deref(),
     };
     let mut opened = Attempted::new(shared);
-    let until = shared.until(planned, started.deadline);
-    let fixture = shared.options.fixture.as_ref();
-    let place = Place::new(planned, fixture, &opened.bindings, started.image, &until).await?;
+    let place = opened.place(planned, shared, started).await?;
     opened.bindings.fixture = place.fixture_path();
     let mut slot = Slot::Held(None);
-    let live = opened.launch(place, planned, shared, started, &mut slot);
+    let live = opened.launch((place, planned), shared, started, &mut slot);
     let live = Box::pin(live).await;
     if let Some(place) = opened.place.take() {
-        place.close(shared).await;
+        shared.leave(place.close().await);
     }
     Ok((live?, opened.bindings))
 }
@@ -154,9 +127,7 @@ impl Attempted {
         self
     }
 
-    /// The place, the server, the session and the subject, in this order. A shared server that turns out to have
-    /// ended before anything was sent to it is replaced: that is no verdict on this assertion. What it may have
-    /// received is never sent a second time: the server may have ended of it, and may have acted on it.
+    /// The place, the server, the session and the subject, in this order.
     async fn observe(
         &mut self,
         job: &RunJob,
@@ -165,18 +136,8 @@ impl Attempted {
         slot: &mut Slot,
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Place);
-        if let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await? {
-            Box::pin(self.perform(live, job, shared, started)).await?;
-            let Some(disruption) = self.observation.disruption.as_mut() else {
-                return Ok(());
-            };
-            let crashed = disruption.kind == DisruptionKind::Crash;
-            let unspoken = |live: &mut Live| crashed && !live.session.was_spoken_to();
-            let Some(dead) = self.live.take_if(unspoken) else {
-                reuse::tell(disruption, &self.shared_server);
-                return Ok(());
-            };
-            Box::pin(self.end_shared(dead, shared, started)).await;
+        if Box::pin(self.observe_shared(job, shared, started)).await? == Observed::Yes {
+            return Ok(());
         }
         let live = Box::pin(self.server(job, shared, started, slot)).await?;
         Box::pin(self.perform(live, job, shared, started)).await?;
@@ -187,62 +148,128 @@ impl Attempted {
         Ok(())
     }
 
-    /// The server that waits for its next assertion, if it can take this one.
-    async fn waiting_server(
+    /// A fresh server that may be talked to. Waiting for that is no time of the assertion's.
+    async fn server(
         &mut self,
         job: &RunJob,
         shared: &Shared,
         started: Started<'_>,
-    ) -> Result<Option<Live>, Disruption> {
-        let Some(mut live) = shared.take_live(job).await else {
-            return Ok(None);
-        };
-        let until = shared.until(&job.planned, started.deadline + self.waited);
-        let look = live.place.is_untouched(&live.process, &until);
-        let untouched = live.session.meanwhile(look).await;
-        // Whether it can be shared is our question, and takes no time of the assertion's.
-        self.waited = started.begun.elapsed();
+        slot: &mut Slot,
+    ) -> Result<Live, Disruption> {
+        let mut live = self.start(job, shared, started, slot).await?;
+        if slot.is_awaited() {
+            let begun = StdInstant::now();
+            let turn = started.teller.turn(slot).await;
+            self.waited += begun.elapsed();
+            if turn == Turn::CalledOff {
+                self.live = Some(live);
+                return Err(contained::not_wanted());
+            }
+            if live.process.status().is_some() {
+                // It may have ended because nobody talked to it, which was our doing.
+                Box::pin(live.close(shared)).await;
+                self.waited = started.begun.elapsed();
+                live = self.start(job, shared, started, slot).await?;
+            }
+        }
         live.session.set_clock(started.clock.without(self.waited));
-        live.session.catch_up().await;
-        if !untouched || live.session.is_closed() || live.process.status().is_some() {
-            Box::pin(self.end_shared(live, shared, started)).await;
-            return Ok(None);
-        }
-        self.bindings.fixture = live.place.fixture_path();
-        let dialect = shared.options.rules.dialect;
-        let until = shared.until(&job.planned, started.deadline + self.waited);
-        let place = &mut live.place;
-        let looked = place.look_before(job, &self.bindings, dialect, &until);
-        if let Err(disruption) = live.session.meanwhile(looked).await {
-            self.live = Some(live);
-            return Err(disruption);
-        }
-        // Whoever gives up here finds no time left for the subject either.
-        let look = until.wait(live.place.look_again(&live.process));
-        live.session.meanwhile(look).await;
-        Ok(Some(live))
+        Ok(live)
     }
 
-    /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
-    /// by itself is remembered: it must not be hidden by the fresh one.
-    async fn end_shared(&mut self, mut live: Live, shared: &Shared, started: Started<'_>) {
-        let with = live.used_by.first().cloned().unwrap_or_default();
-        let status = live.status().await;
-        self.died = status.map(|status| {
-            format!(
-                "the server shared with `{with}` ended while the session was open: {status}; \
-                 a fresh one was started"
-            )
-        });
-        live.close(shared).await;
-        self.bindings.captured.clear();
-        self.shared_server = Users::default();
-        self.observation = Observation::default();
-        self.waited = started.begun.elapsed();
+    /// A fresh place, made in the time that is there for it.
+    async fn place(
+        &mut self,
+        planned: &Planned,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<Place, Disruption> {
+        let begun = StdInstant::now();
+        let terms = &planned.terms;
+        let fixture = terms.fixture.of(shared.options.fixture.as_ref());
+        let until = shared.until(planned, started.deadline + self.waited);
+        let what = (&terms.server.target, started.image);
+        let made = Place::new(what, fixture, &self.bindings, &until).await;
+        self.observation.timings.place = begun.elapsed();
+        made
+    }
+
+    /// A fresh place and a fresh server in it.
+    async fn start(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+        slot: &mut Slot,
+    ) -> Result<Live, Disruption> {
+        let begun = StdInstant::now();
+        let mut place = self.place(&job.planned, shared, started).await?;
+        self.bindings.fixture = place.fixture_path();
+        let sought = sought_before(job, &self.bindings, shared.options.rules.dialect);
+        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let looked = place.look_before(&sought, &until).await;
+        self.observation.timings.place = begun.elapsed();
+        if let Err(disruption) = looked {
+            self.place = Some(place);
+            return Err(disruption);
+        }
+        started.teller.phase(Phase::Start);
+        self.observation.reached = Phase::Start;
+        let placed = (place, &job.planned);
+        self.launch(placed, shared, started, slot).await
+    }
+
+    /// A fresh server in its place.
+    async fn launch(
+        &mut self,
+        (mut place, planned): (Place, &Planned),
+        shared: &Shared,
+        started: Started<'_>,
+        slot: &mut Slot,
+    ) -> Result<Live, Disruption> {
+        let terms = &planned.terms;
+        let target = &terms.server.target;
+        let (begun, waited) = (StdInstant::now(), self.waited);
+        let start = Start {
+            target,
+            bindings: &self.bindings,
+            place: &place,
+            image: started.image,
+            clock: started.clock,
+            timeout: terms.timeout,
+            assertion: &planned.assertion.case.id,
+        };
+        let launched = match command_line(target, &self.bindings) {
+            Ok(command) => {
+                self.command_line = Some(command.shown_of(&terms.server, started.image));
+                let waited = &mut self.waited;
+                let starting = shared
+                    .host
+                    .start(command, &start, waited, slot.called_off());
+                Box::pin(starting).await
+            }
+            Err(disruption) => Err(disruption),
+        };
+        let Server { connection, peer } = match launched {
+            Ok(server) => server,
+            Err(disruption) => {
+                self.place = Some(place);
+                return Err(disruption);
+            }
+        };
+        let session = Session::open(connection, &terms.client, Some(peer.end_watch()));
+        let waited = self.waited.saturating_sub(waited);
+        self.observation.timings.start = begun.elapsed().saturating_sub(waited);
+        place.took_place(&peer);
+        Ok(Live {
+            session,
+            process: peer,
+            place,
+            used_by: Users::default(),
+        })
     }
 
     /// The session and the subject on a server.
-    async fn perform(
+    pub(super) async fn perform(
         &mut self,
         mut live: Live,
         job: &RunJob,
@@ -285,135 +312,6 @@ impl Attempted {
         Ok(())
     }
 
-    /// A fresh server that may be talked to. Waiting for that is no time of the assertion's.
-    async fn server(
-        &mut self,
-        job: &RunJob,
-        shared: &Shared,
-        started: Started<'_>,
-        slot: &mut Slot,
-    ) -> Result<Live, Disruption> {
-        let mut live = self.start(job, shared, started, slot).await?;
-        if slot.is_awaited() {
-            let begun = StdInstant::now();
-            let turn = started.teller.turn(slot).await;
-            self.waited += begun.elapsed();
-            if turn == Turn::CalledOff {
-                self.live = Some(live);
-                return Err(contained::not_wanted());
-            }
-            if live.process.status().is_some() {
-                // It may have ended because nobody talked to it, which was our doing.
-                Box::pin(live.close(shared)).await;
-                self.waited = started.begun.elapsed();
-                live = self.start(job, shared, started, slot).await?;
-            }
-        }
-        live.session.set_clock(started.clock.without(self.waited));
-        Ok(live)
-    }
-
-    /// A fresh place, made in the time that is there for it.
-    async fn place(
-        &mut self,
-        job: &RunJob,
-        shared: &Shared,
-        started: Started<'_>,
-    ) -> Result<Place, Disruption> {
-        let begun = StdInstant::now();
-        let options = &shared.options;
-        let fixture = options.fixture.as_ref();
-        let until = shared.until(&job.planned, started.deadline + self.waited);
-        let made = Place::new(&job.planned, fixture, &self.bindings, started.image, &until).await;
-        self.observation.timings.place = begun.elapsed();
-        let mut place = made?;
-        self.bindings.fixture = place.fixture_path();
-        let looked = place.look_before(job, &self.bindings, options.rules.dialect, &until);
-        let looked = looked.await;
-        self.observation.timings.place = begun.elapsed();
-        match looked {
-            Ok(()) => Ok(place),
-            Err(disruption) => {
-                self.place = Some(place);
-                Err(disruption)
-            }
-        }
-    }
-
-    /// A fresh place and a fresh server in it.
-    async fn start(
-        &mut self,
-        job: &RunJob,
-        shared: &Shared,
-        started: Started<'_>,
-        slot: &mut Slot,
-    ) -> Result<Live, Disruption> {
-        let place = self.place(job, shared, started).await?;
-        started.teller.phase(Phase::Start);
-        self.observation.reached = Phase::Start;
-        self.launch(place, &job.planned, shared, started, slot)
-            .await
-    }
-
-    /// A fresh server in its place.
-    async fn launch(
-        &mut self,
-        mut place: Place,
-        planned: &Planned,
-        shared: &Shared,
-        started: Started<'_>,
-        slot: &mut Slot,
-    ) -> Result<Live, Disruption> {
-        let terms = &planned.terms;
-        let (begun, waited) = (StdInstant::now(), self.waited);
-        let command = match command_line(&terms.server.target, &self.bindings) {
-            Ok(command) => command,
-            Err(disruption) => {
-                self.place = Some(place);
-                return Err(disruption);
-            }
-        };
-        self.command_line = Some(command.shown_of(&terms.server, started.image));
-        let launched = if let (Target::Container { container, program }, Some(image)) =
-            (&terms.server.target, started.image)
-        {
-            let inside = Contained {
-                container,
-                program,
-                image,
-                place: &place,
-                clock: started.clock,
-                waited: &mut self.waited,
-                slot,
-            };
-            Box::pin(inside.start(planned, shared, &self.bindings)).await
-        } else {
-            let spec = process_spec(command, shared);
-            let launched = Process::start(&spec, started.clock).await;
-            launched
-                .map(|(process, connection)| (Running::Process(process), connection))
-                .map_err(|failure| not_started(&failure))
-        };
-        match launched {
-            Ok((process, connection)) => {
-                let session = Session::open(connection, &terms.client, Some(process.end_watch()));
-                let waited = self.waited.saturating_sub(waited);
-                self.observation.timings.start = begun.elapsed().saturating_sub(waited);
-                place.took_place(&process);
-                Ok(Live {
-                    session,
-                    process,
-                    place,
-                    used_by: Users::default(),
-                })
-            }
-            Err(disruption) => {
-                self.place = Some(place);
-                Err(disruption)
-            }
-        }
-    }
-
     /// Ends what is still there, or hands the server to the next assertion of its lane, and completes the
     /// observation with what only the end can show.
     pub(super) async fn close(mut self: Box<Self>, shared: &Shared, job: &RunJob) -> Box<Self> {
@@ -432,7 +330,7 @@ impl Attempted {
             }
         }
         if let Some(place) = self.place.take() {
-            place.close(shared).await;
+            shared.leave(place.close().await);
         }
         if catalogs::is_wanted(job, &self.observation) {
             self.observation.catalog = catalogs::of(&job.planned, shared).await;
@@ -451,12 +349,12 @@ impl Attempted {
             live.abandon(shared).await;
         }
         if let Some(place) = self.place {
-            place.close(shared).await;
+            shared.leave(place.close().await);
         }
     }
 
     fn complete(&mut self, ended: Ended, job: &RunJob) {
-        self.notes.extend(ended.notes);
+        self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
@@ -475,11 +373,11 @@ impl Attempted {
 
 /// What a start needs besides the job.
 #[derive(Clone, Copy)]
-struct Started<'a> {
-    begun: StdInstant,
-    clock: JobClock,
+pub(super) struct Started<'a> {
+    pub(super) begun: StdInstant,
+    pub(super) clock: JobClock,
     teller: Teller<'a>,
-    deadline: Instant,
+    pub(super) deadline: Instant,
     /// The image of its container, when it has one.
     image: Option<&'a ReadyImage>,
 }

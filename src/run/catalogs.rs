@@ -81,16 +81,12 @@ pub(super) async fn of(planned: &Planned, shared: &Shared) -> Option<Arc<Catalog
 }
 
 async fn fetch(planned: &Planned, shared: &Shared) -> Fetched {
-    match ask(planned, shared).await {
-        Ok(Listed { catalog, missing }) => Fetched {
-            catalog: Some(Arc::new(catalog)),
-            missing: missing.map(Arc::from),
-        },
-        Err(why) => Fetched {
-            catalog: None,
-            missing: why.map(Arc::from),
-        },
-    }
+    let (catalog, missing) = match ask(planned, shared).await {
+        Ok(Listed { catalog, missing }) => (Some(Arc::new(catalog)), missing),
+        Err(why) => (None, why),
+    };
+    let missing = missing.map(Arc::from);
+    Fetched { catalog, missing }
 }
 
 /// Asks in a session of its own; otherwise why it could not be asked, `None` when the run is over.
@@ -143,21 +139,17 @@ pub(super) async fn tell(plan: &Plan, shared: &Shared, emit: &mut impl FnMut(Eve
     if options.catalogs == CatalogsWanted::OfEveryTarget {
         let asked = surfaces.values().map(|planned| of(planned, shared));
         let mut asked = stream::iter(asked).buffered(options.jobs.max(1));
+        let silent = Arc::new(Catalog {
+            unknown: Listing::ALL.to_vec(),
+            ..Catalog::default()
+        });
         for listed in surfaces.keys() {
             let known = asked.next().await.flatten();
-            let silent = || {
-                (!options.interrupt.is_cancelled()).then(|| {
-                    Arc::new(Catalog {
-                        unknown: Listing::ALL.to_vec(),
-                        ..Catalog::default()
-                    })
-                })
-            };
+            let silent = || (!options.interrupt.is_cancelled()).then(|| Arc::clone(&silent));
             let server = plan.servers.listed.get(*listed);
             if let (Some(catalog), Some(server)) = (known.or_else(silent), server) {
                 emit(Event::CatalogKnown(SurfaceSeen {
                     target: server.name.clone(),
-                    place: server.place,
                     capabilities: server.capabilities.clone(),
                     catalog,
                     used_by: server.users(),

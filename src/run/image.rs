@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{
-    job::{Shared, Teller},
-    launch,
-};
+use super::job::{Shared, Teller};
 use check::outcome::event::{Event, News};
-use host::container::{
-    image::{ReadyImage, Told},
-    image_failure::ImageError,
-    upload,
-    warm::FirstStart,
+use host::{
+    container::{
+        image::{ReadyImage, Told},
+        image_failure::ImageError,
+        upload,
+        warm::FirstStart,
+    },
+    launch,
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},

@@ -14,31 +14,11 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use super::{
-    AfterFailure, Narration, RunOptions, Servers, WireKept,
-    ahead::{self, Slot, Slots, Turn},
-    attempt::{self, Attempted},
-    catalogs::Catalogs,
-    judge::Judgement,
-    judging::judged,
-    live::{Live, StaysOpen},
-    parked::Parked,
-    reuse, shown,
-};
-use check::outcome::{
-    EarlierAttempt, Outcome, Status,
-    event::{Event, JobIndex},
-};
-use host::{pace::Until, process::Inherited};
-use mcp::observation::{
-    Timings,
-    disruption::{Disruption, Phase},
-    process::StderrTail,
-};
-use suite::plan::{
-    Plan,
-    job::{Job, Planned, RunJob, Work},
-};
+use check::outcome::{event::{Event, JobIndex}, EarlierAttempt, Outcome, Status};
+use host::{host::Host, pace::Until, process::Inherited};
+use mcp::observation::{disruption::{Disruption, Phase}, process::StderrTail, Timings};
+use suite::plan::{job::{Job, Planned, RunJob, Work}, Plan};
+use super::{ahead::{self, Slot, Slots, Turn}, attempt::{self, Attempted}, catalogs::Catalogs, judge::Judgement, judging::judged, live::{Live, StaysOpen}, parked::Parked, reuse, shown, AfterFailure, Narration, RunOptions, Servers, WireKept};
 
 /// What the jobs of a run share.
 pub(super) struct Shared {
@@ -46,8 +26,8 @@ pub(super) struct Shared {
     pub(super) options: RunOptions,
     /// How many jobs do what at once.
     pub(super) slots: Slots,
-    /// The environment, as servers take it over.
-    pub(super) inherited: Arc<Inherited>,
+    /// What its servers are started with.
+    pub(super) host: Host,
     pub(super) catalogs: Catalogs,
     pub(super) stays_open: StaysOpen,
     /// Servers that wait for the next assertion of their lane.
@@ -63,7 +43,13 @@ impl Shared {
         Self {
             plan,
             slots: Slots::new(options.jobs, options.interrupt.child_token()),
-            inherited: Arc::new(Inherited::new(&options.environment)),
+            host: Host {
+                environment: Arc::clone(&options.environment),
+                inherited: Arc::new(Inherited::new(&options.environment)),
+                fixture: options.fixture.clone(),
+                containers: options.containers.clone(),
+                interrupt: options.interrupt.clone(),
+            },
             options,
             catalogs: Catalogs::default(),
             stays_open: StaysOpen::default(),
@@ -103,10 +89,10 @@ impl Shared {
         }
     }
 
-    /// Notes what could not be removed.
-    pub(super) fn leave(&self, what: String) {
+    /// Notes what could not be removed, if anything.
+    pub(super) fn leave(&self, what: Option<String>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push(what);
+        left.extend(what);
     }
 
     /// What could not be removed until now, in the order of words.

@@ -9,11 +9,8 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Strictness, contained, job::Shared, place::Place, reuse::Users};
-use host::{
-    process::{Patience, Runs},
-    running::Running,
-};
+use super::{Strictness, job::Shared, reuse::Users};
+use host::{contained, host::Peer, place::Place, process::Patience};
 use mcp::{
     observation::{
         Observation,
@@ -43,15 +40,10 @@ const HURRY: Patience = Patience {
     terminated: Duration::from_secs(1),
 };
 
-/// What a killed client of an engine leaves.
-const LEFT_BY_CLIENT: &str = "what was killed is the client of the engine: the container that it ran may live on (see \
-                              the engine's list). `--init` lets it end on SIGTERM; under `docker:` in `server` \
-                              nothing is left";
-
 /// A server with the session on it.
 pub(super) struct Live {
     pub(super) session: Box<Session>,
-    pub(super) process: Running,
+    pub(super) process: Peer,
     pub(super) place: Place,
     /// Assertions that used it before.
     pub(super) used_by: Users,
@@ -82,7 +74,7 @@ pub(super) struct Ended {
     /// Whether it may have waited for an answer that nobody could give any more.
     pub(super) waits: Waits,
     pub(super) stderr: StderrTail,
-    pub(super) notes: Vec<String>,
+    pub(super) note: Option<String>,
     pub(super) container: Option<Box<ContainerSeen>>,
 }
 
@@ -130,14 +122,9 @@ impl Live {
             };
             remainder.add_to(seen);
         }
-        self.place.close(shared).await;
-        let mut notes = Vec::new();
+        shared.leave(self.place.close().await);
         if let Some(container) = self.process.container() {
             contained::explain(container, exit.status, seen);
-            notes.extend(contained::ran_out(container, exit.status));
-        }
-        if exit.ending == Ending::Killed && self.process.runs() == Some(Runs::ContainerClient) {
-            notes.push(LEFT_BY_CLIENT.to_owned());
         }
         Ended {
             exit,
@@ -145,7 +132,7 @@ impl Live {
             waits,
             stderr: self.process.stderr(),
             container: container_of(&self.process, &self.used_by),
-            notes,
+            note: self.process.notes(&exit),
         }
     }
 
@@ -159,7 +146,7 @@ impl Live {
         } = self;
         drop(session);
         Box::pin(process.end_now(HURRY)).await;
-        place.close(shared).await;
+        shared.leave(place.close().await);
     }
 
     /// Ends a server that nobody waits for any more.
@@ -206,7 +193,7 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
     }
 }
 
-fn container_of(process: &Running, used_by: &Users) -> Option<Box<ContainerSeen>> {
+fn container_of(process: &Peer, used_by: &Users) -> Option<Box<ContainerSeen>> {
     let seen = process.container()?.seen().clone();
     Some(Box::new(match used_by.count() {
         0 | 1 => seen,
@@ -240,7 +227,7 @@ fn patience_after(seen: &Observation) -> Patience {
 }
 
 /// Ends a process, in a hurry from the moment the run is interrupted.
-async fn end_of(process: &mut Running, patience: Patience, shared: &Shared) -> (Exit, Pace) {
+async fn end_of(process: &mut Peer, patience: Patience, shared: &Shared) -> (Exit, Pace) {
     if !shared.options.interrupt.is_cancelled() {
         tokio::select! {
             exit = Box::pin(process.end(patience)) => return (exit, Pace::Usual),

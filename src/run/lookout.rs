@@ -1,14 +1,16 @@
 //! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
-//! knows what is waited for after an answer. What files are and how they are read is `place`'s, what a wait is `check`'s.
+//! knows what is waited for after an answer. How files are read is `isolate`'s, what a wait is `check`'s.
 
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, path::Path, sync::OnceLock};
 
-use super::{
-    job::Shared,
-    place::{Place, about_files},
+use super::job::Shared;
+use check::{Read, waiting::Wait};
+use host::{
+    files::Depth,
+    host::Peer,
+    pace::Until,
+    place::{Compared, Paths, Place, Sought},
 };
-use check::waiting::Wait;
-use host::{pace::Until, running::Running};
 use mcp::{
     observation::{
         Observation, StepPart,
@@ -34,7 +36,7 @@ use suite::{
 /// A job's files, and what is wanted of them.
 pub(super) struct Watch<'a> {
     pub(super) place: &'a Place,
-    pub(super) server: &'a Running,
+    pub(super) server: &'a Peer,
     pub(super) job: &'a RunJob,
     pub(super) dialect: Dialect,
     /// How long may be looked.
@@ -46,7 +48,7 @@ pub(super) struct Watch<'a> {
 impl<'a> Watch<'a> {
     pub(super) fn new(
         place: &'a Place,
-        server: &'a Running,
+        server: &'a Peer,
         job: &'a RunJob,
         (shared, until): (&Shared, Until),
     ) -> Self {
@@ -142,10 +144,9 @@ impl Watch<'_> {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let bindings = (bindings, self.dialect);
-        let place = self.place;
+        let sought = sought(&wanted, bindings, self.dialect);
         // Most assertions name no file, and those that do not should not carry the room for this along.
-        let seen = place.look_after(&wanted, bindings, self.server, &self.until);
+        let seen = self.place.look_after(&sought, self.server, &self.until);
         Box::pin(seen).await.map(Some)
     }
 }
@@ -211,4 +212,73 @@ impl Watch<'_> {
             OnEnd::Disrupts
         }
     }
+}
+
+/// The expectations that are told of a file that is not there.
+const WANT_A_FILE: [&str; 5] = [
+    "file_contains",
+    "file_not_contains",
+    "file_equals",
+    "file_exists",
+    "not",
+];
+
+/// What expectations look for in a place.
+fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
+    let all = || wanted.iter().copied();
+    let some = all().filter(|wanted| WANT_A_FILE.contains(&wanted.key));
+    let missed = paths(some, bindings, dialect);
+    let asked = all().any(|it| matches!(it.key, "not" | "only_changed" | "file_unchanged"));
+    let (callers, paths) = of_caller(paths(all(), bindings, dialect), dialect);
+    Sought {
+        paths,
+        callers,
+        missed: missed.into_keys().collect(),
+        compared: if asked { Compared::Yes } else { Compared::No },
+    }
+}
+
+/// What the expectations of a job look for, as far as its name is known before the server runs.
+pub(super) fn sought_before(job: &RunJob, bindings: &Bindings, dialect: Dialect) -> Sought {
+    let all = job.body.all_wanted();
+    let all: Vec<&Wanted> = all.filter(|wanted| about_files(wanted)).collect();
+    sought(&all, bindings, dialect)
+}
+
+/// The paths that expectations name.
+fn paths<'a>(
+    wanted: impl Iterator<Item = &'a Wanted>,
+    bindings: &Bindings,
+    dialect: Dialect,
+) -> Paths {
+    let mut paths = BTreeMap::new();
+    for wanted in wanted {
+        if let Ok(expectation) = resolve(wanted, bindings, dialect) {
+            collect(expectation.as_ref(), &mut paths);
+        }
+    }
+    paths
+}
+
+/// The paths that start in the caller's directory although there may be a fixture, and the others.
+fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
+    paths
+        .into_iter()
+        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
+}
+
+/// Whether an expectation may be about files.
+fn about_files(wanted: &Wanted) -> bool {
+    wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
+}
+
+fn collect(expectation: &Expectation, paths: &mut Paths) {
+    check::read(expectation, &mut |path: &str, read: Read| {
+        let depth = match read {
+            Read::Content => Depth::Content,
+            Read::Digest => Depth::Digest,
+        };
+        let known = paths.entry(path.to_owned()).or_insert(depth);
+        *known = depth.max(*known);
+    });
 }

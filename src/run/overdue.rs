@@ -3,10 +3,10 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use host::running::Running;
+use host::host::Peer;
 use mcp::observation::{
     Observation, Timings,
-    disruption::{Disruption, DisruptionKind, Phase},
+    disruption::{DisruptionKind, Phase},
 };
 use suite::plan::job::RunJob;
 
@@ -34,7 +34,7 @@ const STOPPED: &str = "a signal has stopped the server: one that asks for a pass
 const SHOWN: usize = 120;
 
 /// Says of an assertion whose time was over which timeout that was, and if a signal had stopped its server by then.
-pub(super) fn tell(seen: &mut Observation, job: &RunJob, server: &Running) {
+pub(super) fn tell(seen: &mut Observation, job: &RunJob, server: &Peer) {
     name(seen, job.planned.terms.timeout);
     if let Some(disruption) = &mut seen.disruption
         && disruption.kind == DisruptionKind::Timeout
@@ -52,12 +52,6 @@ fn name(seen: &mut Observation, timeout: Duration) {
         let over = over(timeout, &seen.timings, disruption.phase);
         disruption.message = format!("{over}: {}", disruption.message);
     }
-}
-
-/// A timeout that no server had a part in.
-pub(super) fn disruption(timeout: Duration, phase: Phase, what: &str) -> Disruption {
-    let over = over(timeout, &Timings::default(), phase);
-    Disruption::new(DisruptionKind::Timeout, phase, format!("{over}: {what}"))
 }
 
 /// Says of a server that answered nothing where its own words tell that it waits on a port.
@@ -121,34 +115,25 @@ fn over(timeout: Duration, timings: &Timings, reached: Phase) -> String {
     .filter(|(phase, _)| *phase < reached)
     .collect();
     let spent: Duration = earlier.iter().map(|(_, took)| *took).sum();
-    let told = if spent < timeout / MOST {
-        Vec::new()
-    } else {
-        earlier
-            .into_iter()
-            .filter(|(_, took)| *took >= timeout / WORTH_TELLING)
-            .map(|(phase, took)| (phase, text::time(took)))
-            .collect()
-    };
-    let mut over = format!("the timeout of {} was over", text::time(timeout));
-    for (index, (phase, took)) in told.into_iter().enumerate() {
-        let lead = if index == 0 {
-            format!(", of which {phase} took ")
-        } else {
-            format!(", {phase} ")
-        };
-        over.push_str(&lead);
-        over.push_str(&took);
+    let told: Vec<String> = earlier
+        .into_iter()
+        .filter(|(_, took)| spent >= timeout / MOST && *took >= timeout / WORTH_TELLING)
+        .map(|(phase, took)| format!("{phase} {}", text::time(took)))
+        .collect();
+    let over = format!("the timeout of {} was over", text::time(timeout));
+    if told.is_empty() {
+        return over;
     }
-    over
+    let told = told.join(", ").replacen(' ', " took ", 1);
+    format!("{over}, of which {told}")
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Disruption, DisruptionKind, Phase, Timings, explain, name};
-    use mcp::observation::Observation;
+    use super::{DisruptionKind, Phase, Timings, explain, name};
+    use mcp::observation::{Observation, disruption::Disruption};
 
     fn told(kind: DisruptionKind, phase: Phase, times: [u64; 4]) -> String {
         let [place, start, handshake, setup] = times.map(Duration::from_millis);

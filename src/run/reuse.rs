@@ -1,11 +1,23 @@
 //! Which assertions may share a server (`--reuse-server`): same target, same client, and nothing that only a
 //! fresh process can show. And what is said of one that was shared.
 
+use super::{
+    attempt::{Attempted, Started},
+    job::Shared,
+    live::Live,
+    lookout::sought_before,
+};
 use mcp::{
-    observation::disruption::{Disruption, DisruptionKind},
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind},
+    },
     script::subject::Needs,
 };
-use suite::plan::{job::Planned, target_key::TargetKey};
+use suite::plan::{
+    job::{Planned, RunJob},
+    target_key::TargetKey,
+};
 
 /// The key of the server a job may share; `None` when it needs one of its own.
 pub(super) fn key(planned: &Planned) -> Option<TargetKey> {
@@ -15,8 +27,98 @@ pub(super) fn key(planned: &Planned) -> Option<TargetKey> {
     }
 }
 
+/// Whether the assertion was observed on a server that others had used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Observed {
+    /// It was.
+    Yes,
+    /// It needs a fresh server.
+    NotYet,
+}
+
+impl Attempted {
+    /// Observes an assertion on the server that waits for the next one of its lane. One that turns out to have ended
+    /// before anything was sent to it is no verdict on this assertion. What it may have received is never sent a second
+    /// time: the server may have ended of it, and may have acted on it.
+    pub(super) async fn observe_shared(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<Observed, Disruption> {
+        let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await? else {
+            return Ok(Observed::NotYet);
+        };
+        Box::pin(self.perform(live, job, shared, started)).await?;
+        let Some(disruption) = self.observation.disruption.as_mut() else {
+            return Ok(Observed::Yes);
+        };
+        let crashed = disruption.kind == DisruptionKind::Crash;
+        let unspoken = |live: &mut Live| crashed && !live.session.was_spoken_to();
+        let Some(dead) = self.live.take_if(unspoken) else {
+            tell(disruption, &self.shared_server);
+            return Ok(Observed::Yes);
+        };
+        Box::pin(self.end_shared(dead, shared, started)).await;
+        Ok(Observed::NotYet)
+    }
+
+    /// The server that waits for its next assertion, if it can take this one.
+    async fn waiting_server(
+        &mut self,
+        job: &RunJob,
+        shared: &Shared,
+        started: Started<'_>,
+    ) -> Result<Option<Live>, Disruption> {
+        let Some(mut live) = shared.take_live(job).await else {
+            return Ok(None);
+        };
+        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let look = live.place.is_untouched(&live.process, &until);
+        let untouched = live.session.meanwhile(look).await;
+        // Whether it can be shared is our question, and takes no time of the assertion's.
+        self.waited = started.begun.elapsed();
+        live.session.set_clock(started.clock.without(self.waited));
+        live.session.catch_up().await;
+        if !untouched || live.session.is_closed() || live.process.status().is_some() {
+            Box::pin(self.end_shared(live, shared, started)).await;
+            return Ok(None);
+        }
+        self.bindings.fixture = live.place.fixture_path();
+        let sought = sought_before(job, &self.bindings, shared.options.rules.dialect);
+        let until = shared.until(&job.planned, started.deadline + self.waited);
+        let looked = live.place.look_before(&sought, &until);
+        if let Err(disruption) = live.session.meanwhile(looked).await {
+            self.live = Some(live);
+            return Err(disruption);
+        }
+        // Whoever gives up here finds no time left for the subject either.
+        let look = until.wait(live.place.look_again(&live.process));
+        live.session.meanwhile(look).await;
+        Ok(Some(live))
+    }
+
+    /// Ends a shared server that cannot be used any more, and forgets what it said and the time it took. That it ended
+    /// by itself is remembered: it must not be hidden by the fresh one.
+    async fn end_shared(&mut self, mut live: Live, shared: &Shared, started: Started<'_>) {
+        let with = live.used_by.first().cloned().unwrap_or_default();
+        let status = live.status().await;
+        self.died = status.map(|status| {
+            format!(
+                "the server shared with `{with}` ended while the session was open: {status}; \
+                 a fresh one was started"
+            )
+        });
+        live.close(shared).await;
+        self.bindings.captured.clear();
+        self.shared_server = Users::default();
+        self.observation = Observation::default();
+        self.waited = started.begun.elapsed();
+    }
+}
+
 /// Says who had used a server before, where that may be why it could not be observed.
-pub(super) fn tell(disruption: &mut Disruption, used_by: &Users) {
+fn tell(disruption: &mut Disruption, used_by: &Users) {
     if may_be_of_another(disruption.kind)
         && let Some(listed) = used_by.listed("`")
     {

@@ -1,18 +1,22 @@
-//! A fresh place for each job: the fixture's copy and the server process. What is said to the server
-//! lives in `transport` and `session`.
+//! Where servers run: a fresh place for each job, the server in it as a process or in a container, and its end. What is
+//! said to the server lives in `transport` and `session`.
 
+pub mod contained;
 pub mod container;
+mod container_files;
 mod digest;
 pub mod files;
 pub mod fixture;
 mod folder;
+pub mod host;
 mod inside;
+pub mod launch;
 mod owner;
 pub mod pace;
+pub mod place;
 pub mod process;
 pub mod regular;
 mod removal;
-pub mod running;
 pub mod sweep;
 mod tail;
 mod temporary;

@@ -9,6 +9,8 @@ use std::{
 use tokio::{task, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use mcp::observation::disruption::{Disruption, DisruptionKind, Phase};
+
 /// Until when something is worth doing.
 #[derive(Debug, Clone)]
 pub struct Until {
@@ -39,6 +41,13 @@ impl Until {
         } else {
             Ok(())
         }
+    }
+
+    /// What is told when it was too late.
+    pub(super) fn over(&self, phase: Phase, what: &str) -> Disruption {
+        let timeout = text::time(self.timeout);
+        let message = format!("the timeout of {timeout} was over: {what}");
+        Disruption::new(DisruptionKind::Timeout, phase, message)
     }
 
     /// Waits for something as long as that is worth it.

@@ -12,8 +12,8 @@ use crate::{
         places::{files, option},
     },
     deliver::stdout::Stdout,
-    run::launch::command_line,
 };
+use host::launch::command_line;
 use mcp::script::template::Bindings;
 use report::cleaner::Cleaner;
 use suite::{

@@ -16,10 +16,13 @@ use crate::{
     commands::Context,
     run::{
         AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
-        launch::{add_secret, add_secrets},
     },
 };
-use host::{container::labels::RunName, fixture::Fixture};
+use host::{
+    container::labels::RunName,
+    fixture::Fixture,
+    launch::{add_secret, add_secrets},
+};
 use mcp::script::template::{self, Bindings};
 use suite::{
     Dialect,

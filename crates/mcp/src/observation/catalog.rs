@@ -46,8 +46,6 @@ pub struct Catalog {
 pub struct SurfaceSeen {
     /// The target's name for people.
     pub target: String,
-    /// The target's place among the servers of the suite; the same for every set of capabilities.
-    pub place: usize,
     /// The capabilities that the client declares, sorted by name, then `revision DATE` where the client asks for one.
     pub capabilities: Vec<String>,
     /// What the target lists; every list is unknown where none could be fetched.

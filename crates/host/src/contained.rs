@@ -1,21 +1,22 @@
 //! A server in a container of its own: started when it is its turn, and what it died of told in the words of
-//! containers.
+//! containers. What is the same for processes is `host`'s.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use super::{ahead::Slot, inside::Inside, job::Shared, launch, place::Place};
-use host::{
+use super::{
     container::{
         covered::covered,
         image::ReadyImage,
         refusal::ContainerFailure,
         server::{ServerContainer, Wanted},
     },
+    container_files::ContainerFiles,
     fixture::Fixture,
-    running::Running,
+    host::{Host, Start},
+    launch,
 };
 use mcp::{
     observation::{
@@ -23,80 +24,62 @@ use mcp::{
         disruption::{Disruption, DisruptionKind, Phase},
         process::ExitStatus,
     },
-    script::template::Bindings,
-    transport::{Connection, clock::JobClock},
+    transport::Connection,
 };
-use suite::{
-    model::{
-        container::{Container, MountSource},
-        server::Program,
-    },
-    plan::job::Planned,
+use suite::model::{
+    container::{Container, MountSource},
+    server::Program,
 };
 
-/// What is started, and in what.
-pub(super) struct Contained<'a> {
-    pub(super) container: &'a Container,
-    pub(super) program: &'a Program,
-    pub(super) image: &'a ReadyImage,
-    pub(super) place: &'a Place,
-    pub(super) clock: JobClock,
-    /// How long it had to wait for its turn.
-    pub(super) waited: &'a mut Duration,
-    /// Nothing is started any more for a job that lost it.
-    pub(super) slot: &'a mut Slot,
-}
-
-impl Contained<'_> {
-    /// Waits for a turn at the engine, then makes the container and starts the server in it.
-    pub(super) async fn start(
-        self,
-        planned: &Planned,
-        shared: &Shared,
-        bindings: &Bindings,
-    ) -> Result<(Running, Connection), Disruption> {
-        let Some(crew) = &shared.options.containers else {
-            return Err(failed("there is no container engine"));
-        };
-        if let Some(fixture) = &shared.options.fixture {
-            refuse_writable(self.container, fixture)?;
-        }
-        let files = self.place.inside();
-        if let Some(files) = files {
-            refuse_covered(self.container, self.image, files)?;
-            refuse_missing(files)?;
-        }
-        let wanted = Wanted {
-            container: self.container,
-            image: self.image,
-            command: launch::contained(self.program, bindings)?,
-            fixture: files.and_then(Inside::fixture),
-            assertion: &planned.assertion.case.id,
-            outside: files.map(Inside::outside).unwrap_or_default(),
-        };
-        let starting = async {
-            let begun = Instant::now();
-            let _turn = crew.turn().await;
-            *self.waited += begun.elapsed();
-            ServerContainer::start(crew, &wanted, self.clock, planned.terms.timeout).await
-        };
-        let started = tokio::select! {
-            biased;
-            started = Box::pin(starting) => started,
-            () = shared.options.interrupt.cancelled() => {
-                crew.hurry();
-                let kind = DisruptionKind::Interrupted;
-                return Err(Disruption::new(kind, Phase::Start, "interrupted"));
-            }
-            () = self.slot.called_off() => return Err(not_wanted()),
-        };
-        match started {
-            Ok((container, connection)) => {
-                Ok((Running::Container(Box::new(container)), connection))
-            }
-            Err(failure) => Err(not_started(&failure)),
-        }
+/// Waits for a turn at the engine, which is added to `delay`, then makes the container and starts the server in it.
+/// Nothing is started any more once `called_off` resolves.
+pub(super) async fn start(
+    host: &Host,
+    (container, program, image): (&Container, &Program, &ReadyImage),
+    start: &Start<'_>,
+    delay: &mut Duration,
+    called_off: impl Future<Output = ()>,
+) -> Result<(ServerContainer, Connection), Disruption> {
+    let Some(crew) = &host.containers else {
+        let message = "there is no container engine";
+        return Err(Disruption::new(
+            DisruptionKind::Place,
+            Phase::Start,
+            message,
+        ));
+    };
+    if let Some(fixture) = &host.fixture {
+        refuse_writable(container, fixture)?;
     }
+    let files = start.place.in_container();
+    if let Some(files) = files {
+        refuse_covered(container, image, files)?;
+        refuse_missing(files)?;
+    }
+    let wanted = Wanted {
+        container,
+        image,
+        command: launch::contained(program, start.bindings)?,
+        fixture: files.and_then(ContainerFiles::fixture),
+        assertion: start.assertion,
+        outside: files.map(ContainerFiles::outside).unwrap_or_default(),
+    };
+    let starting = async {
+        let begun = Instant::now();
+        let _turn = crew.turn().await;
+        *delay += begun.elapsed();
+        ServerContainer::start(crew, &wanted, start.clock, start.timeout).await
+    };
+    let started = tokio::select! {
+        started = Box::pin(starting) => started,
+        () = host.interrupt.cancelled() => {
+            crew.hurry();
+            let kind = DisruptionKind::Interrupted;
+            return Err(Disruption::new(kind, Phase::Start, "interrupted"));
+        }
+        () = called_off => return Err(not_wanted()),
+    };
+    started.map_err(|failure| not_started(&failure))
 }
 
 /// The original of the fixture is never writable, however it is mounted.
@@ -123,7 +106,7 @@ fn refuse_writable(container: &Container, fixture: &Fixture) -> Result<(), Disru
 fn refuse_covered(
     container: &Container,
     image: &ReadyImage,
-    files: &Inside,
+    files: &ContainerFiles,
 ) -> Result<(), Disruption> {
     let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
         return Ok(());
@@ -141,7 +124,7 @@ fn refuse_covered(
 }
 
 /// The engine makes a directory that is not there; in the fixture that would be a change of it.
-fn refuse_missing(files: &Inside) -> Result<(), Disruption> {
+fn refuse_missing(files: &ContainerFiles) -> Result<(), Disruption> {
     let (Some(fixture), Some(place)) = (files.fixture(), files.fixture_path()) else {
         return Ok(());
     };
@@ -166,7 +149,7 @@ fn refuse_missing(files: &Inside) -> Result<(), Disruption> {
 }
 
 /// Replaces what a crash was told by with what the container is known to have died of.
-pub(super) fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Observation) {
+pub fn explain(container: &ServerContainer, status: ExitStatus, seen: &mut Observation) {
     let Some(disruption) = &mut seen.disruption else {
         return;
     };
@@ -220,7 +203,7 @@ fn mebibytes(container: &ServerContainer) -> u64 {
 }
 
 /// Why a job that was started ahead has no observation. No outcome is made of it.
-pub(super) fn not_wanted() -> Disruption {
+pub fn not_wanted() -> Disruption {
     let kind = DisruptionKind::Interrupted;
     Disruption::new(kind, Phase::Start, "not wanted any more")
 }
@@ -242,8 +225,4 @@ fn not_started(failure: &ContainerFailure) -> Disruption {
         Some(help) => disruption.with_help(help),
         None => disruption,
     }
-}
-
-fn failed(message: &str) -> Disruption {
-    Disruption::new(DisruptionKind::Place, Phase::Start, message)
 }

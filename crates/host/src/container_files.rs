@@ -8,10 +8,6 @@ use std::{
 };
 
 use super::{
-    launch,
-    place::{NOT_COMPARED, disrupted},
-};
-use host::{
     container::{
         body,
         image::ReadyImage,
@@ -21,8 +17,10 @@ use host::{
     },
     files::Depth,
     fixture::{Comparison, Fixture, FixtureProblem},
+    host::Peer,
+    launch,
     pace::Until,
-    running::Running,
+    place::{NOT_COMPARED, disrupted},
 };
 use mcp::{
     observation::{
@@ -31,30 +29,31 @@ use mcp::{
     },
     script::template::Bindings,
 };
-use suite::{model::server::Target, plan::job::Planned};
+use suite::model::server::Target;
 
 /// Whether the fixture is compared with the original.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Compared {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Compared {
     /// It is.
     Yes,
     /// Nobody asked.
+    #[default]
     No,
 }
 
 /// What was seen of the files.
 #[derive(Default)]
-pub(super) struct Seen {
+pub struct Seen {
     /// By the paths that expectations name.
-    pub(super) after: BTreeMap<String, FileState>,
+    pub after: BTreeMap<String, FileState>,
     /// What stands in the folder of a path where nothing is.
-    pub(super) near: BTreeMap<String, String>,
+    pub near: BTreeMap<String, String>,
     /// What changed.
-    pub(super) changed: Option<Comparison>,
+    pub changed: Option<Comparison>,
 }
 
 /// The files of a container.
-pub(super) struct Inside {
+pub struct ContainerFiles {
     /// The original, and where its copy is in the container.
     fixture: Option<(Arc<Fixture>, String)>,
     /// Where the server starts, and relative paths without a fixture.
@@ -64,21 +63,20 @@ pub(super) struct Inside {
     names: BTreeMap<String, Vec<String>>,
 }
 
-impl Inside {
+impl ContainerFiles {
     /// The files of a job; the container is not there yet.
-    pub(super) fn new(
-        planned: &Planned,
+    pub fn new(
+        target: &Target,
         fixture: Option<&Arc<Fixture>>,
         image: &ReadyImage,
         bindings: &Bindings,
     ) -> Self {
-        let fixture = planned.terms.fixture.of(fixture);
         let fixture = fixture.map(|fixture| (Arc::clone(fixture), upload::place(fixture)));
         let bindings = Bindings {
             fixture: fixture.as_ref().map(|(_, path)| path.clone()),
             ..bindings.clone()
         };
-        let directory = match &planned.terms.server.target {
+        let directory = match target {
             Target::Container { container, program } => {
                 // One that cannot be told keeps the server from being started, too.
                 let own = launch::contained(program, &bindings).ok();
@@ -98,27 +96,27 @@ impl Inside {
     }
 
     /// The original.
-    pub(super) fn fixture(&self) -> Option<&Arc<Fixture>> {
+    pub fn fixture(&self) -> Option<&Arc<Fixture>> {
         self.fixture.as_ref().map(|(fixture, _)| fixture)
     }
 
     /// Where the server sees it.
-    pub(super) fn fixture_path(&self) -> Option<String> {
+    pub fn fixture_path(&self) -> Option<String> {
         self.fixture.as_ref().map(|(_, path)| path.clone())
     }
 
     /// Where the server starts.
-    pub(super) fn directory(&self) -> &str {
+    pub fn directory(&self) -> &str {
         &self.directory
     }
 
     /// Places outside of the fixture to be looked at.
-    pub(super) fn outside(&self) -> &[String] {
+    pub fn outside(&self) -> &[String] {
         &self.outside
     }
 
     /// What the paths are before the server runs: those of the fixture as in the original.
-    pub(super) async fn look_before(
+    pub async fn look_before(
         &mut self,
         paths: &BTreeMap<String, Depth>,
         until: &Until,
@@ -143,7 +141,7 @@ impl Inside {
     }
 
     /// What a path was before the server ran, if it is one of the fixture.
-    pub(super) async fn look_at_original(
+    pub async fn look_at_original(
         &self,
         path: &str,
         depth: Depth,
@@ -154,7 +152,7 @@ impl Inside {
     }
 
     /// Adds what was outside of the fixture when the container was made.
-    pub(super) fn add_before(
+    pub fn add_before(
         &self,
         container: &ServerContainer,
         before: &mut BTreeMap<String, FileState>,
@@ -165,19 +163,14 @@ impl Inside {
     }
 
     /// Adds what is at a place under every name it has.
-    pub(super) fn add_one(
-        &self,
-        place: &str,
-        state: &FileState,
-        into: &mut BTreeMap<String, FileState>,
-    ) {
+    pub fn add_one(&self, place: &str, state: &FileState, into: &mut BTreeMap<String, FileState>) {
         for name in self.names.get(place).into_iter().flatten() {
             into.insert(name.clone(), state.clone());
         }
     }
 
     /// What the paths are now, and what changed in the fixture.
-    pub(super) async fn look_after(
+    pub async fn look_after(
         &self,
         paths: &BTreeMap<String, Depth>,
         container: &ServerContainer,
@@ -241,11 +234,7 @@ impl Inside {
     }
 
     /// Whether the fixture is as it was when the container was made.
-    pub(super) async fn is_untouched(
-        &self,
-        server: &Running,
-        until: &Until,
-    ) -> Result<bool, Disruption> {
+    pub async fn is_untouched(&self, server: &Peer, until: &Until) -> Result<bool, Disruption> {
         let (Some((fixture, root)), Some(container)) = (&self.fixture, server.container()) else {
             return Ok(true);
         };

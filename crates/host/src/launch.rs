@@ -6,9 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use super::job::Shared;
-use host::{
+use super::{
     container::{body::Command, image::ReadyImage},
+    host::Host,
     process::{Inherited, Lookup, ProcessSpec, StartFailure},
 };
 use mcp::{
@@ -23,26 +23,26 @@ use text::{environment::Environment, redact::Secrets};
 
 /// A command line with its surroundings, ready to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CommandLine {
+pub struct CommandLine {
     /// The program.
-    pub(crate) program: String,
+    pub program: String,
     /// The file that is executed, where it is not to be found by that name.
-    pub(crate) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// Its arguments.
-    pub(crate) args: Vec<String>,
+    pub args: Vec<String>,
     /// The directory it starts in; `None`: the caller's.
-    pub(crate) directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// Variables on top of what is inherited.
-    pub(crate) env: Vec<(String, String)>,
+    pub env: Vec<(String, String)>,
     /// What is inherited.
-    pub(crate) inherit: Inherit,
+    pub inherit: Inherit,
     /// Whose rules say where the program is looked for.
-    pub(crate) dialect: Dialect,
+    pub dialect: Dialect,
 }
 
 impl CommandLine {
     /// As one would type it.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
         // Without a program it is the one of the container's image.
         shell_words::join(words.skip(usize::from(self.program.is_empty())))
@@ -52,7 +52,7 @@ impl CommandLine {
 impl CommandLine {
     /// The same of a server. Where the image of a container says what is started, it is named, with that as far as it is
     /// known.
-    pub(crate) fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
+    pub fn shown_of(&self, server: &Server, image: Option<&ReadyImage>) -> String {
         let words = self.shown();
         match &server.target {
             Target::Container {
@@ -82,10 +82,7 @@ const PLAIN_VARIABLES: [&str; 11] = [
 const PLAIN_VALUES: [&str; 4] = ["true", "false", "none", "null"];
 
 /// The command line of a target. A target that cannot be started here says why.
-pub(crate) fn command_line(
-    target: &Target,
-    bindings: &Bindings,
-) -> Result<CommandLine, Disruption> {
+pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine, Disruption> {
     match target {
         Target::Process(launch) => {
             let program = launch.command.as_ref().ok_or_else(|| {
@@ -139,11 +136,11 @@ pub(crate) fn command_line(
 }
 
 /// The process that a command line becomes in this run.
-pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
-    let environment = &shared.options.environment;
+pub(super) fn process_spec(line: CommandLine, host: &Host) -> ProcessSpec {
+    let environment = &host.environment;
     ProcessSpec {
         inherited: match &line.inherit {
-            Inherit::All => Some(Arc::clone(&shared.inherited)),
+            Inherit::All => Some(Arc::clone(&host.inherited)),
             Inherit::Nothing => None,
             Inherit::Only(names) => Some(Arc::new(Inherited::only(environment, names))),
         },
@@ -164,7 +161,7 @@ pub(super) fn process_spec(line: CommandLine, shared: &Shared) -> ProcessSpec {
 }
 
 /// What is started in a container. Nothing of ours is inherited there.
-pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disruption> {
+pub fn contained(program: &Program, bindings: &Bindings) -> Result<Command, Disruption> {
     let (words, launch) = match program {
         Program::Launched(launch) => {
             let program = launch.command.as_ref();
@@ -195,7 +192,7 @@ pub(crate) fn contained(program: &Program, bindings: &Bindings) -> Result<Comman
 
 /// Values that a server gets from variables and that no report may show; what `{{env.NAME}}` names is known of the
 /// whole suite.
-pub(crate) fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
+pub fn add_secrets(target: &Target, bindings: &Bindings, secrets: &mut Secrets) {
     let (values, container) = match target {
         Target::Process(launch) | Target::Builtin { launch, .. } => (values_of(&launch.env), None),
         Target::Container { container, program } => {
@@ -245,7 +242,7 @@ fn add_values(value: &EnvValue, environment: &Environment, secrets: &mut Secrets
 }
 
 /// The value of a variable that a suite takes over, unless it is one that everybody may see.
-pub(crate) fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) {
+pub fn add_secret(name: &str, environment: &Environment, secrets: &mut Secrets) {
     let Some(value) = environment.variable(name) else {
         return;
     };

@@ -1,24 +1,20 @@
-//! The files of a job: its own copy of the fixture where it needs one, and what its expectations look at, before
-//! the server starts and after the subject.
+//! The files of a server: its own copy of the fixture where it needs one, and what is looked at in it, before the server
+//! starts and later. Which paths those are is for others to say.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+pub use super::container_files::Compared;
 use super::{
-    inside::{Compared, Inside, Seen},
-    job::Shared,
-    overdue,
-};
-use check::Read;
-use host::{
     container::image::ReadyImage,
+    container_files::{ContainerFiles, Seen},
     files::{self, Depth},
     fixture::{Comparison, Fixture, FixtureCopy, FixtureProblem},
+    host::Peer,
     pace::Until,
-    running::Running,
 };
 use mcp::{
     observation::{
@@ -27,15 +23,26 @@ use mcp::{
     },
     script::template::Bindings,
 };
-use suite::{
-    Dialect,
-    lower::expectation::resolve,
-    model::expectation::{Expectation, Wanted},
-    plan::job::{Planned, RunJob},
-};
+use suite::model::server::Target;
+
+/// Paths by their names, with what is wanted of each.
+pub type Paths = BTreeMap<String, Depth>;
+
+/// What is looked for in a place.
+#[derive(Debug, Default)]
+pub struct Sought {
+    /// Paths that start in the fixture, where there is one.
+    pub paths: Paths,
+    /// Paths that start in the caller's directory although there may be a fixture.
+    pub callers: Paths,
+    /// Of all these, the ones where the name of a near file helps when nothing is there.
+    pub missed: BTreeSet<String>,
+    /// Whether the whole fixture is compared with the original.
+    pub compared: Compared,
+}
 
 /// A job's files.
-pub(super) struct Place {
+pub struct Place {
     files: Files,
     /// The caller's directory: where relative paths start when there is no fixture, and in the Go tool always.
     caller: PathBuf,
@@ -47,27 +54,26 @@ enum Files {
     /// On this machine.
     Here { copy: Option<FixtureCopy> },
     /// In the server's container.
-    Inside(Inside),
+    InContainer(ContainerFiles),
 }
 
 impl Place {
     /// Makes the copy for a job that uses one, as long as that is worth it.
-    pub(super) async fn new(
-        planned: &Planned,
+    pub async fn new(
+        (target, image): (&Target, Option<&ReadyImage>),
         fixture: Option<&Arc<Fixture>>,
         bindings: &Bindings,
-        image: Option<&ReadyImage>,
         until: &Until,
     ) -> Result<Self, Disruption> {
         let caller = bindings.environment.directory.clone();
         if let Some(image) = image {
             return Ok(Self {
                 caller,
-                files: Files::Inside(Inside::new(planned, fixture, image, bindings)),
+                files: Files::InContainer(ContainerFiles::new(target, fixture, image, bindings)),
                 before: BTreeMap::new(),
             });
         }
-        let copy = match planned.terms.fixture.of(fixture) {
+        let copy = match fixture {
             Some(fixture) => {
                 let copied = fixture.copy_by(until.clone()).await;
                 Some(copied.map_err(|problem| disrupted(&problem, NOT_COPIED, until))?)
@@ -82,63 +88,56 @@ impl Place {
     }
 
     /// The copy's path as the server sees it.
-    pub(super) fn fixture_path(&self) -> Option<String> {
+    pub fn fixture_path(&self) -> Option<String> {
         match &self.files {
             Files::Here { copy } => copy.as_ref().map(|copy| copy.path().display().to_string()),
-            Files::Inside(inside) => inside.fixture_path(),
+            Files::InContainer(inside) => inside.fixture_path(),
         }
     }
 
     /// The files of a container, when it is one.
-    pub(super) fn inside(&self) -> Option<&Inside> {
+    pub(super) fn in_container(&self) -> Option<&ContainerFiles> {
         match &self.files {
             Files::Here { .. } => None,
-            Files::Inside(inside) => Some(inside),
+            Files::InContainer(inside) => Some(inside),
         }
     }
 
     /// Whether the next assertion of the same server finds the fixture as a fresh one would. What the server changed
     /// cannot be taken back under it: it may hold open what it made, and count on it. A fresh server can.
-    pub(super) async fn is_untouched(&self, server: &Running, until: &Until) -> bool {
+    pub async fn is_untouched(&self, server: &Peer, until: &Until) -> bool {
         match &self.files {
             Files::Here { copy: None } => true,
             // What cannot be looked at may be changed.
             Files::Here { copy: Some(copy) } => copy.is_untouched(until).await.unwrap_or(false),
-            Files::Inside(inside) => {
+            Files::InContainer(inside) => {
                 let untouched = Box::pin(inside.is_untouched(server, until)).await;
                 untouched.unwrap_or(false)
             }
         }
     }
 
-    /// Remembers the files that the expectations name, as far as their names are known by now.
-    pub(super) async fn look_before(
-        &mut self,
-        job: &RunJob,
-        bindings: &Bindings,
-        dialect: Dialect,
-        until: &Until,
-    ) -> Result<(), Disruption> {
+    /// Remembers the files that are sought, as far as their names are known by now.
+    pub async fn look_before(&mut self, sought: &Sought, until: &Until) -> Result<(), Disruption> {
         self.before.clear();
-        let paths = paths(wanted_of(job), bindings, dialect);
-        if paths.is_empty() {
+        let Sought { paths, callers, .. } = sought;
+        if paths.is_empty() && callers.is_empty() {
             return Ok(());
         }
         let failed = |problem| disrupted(&problem, (Phase::Place, NOT_READ), until);
-        let (callers, paths) = of_caller(paths, dialect);
         let before = match &mut self.files {
-            Files::Here { copy } => files::look(&paths, copy.as_ref(), &self.caller, until).await,
-            Files::Inside(inside) => inside.look_before(&paths, until).await,
+            Files::Here { copy } => files::look(paths, copy.as_ref(), &self.caller, until).await,
+            Files::InContainer(inside) => inside.look_before(paths, until).await,
         };
         self.before = before.map_err(failed)?;
-        let callers = files::look(&callers, None, &self.caller, until).await;
+        let callers = files::look(callers, None, &self.caller, until).await;
         self.before.extend(callers.map_err(failed)?);
         Ok(())
     }
 
     /// Looks at what the next assertion of a running container names.
-    pub(super) async fn look_again(&mut self, server: &Running) {
-        if let (Files::Inside(inside), Some(server)) = (&self.files, server.container()) {
+    pub async fn look_again(&mut self, server: &Peer) {
+        if let (Files::InContainer(inside), Some(server)) = (&self.files, server.container()) {
             for path in inside.outside() {
                 let state = Box::pin(server.look(path)).await;
                 inside.add_one(path, &state, &mut self.before);
@@ -147,49 +146,45 @@ impl Place {
     }
 
     /// Takes over what was seen in a container that was made meanwhile.
-    pub(super) fn took_place(&mut self, server: &Running) {
-        if let (Files::Inside(inside), Some(container)) = (&self.files, server.container()) {
+    pub fn took_place(&mut self, server: &Peer) {
+        if let (Files::InContainer(inside), Some(container)) = (&self.files, server.container()) {
             inside.add_before(container, &mut self.before);
         }
     }
 
-    /// What the files are now that these expectations are about, and everything that changed in the copy.
-    pub(super) async fn look_after(
+    /// What the files that are sought are now, and everything that changed in the copy.
+    pub async fn look_after(
         &self,
-        wanted: &[&Wanted],
-        (bindings, dialect): (&Bindings, Dialect),
-        server: &Running,
+        sought: &Sought,
+        server: &Peer,
         until: &Until,
     ) -> Result<FilesSeen, Disruption> {
         let failed = |problem| disrupted(&problem, (Phase::Subject, NOT_READ), until);
-        let paths = paths(wanted.iter().copied(), bindings, dialect);
-        let (callers, paths) = of_caller(paths, dialect);
-        let asked = wanted
-            .iter()
-            .any(|wanted| matches!(wanted.key, "not" | "only_changed" | "file_unchanged"));
+        let Sought { paths, callers, .. } = sought;
         let Seen {
             mut after,
             mut near,
             changed,
         } = match (&self.files, server) {
-            (Files::Inside(inside), Running::Container(container)) => {
-                let asked = if asked { Compared::Yes } else { Compared::No };
-                inside.look_after(&paths, container, (asked, until)).await?
+            (Files::InContainer(inside), Peer::Container(container)) => {
+                let compared = (sought.compared, until);
+                inside.look_after(paths, container, compared).await?
             }
-            (Files::Here { copy }, Running::Process(_) | Running::Container(_)) => {
-                let after = files::look(&paths, copy.as_ref(), &self.caller, until).await;
-                let changed = changes(copy.as_ref().filter(|_| asked), until).await?;
+            (Files::Here { copy }, Peer::Process(_) | Peer::Container(_)) => {
+                let after = files::look(paths, copy.as_ref(), &self.caller, until).await;
+                let compared = copy.as_ref().filter(|_| sought.compared == Compared::Yes);
+                let changed = changes(compared, until).await?;
                 Seen {
                     after: after.map_err(failed)?,
                     near: BTreeMap::new(),
                     changed,
                 }
             }
-            (Files::Inside(_), Running::Process(_)) => Seen::default(),
+            (Files::InContainer(_), Peer::Process(_)) => Seen::default(),
         };
-        let of_caller = files::look(&callers, None, &self.caller, until).await;
+        let of_caller = files::look(callers, None, &self.caller, until).await;
         after.extend(of_caller.map_err(failed)?);
-        near.extend(self.near(&after, wanted, (bindings, dialect), until).await);
+        near.extend(self.near(&after, sought, until).await);
         let late = paths
             .iter()
             .filter(|(path, _)| !self.before.contains_key(*path));
@@ -197,7 +192,7 @@ impl Place {
         let compared = changed.map(|compared| (compared.changes, compared.unseen));
         let (changed, unseen) = compared.unzip();
         Ok(FilesSeen {
-            paths: self.before_and_after(after, &original, &callers),
+            paths: self.before_and_after(after, &original, callers),
             near,
             changed,
             unseen: unseen.unwrap_or_default(),
@@ -232,26 +227,18 @@ impl Place {
     async fn near(
         &self,
         after: &BTreeMap<String, FileState>,
-        wanted: &[&Wanted],
-        (bindings, dialect): (&Bindings, Dialect),
+        sought: &Sought,
         until: &Until,
     ) -> BTreeMap<String, String> {
         let mut near = BTreeMap::new();
         let Files::Here { copy } = &self.files else {
             return near;
         };
-        let mut absent = after
-            .iter()
-            .filter(|(_, state)| **state == FileState::Absent);
-        let Some(first) = absent.next() else {
-            return near;
-        };
-        let wants_some = |wanted: &&&Wanted| WANT_A_FILE.contains(&wanted.key);
-        let missed = paths(wanted.iter().filter(wants_some).copied(), bindings, dialect);
-        let (callers, _) = of_caller(missed.clone(), dialect);
-        for (path, _) in std::iter::once(first).chain(absent) {
-            let copy = copy.as_ref().filter(|_| !callers.contains_key(path));
-            if missed.contains_key(path)
+        for (path, state) in after {
+            let copy = copy.as_ref();
+            let copy = copy.filter(|_| !sought.callers.contains_key(path));
+            if *state == FileState::Absent
+                && sought.missed.contains(path)
                 && let Some(name) = files::nearest(path, copy, &self.caller, until).await
             {
                 near.insert(path.clone(), name);
@@ -274,7 +261,7 @@ impl Place {
                 Files::Here { copy: Some(copy) } => {
                     copy.look_at_original(path, *depth, until).await
                 }
-                Files::Inside(inside) => inside.look_at_original(path, *depth, until).await,
+                Files::InContainer(inside) => inside.look_at_original(path, *depth, until).await,
             };
             if let Some(state) = state {
                 seen.insert(path.clone(), state?);
@@ -293,20 +280,19 @@ impl Place {
         };
         match &self.files {
             Files::Here { copy } => copy.as_ref()?.way(below),
-            Files::Inside(inside) => inside.fixture()?.way(below),
+            Files::InContainer(inside) => inside.fixture()?.way(below),
         }
     }
 
-    /// Removes the copy; why it could not be is the run's to tell, for it stays whatever becomes of the job.
-    pub(super) async fn close(self, shared: &Shared) {
+    /// Removes the copy; gives back why it stays where it cannot be removed.
+    pub async fn close(self) -> Option<String> {
         match self.files {
             Files::Here { copy: Some(copy) } => {
-                if let Err(problem) = copy.close().await {
-                    shared.leave(problem.to_string());
-                }
+                let problem = copy.close().await.err()?;
+                Some(problem.to_string())
             }
             // They go with the container.
-            Files::Here { copy: None } | Files::Inside(_) => {}
+            Files::Here { copy: None } | Files::InContainer(_) => None,
         }
     }
 }
@@ -342,9 +328,9 @@ pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until)
     let disruption = match problem {
         FixtureProblem::Slow { .. } => {
             let what = format!("{problem}; nothing was sent to the server");
-            overdue::disruption(until.timeout, phase, &what)
+            until.over(phase, &what)
         }
-        FixtureProblem::Late(what) => overdue::disruption(until.timeout, phase, what),
+        FixtureProblem::Late(what) => until.over(phase, what),
         FixtureProblem::Interrupted => {
             Disruption::new(DisruptionKind::Interrupted, phase, problem.to_string())
         }
@@ -365,60 +351,4 @@ pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until)
         Some(help) => disruption.with_help(help),
         None => disruption,
     }
-}
-
-/// The expectations that are told of a file that is not there.
-const WANT_A_FILE: [&str; 5] = [
-    "file_contains",
-    "file_not_contains",
-    "file_equals",
-    "file_exists",
-    "not",
-];
-
-/// Paths by their names, with what is wanted of each.
-type Paths = BTreeMap<String, Depth>;
-
-/// The paths that expectations name.
-fn paths<'a>(
-    wanted: impl Iterator<Item = &'a Wanted>,
-    bindings: &Bindings,
-    dialect: Dialect,
-) -> Paths {
-    let mut paths = BTreeMap::new();
-    for wanted in wanted {
-        if let Ok(expectation) = resolve(wanted, bindings, dialect) {
-            collect(expectation.as_ref(), &mut paths);
-        }
-    }
-    paths
-}
-
-/// The paths that start in the caller's directory although there may be a fixture, and the others.
-fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
-    paths
-        .into_iter()
-        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
-}
-
-/// The expectations that may name files, those of steps included.
-fn wanted_of(job: &RunJob) -> impl Iterator<Item = &Wanted> {
-    let all = job.body.all_wanted();
-    all.filter(|wanted| about_files(wanted))
-}
-
-/// Whether an expectation may be about files.
-pub(super) fn about_files(wanted: &Wanted) -> bool {
-    wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
-}
-
-fn collect(expectation: &Expectation, paths: &mut Paths) {
-    check::read(expectation, &mut |path: &str, read: Read| {
-        let depth = match read {
-            Read::Content => Depth::Content,
-            Read::Digest => Depth::Digest,
-        };
-        let known = paths.entry(path.to_owned()).or_insert(depth);
-        *known = depth.max(*known);
-    });
 }
