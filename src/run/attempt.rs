@@ -8,10 +8,34 @@ use std::{
 
 use tokio::time::Instant;
 
-use host::{contained, container::image::ReadyImage, host::{Server, Start}, launch::command_line, place::Place};
-use mcp::{observation::{disruption::{Disruption, DisruptionKind, Phase}, finding::{note, FindingCode}, Observation}, script::{subject::Subject, template::Bindings}, session::{Script, Session}, transport::clock::JobClock};
+use super::{
+    ahead::{Slot, Turn},
+    catalogs, image,
+    job::{Shared, Teller},
+    live::{Ended, Live, Pace, ending_findings, stay_open},
+    lookout::{Watch, sought_before},
+    overdue,
+    reuse::{Observed, Users},
+    trajectory,
+};
+use host::{
+    contained,
+    container::image::ReadyImage,
+    host::{Server, Start},
+    launch::command_line,
+    place::Place,
+};
+use mcp::{
+    observation::{
+        Observation,
+        disruption::{Disruption, DisruptionKind, Phase},
+        finding::{FindingCode, note},
+    },
+    script::{subject::Subject, template::Bindings},
+    session::{Script, Session},
+    transport::clock::JobClock,
+};
 use suite::plan::job::{Planned, RunJob};
-use super::{ahead::{Slot, Turn}, catalogs, image, job::{Shared, Teller}, live::{ending_findings, stay_open, Ended, Live, Pace}, lookout::{sought_before, Watch}, overdue, reuse::{Observed, Users}, trajectory};
 
 /// What an attempt brought, and what of it is still to be ended.
 pub(super) struct Attempted {

@@ -14,11 +14,31 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use check::outcome::{event::{Event, JobIndex}, EarlierAttempt, Outcome, Status};
+use super::{
+    AfterFailure, Narration, RunOptions, Servers, WireKept,
+    ahead::{self, Slot, Slots, Turn},
+    attempt::{self, Attempted},
+    catalogs::Catalogs,
+    judge::Judgement,
+    judging::judged,
+    live::{Live, StaysOpen},
+    parked::Parked,
+    reuse, shown,
+};
+use check::outcome::{
+    EarlierAttempt, Outcome, Status,
+    event::{Event, JobIndex},
+};
 use host::{host::Host, pace::Until, process::Inherited};
-use mcp::observation::{disruption::{Disruption, Phase}, process::StderrTail, Timings};
-use suite::plan::{job::{Job, Planned, RunJob, Work}, Plan};
-use super::{ahead::{self, Slot, Slots, Turn}, attempt::{self, Attempted}, catalogs::Catalogs, judge::Judgement, judging::judged, live::{Live, StaysOpen}, parked::Parked, reuse, shown, AfterFailure, Narration, RunOptions, Servers, WireKept};
+use mcp::observation::{
+    Timings,
+    disruption::{Disruption, Phase},
+    process::StderrTail,
+};
+use suite::plan::{
+    Plan,
+    job::{Job, Planned, RunJob, Work},
+};
 
 /// What the jobs of a run share.
 pub(super) struct Shared {

@@ -6,9 +6,29 @@ use std::{collections::BTreeMap, time::Duration};
 use proptest::prelude::*;
 use serde_json::{Number, Value, json};
 
-use crate::{asked, check, outcome::verdict::Verdict, sample::{observed, refuses, telling, tool}, unasked_error};
-use mcp::{observation::{answer::{Body, Reply}, files::{Alteration, Change, FileSeen, FileState}, finding::{note, FindingCode}, process::{Ending, Exit, ExitStatus}, Observation, TraceCall}, script::pattern::Pattern};
-use suite::model::expectation::{Among, AnswerWanted, ContentRule, ContentWanted, ExitWanted, Expectation, FileTexts, FilesWanted, JsonWanted, LimitWanted, LogLevel, LoggingWanted, Matcher, NotificationsWanted, PathPattern, PathRule, Precision, Presence, ProcessWanted, ProgressWanted, ResultCount, SchemaRule, ServerRequestWanted, StderrWanted, TextWanted, TrafficWanted, TrajectoryRule, ValueRule};
+use crate::{
+    asked, check,
+    outcome::verdict::Verdict,
+    sample::{observed, refuses, telling, tool},
+    unasked_error,
+};
+use mcp::{
+    observation::{
+        Observation, TraceCall,
+        answer::{Body, Reply},
+        files::{Alteration, Change, FileSeen, FileState},
+        finding::{FindingCode, note},
+        process::{Ending, Exit, ExitStatus},
+    },
+    script::pattern::Pattern,
+};
+use suite::model::expectation::{
+    Among, AnswerWanted, ContentRule, ContentWanted, ExitWanted, Expectation, FileTexts,
+    FilesWanted, JsonWanted, LimitWanted, LogLevel, LoggingWanted, Matcher, NotificationsWanted,
+    PathPattern, PathRule, Precision, Presence, ProcessWanted, ProgressWanted, ResultCount,
+    SchemaRule, ServerRequestWanted, StderrWanted, TextWanted, TrafficWanted, TrajectoryRule,
+    ValueRule,
+};
 
 fn words() -> Vec<String> {
     vec!["no such text".to_owned()]

@@ -43,7 +43,7 @@ pub enum Compared {
 
 /// What was seen of the files.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// By the paths that expectations name.
     pub after: BTreeMap<String, FileState>,
     /// What stands in the folder of a path where nothing is.
@@ -53,7 +53,7 @@ pub struct Seen {
 }
 
 /// The files of a container.
-pub struct ContainerFiles {
+pub(crate) struct ContainerFiles {
     /// The original, and where its copy is in the container.
     fixture: Option<(Arc<Fixture>, String)>,
     /// Where the server starts, and relative paths without a fixture.
@@ -65,7 +65,7 @@ pub struct ContainerFiles {
 
 impl ContainerFiles {
     /// The files of a job; the container is not there yet.
-    pub fn new(
+    pub(crate) fn new(
         target: &Target,
         fixture: Option<&Arc<Fixture>>,
         image: &ReadyImage,
@@ -96,27 +96,27 @@ impl ContainerFiles {
     }
 
     /// The original.
-    pub fn fixture(&self) -> Option<&Arc<Fixture>> {
+    pub(crate) fn fixture(&self) -> Option<&Arc<Fixture>> {
         self.fixture.as_ref().map(|(fixture, _)| fixture)
     }
 
     /// Where the server sees it.
-    pub fn fixture_path(&self) -> Option<String> {
+    pub(crate) fn fixture_path(&self) -> Option<String> {
         self.fixture.as_ref().map(|(_, path)| path.clone())
     }
 
     /// Where the server starts.
-    pub fn directory(&self) -> &str {
+    pub(crate) fn directory(&self) -> &str {
         &self.directory
     }
 
     /// Places outside of the fixture to be looked at.
-    pub fn outside(&self) -> &[String] {
+    pub(crate) fn outside(&self) -> &[String] {
         &self.outside
     }
 
     /// What the paths are before the server runs: those of the fixture as in the original.
-    pub async fn look_before(
+    pub(crate) async fn look_before(
         &mut self,
         paths: &BTreeMap<String, Depth>,
         until: &Until,
@@ -141,7 +141,7 @@ impl ContainerFiles {
     }
 
     /// What a path was before the server ran, if it is one of the fixture.
-    pub async fn look_at_original(
+    pub(crate) async fn look_at_original(
         &self,
         path: &str,
         depth: Depth,
@@ -152,7 +152,7 @@ impl ContainerFiles {
     }
 
     /// Adds what was outside of the fixture when the container was made.
-    pub fn add_before(
+    pub(crate) fn add_before(
         &self,
         container: &ServerContainer,
         before: &mut BTreeMap<String, FileState>,
@@ -163,14 +163,14 @@ impl ContainerFiles {
     }
 
     /// Adds what is at a place under every name it has.
-    pub fn add_one(&self, place: &str, state: &FileState, into: &mut BTreeMap<String, FileState>) {
+    pub(crate) fn add_one(&self, place: &str, state: &FileState, into: &mut BTreeMap<String, FileState>) {
         for name in self.names.get(place).into_iter().flatten() {
             into.insert(name.clone(), state.clone());
         }
     }
 
     /// What the paths are now, and what changed in the fixture.
-    pub async fn look_after(
+    pub(crate) async fn look_after(
         &self,
         paths: &BTreeMap<String, Depth>,
         container: &ServerContainer,
@@ -234,7 +234,7 @@ impl ContainerFiles {
     }
 
     /// Whether the fixture is as it was when the container was made.
-    pub async fn is_untouched(&self, server: &Peer, until: &Until) -> Result<bool, Disruption> {
+    pub(crate) async fn is_untouched(&self, server: &Peer, until: &Until) -> Result<bool, Disruption> {
         let (Some((fixture, root)), Some(container)) = (&self.fixture, server.container()) else {
             return Ok(true);
         };

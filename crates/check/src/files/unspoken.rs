@@ -1,8 +1,15 @@
 //! What `not` says of files that are not there: that they do not hold a text, or are not as before, proves nothing of
 //! them. The path may be misspelt, or the file gone.
 
-use crate::{ask::Ask, files::{near_path, paths, texts, Paths, Texts}, outcome::verdict::{Mismatch, Verdict}};
-use mcp::observation::{files::{FileSeen, FileState}, Observation};
+use crate::{
+    ask::Ask,
+    files::{Paths, Texts, near_path, paths, texts},
+    outcome::verdict::{Mismatch, Verdict},
+};
+use mcp::observation::{
+    Observation,
+    files::{FileSeen, FileState},
+};
 use suite::model::expectation::FileTexts;
 
 /// The mismatch where only files are missing that should hold these texts, or not.

@@ -166,7 +166,7 @@ fn place(text: &str, at: usize) -> String {
 }
 
 /// Two texts in full, or round the place where they part if one is too long to be read.
-pub fn whole_or_around(wanted: &str, seen: &str) -> (String, String) {
+pub(crate) fn whole_or_around(wanted: &str, seen: &str) -> (String, String) {
     if wanted.len().max(seen.len()) <= WHOLE {
         return (wanted.to_owned(), seen.to_owned());
     }

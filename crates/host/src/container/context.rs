@@ -11,8 +11,8 @@ use std::{
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::regular;
 use super::bundle::hex;
+use crate::regular;
 use text::environment::Environment;
 
 /// The context that stands for no context.

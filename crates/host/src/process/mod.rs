@@ -35,10 +35,24 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use mcp::{observation::process::{Ending, Exit, ExitStatus, StderrTail}, transport::{clock::JobClock, stdio::{Input, StdioParts}, Connection}};
-use self::{family::Newborn, spawn::{Spawned, Start}, stderr::Stderr, stdin::Stdin, table::Work, watch::Watch};
-use super::owner::Owner;
+use self::{
+    family::Newborn,
+    spawn::{Spawned, Start},
+    stderr::Stderr,
+    stdin::Stdin,
+    table::Work,
+    watch::Watch,
+};
 pub use self::{program::StartFailure, spawn::Inherited};
+use super::owner::Owner;
+use mcp::{
+    observation::process::{Ending, Exit, ExitStatus, StderrTail},
+    transport::{
+        Connection,
+        clock::JobClock,
+        stdio::{Input, StdioParts},
+    },
+};
 
 /// The environment variable by which the processes of a job are found again.
 pub const MARKER: &str = "MCP_ASSERT_JOB";

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{observation::TraceCall, script::template::{Template, ValueTemplate}};
+use crate::{
+    observation::TraceCall,
+    script::template::{Template, ValueTemplate},
+};
 
 /// The subject of an assertion. One YAML key, one variant.
 #[derive(Debug, Clone)]

@@ -19,7 +19,7 @@ pub struct Hooks<'a> {
 }
 
 /// What is waited for after an answer, by the values that are known by then.
-pub type Awaits<'a> = dyn Fn(Whose, &Bindings) -> Option<Awaited> + Send + Sync + 'a;
+pub(super) type Awaits<'a> = dyn Fn(Whose, &Bindings) -> Option<Awaited> + Send + Sync + 'a;
 
 /// A look at the files, with the values that are known by then.
 pub type Look<'a> = Box<dyn FnOnce(Bindings) -> Looking<'a> + Send + 'a>;
