@@ -24,7 +24,7 @@ const LITTLE_BYTES: usize = 8 * 1024;
 const LAST_VERDICTS: Duration = Duration::from_secs(2);
 
 /// How long a verdict may take to be made. A path or a schema of the suite can take for ever with an answer.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// What was seen and what follows from it, or why that is not known.
 pub(super) async fn judged(
@@ -57,7 +57,7 @@ pub(super) async fn judged(
             },
         },
         () = interrupted => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
-        () = sleep(LONGEST) => Err(unjudged(DisruptionKind::Timeout, "60 s passed")),
+        () = sleep(LONGEST) => Err(unjudged(DisruptionKind::Timeout, "30 s passed")),
     }
 }
 

@@ -163,7 +163,12 @@ impl ContainerFiles {
     }
 
     /// Adds what is at a place under every name it has.
-    pub(crate) fn add_one(&self, place: &str, state: &FileState, into: &mut BTreeMap<String, FileState>) {
+    pub(crate) fn add_one(
+        &self,
+        place: &str,
+        state: &FileState,
+        into: &mut BTreeMap<String, FileState>,
+    ) {
         for name in self.names.get(place).into_iter().flatten() {
             into.insert(name.clone(), state.clone());
         }
@@ -234,7 +239,11 @@ impl ContainerFiles {
     }
 
     /// Whether the fixture is as it was when the container was made.
-    pub(crate) async fn is_untouched(&self, server: &Peer, until: &Until) -> Result<bool, Disruption> {
+    pub(crate) async fn is_untouched(
+        &self,
+        server: &Peer,
+        until: &Until,
+    ) -> Result<bool, Disruption> {
         let (Some((fixture, root)), Some(container)) = (&self.fixture, server.container()) else {
             return Ok(true);
         };

@@ -112,7 +112,7 @@ mod tests {
     /// One of the tests below, marked as ignored, in a process of its own.
     fn alone(test: &str) -> Command {
         let mut command = Command::new(env::current_exe().unwrap());
-        let name = format!("isolate::sweep::tests::{test}");
+        let name = format!("sweep::tests::{test}");
         command.args(["--exact", &name, "--ignored", "--nocapture"]);
         command
     }

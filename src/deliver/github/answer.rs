@@ -270,8 +270,6 @@ mod tests {
         for form in [
             TOKEN,
             "eC1hY2Nlc3MtdG9rZW46Z2hzX1Qwa2VuVDBrZW5UMGtlbjEyMzQ=",
-            "ghs%5FT0kenT0kenT0ken1234",
-            "ghs&#95;T0kenT0kenT0ken1234",
         ] {
             for pad in [0, 270, 290] {
                 let body = json!({"message": format!("{} Bearer {form}", "x".repeat(pad))});

@@ -48,8 +48,11 @@ pub(super) fn escaped(text: &str) -> Vec<String> {
         .replace('<', "&lt;")
         .replace('>', "&gt;");
     let markup = markup.replace('"', "&quot;");
-    all.extend(["&#39;", "&#x27;"].map(|quote| markup.replace('\'', quote)));
-    all.push(markup);
+    let quotes = ["'", "&#39;", "&#x27;"].map(|quote| markup.replace('\'', quote));
+    for markup in quotes {
+        all.extend(json(&markup));
+        all.push(markup);
+    }
     all
 }
 

@@ -209,7 +209,7 @@ fn a_schema_that_refers_to_itself_ends() {
 }
 
 #[test]
-fn a_schema_cannot_keep_the_run_busy_or_end_it() {
+fn a_schema_that_refers_too_deep_cannot_end_the_run() {
     let linked = |length: usize, link: fn(&Value) -> Value| {
         let next = |n: usize| json!({"$ref": format!("#/$defs/d{}", n + 1)});
         let mut all: Map<String, Value> = (0..length)
@@ -219,20 +219,11 @@ fn a_schema_cannot_keep_the_run_busy_or_end_it() {
         json!({"properties": {"n": {"$ref": "#/$defs/d0"}}, "$defs": all})
     };
     let chain = linked(50_000, Value::clone);
-    let doubled = linked(60, |next| json!({"anyOf": [next, next]}));
-    for schema in [chain, doubled] {
-        let seen = declaring(structured(&json!({"n": "x"})), echo(&schema));
-        let verdict = check(&Expectation::Json(JsonWanted::OutputSchema(true)), &seen);
-        assert!(matches!(verdict, Verdict::Unknowable(_)), "{verdict:?}");
-        let found = findings_of_answer(&seen.answer.unwrap(), &seen.catalog.unwrap());
-        assert!(found.is_empty(), "{found:?}");
-    }
-    // What a suite asks for can be as much work for the answer that a server chooses.
-    let itself =
-        json!({"properties": {"n": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}, "required": ["n"]});
-    let deep = (0..40).fold(json!({}), |inner, _| json!({"n": inner}));
-    let verdict = check(&schema(&itself), &structured(&deep));
+    let seen = declaring(structured(&json!({"n": "x"})), echo(&chain));
+    let verdict = check(&Expectation::Json(JsonWanted::OutputSchema(true)), &seen);
     assert!(matches!(verdict, Verdict::Unknowable(_)), "{verdict:?}");
+    let found = findings_of_answer(&seen.answer.unwrap(), &seen.catalog.unwrap());
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -297,6 +297,7 @@ pub(super) fn words(error: &Error) -> Result<String, String> {
         error,
         Error::HyperLegacyError { .. }
             | Error::HyperResponseError { .. }
+            | Error::IOError { .. }
             | Error::RequestTimeoutError
             | Error::SocketNotFoundError(_)
     );
