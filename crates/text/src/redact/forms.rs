@@ -57,16 +57,18 @@ pub(super) fn escaped(text: &str) -> Vec<String> {
 }
 
 /// The inside of a JSON text as serializers of Rust, Python, PHP and Go write it.
-fn json(text: &str) -> [String; 4] {
+fn json(text: &str) -> [String; 5] {
     let quoted = serde_json::Value::from(text).to_string();
     let plain = &quoted[1..quoted.len() - 1];
-    let mut ascii = String::new();
+    let (mut ascii, mut upper) = (String::new(), String::new());
     for sign in plain.chars() {
         if sign.is_ascii() {
             ascii.push(sign);
+            upper.push(sign);
         } else {
             for unit in sign.encode_utf16(&mut [0; 2]) {
                 ascii.push_str(&format!("\\u{unit:04x}"));
+                upper.push_str(&format!("\\u{unit:04X}"));
             }
         }
     }
@@ -74,7 +76,13 @@ fn json(text: &str) -> [String; 4] {
         .replace('&', "\\u0026")
         .replace('<', "\\u003c")
         .replace('>', "\\u003e");
-    [plain.to_owned(), ascii.replace('/', "\\/"), ascii, go]
+    [
+        plain.to_owned(),
+        ascii.replace('/', "\\/"),
+        ascii,
+        upper,
+        go,
+    ]
 }
 
 /// The text with everything but letters, digits, `-._~` and `kept` as `%XX`.
