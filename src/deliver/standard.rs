@@ -280,11 +280,13 @@ pub(crate) struct Unhindered {
 impl Drop for Unhindered {
     fn drop(&mut self) {
         let Streams { patience, shared } = &self.streams;
+        let begun = Instant::now();
         let mut queue = shared.lock();
         queue.is_ending = true;
         shared.news.notify_all();
         while queue.is_open && self.writer.as_ref().is_some_and(|it| !it.is_finished()) {
-            if patience.has_been_over() {
+            // The run may have taken longer than that to end after the signal: a reader that reads has its time.
+            if patience.has_been_over() && begun.elapsed() >= 2 * PATIENCE {
                 // A terminal may take part of a piece and then nothing: the thread goes with the process.
                 patience.0.given_up.store(true, Ordering::SeqCst);
                 let gone = [Which::Out, Which::Error].map(|which| (which, Errno::PIPE));
