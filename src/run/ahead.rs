@@ -67,7 +67,7 @@ impl Slots {
         Self {
             begun: Arc::new(Semaphore::new(jobs * 2)),
             talking: Arc::new(Semaphore::new(jobs)),
-            closing: Semaphore::new(jobs),
+            closing: Semaphore::new(jobs * 2),
             stopped,
         }
     }

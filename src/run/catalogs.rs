@@ -70,7 +70,8 @@ pub(super) fn is_wanted(job: &RunJob, seen: &Observation) -> bool {
             DisruptionKind::ProtocolError | DisruptionKind::Step
         )
     });
-    answered && job.body.calls_tools()
+    // A server that refused the handshake refuses it again.
+    answered && seen.session.is_some() && job.body.calls_tools()
 }
 
 /// The catalog of a job's target; `None` when it cannot be had.
@@ -109,7 +110,8 @@ async fn ask(planned: &Planned, shared: &Shared) -> Result<Listed, Option<String
         listed = asked => listed.map_err(|why: String| Some(why)),
         () = interrupt.cancelled() => Err(None),
     };
-    live.close(shared).await;
+    // How it ends says nothing about an assertion.
+    live.abandon(shared).await;
     listed
 }
 

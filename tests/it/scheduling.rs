@@ -187,7 +187,7 @@ assert: {{tool: counter, expect: {{structured: {{$.process: 1}}}}}}
 ---
 name: between
 serial: one
-server: {{command: sh, args: [-c, 'while kill -0 $(cat pid); do sleep 0.02; done; exec \"$0\" serve', {BINARY:?}]}}
+server: {{command: sh, args: [-c, 'while [ -e /proc/$(cat pid)/exe ]; do sleep 0.02; done; exec \"$0\" serve', {BINARY:?}]}}
 assert: {{tool: counter, expect: {{structured: {{$.process: 1}}}}}}
 ---
 name: after
