@@ -10,11 +10,10 @@ use tokio::time::Instant;
 
 use super::{
     ahead::{Slot, Turn},
-    catalogs, image,
+    catalogs, explain, image,
     job::{Shared, Teller},
     live::{Ended, Live, Pace, ending_findings, stay_open},
     lookout::{Watch, sought_before},
-    overdue,
     reuse::{Observed, Users},
     trajectory,
 };
@@ -321,7 +320,7 @@ impl Attempted {
         self.observation = performed.unwrap_or_else(interrupted);
         self.observation.timings.place = timings.place;
         self.observation.timings.start = timings.start;
-        overdue::tell(&mut self.observation, job, &live.process);
+        explain::timeout(&mut self.observation, job, &live.process);
         if !is_performed {
             // Nothing is looked at any more: every moment is for ending.
             self.live = Some(live);
@@ -382,7 +381,7 @@ impl Attempted {
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
         self.observation.exit = Some(ended.exit);
-        overdue::explain(&mut self.observation);
+        explain::port(&mut self.observation);
         match ended.pace {
             Pace::Usual => ending_findings(&ended.exit, ended.waits, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.

@@ -10,7 +10,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 use tokio::{sync::OnceCell, time::Instant};
 
-use super::{CatalogsWanted, attempt, job::Shared};
+use super::{attempt, job::Shared};
 use check::outcome::event::Event;
 use mcp::{
     observation::{
@@ -138,7 +138,7 @@ fn asking(planned: &Planned) -> Planned {
 pub(super) async fn tell(plan: &Plan, shared: &Shared, emit: &mut impl FnMut(Event)) {
     let surfaces = surfaces(plan);
     let options = &shared.options;
-    if options.catalogs == CatalogsWanted::OfEveryTarget {
+    if options.lists_every_target {
         let asked = surfaces.values().map(|planned| of(planned, shared));
         let mut asked = stream::iter(asked).buffered(options.jobs.max(1));
         let silent = Arc::new(Catalog {

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    panic,
     pin::Pin,
     sync::{Arc, PoisonError},
     time::Duration,
@@ -10,20 +11,19 @@ use std::{
 
 use tokio::{
     sync::{Mutex, mpsc::UnboundedSender},
-    task::JoinSet,
+    task::{self, JoinSet},
     time::{Instant, sleep},
 };
 
 use super::{
-    AfterFailure, Narration, RunOptions, Servers, WireKept,
+    RunOptions,
     ahead::{self, Slot, Slots, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
-    judge::Judgement,
-    judging::judged,
+    judge::{Judgement, Rules, judge},
     live::{Live, StaysOpen},
-    parked::Parked,
-    reuse, shown,
+    reuse::{self, Parked},
+    shown,
 };
 use check::outcome::{
     EarlierAttempt, Outcome, Status,
@@ -31,8 +31,8 @@ use check::outcome::{
 };
 use host::{host::Host, pace::Until, process::Inherited};
 use mcp::observation::{
-    Timings,
-    disruption::{Disruption, Phase},
+    Observation, Timings,
+    disruption::{Disruption, DisruptionKind, Phase},
     process::StderrTail,
 };
 use suite::plan::{
@@ -137,14 +137,12 @@ impl Shared {
 
     /// The key of the server a job shares in this run.
     pub(super) fn shares(&self, planned: &Planned) -> Option<String> {
-        match self.options.servers {
-            // A lane of its own wins, so that no two lanes ever share a server.
-            Servers::Reused => reuse::key(planned).map(|key| match &planned.terms.lane {
-                Some(lane) => format!("{lane} {key}"),
-                None => key.to_string(),
-            }),
-            Servers::Fresh => None,
-        }
+        let key = reuse::key(planned).filter(|_| self.options.reuse_server)?;
+        // A lane of its own wins, so that no two lanes ever share a server.
+        Some(match &planned.terms.lane {
+            Some(lane) => format!("{lane} {key}"),
+            None => key.to_string(),
+        })
     }
 
     /// That a job has its slot.
@@ -187,7 +185,7 @@ impl Teller<'_> {
     }
 
     fn narrate(self, event: impl FnOnce(JobIndex) -> Event) {
-        if let (Narration::Phases, Some(job)) = (self.shared.options.narration, self.job) {
+        if let Some(job) = self.job.filter(|_| self.shared.options.tells_phases) {
             self.shared.tell(event(job));
         }
     }
@@ -225,20 +223,19 @@ pub(super) async fn carry_out(
         }
         let is_to_ask = attempted.is_to_ask(work, shared);
         let closing = Box::pin(attempted.close(shared, work));
-        let seen = match shared.options.after_failure {
-            // A catalog is asked for in the slot of the first job that wants it.
-            AfterFailure::GoOn if last && !is_to_ask => {
-                let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
-                beside_the_next(closing, patience, (shared, slot)).await
-            }
-            // The slot is kept until it is known whether this attempt is red.
-            AfterFailure::GoOn | AfterFailure::Stop => closing.await,
+        // The slot is kept where this attempt may not be the last, where a red one stops the run, and by the first job that
+        // wants a catalog.
+        let seen = if last && !is_to_ask && !shared.options.fail_fast {
+            let patience = ahead::before_the_next(&work.planned, shared.options.jobs);
+            beside_the_next(closing, patience, (shared, slot)).await
+        } else {
+            closing.await
         };
         let (seen, judgement) = match judged(work, seen, shared).await {
             Ok(judged) => judged,
             Err(disruption) => return Some(Box::new(not_observed(job, disruption))),
         };
-        let mut outcome = outcome(job, work, seen, judgement, shared.options.wire);
+        let mut outcome = outcome(job, work, seen, judgement, &shared.options);
         if !outcome.status.is_red() || last || shared.options.interrupt.is_cancelled() {
             outcome.earlier = earlier;
             return Some(Box::new(outcome));
@@ -271,6 +268,66 @@ async fn beside_the_next(
     };
     slot.give_back();
     closing.await
+}
+
+/// The most that is looked at on the way, in bytes: what takes microseconds.
+const LITTLE_BYTES: usize = 8 * 1024;
+
+/// How long a verdict that is being made is waited for when the run is interrupted.
+const LAST_VERDICTS: Duration = Duration::from_secs(2);
+
+/// How long a verdict may take to be made. A path or a schema of the suite can take for ever with an answer.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Makes the verdict: at once where there is little to look at, else on a thread of its own, so that the answers of other
+/// servers are read meanwhile and their time is counted right.
+async fn judged(
+    work: &Arc<RunJob>,
+    seen: Box<Attempted>,
+    shared: &Shared,
+) -> Result<(Box<Attempted>, Judgement), Disruption> {
+    let rules = shared.options.rules;
+    if is_little(&seen.observation) {
+        let judgement = of(work, &seen, rules);
+        return Ok((seen, judgement));
+    }
+    let work = Arc::clone(work);
+    let judging = task::spawn_blocking(move || {
+        let judgement = of(&work, &seen, rules);
+        (seen, judgement)
+    });
+    let interrupted = async {
+        shared.options.interrupt.cancelled().await;
+        sleep(LAST_VERDICTS).await;
+    };
+    tokio::select! {
+        biased;
+        judged = judging => match judged {
+            Ok(judged) => Ok(judged),
+            Err(broken) => match broken.try_into_panic() {
+                // It is told where every panic of a job is.
+                Ok(panic) => panic::resume_unwind(panic),
+                Err(_) => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
+            },
+        },
+        () = interrupted => Err(unjudged(DisruptionKind::Interrupted, "interrupted")),
+        () = sleep(LONGEST) => Err(unjudged(DisruptionKind::Timeout, "30 s passed")),
+    }
+}
+
+fn unjudged(kind: DisruptionKind, what: &str) -> Disruption {
+    let message = format!("{what} while the expectations were checked");
+    Disruption::new(kind, Phase::Subject, message)
+}
+
+fn of(work: &RunJob, seen: &Attempted, rules: Rules) -> Judgement {
+    judge(work, &seen.bindings, &seen.observation, rules)
+}
+
+/// Whether no expectation can have much to look at.
+fn is_little(seen: &Observation) -> bool {
+    let said: usize = seen.wire.iter().map(|frame| frame.length).sum();
+    said <= LITTLE_BYTES && seen.trace.is_none() && seen.files.paths.is_empty()
 }
 
 /// An outcome of which nothing but the status is known.
@@ -313,7 +370,7 @@ fn outcome(
     work: &RunJob,
     seen: Box<Attempted>,
     judgement: Judgement,
-    kept: WireKept,
+    options: &RunOptions,
 ) -> Outcome {
     let red = judgement.status.is_red();
     let failed = judgement.disruption.as_ref();
@@ -321,7 +378,7 @@ fn outcome(
         .then(|| shown::call(work, &seen.observation, failed))
         .flatten();
     let observation = seen.observation;
-    let keep_wire = red || kept == WireKept::OfAll;
+    let keep_wire = red || options.keeps_all_frames;
     Outcome {
         failures: judgement.failures,
         disruption: judgement.disruption,

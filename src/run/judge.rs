@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::{one_argument, shown};
+use super::{explain, shown};
 use check::outcome::{
     Failure, Status,
     verdict::{Mismatch, Verdict},
@@ -30,24 +30,15 @@ use suite::{
     plan::job::RunJob,
 };
 
-/// Whether a kind of finding makes an assertion red.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Strictness {
-    /// It is told, and nothing else.
-    Tell,
-    /// It is red.
-    Red,
-}
-
 /// How strict a run is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     /// Whose verdicts where ours and the Go tool's differ.
     pub(crate) dialect: Dialect,
-    /// What protocol findings mean.
-    pub(crate) protocol: Strictness,
-    /// What a green assertion that proves nothing means.
-    pub(crate) vacuity: Strictness,
+    /// Protocol findings are red.
+    pub(crate) strict_protocol: bool,
+    /// Green assertions that prove nothing are red.
+    pub(crate) strict_vacuity: bool,
 }
 
 /// What an attempt amounts to.
@@ -254,7 +245,7 @@ impl Bench<'_> {
     /// Says of a server that never served when its only argument reads like several.
     fn name_the_argument(&mut self, job: &RunJob) {
         if let Some(disruption) = &mut self.disruption {
-            one_argument::explain(disruption, &job.planned.terms.server.target);
+            explain::one_argument(disruption, &job.planned.terms.server.target);
         }
     }
 
@@ -340,7 +331,7 @@ impl Bench<'_> {
 
     /// Where the run is strict about findings, it must be known which there are.
     fn weigh_unheard(&mut self, seen: &Observation) {
-        if self.rules.protocol == Strictness::Red
+        if self.rules.strict_protocol
             && let Some(reason) = check::unheard_findings(seen)
         {
             let message = format!("--strict-protocol: findings cannot be told: {reason}");
@@ -354,9 +345,9 @@ impl Bench<'_> {
         let red = |finding: &&Finding| {
             if finding.code == FindingCode::Vacuous {
                 let is_meant = allowed.is_some_and(|codes| codes.contains(&FindingCode::Vacuous));
-                self.rules.vacuity == Strictness::Red && !is_meant
+                self.rules.strict_vacuity && !is_meant
             } else {
-                self.rules.protocol == Strictness::Red && allowed.is_none()
+                self.rules.strict_protocol && allowed.is_none()
             }
         };
         let failures: Vec<Failure> = findings

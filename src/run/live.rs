@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Strictness, job::Shared, reuse::Users};
+use super::{job::Shared, reuse::Users};
 use host::{contained, host::Peer, place::Place, process::Patience};
 use mcp::{
     observation::{
@@ -175,8 +175,7 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
         let calls = shared.stays_open.0.lock();
         calls.unwrap_or_else(PoisonError::into_inner)
     };
-    let judged =
-        shared.options.rules.protocol == Strictness::Red || job.body.wants_anywhere(&["findings"]);
+    let judged = shared.options.rules.strict_protocol || job.body.wants_anywhere(&["findings"]);
     let watched = judged && !known().contains(&call);
     let time = match (watched, job.body.wants_anywhere(&["exit"])) {
         (true, _) => LAST_MOMENT,
@@ -205,24 +204,19 @@ fn container_of(process: &Peer, used_by: &Users) -> Option<Box<ContainerSeen>> {
 /// ends decides nothing any more, and it takes processors from the others.
 fn patience_after(seen: &Observation) -> Patience {
     let usual = Patience::default();
-    match seen.disruption.as_ref().map(|disruption| disruption.kind) {
-        Some(DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport) => {
-            Patience {
-                at_work: Duration::ZERO,
-                ..usual
-            }
-        }
-        Some(
-            DisruptionKind::Invalid
-            | DisruptionKind::Place
-            | DisruptionKind::Start
-            | DisruptionKind::Crash
-            | DisruptionKind::ProtocolError
-            | DisruptionKind::Step
-            | DisruptionKind::Unsupported
-            | DisruptionKind::Interrupted,
+    let is_at_work = seen.disruption.as_ref().is_some_and(|disruption| {
+        matches!(
+            disruption.kind,
+            DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport
         )
-        | None => usual,
+    });
+    Patience {
+        at_work: if is_at_work {
+            Duration::ZERO
+        } else {
+            usual.at_work
+        },
+        ..usual
     }
 }
 
@@ -265,19 +259,16 @@ pub(super) fn ending_findings(exit: &Exit, waits: Waits, seen: &mut Observation)
         Ending::Terminated if waits == Waits::ForAnAnswer => {}
         Ending::Terminated => {
             // One that ends with a code of its own may have been about to.
-            let how = match exit.status {
-                ExitStatus::Code(_) => "it ended after SIGTERM",
-                ExitStatus::Signal(_)
-                | ExitStatus::LikeSignal(_)
-                | ExitStatus::OutOfMemory
-                | ExitStatus::Removed
-                | ExitStatus::Unknown => "SIGTERM ended it",
+            let how = if matches!(exit.status, ExitStatus::Code(_)) {
+                "it ended after SIGTERM"
+            } else {
+                "SIGTERM ended it"
             };
-            let busy = match &seen.disruption {
-                Some(disruption) if disruption.kind == DisruptionKind::Timeout => {
-                    ", perhaps at work on what it had not answered"
-                }
-                Some(_) | None => "",
+            let disruption = seen.disruption.as_ref();
+            let busy = if disruption.is_some_and(|it| it.kind == DisruptionKind::Timeout) {
+                ", perhaps at work on what it had not answered"
+            } else {
+                ""
             };
             let message = format!("the server lived on after its stdin was closed{busy}; {how}");
             note(findings, FindingCode::IgnoresStdinEnd, message, None);

@@ -26,10 +26,7 @@ use mcp::{
 use suite::{
     Dialect,
     lower::expectation::resolve,
-    model::{
-        StepWanted,
-        expectation::{Expectation, FilesWanted, Wanted},
-    },
+    model::expectation::{Expectation, FilesWanted, Wanted},
     plan::job::RunJob,
 };
 
@@ -75,29 +72,10 @@ impl Watch<'_> {
             return Ok(FilesSeen::default());
         }
         let body = &self.job.body;
-        let of_steps: &[StepWanted] = match &body.subject {
-            Subject::Steps {
-                order: StepOrder::Parallel,
-                ..
-            } => &body.of_steps,
-            Subject::Steps {
-                order: StepOrder::OneByOne,
-                ..
-            }
-            | Subject::Tool(_)
-            | Subject::Tools(_)
-            | Subject::Initialize
-            | Subject::Resources(_)
-            | Subject::Prompts(_)
-            | Subject::Completion(_)
-            | Subject::Sampling(_)
-            | Subject::Elicitation(_)
-            | Subject::Logging { .. }
-            | Subject::Notifications { .. }
-            | Subject::Trajectory(_)
-            | Subject::Raw(_) => &[],
-        };
-        let of_steps = of_steps.iter().flat_map(|step| &step.wanted);
+        let order = StepOrder::Parallel;
+        let at_once = matches!(&body.subject, Subject::Steps { order: it, .. } if *it == order);
+        let of_steps = body.of_steps.iter().filter(|_| at_once);
+        let of_steps = of_steps.flat_map(|step| &step.wanted);
         let seen = self.look(body.wanted.iter().chain(of_steps), bindings);
         let mut seen = seen.await.map(Option::unwrap_or_default)?;
         if let Some(prepared) = self.prepared.get() {

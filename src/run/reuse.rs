@@ -1,6 +1,9 @@
 //! Which assertions may share a server (`--reuse-server`): same target, same client, and nothing that only a
 //! fresh process can show. And what is said of one that was shared.
 
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
 use super::{
     attempt::{Attempted, Started},
     job::Shared,
@@ -13,6 +16,7 @@ use mcp::{
         disruption::{Disruption, DisruptionKind},
     },
     script::subject::Needs,
+    transport::clock::JobClock,
 };
 use suite::plan::{
     job::{Planned, RunJob},
@@ -24,6 +28,40 @@ pub(super) fn key(planned: &Planned) -> Option<TargetKey> {
     match planned.assertion.needs {
         Needs::Session => planned.terms.target_key,
         Needs::Nothing | Needs::Fresh => None,
+    }
+}
+
+/// A server that waits for its next assertion. What it asks meanwhile is answered, because a server that pings its client
+/// would otherwise end the session. Dropping it ends the server.
+pub(super) struct Parked {
+    /// Gives the server back when it is wanted.
+    attended: JoinHandle<Live>,
+    wanted: CancellationToken,
+}
+
+impl Parked {
+    /// Looks after a server until it is taken back.
+    pub(super) fn new(mut live: Live) -> Self {
+        let wanted = CancellationToken::new();
+        let taken = wanted.clone();
+        live.session.set_clock(JobClock::before_the_next());
+        let attended = tokio::spawn(async move {
+            live.session.meanwhile(taken.cancelled()).await;
+            live
+        });
+        Self { attended, wanted }
+    }
+
+    /// The server; `None` if looking after it broke off in a panic, which has told of itself and has ended the server.
+    pub(super) async fn take(mut self) -> Option<Live> {
+        self.wanted.cancel();
+        (&mut self.attended).await.ok()
+    }
+}
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        self.attended.abort();
     }
 }
 
@@ -130,19 +168,15 @@ fn tell(disruption: &mut Disruption, used_by: &Users) {
 
 /// Whether what was done before with a shared server may be why an assertion could not be observed.
 fn may_be_of_another(kind: DisruptionKind) -> bool {
-    match kind {
+    matches!(
+        kind,
         DisruptionKind::Crash
-        | DisruptionKind::Timeout
-        | DisruptionKind::Violation
-        | DisruptionKind::Transport
-        | DisruptionKind::ProtocolError
-        | DisruptionKind::Step => true,
-        DisruptionKind::Invalid
-        | DisruptionKind::Place
-        | DisruptionKind::Start
-        | DisruptionKind::Unsupported
-        | DisruptionKind::Interrupted => false,
-    }
+            | DisruptionKind::Timeout
+            | DisruptionKind::Violation
+            | DisruptionKind::Transport
+            | DisruptionKind::ProtocolError
+            | DisruptionKind::Step
+    )
 }
 
 /// Who used a server that is shared. Only some are named: each of ten thousand assertions would otherwise keep the names

@@ -38,7 +38,6 @@ use crate::{
         facts::{Here, Wanted, Wishes},
         stream::stream,
     },
-    run::CatalogsWanted,
     terminal::live::Results,
 };
 use report::{
@@ -284,7 +283,7 @@ fn make(
     if args.shard.is_some() {
         shard::refuse_changed(&mut made.report.plan, &planned, &made.places.files)?;
     }
-    prepared.catalogs = CatalogsWanted::OfEveryTarget;
+    prepared.lists_every_target = true;
     shard::refuse_misplaced(&made.report.plan, &planned, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
         made.report.left_out = prepared.left_out;

@@ -32,7 +32,7 @@ use super::{Context, runtime};
 use crate::{
     cli::run::RunArgs,
     deliver::stdout::Stdout,
-    run::{self, Narration, RunEnd, RunOptions},
+    run::{self, RunEnd, RunOptions},
     terminal::live::Live,
 };
 use check::outcome::event::{Event, News};
@@ -72,9 +72,7 @@ pub(super) fn execute(
     let needs_engine = prepared.needs_engine();
     let name = prepared.name.clone();
     let plan = std::mem::take(&mut prepared.plan);
-    if screen.has_bars() {
-        options.narration = Narration::Phases;
-    }
+    options.tells_phases = screen.has_bars();
     let runtime = runtime::of_jobs(options.jobs, prepared.cores()).map_err(|error| {
         let message = format!("the run could not be started: {error}");
         Refusal::new(ExitCode::CouldNotRun, message)

@@ -14,9 +14,7 @@ use crate::{
         run::RunArgs,
     },
     commands::Context,
-    run::{
-        AfterFailure, CatalogsWanted, Narration, Rules, RunOptions, Servers, Strictness, WireKept,
-    },
+    run::{Rules, RunOptions},
 };
 use host::{
     container::labels::RunName,
@@ -71,8 +69,8 @@ pub(in crate::commands) struct Prepared {
     pub(in crate::commands) fixture: Option<Arc<Fixture>>,
     /// Facts about our surroundings.
     pub(in crate::commands) environment: Arc<Environment>,
-    /// Whose catalogs are fetched.
-    pub(in crate::commands) catalogs: CatalogsWanted,
+    /// Whether the catalogs of all targets are fetched: there is something to compare them with, now or later.
+    pub(in crate::commands) lists_every_target: bool,
     /// The name of the run, which its containers carry.
     pub(in crate::commands) name: RunName,
     /// The variables that `{{env.NAME}}` names.
@@ -139,37 +137,18 @@ impl Prepared {
         args: &RunArgs,
         interrupt: CancellationToken,
     ) -> RunOptions {
-        let strictness = |strict| {
-            if strict {
-                Strictness::Red
-            } else {
-                Strictness::Tell
-            }
-        };
         RunOptions {
             jobs: self.jobs(args.place.jobs),
             rules: Rules {
                 dialect: self.dialect,
-                protocol: strictness(args.strict_protocol),
-                vacuity: strictness(args.strict_vacuity),
+                strict_protocol: args.strict_protocol,
+                strict_vacuity: args.strict_vacuity,
             },
-            after_failure: if args.fail_fast {
-                AfterFailure::Stop
-            } else {
-                AfterFailure::GoOn
-            },
-            servers: if args.place.reuse_server {
-                Servers::Reused
-            } else {
-                Servers::Fresh
-            },
-            wire: if args.trace {
-                WireKept::OfAll
-            } else {
-                WireKept::OfRed
-            },
-            catalogs: self.catalogs,
-            narration: Narration::Outcomes,
+            fail_fast: args.fail_fast,
+            reuse_server: args.place.reuse_server,
+            keeps_all_frames: args.trace,
+            lists_every_target: self.lists_every_target,
+            tells_phases: false,
             fixture: self.fixture.clone(),
             containers: None,
             environment: Arc::clone(&self.environment),
@@ -238,7 +217,9 @@ pub(in crate::commands) fn prepare(
     notes.extend(of_replaced_urls(&plan));
     let variables = taken(args, loaded.suite.variables);
     Ok(Prepared {
-        catalogs: catalogs(args, &loaded.settings),
+        lists_every_target: args.baseline.is_some()
+            || args.save_baseline.is_some()
+            || loaded.settings.baseline.is_some(),
         left_out: plan.left_out,
         of_other_shards: plan.of_other_shards,
         plan,
@@ -291,15 +272,6 @@ fn taken(args: &RunArgs, mut variables: BTreeSet<String>) -> BTreeSet<String> {
     let server = args.selection.server.as_deref().unwrap_or_default();
     variables.extend(template::variables(server).map(str::to_owned));
     variables
-}
-
-/// What servers offer is asked for when there is something to compare it with, now or later.
-fn catalogs(args: &RunArgs, settings: &Settings) -> CatalogsWanted {
-    if args.baseline.is_some() || args.save_baseline.is_some() || settings.baseline.is_some() {
-        CatalogsWanted::OfEveryTarget
-    } else {
-        CatalogsWanted::ForVerdicts
-    }
 }
 
 /// Reads the suites, in the dialect that the command line or the settings ask for.

@@ -1,14 +1,14 @@
-//! What is said of an assertion whose time was over: which timeout that was, and what took the time. Reports that know
-//! no phases show this text, so it has to tell by itself.
+//! Help for what a disruption alone does not explain: which timeout was over and what took the time, a server that waits on a
+//! port, and a single argument that reads like several. Reports that know no phases show these texts.
 
 use std::{net::SocketAddr, time::Duration};
 
 use host::host::Peer;
 use mcp::observation::{
     Observation, Timings,
-    disruption::{DisruptionKind, Phase},
+    disruption::{BEFORE_SERVING, Disruption, DisruptionKind, NEVER_SERVED, Phase},
 };
-use suite::plan::job::RunJob;
+use suite::{model::server::Target, plan::job::RunJob};
 
 /// Earlier phases are named only where they took more than this part of the timeout together.
 const MOST: u32 = 2;
@@ -30,11 +30,11 @@ const REACHABLE: [&str; 6] = [
 const STOPPED: &str = "a signal has stopped the server: one that asks for a password or a confirmation at the terminal is \
                        stopped by the system, because here it is not the program that the terminal belongs to";
 
-/// As much of a server's own words as a help shows.
+/// Characters shown of a server's own words, and of its argument.
 const SHOWN: usize = 120;
 
 /// Says of an assertion whose time was over which timeout that was, and if a signal had stopped its server by then.
-pub(super) fn tell(seen: &mut Observation, job: &RunJob, server: &Peer) {
+pub(super) fn timeout(seen: &mut Observation, job: &RunJob, server: &Peer) {
     name(seen, job.planned.terms.timeout);
     if let Some(disruption) = &mut seen.disruption
         && disruption.kind == DisruptionKind::Timeout
@@ -55,7 +55,7 @@ fn name(seen: &mut Observation, timeout: Duration) {
 }
 
 /// Says of a server that answered nothing where its own words tell that it waits on a port.
-pub(super) fn explain(seen: &mut Observation) {
+pub(super) fn port(seen: &mut Observation) {
     let stderr = seen.stderr.text();
     let Some(disruption) = &mut seen.disruption else {
         return;
@@ -128,12 +128,44 @@ fn over(timeout: Duration, timings: &Timings, reached: Phase) -> String {
     format!("{over}, of which {told}")
 }
 
+/// Says of a server that never served that its only argument reads like several, where nothing explains its end better: a
+/// text under `args` is one argument, and no shell takes it apart.
+pub(super) fn one_argument(disruption: &mut Disruption, target: &Target) {
+    let never_served =
+        NEVER_SERVED.contains(&disruption.kind) && BEFORE_SERVING.contains(&disruption.phase);
+    if !never_served || disruption.help.is_some() {
+        return;
+    }
+    let args = target.launch().map(|launch| launch.args.as_slice());
+    if let Some([only]) = args
+        && reads_like_several(&only.text)
+    {
+        disruption.help = Some(format!(
+            "`args` is one argument, `{}`; several are written as a list: `args: [one, another]`",
+            text::head(&only.text, SHOWN)
+        ));
+    }
+}
+
+/// Whether an option stands behind a blank: `server.mjs --port 1`.
+fn reads_like_several(argument: &str) -> bool {
+    let is_option = |word: &str| {
+        let (name, _) = word.split_once('=').unwrap_or((word, ""));
+        let bare = name.trim_start_matches('-');
+        let dashes = name.len() - bare.len();
+        let is_name = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
+        (1..=2).contains(&dashes) && !bare.is_empty() && bare.chars().all(is_name)
+    };
+    argument.split_whitespace().skip(1).any(is_option)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{DisruptionKind, Phase, Timings, explain, name};
-    use mcp::observation::{Observation, disruption::Disruption};
+    use super::{
+        Disruption, DisruptionKind, Observation, Phase, Timings, name, port, reads_like_several,
+    };
 
     fn told(kind: DisruptionKind, phase: Phase, times: [u64; 4]) -> String {
         let [place, start, handshake, setup] = times.map(Duration::from_millis);
@@ -193,7 +225,7 @@ mod tests {
             };
             seen.stderr.bytes = format!("one\n{stderr}\nlast\n").into_bytes();
             seen.stderr.total_bytes = seen.stderr.bytes.len() as u64;
-            explain(&mut seen);
+            port(&mut seen);
             seen.disruption.unwrap().help
         };
         for told in [
@@ -226,5 +258,29 @@ mod tests {
     fn what_is_no_timeout_is_left_alone() {
         let crash = told(DisruptionKind::Crash, Phase::Subject, [1_999, 0, 0, 0]);
         assert_eq!(crash, "no answer");
+    }
+
+    #[test]
+    fn a_text_with_an_option_reads_like_several_arguments() {
+        for several in [
+            "/path/s.mjs --x",
+            "-m server -v",
+            "s.py --port=1",
+            "s --a.b",
+        ] {
+            assert!(reads_like_several(several), "{several}");
+        }
+        for one in [
+            "/path/s.mjs",
+            "--port=1",
+            "/My Files/s.mjs",
+            "/My Files -old/s.mjs",
+            "a - b",
+            "a -- b",
+            "1 --> 2",
+            "",
+        ] {
+            assert!(!reads_like_several(one), "{one}");
+        }
     }
 }
