@@ -21,7 +21,8 @@ pub(crate) fn normalise(
     mut arguments: impl Iterator<Item = OsString>,
     command: &Command,
 ) -> Vec<OsString> {
-    let mut known = own_options(command);
+    let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
+    add_own_options(command, &mut known);
     let mut out = Vec::new();
     // The last one of a switch counts: where the earlier ones stand.
     let mut switches: Vec<(String, usize)> = Vec::new();
@@ -122,12 +123,6 @@ fn option_name(text: &str) -> Option<(&str, Option<&str>)> {
     };
     let least = if long.is_some() { 2 } else { 1 };
     (name.len() >= least).then_some((name, value))
-}
-
-fn own_options(command: &Command) -> BTreeMap<String, Kind> {
-    let mut known = BTreeMap::from([("help".to_owned(), Kind::Switch)]);
-    add_own_options(command, &mut known);
-    known
 }
 
 /// The options of a verb, and of those below it.

@@ -212,10 +212,11 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// Words that elsewhere say whether something is done, and name no file.
-const NO_PATHS: [&str; 10] = [
-    "auto", "true", "yes", "on", "always", "off", "false", "no", "none", "never",
-];
+/// Words that elsewhere say that something is done, and name no file.
+const LIKE_AUTO: [&str; 5] = ["auto", "true", "yes", "on", "always"];
+
+/// Words that elsewhere say that something is not done.
+const LIKE_OFF: [&str; 5] = ["off", "false", "no", "none", "never"];
 
 /// Where something is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -239,21 +240,18 @@ impl Store {
 
     /// Reads `auto`, `off` or a path.
     fn from_text(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "off" => Ok(Self::Off),
-            "" => Err("expected `auto`, `off` or a path".to_owned()),
-            word if NO_PATHS.iter().any(|it| word.eq_ignore_ascii_case(it)) => {
-                let near = match word.to_ascii_lowercase().as_str() {
-                    "auto" | "true" | "yes" | "on" | "always" => "auto",
-                    _ => "off",
-                };
-                Err(format!(
-                    "expected `auto`, `off` or a path, did you mean `{near}`? a file of that name is `./{word}`"
-                ))
-            }
-            path => Ok(Self::Path(PathBuf::from(path))),
-        }
+        let is_like = |words: [&str; 5]| words.iter().any(|it| text.eq_ignore_ascii_case(it));
+        let near = match text {
+            "auto" => return Ok(Self::Auto),
+            "off" => return Ok(Self::Off),
+            "" => return Err("expected `auto`, `off` or a path".to_owned()),
+            _ if is_like(LIKE_AUTO) => "auto",
+            _ if is_like(LIKE_OFF) => "off",
+            path => return Ok(Self::Path(PathBuf::from(path))),
+        };
+        Err(format!(
+            "expected `auto`, `off` or a path, did you mean `{near}`? a file of that name is `./{text}`"
+        ))
     }
 }
 

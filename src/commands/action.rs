@@ -25,11 +25,8 @@ pub(super) const NAME: &str = "mcp-assert-action";
 /// The start of an input's variable.
 const PREFIX: &str = "INPUT_";
 
-/// Inputs of the action of the Go tool that have no meaning here, and why.
-const FORMER: [(&str, &str); 1] = [(
-    "version",
-    "the tool comes with the action, in the version that `uses:` names",
-)];
+/// An input of the action of the Go tool that has no meaning here.
+const FORMER: &str = "version";
 
 /// The inputs that are no options.
 const OWN: [&str; 2] = ["mode", "token"];
@@ -48,12 +45,19 @@ pub(super) fn action(words: &[std::ffi::OsString], context: &Context) -> u8 {
     };
     match verb(words, &inputs) {
         Ok(verb) => {
-            for warning in former(&inputs) {
-                context.say(&warning);
+            let former = inputs.variable("INPUT_VERSION").unwrap_or_default();
+            if !former.trim().is_empty() {
+                context.say(
+                    "warning: the input `version` is passed over: the tool comes with the action, in the version that \
+                     `uses:` names\n",
+                );
             }
             dispatch(verb, &context)
         }
-        Err(problem) => ci::refused(&problem, marked(&inputs), &context).number(),
+        Err(problem) => {
+            let said = format!("error: {}\n", clean(&problem));
+            ci::refused((&problem, &said), marked(&inputs), &context).number()
+        }
     }
 }
 
@@ -176,19 +180,9 @@ fn inside(value: &str, environment: &Environment) -> String {
     mapped().unwrap_or_else(|| value.to_owned())
 }
 
-/// What is said of inputs that have no meaning any more.
-fn former(environment: &Environment) -> impl Iterator<Item = String> {
-    FORMER.into_iter().filter_map(|(name, why)| {
-        let value = environment.variable(&format!("{PREFIX}{}", name.to_uppercase()))?;
-        let is_given = !value.trim().is_empty();
-        is_given.then(|| format!("warning: the input `{name}` is passed over: {why}\n"))
-    })
-}
-
 fn refuse_unknown(name: &str, known: &[Input]) -> Result<(), String> {
     let names = || known.iter().map(|input| input.name.as_str()).chain(OWN);
-    let former = FORMER.iter().any(|(former, _)| *former == name);
-    if former || names().any(|known| known == name) {
+    if name == FORMER || names().any(|known| known == name) {
         return Ok(());
     }
     let is_alias = |input: &&Input| input.aliases.iter().any(|alias| alias == name);

@@ -144,60 +144,54 @@ fn colour_of(choice: anstream::ColorChoice) -> Colour {
     }
 }
 
-/// Reads the command line, runs the verb, and gives the code that the process exits with.
+/// Picks the role by the program's name, and gives the code that the process exits with.
 pub(crate) fn main() -> u8 {
-    let mut command = Cli::command();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
+    let words: Vec<OsString> = words.collect();
     let mut context = Context::new(environment::read(), When::Auto);
     context.catch_panics();
+    let name = Path::new(&program).file_name().and_then(OsStr::to_str);
+    let code = match name {
+        Some(action::NAME) => unless_panicked(|| action::action(&words, &context)),
+        Some(post::NAME) => post::post(&context),
+        Some(_) | None => typed(program, &words, &mut context),
+    };
+    context.close();
+    code
+}
+
+/// Reads the command line and runs the verb.
+fn typed(program: OsString, words: &[OsString], context: &mut Context) -> u8 {
+    let mut command = Cli::command();
     if context.environment.variable("CLICOLOR_FORCE") == Some("0")
         && context.stdout_colour() == Colour::Off
     {
         command = command.color(clap::ColorChoice::Never);
     }
-    let name = Path::new(&program).file_name();
-    if name == Some(OsStr::new(action::NAME)) {
-        let words: Vec<_> = words.collect();
-        let code = unless_panicked(|| action::action(&words, &context));
-        context.close();
-        return code;
-    }
-    if name == Some(OsStr::new(post::NAME)) {
-        let code = post::post(&context);
-        context.close();
-        return code;
-    }
-    let words: Vec<_> = words.collect();
-    let of_job = is_of_job(&words, &context.environment);
-    let typed = arguments::normalise(words.iter().cloned(), &command);
+    let usual = arguments::normalise(words.iter().cloned(), &command);
     let parsed = command
-        .try_get_matches_from_mut(std::iter::once(program).chain(typed))
+        .try_get_matches_from_mut(std::iter::once(program).chain(usual))
         .and_then(|found| Cli::from_arg_matches(&found))
-        .map_err(|error| misspelt::with_meant(error, &command, &words));
+        .map_err(|error| misspelt::with_meant(error, &command, words));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) if of_job && error.use_stderr() => {
-            let code = misused(&error, &context);
-            context.close();
-            return code.number();
+        Err(error) if error.use_stderr() && is_of_job(words, &context.environment) => {
+            return misused(&error, context).number();
         }
-        Err(error) => return usage(&error, &context).number(),
+        Err(error) => return usage(&error, context).number(),
     };
     if cli.version {
         return version::version().number();
     }
     let Some(verb) = cli.command else {
         // The Go tool prints its usage on stdout and ends with 0.
-        let help = command.render_help();
-        return print_dressed(&help, &context).number();
+        return print_dressed(&command.render_help(), context).number();
     };
     // All verbs with all their options: nobody asks for them while one of them is at work.
     drop(command);
     context.colour = cli.color;
-    let code = unless_panicked(|| dispatch(verb, &context));
-    context.close();
-    code
+    unless_panicked(|| dispatch(verb, context))
 }
 
 /// The code of a verb. One that broke off in a panic, which has told of itself, could not do what it was asked for.
@@ -232,7 +226,7 @@ fn misused(error: &clap::Error, context: &Context) -> ExitCode {
     let said = error.render().to_string();
     let problem = said.split("\n\n").next().unwrap_or_default();
     let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    ci::misused(problem, &said, &context.without_job())
+    ci::refused((problem, &said), ci::Marked::ALL, &context.without_job())
 }
 
 /// Prints clap's message; help and version asked for are no error.

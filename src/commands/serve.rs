@@ -70,40 +70,36 @@ pub(super) fn serve(args: ServeArgs) -> u8 {
 
 fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
     let mut problems = Vec::new();
-    let mut kept = |problem: String| problems.push(problem);
-    let profile = Profile::named(&args.profile).unwrap_or_else(|| {
+    let known = Profile::named(&args.profile).ok_or_else(|| {
         let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        kept(format!(
-            "unknown profile `{}`; there are {}",
-            args.profile,
-            names.join(", ")
-        ));
-        Profile::default()
+        let (profile, names) = (&args.profile, names.join(", "));
+        format!("unknown profile `{profile}`; there are {names}")
     });
-    let clock = clock(args).unwrap_or_else(|problem| {
-        kept(problem);
-        Clock::default()
-    });
-    let idle_exit = time("--idle-exit", args.idle_exit.as_deref(), &mut kept);
-    let exit_after = time("--exit-after", args.exit_after.as_deref(), &mut kept);
-    let revisions = offered_revisions(era(args.era), &args.protocol).unwrap_or_else(|problem| {
-        kept(problem);
-        Vec::new()
-    });
+    let profile = usable(known, &mut problems);
+    let clock = usable(clock(args), &mut problems);
+    let idle_exit = usable(
+        time("--idle-exit", args.idle_exit.as_deref()),
+        &mut problems,
+    );
+    let exit_after = usable(
+        time("--exit-after", args.exit_after.as_deref()),
+        &mut problems,
+    );
+    let revisions = usable(
+        offered_revisions(era(args.era), &args.protocol),
+        &mut problems,
+    );
     if let Some(folder) = args.files.as_ref().filter(|folder| !folder.is_dir()) {
-        kept(format!("--files `{}` is no folder", folder.display()));
+        problems.push(format!("--files `{}` is no folder", folder.display()));
     }
     let state = State::new(args.state.clone());
     if let (Some(path), Err(error)) = (&args.state, state.check()) {
-        kept(format!(
+        problems.push(format!(
             "--state `{}` cannot keep counters: {error}",
             path.display()
         ));
     }
-    let offer = offer(args, profile).unwrap_or_else(|problem| {
-        kept(problem);
-        Offer::default()
-    });
+    let offer = usable(offer(args, profile), &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -119,6 +115,14 @@ fn options(args: &ServeArgs) -> Result<ServeOptions, Vec<String>> {
         max_requests: args.max_requests,
         idle_exit,
         exit_after,
+    })
+}
+
+/// What an option says; its default once the problem with it is noted.
+fn usable<T: Default>(read: Result<T, String>, problems: &mut Vec<String>) -> T {
+    read.unwrap_or_else(|problem| {
+        problems.push(problem);
+        T::default()
     })
 }
 
@@ -174,15 +178,12 @@ fn clock(args: &ServeArgs) -> Result<Clock, String> {
     Ok(Clock::new(mode, args.time_scale))
 }
 
-fn time(flag: &str, text: Option<&str>, kept: &mut impl FnMut(String)) -> Option<Duration> {
-    let text = text?;
-    let time = faults::argument::read_time(text);
-    if time.is_none() {
-        kept(format!(
-            "{flag} `{text}` is no duration; write `500ms` or `1m30s`"
-        ));
-    }
-    time
+fn time(flag: &str, text: Option<&str>) -> Result<Option<Duration>, String> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let time = faults::argument::read_time(text).map(Some);
+    time.ok_or_else(|| format!("{flag} `{text}` is no duration; write `500ms` or `1m30s`"))
 }
 
 fn era(era: Era) -> serve::OfferedEra {

@@ -2,7 +2,7 @@
 //! which needs no slot of the run.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant as StdInstant},
 };
 
@@ -14,7 +14,7 @@ use super::{
     job::{Shared, Teller},
     live::{Ended, Live, Pace, ending_findings, stay_open},
     lookout::{Watch, sought_before},
-    reuse::{Observed, Users},
+    reuse::Users,
     trajectory,
 };
 use host::{
@@ -159,7 +159,7 @@ impl Attempted {
         slot: &mut Slot,
     ) -> Result<(), Disruption> {
         started.teller.phase(Phase::Place);
-        if Box::pin(self.observe_shared(job, shared, started)).await? == Observed::Yes {
+        if Box::pin(self.observe_shared(job, shared, started)).await? {
             return Ok(());
         }
         let live = Box::pin(self.server(job, shared, started, slot)).await?;
@@ -302,7 +302,14 @@ impl Attempted {
         started.teller.phase(Phase::Handshake);
         let timings = self.observation.timings;
         let until = shared.until(&job.planned, started.deadline + self.waited);
-        let watch = Watch::new(&live.place, &live.process, job, (shared, until));
+        let watch = Watch {
+            place: &live.place,
+            server: &live.process,
+            job,
+            dialect: shared.options.rules.dialect,
+            until,
+            prepared: OnceLock::new(),
+        };
         let deadline = started.deadline + self.waited;
         let performed = {
             let hooks = watch.hooks();

@@ -56,16 +56,14 @@ pub(super) async fn of(
             "interrupted",
         )),
         Err(error) => {
-            let disruption = place(error.to_string());
-            let disruption = if error.is_by_engine() {
-                disruption.by_engine()
-            } else {
-                disruption
-            };
-            Err(match error.help() {
-                Some(help) => disruption.with_help(help),
-                None => disruption,
-            })
+            let mut disruption = place(error.to_string());
+            if error.is_by_engine() {
+                disruption = disruption.by_engine();
+            }
+            if let Some(help) = error.help() {
+                disruption = disruption.with_help(help);
+            }
+            Err(disruption)
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, path::Path, sync::OnceLock};
 
-use super::job::Shared;
 use check::{Read, waiting::Wait};
 use host::{
     files::Depth,
@@ -37,27 +36,9 @@ pub(super) struct Watch<'a> {
     pub(super) job: &'a RunJob,
     pub(super) dialect: Dialect,
     /// How long may be looked.
-    until: Until,
+    pub(super) until: Until,
     /// What the setup left at the paths of `file_unchanged`.
-    prepared: OnceLock<FilesSeen>,
-}
-
-impl<'a> Watch<'a> {
-    pub(super) fn new(
-        place: &'a Place,
-        server: &'a Peer,
-        job: &'a RunJob,
-        (shared, until): (&Shared, Until),
-    ) -> Self {
-        Self {
-            place,
-            server,
-            job,
-            dialect: shared.options.rules.dialect,
-            until,
-            prepared: OnceLock::new(),
-        }
-    }
+    pub(super) prepared: OnceLock<FilesSeen>,
 }
 
 impl Watch<'_> {
@@ -127,23 +108,17 @@ impl Watch<'_> {
         let seen = self.place.look_after(&sought, self.server, &self.until);
         Box::pin(seen).await.map(Some)
     }
-}
 
-/// Whether an expectation is about paths that are as they were.
-fn wants_unchanged(expectation: &Expectation) -> bool {
-    if let Expectation::Not(inner) = expectation {
-        return inner.iter().any(|(_, inner)| wants_unchanged(inner));
-    }
-    matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
-}
-
-impl Watch<'_> {
     /// What the session of the job needs to know of it.
     pub(super) fn hooks(&self) -> Hooks<'_> {
         Hooks {
             after_step: Box::new(move |part, index| self.after_step(part, index)),
             awaited: Box::new(move |whose, bindings| self.awaited(whose, bindings)),
-            on_end: self.on_end(),
+            on_end: if self.job.body.wants_anywhere(&["exit"]) {
+                OnEnd::IsObserved
+            } else {
+                OnEnd::Disrupts
+            },
         }
     }
 
@@ -182,14 +157,14 @@ impl Watch<'_> {
             enough: Box::new(move |seen| wait.is_enough(seen)),
         })
     }
+}
 
-    fn on_end(&self) -> OnEnd {
-        if self.job.body.wants_anywhere(&["exit"]) {
-            OnEnd::IsObserved
-        } else {
-            OnEnd::Disrupts
-        }
+/// Whether an expectation is about paths that are as they were.
+fn wants_unchanged(expectation: &Expectation) -> bool {
+    if let Expectation::Not(inner) = expectation {
+        return inner.iter().any(|(_, inner)| wants_unchanged(inner));
     }
+    matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
 }
 
 /// The expectations that are told of a file that is not there.
@@ -207,7 +182,10 @@ fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
     let some = all().filter(|wanted| WANT_A_FILE.contains(&wanted.key));
     let missed = paths(some, bindings, dialect);
     let asked = all().any(|it| matches!(it.key, "not" | "only_changed" | "file_unchanged"));
-    let (callers, paths) = of_caller(paths(all(), bindings, dialect), dialect);
+    // In compat mode a relative path starts in the caller's directory, whether or not there is a fixture.
+    let is_callers = |path: &str| dialect == Dialect::Compat && Path::new(path).is_relative();
+    let paths = paths(all(), bindings, dialect).into_iter();
+    let (callers, paths) = paths.partition(|(path, _)| is_callers(path));
     Sought {
         paths,
         callers,
@@ -231,32 +209,22 @@ fn paths<'a>(
 ) -> Paths {
     let mut paths = BTreeMap::new();
     for wanted in wanted {
-        if let Ok(expectation) = resolve(wanted, bindings, dialect) {
-            collect(expectation.as_ref(), &mut paths);
-        }
+        let Ok(expectation) = resolve(wanted, bindings, dialect) else {
+            continue;
+        };
+        check::read(&expectation, &mut |path: &str, read: Read| {
+            let depth = match read {
+                Read::Content => Depth::Content,
+                Read::Digest => Depth::Digest,
+            };
+            let known = paths.entry(path.to_owned()).or_insert(depth);
+            *known = depth.max(*known);
+        });
     }
     paths
-}
-
-/// The paths that start in the caller's directory although there may be a fixture, and the others.
-fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
-    paths
-        .into_iter()
-        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
 }
 
 /// Whether an expectation may be about files.
 fn about_files(wanted: &Wanted) -> bool {
     wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
-}
-
-fn collect(expectation: &Expectation, paths: &mut Paths) {
-    check::read(expectation, &mut |path: &str, read: Read| {
-        let depth = match read {
-            Read::Content => Depth::Content,
-            Read::Digest => Depth::Digest,
-        };
-        let known = paths.entry(path.to_owned()).or_insert(depth);
-        *known = depth.max(*known);
-    });
 }

@@ -65,17 +65,8 @@ impl Drop for Parked {
     }
 }
 
-/// Whether the assertion was observed on a server that others had used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Observed {
-    /// It was.
-    Yes,
-    /// It needs a fresh server.
-    NotYet,
-}
-
 impl Attempted {
-    /// Observes an assertion on the server that waits for the next one of its lane. One that turns out to have ended
+    /// Observes an assertion on the server that waits for the next one of its lane; whether it was, or needs a fresh one. One that turns out to have ended
     /// before anything was sent to it is no verdict on this assertion. What it may have received is never sent a second
     /// time: the server may have ended of it, and may have acted on it.
     pub(super) async fn observe_shared(
@@ -83,22 +74,22 @@ impl Attempted {
         job: &RunJob,
         shared: &Shared,
         started: Started<'_>,
-    ) -> Result<Observed, Disruption> {
+    ) -> Result<bool, Disruption> {
         let Some(live) = Box::pin(self.waiting_server(job, shared, started)).await? else {
-            return Ok(Observed::NotYet);
+            return Ok(false);
         };
         Box::pin(self.perform(live, job, shared, started)).await?;
         let Some(disruption) = self.observation.disruption.as_mut() else {
-            return Ok(Observed::Yes);
+            return Ok(true);
         };
         let crashed = disruption.kind == DisruptionKind::Crash;
         let unspoken = |live: &mut Live| crashed && !live.session.was_spoken_to();
         let Some(dead) = self.live.take_if(unspoken) else {
             tell(disruption, &self.shared_server);
-            return Ok(Observed::Yes);
+            return Ok(true);
         };
         Box::pin(self.end_shared(dead, shared, started)).await;
-        Ok(Observed::NotYet)
+        Ok(false)
     }
 
     /// The server that waits for its next assertion, if it can take this one.

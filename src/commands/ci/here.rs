@@ -2,12 +2,14 @@
 //! workspace. All of it may be absent or wrong; then it is not told.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::{
     commands::{
@@ -19,8 +21,8 @@ use crate::{
     },
     deliver::{bounds::below, facts::Here},
 };
-use report::source::Source;
-use text::{clean, environment::Environment};
+use report::{Tool, source::Source};
+use text::{clean, digest::hexadecimal, environment::Environment};
 
 /// The longest event payload that is read, in bytes; GitHub's own limit is 25 MB.
 const LONGEST_EVENT: u64 = 32 * 1024 * 1024;
@@ -177,6 +179,26 @@ fn packed(folder: &Path, name: &str) -> Option<String> {
 fn revision(text: &str) -> Option<String> {
     let digits = text.bytes().all(|byte| byte.is_ascii_hexdigit());
     (digits && matches!(text.len(), 40 | 64)).then(|| text.to_lowercase())
+}
+
+/// Version and digest of this executable: results of two different ones are told apart. The digest is absent when the file cannot be read.
+pub(super) fn tool(environment: &Environment) -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sha256: digest(&environment.program).ok(),
+    }
+}
+
+fn digest(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; 256 * 1024];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hexadecimal(&hasher.finalize())),
+            length => hasher.update(&chunk[..length]),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use std::{
 };
 
 use super::{
-    artifacts, cause_of, check, here, masks, options, places,
+    artifacts, cause_of, check, here, options, places, sinks,
     telling::{Exits, Telling},
-    tool,
 };
 use crate::{
     cli::ci::{MergeArgs, Store},
@@ -21,15 +20,15 @@ use report::{
     failure::Frames,
     merge::{self, Blobs, Merged, Needs},
     source::{Source, workflow_file},
-    verdict::{Cause, Demands, Gate, Judgement, Verdict},
+    verdict::{Cause, Demands, Gate, Verdict},
 };
 use text::exit::ExitCode;
 
 /// Reads, proves, judges, tells.
 pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let mut screen = Screen::new(context, 1, Results::Lines);
-    let secrets = masks::own(&context.environment);
-    masks::mask(&secrets, &screen);
+    let secrets = sinks::own_secrets(&context.environment);
+    sinks::mask(&secrets, &screen);
     let mut notes = Vec::new();
     let here = here::read(context, &mut notes);
     for note in &notes {
@@ -45,7 +44,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
         from_shards(args, &here)
     };
     if merged.report.tool.version.is_empty() {
-        merged.report.tool = tool::read(&context.environment);
+        merged.report.tool = here::tool(&context.environment);
     }
     if of_another {
         merged.report.source = told_by_event(&here, merged.report.source);
@@ -141,21 +140,15 @@ fn demands(args: &MergeArgs, one_run: bool, merged: &mut Merged) -> Demands {
         // Whether it executed anything, nobody knows.
         demands.empty = Gate::Open;
     }
-    let Some(judgement) = &merged.report.judgement else {
-        return demands;
-    };
-    merged.causes.extend(judgement.causes.iter().cloned());
-    asked_besides(demands, options::threshold(&args.judging), judgement)
-}
-
-/// A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make
-/// the verdict worse, and never better. A threshold is asked for here only where it is given.
-fn asked_besides(here: Demands, threshold: Option<u32>, stored: &Judgement) -> Demands {
-    Demands {
-        threshold: threshold.map_or(stored.threshold, |given| given.max(stored.threshold)),
-        empty: Gate::Open,
-        ..here
+    // A stored run has its verdict, by what its own job asked for. What is asked for here is asked besides: it can make the
+    // verdict worse, and never better.
+    if let Some(judgement) = &merged.report.judgement {
+        merged.causes.extend(judgement.causes.iter().cloned());
+        let given = args.judging.threshold.map_or(0, |it| it.hundredths);
+        demands.threshold = given.max(judgement.threshold);
+        demands.empty = Gate::Open;
     }
+    demands
 }
 
 /// The shards' results put together.

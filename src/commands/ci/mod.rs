@@ -3,7 +3,6 @@
 
 mod artifacts;
 mod here;
-mod masks;
 mod merge;
 mod options;
 mod plan;
@@ -11,7 +10,6 @@ mod remote;
 mod shard;
 mod sinks;
 mod telling;
-mod tool;
 mod untrusted;
 
 use std::{
@@ -57,6 +55,14 @@ pub(super) struct Marked {
     pub(super) summary: Wanted,
 }
 
+impl Marked {
+    /// Both.
+    pub(super) const ALL: Self = Self {
+        annotations: Wanted::Yes,
+        summary: Wanted::Yes,
+    };
+}
+
 /// Carries out `ci` or what is below it.
 pub(super) fn ci(args: &CiArgs, context: &Context) -> ExitCode {
     context.interrupts.listen();
@@ -72,20 +78,16 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     let mut typed = options::run_args(args);
     let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
     let mut made = Made::by(&context.environment);
-    masks::mask(&made.secrets, &screen);
+    sinks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     // What is noted stands in the report, which is shown.
     let here = here::read(context, &mut notes);
-    let (mut wishes, mut update_baseline) = match &args.shard {
-        None => (
-            options::wishes(&args.reporting, &args.judging, &context.environment),
-            &args.judging.update_baseline,
-        ),
-        Some(_) => (
-            options::wishes_of_shard(&args.reporting, &args.judging, &context.environment),
-            &Store::Off,
-        ),
-    };
+    let mut wishes = options::wishes(&args.reporting, &args.judging, &context.environment);
+    let mut update_baseline = &args.judging.update_baseline;
+    if args.shard.is_some() {
+        options::for_shard(&mut wishes, &args.reporting);
+        update_baseline = &Store::Off;
+    }
     let stores = (&args.judging.baseline, update_baseline);
     made.places = places(&context.environment, &wishes, stores);
     made.places.suites.clone_from(&typed.suites);
@@ -131,25 +133,15 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     telling.tell(made.report, causes, &mut screen)
 }
 
-/// Tells of a command line that cannot be used as the runner is told of everything; `said` is what people are told.
-pub(super) fn misused(problem: &str, said: &str, context: &Context) -> ExitCode {
-    let marked = Marked {
-        annotations: Wanted::Yes,
-        summary: Wanted::Yes,
-    };
-    tell_refused((problem, said), marked, context)
-}
-
-/// Tells of inputs that cannot be used, to the sinks that need none of them.
-pub(super) fn refused(problem: &str, marked: Marked, context: &Context) -> ExitCode {
-    let said = format!("error: {}\n", clean(problem));
-    tell_refused((problem, &said), marked, context)
-}
-
-fn tell_refused((problem, said): (&str, &str), marked: Marked, context: &Context) -> ExitCode {
+/// Tells the sinks that need no options of a command line or of inputs that cannot be used; `said` is what people are told.
+pub(super) fn refused(
+    (problem, said): (&str, &str),
+    marked: Marked,
+    context: &Context,
+) -> ExitCode {
     let mut screen = Screen::new(context, 1, Results::Lines);
     let mut made = Made::by(&context.environment);
-    masks::mask(&made.secrets, &screen);
+    sinks::mask(&made.secrets, &screen);
     context.say(said);
     let here = here::read(context, &mut made.report.notes);
     made.report.source = here.source.clone();
@@ -186,18 +178,14 @@ fn places(
     wishes: &Wishes,
     (baseline, updated): (&Store, &Store),
 ) -> Places {
-    let mut places = Places {
-        environment: Arc::clone(environment),
-        ..Places::default()
-    };
-    for (format, path) in &wishes.files {
-        places.writes(option(*format), path);
-    }
-    if let Some(path) = updated.path() {
-        places.writes(UPDATE_BASELINE, path);
-    }
-    places.reads_baseline(baseline.path(), UPDATE_BASELINE);
-    places
+    let files = wishes.files.iter();
+    let written = files.map(|(format, path)| (option(*format), path.as_path()));
+    Places::new(
+        environment,
+        written,
+        baseline.path(),
+        (UPDATE_BASELINE, updated.path()),
+    )
 }
 
 /// Refuses a file that would be lost, and `-`: standard output is the log of the job.
@@ -226,11 +214,11 @@ impl Made {
     fn by(environment: &Environment) -> Self {
         Self {
             report: RunReport {
-                tool: tool::read(environment),
+                tool: here::tool(environment),
                 started_unix_ms: running::now_unix_ms(),
                 ..RunReport::default()
             },
-            secrets: masks::own(environment),
+            secrets: sinks::own_secrets(environment),
             places: Places::default(),
         }
     }
@@ -264,7 +252,7 @@ fn make(
     refuse_containers(args)?;
     let mut prepared = running::prepare(typed, &chosen, context)?;
     made.secrets = prepared.secrets();
-    masks::mask(&made.secrets, screen);
+    sinks::mask(&made.secrets, screen);
     if !allowed {
         untrusted::refuse(here, untrusted::made_of(&prepared))?;
     }
@@ -286,7 +274,7 @@ fn make(
     prepared.lists_every_target = true;
     shard::refuse_misplaced(&made.report.plan, &planned, &prepared)?;
     if prepared.plan.jobs.is_empty() && !prepared.is_invalid() {
-        made.report.left_out = prepared.left_out;
+        made.report.left_out = prepared.plan.left_out;
         return Ok(());
     }
     if prepared.needs_engine() {

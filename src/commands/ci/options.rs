@@ -70,32 +70,21 @@ const USUAL_THRESHOLD: u32 = 10_000;
 pub(super) fn demands(args: &JudgingArgs) -> Demands {
     let closed = |closed| if closed { Gate::Closed } else { Gate::Open };
     Demands {
-        threshold: threshold(args).unwrap_or(USUAL_THRESHOLD),
+        threshold: args.threshold.map_or(USUAL_THRESHOLD, |it| it.hundredths),
         regression: closed(args.fail_on_regression),
         breaking: closed(args.fail_on_breaking),
         empty: closed(!args.allow_empty),
     }
 }
 
-/// The share that must pass as it was given, in hundredths of a percent.
-pub(super) fn threshold(args: &JudgingArgs) -> Option<u32> {
-    args.threshold.map(|percent| percent.hundredths)
-}
-
-/// What a shard's sinks are asked for: its result, for the merge to tell of it all.
-pub(super) fn wishes_of_shard(
-    args: &ReportingArgs,
-    judging: &JudgingArgs,
-    environment: &Environment,
-) -> Wishes {
-    let mut wishes = wishes(args, judging, environment);
+/// Leaves of the wishes what a shard's sinks are asked for: its result, for the merge to tell of it all.
+pub(super) fn for_shard(wishes: &mut Wishes, args: &ReportingArgs) {
     if args.sinks.report_json.is_none() {
         wishes.files.push((Format::RunJson, PathBuf::from(BLOB)));
     }
     wishes.comment = facts::CommentWhen::Off;
     wishes.publish_badge = Wanted::No;
     wishes.update_data_branch = Wanted::No;
-    wishes
 }
 
 /// What is asked of a run whose inputs were refused: that it is told so.

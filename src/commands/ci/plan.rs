@@ -1,12 +1,12 @@
 //! `mcp-assert ci plan`: loads the suites, divides what is selected, writes the plan, and starts no server.
 
-use std::{collections::BTreeMap, io::Write, path::Path, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io::Write, path::Path, time::Duration};
 
 use serde_json::json;
 
 use super::{
-    Made, Marked, UPDATE_BASELINE, cause_of, check, here, masks, options, remote, shard, sinks,
-    suites, tell_of_none, tool, untrusted,
+    Made, Marked, UPDATE_BASELINE, cause_of, check, here, options, remote, shard, sinks, suites,
+    tell_of_none, untrusted,
 };
 use crate::{
     cli::{
@@ -18,12 +18,7 @@ use crate::{
         Context,
         running::{self, Chosen, Prepared, Refusal, Screen, baseline, places::Places},
     },
-    deliver::{
-        self, Destination,
-        bounds::Bounds,
-        facts::{Here, Wanted},
-        stdout::Stdout,
-    },
+    deliver::{self, Destination, bounds::Bounds, facts::Here, stdout::Stdout},
     terminal::live::Results,
 };
 use report::{
@@ -32,12 +27,9 @@ use report::{
     recorder::{Keep, Recorder},
     verdict::{Cause, Verdict},
 };
-use suite::{
-    lower::duration,
-    plan::{
-        division::{self, Load},
-        job::Work,
-    },
+use suite::plan::{
+    division::{self, Load},
+    job::Work,
 };
 use text::{count, environment::Environment, exit::ExitCode};
 
@@ -52,7 +44,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let typed = options::selected(&args.suites);
     let mut screen = Screen::new(context, typed.selection.trials, Results::Lines);
     let mut made = Made::by(&context.environment);
-    masks::mask(&made.secrets, &screen);
+    sinks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     let here = here::read(context, &mut notes);
     for note in &notes {
@@ -71,11 +63,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     }
     made.report.source = here.source.clone();
     made.report.source.suite = Some(suites(&typed, &context.environment.directory));
-    let marked = Marked {
-        annotations: Wanted::Yes,
-        summary: Wanted::Yes,
-    };
-    tell_of_none((made, causes), (&here, marked), &mut screen)
+    tell_of_none((made, causes), (&here, Marked::ALL), &mut screen)
 }
 
 /// What is wrong in the suites, which no outcome shows.
@@ -114,7 +102,7 @@ fn divide(
     }
     let prepared = running::prepare(typed, &Chosen::ToDivide, context)?;
     made.secrets = prepared.secrets();
-    masks::mask(&made.secrets, screen);
+    sinks::mask(&made.secrets, screen);
     for problem in &prepared.problems {
         screen.problem(problem);
     }
@@ -127,13 +115,10 @@ fn divide(
         recorder.problem(problem);
     }
     made.report = recorder.finish(Duration::ZERO);
-    let mut places = Places {
-        environment: Arc::clone(&context.environment),
-        files: prepared.files.clone(),
-        ..Places::default()
-    };
-    places.writes("--plan", &args.plan);
-    places.reads_baseline(args.baseline.path(), UPDATE_BASELINE);
+    let written = [("--plan", &*args.plan)];
+    let renewal = (UPDATE_BASELINE, None);
+    let mut places = Places::new(&context.environment, written, args.baseline.path(), renewal);
+    places.files.clone_from(&prepared.files);
     check(&places)?;
     let suite = suites(typed, &context.environment.directory);
     let known = durations(args, here, &suite, screen)?;
@@ -170,13 +155,7 @@ fn make(
             "nothing is planned: the suite has problems",
         ));
     }
-    let target = duration::parse(&args.target_duration).map_err(|problem| {
-        Refusal::invalid(format!(
-            "`--target-duration {}` is no duration: {problem}",
-            args.target_duration
-        ))
-        .with_help("write `500ms`, `30s` or `1m30s`")
-    })?;
+    let target = running::duration("--target-duration", &args.target_duration)?;
     let expected = expected(prepared, known);
     let loads: Vec<Load<'_>> = expected
         .iter()
@@ -187,7 +166,7 @@ fn make(
         .collect();
     let stands = stands(prepared);
     let jobs = match args.jobs {
-        Jobs::Auto => prepared.cores(),
+        Jobs::Auto => prepared.environment.cores,
         Jobs::Exactly(jobs) => jobs,
     };
     let shards = match args.shards {
@@ -215,10 +194,10 @@ fn make(
             planned_us: part.duration_us,
         });
     let plan = PlanFile {
-        tool: tool::read(&context.environment),
+        tool: here::tool(&context.environment),
         suite,
         trials: args.suites.selection.trials,
-        left_out: prepared.left_out,
+        left_out: prepared.plan.left_out,
         files: Some(shard::files(&prepared.files)),
         shards: shards.collect(),
         digest: String::new(),

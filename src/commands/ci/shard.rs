@@ -8,7 +8,7 @@ use crate::{
         ci::{CiArgs, JudgingArgs, Store},
         run::RunArgs,
     },
-    commands::running::{Prepared, Refusal},
+    commands::running::{Prepared, Refusal, enumerated},
 };
 use report::{
     Tool,
@@ -17,9 +17,6 @@ use report::{
 };
 use suite::{discover::Files, plan::shard::Shard};
 use text::{count, name};
-
-/// Assertions or files that are named.
-const MOST_NAMED: usize = 10;
 
 /// What a plan is of, as the suites are found.
 pub(super) fn files(found: &Files) -> Vec<PlannedFile> {
@@ -148,7 +145,7 @@ pub(super) fn refuse_changed(
     let changes = changes
         .into_iter()
         .map(|(path, change)| format!("`{}` {change}", name(path)));
-    Err(of_other_suites(&enumerated(changes.collect())))
+    Err(of_other_suites(&enumerated(&changes.collect::<Vec<_>>())))
 }
 
 /// The plan is not of what was found.
@@ -174,18 +171,6 @@ fn beyond<'a>(one: &'a [PlannedFile], other: &[PlannedFile]) -> Vec<&'a str> {
     alone.map(|file| file.0.as_str()).collect()
 }
 
-/// The first of them, and how many more there are.
-fn enumerated(mut named: Vec<String>) -> String {
-    let more = named.len().saturating_sub(MOST_NAMED);
-    named.truncate(MOST_NAMED);
-    let named = named.join(", ");
-    if more > 0 {
-        format!("{named} and {more} more")
-    } else {
-        named
-    }
-}
-
 /// An assertion that was planned and is in no suite any more, or in another file, is an error: the plan is of other
 /// suites. Two suites may hold the same text, so that their files do not show it. Lines are not compared: where a
 /// problem is depends on variables too.
@@ -206,7 +191,7 @@ pub(super) fn refuse_misplaced(
         .collect();
     if !missing.is_empty() {
         let number = count(missing.len(), "assertion");
-        let named = enumerated(missing);
+        let named = enumerated(&missing);
         return Err(of_other_suites(&format!("{number} is not there: {named}")));
     }
     // Who plans from another folder calls all files otherwise: only what lies here under the planned name is another one.
@@ -228,5 +213,5 @@ pub(super) fn refuse_misplaced(
     if elsewhere.is_empty() {
         return Ok(());
     }
-    Err(of_other_suites(&enumerated(elsewhere)))
+    Err(of_other_suites(&enumerated(&elsewhere)))
 }

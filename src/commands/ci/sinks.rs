@@ -1,4 +1,4 @@
-//! The sinks that a workflow's runner offers: annotations in the log, the step summary, the outputs. None of them
+//! The sinks that a workflow's runner offers: masks and annotations in the log, the step summary, the outputs. None of them
 //! changes the verdict; one that cannot be written is a note.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,30 @@ use report::{
     markdown,
     outputs::{Told, outputs},
 };
-use text::{environment::Environment, workflow::command::Command};
+use text::{count, environment::Environment, redact::Secrets, workflow::command::Command};
+
+/// What this process itself must not tell.
+pub(super) fn own_secrets(environment: &Environment) -> Secrets {
+    let mut secrets = Secrets::default();
+    if let Some(token) = environment.variable("GITHUB_TOKEN") {
+        secrets.add_token(token.trim());
+    }
+    secrets
+}
+
+/// Has the runner mask every value, in each form it may be shown in. This comes before anything else is told, so that not
+/// even our own words can show a value.
+pub(super) fn mask(secrets: &Secrets, screen: &Screen) {
+    for value in secrets.forms() {
+        screen.command(&Command::AddMask(value.to_owned()));
+    }
+    if secrets.too_short() > 0 {
+        screen.note(&format!(
+            "{} from the environment cannot be hidden, because hiding so short a text would hide others too",
+            count(secrets.too_short(), "value")
+        ));
+    }
+}
 
 /// Marks the lines that deserve a look.
 pub(super) fn annotate(facts: &Facts<'_>, screen: &Screen) {
@@ -83,21 +106,24 @@ pub(super) fn append_outputs(
     outputs: &[(&'static str, String)],
     screen: &Screen,
 ) {
-    let Some(path) = command_path(environment, "GITHUB_OUTPUT") else {
-        return;
-    };
     let pairs = outputs.iter().map(|(name, value)| (*name, value.as_str()));
-    if let Err(error) = command_file::append(&path, pairs) {
-        screen.note(&error.to_string());
-    }
+    append("GITHUB_OUTPUT", pairs, environment, screen);
 }
 
 /// Keeps a pair for what the runner starts when the job is over.
 pub(super) fn save_state(environment: &Environment, pair: (&str, &str), screen: &Screen) {
-    let Some(path) = command_path(environment, "GITHUB_STATE") else {
-        return;
-    };
-    if let Err(error) = command_file::append(&path, [pair]) {
+    append("GITHUB_STATE", [pair], environment, screen);
+}
+
+fn append<'a>(
+    file: &str,
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    environment: &Environment,
+    screen: &Screen,
+) {
+    if let Some(path) = command_path(environment, file)
+        && let Err(error) = command_file::append(&path, pairs)
+    {
         screen.note(&error.to_string());
     }
 }

@@ -331,9 +331,10 @@ impl Telling<'_> {
             ..Detail::usual(report.trials)
         };
         let theme = screen.theme();
-        match self.frames {
-            Frames::All => screen.unheeded(|out| closing::write(out, report, &detail, theme))?,
-            Frames::Last | Frames::None => closing::write(screen.stdout(), report, &detail, theme)?,
+        if self.frames == Frames::All {
+            screen.unheeded(|out| closing::write(out, report, &detail, theme))?;
+        } else {
+            closing::write(screen.stdout(), report, &detail, theme)?;
         }
         let out = screen.stdout();
         if let Some(judgement) = &report.judgement {

@@ -17,7 +17,11 @@ use host::launch::command_line;
 use mcp::script::template::Bindings;
 use report::cleaner::Cleaner;
 use suite::{
-    model::{container::ImageBase, on_target, server::Target},
+    model::{
+        container::{Container, ImageBase},
+        on_target,
+        server::Target,
+    },
     plan::job::{Job, OwnFixture, Planned, Work},
 };
 use text::{clean, exit::ExitCode, workflow::neutral};
@@ -106,11 +110,14 @@ fn dry_row(prepared: &Prepared, job: &Job, cleaner: &Cleaner) -> Value {
         Work::Run(work) => {
             let starts = json!({
                 "server": cleaner.text(&server(prepared, work)),
-                "container": container(work).map(|it| json!({
-                    "image": it.image.map(|image| cleaner.text(&image)),
-                    "build": it.build.map(|folder| cleaner.text(&folder)),
-                    "prepared": it.prepared,
-                })),
+                "container": container(work).map(|it| {
+                    let (image, build) = base(it);
+                    json!({
+                        "image": image.map(|image| cleaner.text(&image)),
+                        "build": build.map(|folder| cleaner.text(&folder)),
+                        "prepared": it.prepare.is_some(),
+                    })
+                }),
                 "timeout_ms": u64::try_from(work.terms.timeout.as_millis()).unwrap_or(u64::MAX),
                 "fixture": work.terms.fixture == OwnFixture::Copied,
             });
@@ -160,51 +167,38 @@ fn started(prepared: &Prepared, work: &Planned) -> String {
         OwnFixture::Copied => ", a fresh fixture",
         OwnFixture::None => "",
     };
-    let container = container(work).map(|it| format!(", {}", it.words()));
+    let container = container(work).map(in_container).unwrap_or_default();
     format!(
-        "{} within {:?}{fixture}{}: {server}",
-        work.assertion.case.subject,
-        work.terms.timeout,
-        container.unwrap_or_default()
+        "{} within {:?}{fixture}{container}: {server}",
+        work.assertion.case.subject, work.terms.timeout,
     )
 }
 
 /// The container that a server would run in.
-struct Contained {
-    /// The image's name.
-    image: Option<String>,
-    /// What it would be built from. Without either it is made of this program.
-    build: Option<String>,
-    /// Whether something is done to the image first.
-    prepared: bool,
-}
-
-impl Contained {
-    fn words(&self) -> String {
-        let of = match (&self.image, &self.build) {
-            (Some(image), _) => format!("of the image `{image}`"),
-            (None, Some(folder)) => format!("of an image built from `{folder}`"),
-            (None, None) => "of this program alone".to_owned(),
-        };
-        let prepared = if self.prepared { ", prepared" } else { "" };
-        format!("in a container {of}{prepared}")
+fn container(work: &Planned) -> Option<&Container> {
+    match &work.terms.server.target {
+        Target::Container { container, .. } => Some(container),
+        Target::Process(_) | Target::Builtin { .. } | Target::Url { .. } | Target::None => None,
     }
 }
 
-fn container(work: &Planned) -> Option<Contained> {
-    let Target::Container { container, .. } = &work.terms.server.target else {
-        return None;
-    };
-    let (image, build) = match &container.image {
+/// The name of a container's image, or the folder that it would be built from.
+fn base(container: &Container) -> (Option<String>, Option<String>) {
+    match &container.image {
         Some(ImageBase::Named(name)) => (Some(name.clone()), None),
         Some(ImageBase::Built(build)) => (None, Some(build.context.display().to_string())),
         Some(ImageBase::Own) | None => (None, None),
+    }
+}
+
+fn in_container(container: &Container) -> String {
+    let of = match base(container) {
+        (Some(image), _) => format!("of the image `{image}`"),
+        (None, Some(folder)) => format!("of an image built from `{folder}`"),
+        (None, None) => "of this program alone".to_owned(),
     };
-    Some(Contained {
-        image,
-        build,
-        prepared: container.prepare.is_some(),
-    })
+    let prepared = container.prepare.as_ref().map_or("", |_| ", prepared");
+    format!(", in a container {of}{prepared}")
 }
 
 /// Says that a file which was asked for is about a run, where none is made.

@@ -118,8 +118,8 @@ fn flaky(report: &RunReport, args: &RunArgs) -> Option<String> {
 }
 
 fn nothing_selected(prepared: &Prepared, args: &RunArgs) -> Refusal {
-    let by_shard = prepared.of_other_shards;
-    let by_filter = prepared.left_out - by_shard;
+    let by_shard = prepared.plan.of_other_shards;
+    let by_filter = prepared.plan.left_out - by_shard;
     let shard = args.shard.as_deref().unwrap_or_default();
     let message = match (by_filter, by_shard) {
         (0, 0) if prepared.is_invalid() => return Refusal::invalid("nothing could be run"),

@@ -4,7 +4,6 @@
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use crate::{
@@ -25,7 +24,7 @@ use report::{
     compare::Scope,
     failure::{Detail, Frames},
 };
-use text::{exit::ExitCode, nearest};
+use text::exit::ExitCode;
 
 /// The option that names the next baseline.
 pub(super) const SAVE_BASELINE: &str = "--save-baseline";
@@ -148,13 +147,11 @@ impl Reports {
     /// Writes the closing report. Frames of a server may be long and look like anything.
     fn close(&self, report: &RunReport, screen: &mut Screen) -> io::Result<()> {
         let theme = screen.theme();
-        match self.detail.frames {
-            Frames::All => screen.unheeded(|out| closing::write(out, report, &self.detail, theme)),
-            Frames::Last | Frames::None => {
-                closing::write(screen.stdout(), report, &self.detail, theme)?;
-                screen.stdout().flush()
-            }
+        if self.detail.frames == Frames::All {
+            return screen.unheeded(|out| closing::write(out, report, &self.detail, theme));
         }
+        closing::write(screen.stdout(), report, &self.detail, theme)?;
+        screen.stdout().flush()
     }
 }
 
@@ -224,49 +221,35 @@ fn refuse_clash(
     (baseline, saved): (Option<&Path>, Option<&Path>),
     prepared: &Prepared,
 ) -> Result<(), Refusal> {
-    let mut places = Places {
-        environment: Arc::clone(&prepared.environment),
-        files: prepared.files.clone(),
-        ..Places::default()
-    };
-    for asked in wanted {
-        match &asked.destination {
-            Destination::File(path) | Destination::Within(_, path) => {
-                places.writes(&asked.by, path);
-            }
-            // What is there stays there.
-            Destination::Stdout | Destination::StepSummary(_) => {}
-        }
-    }
-    if let Some(path) = saved {
-        places.writes(SAVE_BASELINE, path);
-    }
-    places.reads_baseline(baseline, SAVE_BASELINE);
+    let written = wanted.iter().filter_map(|asked| match &asked.destination {
+        Destination::File(path) | Destination::Within(_, path) => Some((&*asked.by, &**path)),
+        // What is there stays there.
+        Destination::Stdout | Destination::StepSummary(_) => None,
+    });
+    let renewal = (SAVE_BASELINE, saved);
+    let mut places = Places::new(&prepared.environment, written, baseline, renewal);
+    places.files.clone_from(&prepared.files);
     places.check()
 }
 
 /// A workflow's runner obeys lines of every stream, and only stdout is written so that it finds none.
 fn refuse_streams(wanted: &[Asked]) -> Result<(), Refusal> {
-    let other = wanted.iter().find_map(|asked| match &asked.destination {
-        Destination::File(path) if stream(path).is_some() => Some(path),
-        Destination::File(_)
-        | Destination::Stdout
-        | Destination::Within(_, _)
-        | Destination::StepSummary(_) => None,
-    });
-    match other {
-        None => Ok(()),
-        Some(path) => Err(Refusal::invalid(format!(
-            "no report can be written to `{}` in a workflow, whose log it is",
-            path.display()
-        ))
-        .with_help("write it to a file, or to stdout with `-`")),
+    for asked in wanted {
+        if let Destination::File(path) = &asked.destination
+            && stream(path).is_some()
+        {
+            return Err(Refusal::invalid(format!(
+                "no report can be written to `{}` in a workflow, whose log it is",
+                path.display()
+            ))
+            .with_help("write it to a file, or to stdout with `-`"));
+        }
     }
+    Ok(())
 }
 
 /// Reads `FORMAT=PATH`.
 fn report(text: &str) -> Result<(Format, &Path), Refusal> {
-    let words = || Format::ALL.iter().map(|format| format.word());
     let (word, path) = text
         .split_once('=')
         .filter(|(_, path)| !path.is_empty())
@@ -278,14 +261,9 @@ fn report(text: &str) -> Result<(Format, &Path), Refusal> {
         .iter()
         .find(|format| format.word() == word)
         .ok_or_else(|| {
-            let refusal = Refusal::invalid(format!("unknown report format `{word}`"));
-            match nearest(word, words()) {
-                Some(near) => refusal.with_help(format!("did you mean `{near}`?")),
-                None => refusal.with_help(format!(
-                    "formats: {}",
-                    words().collect::<Vec<_>>().join(", ")
-                )),
-            }
+            let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
+            Refusal::invalid(format!("unknown report format `{word}`"))
+                .with_meant(word, "formats", &words)
         })?;
     Ok((*format, Path::new(path)))
 }

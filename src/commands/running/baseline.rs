@@ -7,7 +7,7 @@ use crate::deliver::{self, DeliverError, Destination, clash, stdout::Stdout};
 use report::{RunReport, baseline::Baseline, compare::Scope};
 
 /// Reads the baseline with the words for what it is. A file that `option` writes too may be new; paths are from `base` on.
-pub(in crate::commands) fn read(
+pub(crate) fn read(
     path: &Path,
     (option, written): (&str, Option<&Path>),
     (base, interrupts): (&Path, &Interrupts),
@@ -31,7 +31,7 @@ pub(in crate::commands) fn read(
 }
 
 /// Writes what the run says into the file, after any comparison; a whole run that was compared with `compared`.
-pub(in crate::commands) fn save(
+pub(crate) fn save(
     (path, place): (&Path, &Destination),
     report: &RunReport,
     compared: Option<&Baseline>,

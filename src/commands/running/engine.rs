@@ -16,7 +16,7 @@ use report::EngineRecord;
 use text::{clean, environment::Environment, exit::ExitCode};
 
 /// What the run's label is called in the state of a step, from where it comes back as `STATE_run`.
-pub(in crate::commands) const STATE: &str = "run";
+pub(crate) const STATE: &str = "run";
 
 /// Finds the engine and makes what the run's containers share.
 pub(super) async fn containers(
@@ -62,16 +62,13 @@ pub(super) fn record(containers: &Containers) -> EngineRecord {
 }
 
 /// Finds the engine, or says why none can be used.
-pub(in crate::commands) async fn connect(
-    wanted: &Wanted,
-    environment: &Environment,
-) -> Result<Engine, Refusal> {
+pub(crate) async fn connect(wanted: &Wanted, environment: &Environment) -> Result<Engine, Refusal> {
     let connected = Engine::connect(wanted, environment).await;
     connected.map_err(|error| refusal(&error, wanted.asker))
 }
 
 /// Why none can be used, and what to do about it.
-pub(in crate::commands) fn refusal(error: &EngineError, asker: Asker) -> Refusal {
+pub(crate) fn refusal(error: &EngineError, asker: Asker) -> Refusal {
     let refusal = Refusal::new(ExitCode::CouldNotRun, error.to_string());
     let help = error.help(asker);
     help.into_iter().fold(refusal, Refusal::with_help)

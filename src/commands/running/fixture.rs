@@ -39,9 +39,7 @@ pub(super) fn fixture(
 }
 
 /// The fixture of the settings; what is wrong with it is told at its place.
-pub(in crate::commands) fn of_settings(
-    settings: &Settings,
-) -> Result<Option<Arc<Fixture>>, Refusal> {
+pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Arc<Fixture>>, Refusal> {
     let Some(folder) = &settings.fixture else {
         return Ok(None);
     };

@@ -24,7 +24,7 @@ const LONGEST: u64 = 1 << 30;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The text of a regular file that is no longer than this.
-pub(in crate::commands) fn regular_text(path: &Path, longest: u64) -> io::Result<String> {
+pub(crate) fn regular_text(path: &Path, longest: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     let file = regular::open(path)?;
     file.take(longest + 1).read_to_end(&mut bytes)?;
@@ -33,11 +33,7 @@ pub(in crate::commands) fn regular_text(path: &Path, longest: u64) -> io::Result
 
 /// The same, also of a pipe that this process was given: the standard input, or what a shell puts in the place of
 /// `<(…)`. One that has a place in a folder is anybody's, and nobody may ever write into it.
-pub(in crate::commands) fn text(
-    path: &Path,
-    longest: u64,
-    interrupts: &Interrupts,
-) -> io::Result<String> {
+pub(crate) fn text(path: &Path, longest: u64, interrupts: &Interrupts) -> io::Result<String> {
     if !is_given_pipe(path) {
         return regular_text(path, longest);
     }
@@ -54,10 +50,7 @@ pub(in crate::commands) fn text(
 }
 
 /// The text of a baseline; `None` when there is no file of that name.
-pub(in crate::commands) fn baseline(
-    path: &Path,
-    interrupts: &Interrupts,
-) -> Result<Option<String>, Refusal> {
+pub(crate) fn baseline(path: &Path, interrupts: &Interrupts) -> Result<Option<String>, Refusal> {
     let refused = |cause: io::Error| {
         let code = if cause.kind() == io::ErrorKind::Interrupted {
             ExitCode::Interrupted
@@ -71,7 +64,7 @@ pub(in crate::commands) fn baseline(
 
 /// What stands where a text will be written; `None` too where nothing can stand: whoever reads from a pipe or a device
 /// takes what somebody else wrote.
-pub(in crate::commands) fn replaced(path: &Path) -> Result<Option<String>, DeliverError> {
+pub(crate) fn replaced(path: &Path) -> Result<Option<String>, DeliverError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(None);
     }

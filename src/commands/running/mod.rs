@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use self::{
     fixture::of_settings,
-    options::{Chosen, Prepared, prepare},
+    options::{Chosen, Prepared, duration, prepare},
     refusal::Refusal,
     screen::Screen,
     signals::Interrupts,
@@ -48,7 +48,7 @@ use text::{
     workflow::command::{Annotation, Command, Kind},
 };
 
-/// How many things that are left at the engine are named.
+/// How many of the things that a message is about it names.
 const MOST_NAMED: usize = 10;
 
 /// How long work that cannot be cancelled is waited for when the run is over.
@@ -73,7 +73,7 @@ pub(super) fn execute(
     let name = prepared.name.clone();
     let plan = std::mem::take(&mut prepared.plan);
     options.tells_phases = screen.has_bars();
-    let runtime = runtime::of_jobs(options.jobs, prepared.cores()).map_err(|error| {
+    let runtime = runtime::of_jobs(options.jobs, prepared.environment.cores).map_err(|error| {
         let message = format!("the run could not be started: {error}");
         Refusal::new(ExitCode::CouldNotRun, message)
     })?;
@@ -100,7 +100,7 @@ pub(super) fn execute(
             }
         }
         let end = conduct(plan, options, &stage).await;
-        Ok((end, leave_nothing(&context, end.into()).await))
+        Ok((end, leave_nothing(&context, end).await))
     });
     runtime.shutdown_timeout(LAST_WORK);
     drop(unhindered);
@@ -129,31 +129,15 @@ fn unless_panicked<T>(
 ) -> Result<T, Refusal> {
     let ran = panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(run)));
     ran.unwrap_or_else(|_| {
-        runtime.block_on(leave_nothing(context, Looked::NotYet));
+        runtime.block_on(leave_nothing(context, RunEnd::Interrupted));
         let message = "a defect of mcp-assert itself ended the run";
         Err(Refusal::new(ExitCode::CouldNotRun, message))
     })
 }
 
-/// Whether what a run left on this machine was looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Looked {
-    AtItsEnd,
-    NotYet,
-}
-
-impl From<RunEnd> for Looked {
-    fn from(end: RunEnd) -> Self {
-        match end {
-            RunEnd::Completed => Self::AtItsEnd,
-            RunEnd::Interrupted => Self::NotYet,
-        }
-    }
-}
-
 /// Waits until nothing of the run is left, after a signal no longer than there is patience. Gives back what the
-/// container engine did not remove.
-async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
+/// container engine did not remove. A run that was completed has swept this machine itself.
+async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
     let interrupts = &context.interrupts;
     let removing = async {
         match interrupts.containers() {
@@ -161,15 +145,12 @@ async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
             None => Vec::new(),
         }
     };
-    let looking = async {
-        match looked {
-            Looked::AtItsEnd => {}
-            Looked::NotYet => {
-                host::sweep::after_run().await;
-            }
+    let sweeping = async {
+        if end == RunEnd::Interrupted {
+            host::sweep::after_run().await;
         }
     };
-    let rest = async { tokio::join!(removing, looking) };
+    let rest = async { tokio::join!(removing, sweeping) };
     if let Some((left, ())) = Box::pin(interrupts.while_patient(rest)).await {
         return left;
     }
@@ -184,18 +165,24 @@ async fn leave_nothing(context: &Context, looked: Looked) -> Vec<String> {
         .unwrap_or_default()
 }
 
+/// The first of them, and how many more there are.
+pub(super) fn enumerated(names: &[String]) -> String {
+    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    match names.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 /// Tells what the container engine did not remove. It is nobody's failure and changes no verdict.
 fn tell_left(left: &[String], screen: &Screen) {
     if left.is_empty() {
         return;
     }
-    let mut names = left[..left.len().min(MOST_NAMED)].join(", ");
-    if left.len() > MOST_NAMED {
-        names = format!("{names} and {} more", left.len() - MOST_NAMED);
-    }
     let message = clean(&format!(
-        "the container engine did not remove {} of this run: {names}; `mcp-assert reap` removes what is left there",
+        "the container engine did not remove {} of this run: {}; `mcp-assert reap` removes what is left there",
         count(left.len(), "thing"),
+        enumerated(left),
     ));
     screen.context().say(&format!("warning: {message}\n"));
     screen.command(&Command::Annotate(Annotation {
@@ -282,7 +269,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         machine: Some(Machine {
             os: std::env::consts::OS.to_owned(),
             arch: std::env::consts::ARCH.to_owned(),
-            cores: prepared.cores(),
+            cores: prepared.environment.cores,
         }),
         tool: Tool {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -291,7 +278,7 @@ fn blank_report(args: &RunArgs, prepared: &Prepared) -> RunReport {
         started_unix_ms: now_unix_ms(),
         trials: args.selection.trials,
         planned: prepared.plan.jobs.len(),
-        left_out: prepared.left_out + prepared.plan.of_other_targets,
+        left_out: prepared.plan.left_out + prepared.plan.of_other_targets,
         ..RunReport::default()
     }
 }

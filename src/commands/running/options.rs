@@ -25,7 +25,7 @@ use mcp::script::template::{self, Bindings};
 use suite::{
     Dialect,
     discover::{self, Contents, Files, LoadOptions, Loaded},
-    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables, duration},
+    lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
     model::{
         Entry, Suite,
         container::{ImageBase, Prepare},
@@ -44,35 +44,30 @@ use text::{
     count,
     diagnostic::{Diagnostic, Severity},
     environment::Environment,
-    nearest,
     redact::Secrets,
 };
 
 /// Everything that is known before the run.
 #[derive(Debug)]
-pub(in crate::commands) struct Prepared {
+pub(crate) struct Prepared {
     /// What will run.
-    pub(in crate::commands) plan: Plan,
-    /// Assertions that filters or the shard left out.
-    pub(in crate::commands) left_out: usize,
-    /// Those of them that another shard has.
-    pub(in crate::commands) of_other_shards: usize,
+    pub(crate) plan: Plan,
     /// The settings file's contents.
-    pub(in crate::commands) settings: Arc<Settings>,
+    pub(crate) settings: Arc<Settings>,
     /// The files of the suites.
-    pub(in crate::commands) files: Files,
+    pub(crate) files: Files,
     /// What is wrong in the suites.
-    pub(in crate::commands) problems: Vec<Diagnostic>,
+    pub(crate) problems: Vec<Diagnostic>,
     /// What was passed over.
-    pub(in crate::commands) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The folder copied for each job that uses it.
-    pub(in crate::commands) fixture: Option<Arc<Fixture>>,
+    pub(crate) fixture: Option<Arc<Fixture>>,
     /// Facts about our surroundings.
-    pub(in crate::commands) environment: Arc<Environment>,
+    pub(crate) environment: Arc<Environment>,
     /// Whether the catalogs of all targets are fetched: there is something to compare them with, now or later.
-    pub(in crate::commands) lists_every_target: bool,
+    pub(crate) lists_every_target: bool,
     /// The name of the run, which its containers carry.
-    pub(in crate::commands) name: RunName,
+    pub(crate) name: RunName,
     /// The variables that `{{env.NAME}}` names.
     variables: BTreeSet<String>,
     dialect: Dialect,
@@ -80,27 +75,22 @@ pub(in crate::commands) struct Prepared {
 
 impl Prepared {
     /// Whether a file of the suite cannot be used.
-    pub(in crate::commands) fn is_invalid(&self) -> bool {
+    pub(crate) fn is_invalid(&self) -> bool {
         self.problems
             .iter()
             .any(|problem| problem.severity == Severity::Error)
     }
 
     /// Whether any job needs a container engine.
-    pub(in crate::commands) fn needs_engine(&self) -> bool {
+    pub(crate) fn needs_engine(&self) -> bool {
         self.plan.jobs.iter().any(|job| match &job.work {
             Work::Run(work) => matches!(work.terms.server.target, Target::Container { .. }),
             Work::Skip(_) | Work::Invalid(_) => false,
         })
     }
 
-    /// Cores of the machine.
-    pub(in crate::commands) fn cores(&self) -> usize {
-        self.environment.cores
-    }
-
     /// Values that no report may show: those of the whole suite, so that every part of it hides the same.
-    pub(in crate::commands) fn secrets(&self) -> Secrets {
+    pub(crate) fn secrets(&self) -> Secrets {
         let bindings = Bindings {
             environment: Arc::clone(&self.environment),
             ..Bindings::default()
@@ -132,11 +122,7 @@ impl Prepared {
     }
 
     /// How the run is made.
-    pub(in crate::commands) fn run_options(
-        &self,
-        args: &RunArgs,
-        interrupt: CancellationToken,
-    ) -> RunOptions {
+    pub(crate) fn run_options(&self, args: &RunArgs, interrupt: CancellationToken) -> RunOptions {
         RunOptions {
             jobs: self.jobs(args.place.jobs),
             rules: Rules {
@@ -159,7 +145,7 @@ impl Prepared {
 
 /// Which assertions of the suites are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::commands) enum Chosen {
+pub(crate) enum Chosen {
     /// Those that the options select.
     ByOptions,
     /// The same, to be divided among runs that are told more: where servers run, and what they work on.
@@ -169,7 +155,7 @@ pub(in crate::commands) enum Chosen {
 }
 
 /// Loads the suites and makes the plan.
-pub(in crate::commands) fn prepare(
+pub(crate) fn prepare(
     args: &RunArgs,
     chosen: &Chosen,
     context: &Context,
@@ -194,7 +180,7 @@ pub(in crate::commands) fn prepare(
         part,
         trials: args.selection.trials,
         retries: args.place.retries,
-        timeout: timeout(&args.place.timeout)?,
+        timeout: duration("--timeout", &args.place.timeout)?,
         timeout_scale: args.timeout_scale.unwrap_or(1.0),
         server: server(args)?,
         places: places(args, &loaded.settings)?,
@@ -220,8 +206,6 @@ pub(in crate::commands) fn prepare(
         lists_every_target: args.baseline.is_some()
             || args.save_baseline.is_some()
             || loaded.settings.baseline.is_some(),
-        left_out: plan.left_out,
-        of_other_shards: plan.of_other_shards,
         plan,
         settings: loaded.settings,
         files: loaded.files,
@@ -405,16 +389,15 @@ fn filter(args: &RunArgs, suite: &Suite, targets: &[NamedTarget]) -> Result<Filt
 }
 
 fn part(args: &RunArgs) -> Result<Part, Refusal> {
-    match args.shard.as_deref().map(Shard::from_text) {
-        None => Ok(Part::Whole),
-        Some(Ok(shard)) => Ok(Part::EveryNth(shard)),
-        Some(Err(error)) => Err(usage(&error)),
-    }
+    let shard = args.shard.as_deref().map(Shard::from_text).transpose();
+    let shard = shard.map_err(|error| usage(&error))?;
+    Ok(shard.map_or(Part::Whole, Part::EveryNth))
 }
 
-fn timeout(text: &str) -> Result<Duration, Refusal> {
-    duration::parse(text).map_err(|problem| {
-        Refusal::invalid(format!("`--timeout {text}` is no duration: {problem}"))
+/// Reads the duration that an option gives.
+pub(crate) fn duration(option: &str, text: &str) -> Result<Duration, Refusal> {
+    suite::lower::duration::parse(text).map_err(|problem| {
+        Refusal::invalid(format!("`{option} {text}` is no duration: {problem}"))
             .with_help("write `500ms`, `30s` or `1m30s`")
     })
 }
@@ -456,9 +439,9 @@ fn unknown_target(name: &str, settings: &Settings) -> Refusal {
         .map(|target| target.name.as_str())
         .collect();
     let refusal = Refusal::invalid(format!("unknown target `{name}`"));
-    match (nearest(name, known.iter().copied()), &known[..]) {
-        (Some(near), _) => refusal.with_help(format!("did you mean `{near}`?")),
-        (None, []) => refusal.with_help("the settings file mcp-assert.yaml names no `targets:`"),
-        (None, _) => refusal.with_help(format!("known targets: {}", known.join(", "))),
+    if known.is_empty() {
+        refusal.with_help("the settings file mcp-assert.yaml names no `targets:`")
+    } else {
+        refusal.with_meant(name, "known targets", &known)
     }
 }

@@ -20,55 +20,63 @@ use text::environment::Environment;
 
 /// What a run reads and writes.
 #[derive(Debug, Default)]
-pub(in crate::commands) struct Places {
+pub(crate) struct Places {
     /// Where paths begin, and which files are the runner's.
-    pub(in crate::commands) environment: Arc<Environment>,
+    pub(crate) environment: Arc<Environment>,
     /// What it writes.
-    pub(in crate::commands) written: Vec<Named>,
+    pub(crate) written: Vec<Named>,
     /// What it reads besides its suites, and what alone may write there too.
-    pub(in crate::commands) read: Vec<(Named, Option<&'static str>)>,
+    pub(crate) read: Vec<(Named, Option<&'static str>)>,
     /// The folder whose files it reads, all of them.
-    pub(in crate::commands) blobs: Option<PathBuf>,
+    pub(crate) blobs: Option<PathBuf>,
     /// The suites as they were named.
-    pub(in crate::commands) suites: Vec<PathBuf>,
+    pub(crate) suites: Vec<PathBuf>,
     /// The files of the suites, once they are known.
-    pub(in crate::commands) files: Files,
+    pub(crate) files: Files,
 }
 
 impl Places {
-    /// Notes a file that is written, and the option that asks for it.
-    pub(in crate::commands) fn writes(&mut self, by: &str, path: &Path) {
-        self.written.push(Named::new(by, path));
-    }
-
-    /// Notes the file that a run is compared with, and the option that may renew it.
-    pub(in crate::commands) fn reads_baseline(
-        &mut self,
-        baseline: Option<&Path>,
-        renewed_by: &'static str,
-    ) {
-        let named = baseline.map(|path| Named::new("--baseline", path));
-        self.read.extend(named.map(|it| (it, Some(renewed_by))));
+    /// The files that a run writes, each with what asks for it, and the baseline that it is compared with: `renewal` is the
+    /// option that may write there again, and where it writes.
+    pub(crate) fn new<'a>(
+        environment: &Arc<Environment>,
+        written: impl IntoIterator<Item = (&'a str, &'a Path)>,
+        baseline: Option<&'a Path>,
+        renewal: (&'static str, Option<&'a Path>),
+    ) -> Self {
+        let (option, renewed) = renewal;
+        let renewed = renewed.map(|path| (option, path));
+        let written = written.into_iter().chain(renewed);
+        let baseline = baseline.map(|path| Named::new("--baseline", path));
+        Self {
+            environment: Arc::clone(environment),
+            written: written.map(|(by, path)| Named::new(by, path)).collect(),
+            read: baseline
+                .map(|named| (named, Some(option)))
+                .into_iter()
+                .collect(),
+            ..Self::default()
+        }
     }
 
     /// Notes the plan that is read.
-    pub(in crate::commands) fn reads_plan(&mut self, plan: &Path) {
+    pub(crate) fn reads_plan(&mut self, plan: &Path) {
         self.read.push((Named::new("--plan", plan), None));
     }
 
     /// Notes the folder of the shards' results.
-    pub(in crate::commands) fn reads_blobs(&mut self, folder: &Path) {
+    pub(crate) fn reads_blobs(&mut self, folder: &Path) {
         self.blobs = Some(folder.to_owned());
     }
 
     /// Notes the run that is told again. It may be stored where it is.
-    pub(in crate::commands) fn reads_run(&mut self, run: &Path) {
+    pub(crate) fn reads_run(&mut self, run: &Path) {
         let again = option(Format::RunJson);
         self.read.push((Named::new(BLOBS, run), Some(again)));
     }
 
     /// Refuses a file that would be lost.
-    pub(in crate::commands) fn check(&self) -> Result<(), Refusal> {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
         let base = &self.environment.directory;
         let blobs = self.blobs.as_deref();
         let blobs = blobs.and_then(|folder| fs::canonicalize(base.join(folder)).ok());
@@ -105,7 +113,7 @@ impl Places {
 const BLOBS: &str = "--blobs";
 
 /// The report files that the options name.
-pub(in crate::commands) fn files(sinks: &SinkArgs) -> impl Iterator<Item = (Format, &Path)> {
+pub(crate) fn files(sinks: &SinkArgs) -> impl Iterator<Item = (Format, &Path)> {
     let files = [
         (Format::Junit, &sinks.junit),
         (Format::Markdown, &sinks.markdown),
@@ -119,7 +127,7 @@ pub(in crate::commands) fn files(sinks: &SinkArgs) -> impl Iterator<Item = (Form
 }
 
 /// The option that names the file of a report.
-pub(in crate::commands) fn option(format: Format) -> &'static str {
+pub(crate) fn option(format: Format) -> &'static str {
     match format {
         Format::Json => "--report",
         Format::RunJson => "--report-json",

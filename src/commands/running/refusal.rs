@@ -4,12 +4,13 @@ use crate::commands::Context;
 use text::{
     diagnostic::{Diagnostic, Severity},
     exit::ExitCode,
+    nearest,
     source::Origin,
 };
 
 /// A run that ends before any assertion, or whose reports cannot be written.
 #[derive(Debug)]
-pub(in crate::commands) struct Refusal {
+pub(crate) struct Refusal {
     code: ExitCode,
     message: String,
     origin: Option<Origin>,
@@ -19,7 +20,7 @@ pub(in crate::commands) struct Refusal {
 }
 
 impl Refusal {
-    pub(in crate::commands) fn new(code: ExitCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -30,39 +31,47 @@ impl Refusal {
     }
 
     /// The command line or the suite cannot be used.
-    pub(in crate::commands) fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ExitCode::Invalid, message)
     }
 
-    pub(in crate::commands) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
     }
 
+    /// The same, with what was probably meant by a word, else all that there is.
+    pub(crate) fn with_meant(self, word: &str, what: &str, known: &[&str]) -> Self {
+        self.with_help(match nearest(word, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("{what}: {}", known.join(", ")),
+        })
+    }
+
     /// The same about a place in a file.
-    pub(in crate::commands) fn at(mut self, origin: Option<Origin>) -> Self {
+    pub(crate) fn at(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin;
         self
     }
 
     /// The same, said behind problems that would be told if the run were made.
-    pub(in crate::commands) fn beside(mut self, problems: Vec<Diagnostic>) -> Self {
+    pub(crate) fn beside(mut self, problems: Vec<Diagnostic>) -> Self {
         self.beside = problems;
         self
     }
 
     /// The code the process ends with.
-    pub(in crate::commands) fn code(&self) -> ExitCode {
+    pub(crate) fn code(&self) -> ExitCode {
         self.code
     }
 
     /// What is wrong.
-    pub(in crate::commands) fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
     /// Says it on stderr and gives the exit code.
-    pub(in crate::commands) fn say(mut self, context: &Context) -> ExitCode {
+    pub(crate) fn say(mut self, context: &Context) -> ExitCode {
         let code = self.code;
         let mut problems = std::mem::take(&mut self.beside);
         problems.push(self.into_diagnostic());
@@ -74,7 +83,7 @@ impl Refusal {
     }
 
     /// What is wrong, as one problem.
-    pub(in crate::commands) fn into_diagnostic(self) -> Diagnostic {
+    pub(crate) fn into_diagnostic(self) -> Diagnostic {
         Diagnostic {
             code: match self.code {
                 ExitCode::NothingSelected => "nothing-selected",

@@ -29,7 +29,7 @@ impl Paper for Streams {
 
 /// The two streams and their dress.
 #[derive(Debug)]
-pub(in crate::commands) struct Screen {
+pub(crate) struct Screen {
     context: Context,
     stdout: Stdout,
     live: LiveOptions,
@@ -37,7 +37,7 @@ pub(in crate::commands) struct Screen {
 
 impl Screen {
     /// The screen of a run of so many trials, and whether its results are shown.
-    pub(in crate::commands) fn new(context: &Context, trials: u32, results: Results) -> Self {
+    pub(crate) fn new(context: &Context, trials: u32, results: Results) -> Self {
         let plain_terminal = context.environment.variable("TERM") == Some("dumb");
         let bars = io::stderr().is_terminal()
             && !plain_terminal
@@ -62,19 +62,19 @@ impl Screen {
         }
     }
 
-    pub(in crate::commands) fn stdout(&mut self) -> &mut Stdout {
+    pub(crate) fn stdout(&mut self) -> &mut Stdout {
         &mut self.stdout
     }
 
     /// Gives the runner of a workflow a command.
-    pub(in crate::commands) fn command(&self, command: &Command) {
+    pub(crate) fn command(&self, command: &Command) {
         if let Some(log) = &self.context.log {
             log.command(command);
         }
     }
 
     /// Writes text that is as long and as strange as servers make it: a workflow obeys nothing meanwhile.
-    pub(in crate::commands) fn unheeded(
+    pub(crate) fn unheeded(
         &mut self,
         write: impl FnOnce(&mut Stdout) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -87,37 +87,37 @@ impl Screen {
         }
     }
 
-    pub(in crate::commands) fn theme(&self) -> Theme {
+    pub(crate) fn theme(&self) -> Theme {
         self.live.theme
     }
 
     /// Who is told what belongs to no result.
-    pub(in crate::commands) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &Context {
         &self.context
     }
 
     /// Whether a person watches the bars.
-    pub(in crate::commands) fn has_bars(&self) -> bool {
+    pub(crate) fn has_bars(&self) -> bool {
         self.live.progress == Progress::Bars
     }
 
     /// Whether a workflow's runner reads what we write, and obeys some of it.
-    pub(in crate::commands) fn is_in_workflow(&self) -> bool {
+    pub(crate) fn is_in_workflow(&self) -> bool {
         self.context.log.is_some()
     }
 
     /// The view of the run.
-    pub(in crate::commands) fn live(&self) -> Live {
+    pub(crate) fn live(&self) -> Live {
         Live::new(self.live.clone())
     }
 
     /// Whether the human report goes to stdout.
-    pub(in crate::commands) fn is_for_people(&self) -> bool {
+    pub(crate) fn is_for_people(&self) -> bool {
         self.live.results == Results::Lines
     }
 
     /// A problem of the suite, drawn with its place.
-    pub(in crate::commands) fn problem(&self, problem: &Diagnostic) {
+    pub(crate) fn problem(&self, problem: &Diagnostic) {
         self.context.say(&format!(
             "{}\n\n",
             problem.render(self.context.stderr_colour())
@@ -125,7 +125,7 @@ impl Screen {
     }
 
     /// Something that was passed over.
-    pub(in crate::commands) fn note(&self, note: &str) {
+    pub(crate) fn note(&self, note: &str) {
         self.context.say(&format!("note: {}\n", clean(note)));
     }
 }

@@ -3,9 +3,10 @@
 //! that is the first of its container does not even die of a signal that it does not listen for.
 
 use std::{
-    future::pending,
+    future::poll_fn,
     io,
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
+    task::Poll,
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -38,7 +39,7 @@ const FILE_TOO_LARGE: i32 = rustix::process::Signal::XFSZ.as_raw();
 
 /// The signals of this process; all handles are of one listener.
 #[derive(Debug, Clone, Default)]
-pub(in crate::commands) struct Interrupts(Arc<Heard>);
+pub(crate) struct Interrupts(Arc<Heard>);
 
 /// What was heard, and who is to be ended then.
 #[derive(Debug, Default)]
@@ -55,7 +56,7 @@ struct Heard {
 
 impl Interrupts {
     /// Nothing is heard yet.
-    pub(in crate::commands) fn new(log: Option<WorkflowLog>, streams: &Streams) -> Self {
+    pub(crate) fn new(log: Option<WorkflowLog>, streams: &Streams) -> Self {
         Self(Arc::new(Heard {
             log,
             streams: streams.clone(),
@@ -64,7 +65,7 @@ impl Interrupts {
     }
 
     /// From here on signals are heard, until [`Interrupts::close`].
-    pub(in crate::commands) fn listen(&self) {
+    pub(crate) fn listen(&self) {
         let mut listener = self
             .0
             .listener
@@ -83,12 +84,12 @@ impl Interrupts {
     }
 
     /// Cancelled with the first signal.
-    pub(in crate::commands) fn token(&self) -> CancellationToken {
+    pub(crate) fn token(&self) -> CancellationToken {
         self.0.first.clone()
     }
 
     /// Whether a signal came.
-    pub(in crate::commands) fn came(&self) -> bool {
+    pub(crate) fn came(&self) -> bool {
         self.0.first.is_cancelled()
     }
 
@@ -120,7 +121,7 @@ impl Interrupts {
     }
 
     /// Ends listening.
-    pub(in crate::commands) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.0.over.cancel();
         let listener = self
             .0
@@ -136,24 +137,13 @@ impl Interrupts {
 }
 
 /// The signals that are listened for.
-struct Signals {
-    interrupted: Signal,
-    terminated: Signal,
-    quit: Option<Signal>,
-    /// The terminal is gone.
-    hung_up: Option<Signal>,
-}
+struct Signals(Vec<Signal>);
 
 impl Signals {
     /// From here on they are heard.
     fn new() -> io::Result<Self> {
         let ignored = dispositions::ignored();
         let is_ignored = |kind: SignalKind| ignored.is_some_and(|it| it.has(kind.as_raw_value()));
-        // Whoever starts us so, as `nohup` does, wants it to stay so: listening would undo that.
-        let unless_ignored = |kind: SignalKind| {
-            let heard = (!is_ignored(kind)).then(|| signal(kind));
-            heard.transpose()
-        };
         // From here on a file that may not grow is an error of who writes it, and can be told. Programs that we start
         // are spared this: they inherit what is ignored, not what is listened for.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
@@ -161,32 +151,25 @@ impl Signals {
         if is_ignored(SignalKind::child()) {
             drop(signal(SignalKind::child())?);
         }
-        Ok(Self {
-            interrupted: signal(SignalKind::interrupt())?,
-            terminated: signal(SignalKind::terminate())?,
-            quit: unless_ignored(SignalKind::quit())?,
-            hung_up: unless_ignored(SignalKind::hangup())?,
-        })
+        // Whoever starts us with these ignored, as `nohup` does, wants it to stay so: listening would undo that.
+        let of_terminal = [SignalKind::quit(), SignalKind::hangup()];
+        let of_terminal = of_terminal.into_iter().filter(|kind| !is_ignored(*kind));
+        let always = [SignalKind::interrupt(), SignalKind::terminate()];
+        let heard = always.into_iter().chain(of_terminal).map(signal);
+        heard.collect::<io::Result<_>>().map(Self)
     }
 
     /// Waits for any of them.
     async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupted.recv() => {}
-            _ = self.terminated.recv() => {}
-            () = comes(&mut self.quit) => {}
-            () = comes(&mut self.hung_up) => {}
-        }
-    }
-}
-
-/// Waits for a signal; for ever if it is not listened for.
-async fn comes(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => {
-            signal.recv().await;
-        }
-        None => pending().await,
+        poll_fn(|context| {
+            let mut all = self.0.iter_mut();
+            if all.any(|signal| signal.poll_recv(context).is_ready()) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
     }
 }
 
