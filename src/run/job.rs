@@ -20,7 +20,7 @@ use super::{
     ahead::{self, Slot, Slots, Turn},
     attempt::{self, Attempted},
     catalogs::Catalogs,
-    judge::{Judgement, Rules, judge},
+    judge::{Judgement, judge},
     live::{Live, StaysOpen},
     reuse::{self, Parked},
     shown,
@@ -288,12 +288,12 @@ async fn judged(
 ) -> Result<(Box<Attempted>, Judgement), Disruption> {
     let rules = shared.options.rules;
     if is_little(&seen.observation) {
-        let judgement = of(work, &seen, rules);
+        let judgement = judge(work, &seen.bindings, &seen.observation, rules);
         return Ok((seen, judgement));
     }
     let work = Arc::clone(work);
     let judging = task::spawn_blocking(move || {
-        let judgement = of(&work, &seen, rules);
+        let judgement = judge(&work, &seen.bindings, &seen.observation, rules);
         (seen, judgement)
     });
     let interrupted = async {
@@ -318,10 +318,6 @@ async fn judged(
 fn unjudged(kind: DisruptionKind, what: &str) -> Disruption {
     let message = format!("{what} while the expectations were checked");
     Disruption::new(kind, Phase::Subject, message)
-}
-
-fn of(work: &RunJob, seen: &Attempted, rules: Rules) -> Judgement {
-    judge(work, &seen.bindings, &seen.observation, rules)
 }
 
 /// Whether no expectation can have much to look at.

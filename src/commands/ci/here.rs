@@ -12,12 +12,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    commands::{
-        Context,
-        running::{
-            Interrupts,
-            input::{self, regular_text},
-        },
+    commands::running::{
+        Interrupts,
+        input::{self, regular_text},
     },
     deliver::{bounds::below, facts::Here},
 };
@@ -34,11 +31,7 @@ const LONGEST_REFS: u64 = 64 * 1024 * 1024;
 const MOST_LINKS: usize = 5;
 
 /// Reads the surroundings. What could not be used of them is said in the notes.
-pub(super) fn read(context: &Context, notes: &mut Vec<String>) -> Here {
-    read_by(&context.environment, &context.interrupts, notes)
-}
-
-fn read_by(
+pub(super) fn read(
     environment: &Arc<Environment>,
     interrupts: &Interrupts,
     notes: &mut Vec<String>,
@@ -205,7 +198,7 @@ fn digest(path: &Path) -> io::Result<String> {
 mod tests {
     use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-    use super::{read_by, workspace_head};
+    use super::{read, workspace_head};
     use crate::commands::running::Interrupts;
     use text::environment::Environment;
 
@@ -245,7 +238,7 @@ mod tests {
             ("GITHUB_RUN_ATTEMPT", ""),
         ]));
         let mut notes = Vec::new();
-        let here = read_by(&environment, &Interrupts::default(), &mut notes);
+        let here = read(&environment, &Interrupts::default(), &mut notes);
         assert_eq!(here.source.sha.as_deref(), Some(FIRST));
         assert_eq!(here.source.head_sha.as_deref(), Some(SECOND));
         assert_eq!(here.source.pull_request, Some(7));
@@ -269,7 +262,7 @@ mod tests {
                 directory: directory.to_owned(),
                 ..environment(&[("GITHUB_WORKSPACE", workspace.to_str().unwrap())])
             });
-            let source = read_by(&environment, &Interrupts::default(), &mut Vec::new()).source;
+            let source = read(&environment, &Interrupts::default(), &mut Vec::new()).source;
             assert_eq!(source.folder.as_deref(), wanted, "{workspace:?}");
         };
         case(&link, &real.join("sub"), Some("sub"));
@@ -292,7 +285,7 @@ mod tests {
             )]));
             let mut notes = Vec::new();
             assert!(
-                read_by(&environment, &Interrupts::default(), &mut notes)
+                read(&environment, &Interrupts::default(), &mut notes)
                     .event
                     .is_null()
             );

@@ -30,7 +30,7 @@ pub(super) fn merge(args: &MergeArgs, context: &Context) -> ExitCode {
     let secrets = sinks::own_secrets(&context.environment);
     sinks::mask(&secrets, &screen);
     let mut notes = Vec::new();
-    let here = here::read(context, &mut notes);
+    let here = here::read(&context.environment, &context.interrupts, &mut notes);
     for note in &notes {
         screen.note(note);
     }
@@ -98,16 +98,11 @@ fn is_one_run(path: &Path, of_another: bool) -> bool {
 
 /// One run as it was stored.
 fn whole_run(path: &Path) -> Merged {
-    match artifacts::run(path) {
-        Ok(report) => Merged {
-            report,
-            causes: Vec::new(),
-        },
-        Err(cause) => Merged {
-            report: RunReport::default(),
-            causes: vec![cause],
-        },
-    }
+    let (report, causes) = match artifacts::run(path) {
+        Ok(report) => (report, Vec::new()),
+        Err(cause) => (RunReport::default(), vec![cause]),
+    };
+    Merged { report, causes }
 }
 
 /// Where a run of another workflow is from. What its file says may be a stranger's words: only what names the suite is

@@ -81,7 +81,7 @@ fn run(args: &CiArgs, context: &Context) -> ExitCode {
     sinks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
     // What is noted stands in the report, which is shown.
-    let here = here::read(context, &mut notes);
+    let here = here::read(&context.environment, &context.interrupts, &mut notes);
     let mut wishes = options::wishes(&args.reporting, &args.judging, &context.environment);
     let mut update_baseline = &args.judging.update_baseline;
     if args.shard.is_some() {
@@ -143,7 +143,11 @@ pub(super) fn refused(
     let mut made = Made::by(&context.environment);
     sinks::mask(&made.secrets, &screen);
     context.say(said);
-    let here = here::read(context, &mut made.report.notes);
+    let here = here::read(
+        &context.environment,
+        &context.interrupts,
+        &mut made.report.notes,
+    );
     made.report.source = here.source.clone();
     let cause = Cause::new(Verdict::Invalid, problem);
     tell_of_none((made, vec![cause]), (&here, marked), &mut screen)

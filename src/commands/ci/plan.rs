@@ -46,7 +46,7 @@ pub(super) fn plan(args: &PlanArgs, context: &Context) -> ExitCode {
     let mut made = Made::by(&context.environment);
     sinks::mask(&made.secrets, &screen);
     let mut notes = Vec::new();
-    let here = here::read(context, &mut notes);
+    let here = here::read(&context.environment, &context.interrupts, &mut notes);
     for note in &notes {
         screen.note(note);
     }

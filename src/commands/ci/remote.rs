@@ -85,19 +85,15 @@ pub(super) fn compare(
             let way_out =
                 "`update-baseline: auto` keeps one for later runs, `baseline: off` asks for none";
             match wishes.annotations {
-                Wanted::Yes => notice(here, screen, &what, way_out),
+                Wanted::Yes => say(here, screen, format!("{what}; {way_out}")),
                 Wanted::No => screen.note(&what),
             }
             Known::none(&reason)
         }
         Ok(Looked::Unreadable(problem)) => {
             let what = format!("the baseline could not be read: {problem}");
-            notice(
-                here,
-                screen,
-                &what,
-                "a run that writes baselines replaces it",
-            );
+            let said = format!("{what}; a run that writes baselines replaces it");
+            say(here, screen, said);
             Known::unread(&what)
         }
         Err(Failure::Interrupted) => Known::none("interrupted"),
@@ -229,16 +225,12 @@ fn asked<T>(
 /// Says once what failed at GitHub, with the way out only where the right to it was missing: one without an answer
 /// needs no permission.
 fn refused(here: &Here, screen: &Screen, what: &str, failure: &Failure, way_out: &str) {
-    if failure.is_forbidden() {
-        notice(here, screen, what, way_out);
+    let said = if failure.is_forbidden() {
+        format!("{what}; {way_out}")
     } else {
-        say(here, screen, what.to_owned());
-    }
-}
-
-/// Says once what GitHub did not do, and what helps.
-fn notice(here: &Here, screen: &Screen, what: &str, way_out: &str) {
-    say(here, screen, format!("{what}; {way_out}"));
+        what.to_owned()
+    };
+    say(here, screen, said);
 }
 
 /// Says something where people look for it.

@@ -167,10 +167,10 @@ async fn leave_nothing(context: &Context, end: RunEnd) -> Vec<String> {
 
 /// The first of them, and how many more there are.
 pub(super) fn enumerated(names: &[String]) -> String {
-    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    let first = names[..names.len().min(MOST_NAMED)].join(", ");
     match names.len().saturating_sub(MOST_NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 
