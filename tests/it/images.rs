@@ -298,7 +298,7 @@ fn nightly_a_build_that_fails_names_its_step_and_shows_its_output() {
     let broken = project("{build: ../app}").file("app/Dockerfile", dockerfile);
     let shown = said(&broken);
     assert!(
-        shown.contains("app/Dockerfile`: `Step 3/3 : RUN echo 'this is why'; exit 3`"),
+        shown.contains("app/Dockerfile`: `Step 3/4 : RUN echo 'this is why'; exit 3`"),
         "{shown}"
     );
     assert!(shown.contains("| this is why"), "{shown}");

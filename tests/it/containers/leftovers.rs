@@ -72,7 +72,7 @@ fn what_the_engine_does_not_remove_is_told_and_no_failure() {
     docker(root(), &["rm", "--force", "--volumes", name]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     for wanted in [
-        "did not remove 1 thing of this run: container `mcp-assert-",
+        "did not remove 2 things of this run: container `mcp-assert-",
         "`mcp-assert reap`",
         "::notice title=mcp-assert::the container engine",
     ] {

@@ -149,6 +149,16 @@ fn attempts_help(attempts: &[Attempt], asker: Asker) -> Vec<String> {
         ),
         Origin::Option | Origin::Variable | Origin::Context(_) => "and check the address".into(),
     };
+    if asker == Asker::Action
+        && matches!(closest.origin, Origin::Usual(_))
+        && closeness(&closest.failure) < closeness(&Unreachable::Denied)
+    {
+        return vec![format!(
+            "a runner hands the action /var/run/docker.sock of its machine, and no engine is behind it: so it is with \
+             the container hooks of Kubernetes, and beside rootless Docker or Podman. Mount the engine's socket \
+             there, {named}"
+        )];
+    }
     vec![match &closest.failure {
         Unreachable::Missing | Unreachable::Refused => {
             format!("start Docker or Podman, {named}")
