@@ -295,8 +295,7 @@ fn a_json_rpc_error_satisfies_nothing_that_is_said_of_a_result() {
         let speaks_of_any_answer = matches!(
             expectation,
             Expectation::Answer(AnswerWanted::Error(_))
-                | Expectation::Limits(LimitWanted::MaxDuration(_))
-                | Expectation::Limits(LimitWanted::MaxBytes(_))
+                | Expectation::Limits(LimitWanted::MaxDuration(_) | LimitWanted::MaxBytes(_))
         );
         let negated = Expectation::Not(vec![("inner", expectation.clone())]);
         if !speaks_of_any_answer {

@@ -283,12 +283,14 @@ impl Format {
 
     /// The run in this format.
     #[cfg(any(test, feature = "testing"))]
+    #[allow(clippy::expect_used, reason = "for tests")]
     pub fn render(self, report: &RunReport) -> String {
         self.text(report).expect("every report can be expressed")
     }
 }
 
 #[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, clippy::expect_used, reason = "for tests")]
 pub mod sample;
 #[cfg(test)]
 mod tests;

@@ -119,6 +119,7 @@ fn without_an_answer_nothing_can_be_told() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
     use mcp::observation::answer::FrameAnswer::{ProtocolError, Success, ToolError, Unclear};
     let refused = || {

@@ -113,16 +113,26 @@ pub fn read<'w>(wanted: &'w Expectation, name: &mut impl FnMut(&'w str, Read)) {
             FilesWanted::Contain(files)
             | FilesWanted::NotContain(files)
             | FilesWanted::Equal(files),
-        ) => files
-            .iter()
-            .for_each(|file| name(&file.path, Read::Content)),
+        ) => {
+            for file in files {
+                name(&file.path, Read::Content);
+            }
+        }
         Expectation::Files(FilesWanted::Exist(named) | FilesWanted::NotExist(named)) => {
-            named.iter().for_each(|path| name(path, Read::Content));
+            for path in named {
+                name(path, Read::Content);
+            }
         }
         Expectation::Files(FilesWanted::Unchanged(named)) => {
-            named.iter().for_each(|path| name(path, Read::Digest));
+            for path in named {
+                name(path, Read::Digest);
+            }
         }
-        Expectation::Not(inner) => inner.iter().for_each(|(_, one)| read(one, name)),
+        Expectation::Not(inner) => {
+            for (_, one) in inner {
+                read(one, name);
+            }
+        }
         Expectation::Files(FilesWanted::OnlyChanged(_))
         | Expectation::Answer(_)
         | Expectation::Text(_)

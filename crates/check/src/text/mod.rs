@@ -135,9 +135,7 @@ pub(super) fn not_unescaped(ask: &Ask, wanted: &TextWanted, seen: &Observation) 
             text.has(|text| words.iter().any(|words| text.contains(words.as_str())))
         }
         TextWanted::InOrder(words) => text.has(|text| words::in_a_row(words, text)),
-        TextWanted::MatchesRegex(patterns) => {
-            text.has_all(patterns, |pattern, text| pattern.is_match(text))
-        }
+        TextWanted::MatchesRegex(patterns) => text.has_all(patterns, Pattern::is_match),
         TextWanted::NotEmpty(_) | TextWanted::Equals(_) | TextWanted::NotContains(_) => None,
     };
     let Some((path, text)) = found else {

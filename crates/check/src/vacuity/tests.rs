@@ -402,6 +402,7 @@ fn frames_that_nothing_answers_prove_nothing_of_what_must_not_be() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_tool_error_that_nothing_speaks_of_is_named() {
     let told = "the tool `echo` answered with an error, and nothing here asks whether it does";
     let case = |wanted: &[Expectation], seen: Observation, told: &[&str]| {

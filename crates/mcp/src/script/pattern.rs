@@ -68,6 +68,7 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 #[cfg(any(test, feature = "testing"))]
+#[allow(clippy::unwrap_used, reason = "for tests")]
 impl Pattern {
     /// A pattern that means the same in both syntaxes.
     pub fn plain(text: &str) -> Self {

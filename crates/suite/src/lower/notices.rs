@@ -67,29 +67,23 @@ impl Lowering<'_> {
             part(NotificationsWanted { methods, ..none() })
         });
         list.add("not_methods", not_methods, |field| {
-            let not_methods = self.strings("not_methods", field)?;
-            part(NotificationsWanted {
-                not_methods,
-                ..none()
-            })
+            let mut wanted = none();
+            wanted.not_methods = self.strings("not_methods", field)?;
+            part(wanted)
         });
         list.add("in_order", in_order, |field| {
             let in_order = self.strings("in_order", field)?;
             part(NotificationsWanted { in_order, ..none() })
         });
         list.add("contains_data", contains_data, |field| {
-            let contains_data = self.strings("contains_data", field)?;
-            part(NotificationsWanted {
-                contains_data,
-                ..none()
-            })
+            let mut wanted = none();
+            wanted.contains_data = self.strings("contains_data", field)?;
+            part(wanted)
         });
         list.add("not_contains_data", not_contains_data, |field| {
-            let not_contains_data = self.strings("not_contains_data", field)?;
-            part(NotificationsWanted {
-                not_contains_data,
-                ..none()
-            })
+            let mut wanted = none();
+            wanted.not_contains_data = self.strings("not_contains_data", field)?;
+            part(wanted)
         });
         list.finish(self)
     }

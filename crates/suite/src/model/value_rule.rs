@@ -38,6 +38,7 @@ impl PathRule {
 
     /// The same of a path in the form of RFC 9535.
     #[cfg(any(test, feature = "testing"))]
+    #[allow(clippy::expect_used, reason = "for tests")]
     pub fn at(written: &str, rule: ValueRule) -> Self {
         let compile = |text: &str| JsonPath::parse(text).ok();
         let path = compile(written).expect("tests have valid paths");

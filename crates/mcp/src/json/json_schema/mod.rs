@@ -55,6 +55,10 @@ pub struct Invalid {
 }
 
 impl Invalid {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the errors are the library's, and all others are told in its words"
+    )]
     fn new(error: &ValidationError<'_>) -> Self {
         let (message, is_elsewhere) = match error.kind() {
             ValidationErrorKind::Referencing(reference) => (
@@ -86,6 +90,10 @@ impl Invalid {
 }
 
 /// What is wrong with a reference.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the errors are the library's, and all others are told in its words"
+)]
 fn of_reference(error: &ReferencingError) -> String {
     match error {
         ReferencingError::PointerToNowhere { pointer } => {
