@@ -1,6 +1,8 @@
 //! Expectations against observations, one file for each family of expectations. Pure: no I/O, no clock,
 //! no environment. Knows nothing of sessions or reports.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 mod answer;
 mod ask;
 mod content;

@@ -2,6 +2,8 @@
 //! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
 //! terminal shows while the run goes on, in `terminal`.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod annotations;
 pub mod badge;
 pub mod baseline;

@@ -1,6 +1,8 @@
 //! What every room may use: text, JSON in texts, redaction, source positions, diagnostics, exit codes, environment, and the words
 //! of a workflow's runner.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod address;
 pub mod credential;
 pub mod diagnostic;
