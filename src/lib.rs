@@ -1,19 +1,20 @@
 //! `mcp-assert` tells authors of MCP servers whether their server works.
 //!
-//! The data's journey is the layout of the crate:
+//! The data's journey is the layout of the workspace:
 //!
 //! ```text
-//! YAML ─ suite ─▶ plan ─▶ [ isolate ─▶ transport ─▶ session ] ─▶ Observation ─▶ check ─▶ Verdict
-//!                             (run drives the bracket, once per job)                │
-//! terminal, files, summary, annotations, comment, badge ◀─ deliver ◀─ report ◀─ Outcome ◀───┘
+//! YAML ─ suite ─▶ plan ─▶ [ host: place, server ─▶ mcp: connection ─▶ session ] ─▶ Observation ─▶ check ─▶ Verdict
+//!                                    (run drives the bracket, once per job)                         │
+//!   terminal, files, summary, annotations, comment, badge ◀─ deliver ◀─ report ◀─ Outcome ◀─────────┘
 //! ```
 //!
 //! *Observation*: all that the server did, as plain data; it knows nothing of what was wanted.
 //! *Verdict*: what one expectation says about one observation.
 //! *Outcome*: what the run says about one assertion.
 //!
-//! A module knows only what stands before it on the journey; `tests/it/architecture.rs` reads the
-//! sources and names every use that breaks the rule.
+//! This package is the program; the crates of the workspace do not know it. `cli` is what was typed, `commands` has a file
+//! or a folder for each verb, `run` makes outcomes of jobs, `deliver` brings texts to their places, `terminal` is the live
+//! view, `tls` says whom connections trust. `inspect` is empty so far. [`main`] is the entry point.
 
 mod cli;
 mod commands;

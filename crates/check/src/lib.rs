@@ -1,5 +1,15 @@
-//! Expectations against observations, one file for each family of expectations. Pure: no I/O, no clock,
-//! no environment. Knows nothing of sessions or reports.
+//! Expectations against observations.
+//!
+//! [`check`](check()) is a total, pure function from an expectation and an observation to a verdict. Behind `suite`, whose
+//! expectations it reads, and `mcp`, whose observations it looks at; before `report`. It knows nothing of sessions,
+//! servers and report formats.
+//!
+//! Expectations come in families (text, JSON, content, files, traffic, limits, process, trajectory, negation), and the
+//! file of a family answers all about its members: what the verdict is, what must be recorded or waited for
+//! ([`waiting`]), and whether an expectation can fail at all ([`vacuity`]). [`outcome`] holds what comes out: verdicts and
+//! mismatches as data, the [`Outcome`](outcome::Outcome) of an assertion, and the events of a run.
+//!
+//! No I/O, no clock, no environment, no `Result`: what cannot be decided is a verdict too.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

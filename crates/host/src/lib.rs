@@ -1,5 +1,17 @@
-//! Where servers run: a fresh place for each job, the server in it as a process or in a container, and its end. What is
-//! said to the server lives in `transport` and `session`.
+//! Where servers run: a fresh place for each job, the server in it as a process or in a container, and its end.
+//!
+//! Behind `suite`, which describes targets and containers, and `mcp`, whose connections it hands out; before the run, which
+//! drives it. What is said to a server is not known here.
+//!
+//! - [`place::Place`] is the folder of a job, with its own copy of the [`fixture`]; it looks at files before and after.
+//! - [`host::Host::start`] starts a server in a place and returns a [`Server`](host::Server): its connection, and its
+//!   [`Peer`](host::Peer), a process or a container.
+//! - [`process`]: process groups, the closing ladder (end of input, SIGTERM, SIGKILL) and orphans.
+//! - [`container`]: [`Containers`](container::Containers) speaks to the engine's API with `bollard`: images, builds,
+//!   networks, archives in and out, and what the engine says when it refuses.
+//! - [`sweep`]: what killed runs left, removed.
+//!
+//! Each process, container and folder has one owner with an awaited end. `Drop` is only a net.
 
 pub mod contained;
 pub mod container;

@@ -1,6 +1,16 @@
-//! Outcomes to text, one file per format. Pure: a format is a function from a [`RunReport`] to a text, and a
-//! stored run read back gives the same text again. Where the text goes is decided in `deliver`; what the
-//! terminal shows while the run goes on, in `terminal`.
+//! Outcomes to text, one file for each format.
+//!
+//! Behind `check`, whose events it folds; before `deliver` and `terminal` of the program, which bring texts to their places.
+//!
+//! - [`recorder::Recorder`] folds the events of a run into a [`RunReport`]. It masks and cleans each text on the way in, so
+//!   that nothing behind it can leak.
+//! - [`Format::text`] makes the text of a format: JUnit, JSON, Markdown, SARIF and others. A stored run that is read
+//!   back ([`run_json`]) gives the same text again.
+//! - [`compare`] sets a run against a [`baseline`], [`surface`] compares what servers offer, [`merge`] puts the results of
+//!   shards together.
+//! - [`comment`], [`annotations`], [`badge`] and [`outputs`] are the texts for a forge.
+//!
+//! Pure: no I/O, no clock, no environment, no async.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 

@@ -1,8 +1,15 @@
-//! The embedded fixture server: rmcp underneath, a fault layer on the wire, a journal beside it.
+//! The embedded fixture server: `rmcp` underneath, faults on the wire, a journal beside it.
 //!
-//! [`serve`] runs one server over any byte streams, stdio or an in-process duplex. `surface` is
-//! what it offers, `wire` moves the frames, `tap` is the seam where faults and the journal sit.
-//! Nothing here parses the command line or ends the process.
+//! Our own suites and tests talk to it, and `mcp-assert serve` starts it for others. Behind `mcp`, whose protocol tables it
+//! uses; no other crate but the program uses it.
+//!
+//! - [`serve`](serve()) runs one server over any byte streams: stdio, or an in-process duplex.
+//! - [`Profile`] and [`Selection`] say which tools, resources and prompts it offers.
+//! - [`faults`] describes how it misbehaves on request, [`layer::build`] makes that a [`Tap`] between the server and the
+//!   wire; [`catalogue`] lists all faults for the docs.
+//! - [`stdio::open`] takes the streams of the process.
+//!
+//! It does not parse the command line and does not end the process.
 
 pub mod catalogue;
 mod clock;

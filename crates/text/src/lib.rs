@@ -1,5 +1,17 @@
-//! What every room may use: text, JSON in texts, redaction, source positions, diagnostics, exit codes, environment, and the words
-//! of a workflow's runner.
+//! Text, as every other crate needs it: cutting, cleaning and masking it, naming places in it, and rendering diagnostics.
+//!
+//! The first crate on the journey; it knows nothing of MCP, suites or servers.
+//!
+//! - Shown text: [`clean`] removes control characters, [`excerpt`] and [`around`] shorten, [`nearest`] suggests a name.
+//! - [`source`]: a file with its lines, and the [`Origin`](source::Origin) of a value in it.
+//! - [`diagnostic`]: what is wrong in a user's file, as data, and its one rendering
+//!   ([`Diagnostic::render`](diagnostic::Diagnostic::render)).
+//! - [`redact`]: [`Secrets`](redact::Secrets) masks values in all forms in which others write them; [`credential`] finds
+//!   credentials by their names.
+//! - [`workflow`]: the commands that a workflow runner obeys, how to write them and how to keep others from doing so.
+//! - [`environment`] and [`exit`]: the environment of the process as a plain value, and the exit codes.
+//!
+//! Pure: no I/O, no clock, no environment, no async. Clippy denies it; see `clippy.toml` at the root.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
