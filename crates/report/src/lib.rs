@@ -289,6 +289,7 @@ impl Format {
 }
 
 #[cfg(any(test, feature = "testing"))]
+#[path = "tests/sample.rs"]
 pub mod sample;
 #[cfg(test)]
 mod tests;
