@@ -161,21 +161,11 @@ fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme)
         if changes.is_empty() {
             continue;
         }
-        let (title, paint, most) = match class {
-            Class::Regressed => (
-                "Regressions detected",
-                Paint::Status(Status::Fail),
-                usize::MAX,
-            ),
-            Class::NewFailure
-            | Class::StillFailing
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New
-            | Class::Unchanged => (class.title(), Paint::Heading, MOST_LISTED),
+        let (title, paint, most) = if class == Class::Regressed {
+            let red = Paint::Status(Status::Fail);
+            ("Regressions detected", red, usize::MAX)
+        } else {
+            (class.title(), Paint::Heading, MOST_LISTED)
         };
         let title = format!("{title} ({}):", changes.len());
         writeln!(out, "\n{}", theme.paint(paint, &title))?;
@@ -234,24 +224,15 @@ fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> 
 /// `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`; parts that are zero are left out.
 pub(crate) fn totals(report: &RunReport) -> String {
     let tally = report.tally();
-    let mut text = count(tally.total(), "assertion");
+    let mut parts = vec![count(tally.total(), "assertion")];
     if report.trials > 1 {
-        text = format!("{text} in {} trials each", report.trials);
+        parts[0] += &format!(" in {} trials each", report.trials);
     }
-    for (number, word) in [
-        (tally.passed, "passed"),
-        (tally.failed, "failed"),
-        (
-            tally.errors,
-            if tally.errors == 1 { "error" } else { "errors" },
-        ),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            text = format!("{text}, {number} {word}");
-        }
+    if tally.passed > 0 {
+        parts.push(format!("{} passed", tally.passed));
     }
+    parts.extend(tally.besides());
+    let text = parts.join(", ");
     format!(
         "{text} in {} ({})",
         seconds(Duration::from_micros(report.duration_us)),

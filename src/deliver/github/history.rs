@@ -60,12 +60,7 @@ pub(crate) enum Looked {
 struct Commit {
     sha: String,
     #[serde(default)]
-    parents: Vec<Parent>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Parent {
-    sha: String,
+    parents: Vec<Self>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -88,19 +88,8 @@ const TOLD: [Class; 9] = [
 impl RunReport {
     /// Whether the run differs from its baseline in something that a change can be asked about.
     pub fn has_news(&self) -> bool {
-        let told = |class: Class| match class {
-            Class::StillFailing | Class::Unchanged => false,
-            Class::Regressed
-            | Class::NewFailure
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New => true,
-        };
-        let changes = self.comparison.iter().flat_map(|it| &it.changes);
-        changes.into_iter().any(|change| told(change.class))
+        let mut changes = self.comparison.iter().flat_map(|it| &it.changes);
+        changes.any(|it| it.class != Class::StillFailing && it.class != Class::Unchanged)
             || self.surface.as_ref().is_some_and(Surface::has_changes)
     }
 
@@ -131,23 +120,13 @@ pub fn within(report: &RunReport, around: &Surroundings, budget: usize) -> Strin
 
 fn headline(report: &RunReport) -> String {
     let tally = report.tally();
-    let mut parts = vec![format!("{}/{} passed", tally.passed, tally.executed())];
-    for (number, word) in [
-        (tally.failed, "failed"),
-        (tally.errors, "could not be observed"),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
     let verdict = report.judgement.as_ref().map(|it| it.verdict.word());
-    format!(
-        "### mcp-assert: {}, {}\n",
-        verdict.unwrap_or("not judged"),
-        parts.join(", ")
-    )
+    let first = [
+        verdict.unwrap_or("not judged").to_owned(),
+        format!("{}/{} passed", tally.passed, tally.executed()),
+    ];
+    let parts = [first.to_vec(), tally.besides()].concat();
+    format!("### mcp-assert: {}\n", parts.join(", "))
 }
 
 struct Page<'a> {
@@ -232,17 +211,10 @@ impl Page<'_> {
         changes: &[&Change],
         records: &BTreeMap<String, &Record>,
     ) -> String {
-        let most = match class {
-            Class::Regressed => self.level.worst,
-            Class::NewFailure
-            | Class::StillFailing
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New
-            | Class::Unchanged => self.level.rows,
+        let most = if class == Class::Regressed {
+            self.level.worst
+        } else {
+            self.level.rows
         };
         let rows = changes.iter().take(most).map(|change| {
             let record = records.get(&change.key).copied();
