@@ -2,7 +2,7 @@
 //! encoded together in base64 depends on how many stand before them, so a text reads in one of three ways within
 //! something longer, such as `user:SECRET`; and long base64 comes in lines.
 
-use std::ops::Range;
+use std::{fmt::Write as _, ops::Range};
 
 use base64::{
     Engine,
@@ -68,8 +68,9 @@ fn json(text: &str) -> [String; 5] {
             upper.push(sign);
         } else {
             for unit in sign.encode_utf16(&mut [0; 2]) {
-                ascii.push_str(&format!("\\u{unit:04x}"));
-                upper.push_str(&format!("\\u{unit:04X}"));
+                // Writing to a text cannot fail.
+                let _ = write!(ascii, "\\u{unit:04x}");
+                let _ = write!(upper, "\\u{unit:04X}");
             }
         }
     }

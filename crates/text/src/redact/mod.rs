@@ -62,17 +62,17 @@ impl Secrets {
         let lines = lines.filter(|(_, line)| *line != value);
         for (line, part) in std::iter::once((0, value)).chain(lines) {
             let label = label(name, line);
-            self.add_part(part, label.clone());
+            self.add_part(part, &label);
             // Texts are compared and shown without the blanks around them.
             if part.trim() != part {
-                self.add_part(part.trim(), format!("{label}=trimmed"));
+                self.add_part(part.trim(), &format!("{label}=trimmed"));
             }
         }
         self.forms.sort_by_key(|known| Reverse(known.len()));
     }
 
     /// Adds a text in every form it may be written in, unless too short or nothing but blanks.
-    fn add_part(&mut self, part: &str, label: String) {
+    fn add_part(&mut self, part: &str, label: &str) {
         if part.len() < SHORTEST_BYTES || part.trim().is_empty() {
             return;
         }
@@ -90,7 +90,7 @@ impl Secrets {
         }
         add_new(&mut self.forms, part);
         for text in forms::escaped(part) {
-            self.add_known(text, label.clone(), Lines::Whole);
+            self.add_known(text, label.to_owned(), Lines::Whole);
         }
     }
 
