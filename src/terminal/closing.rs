@@ -224,10 +224,11 @@ fn write_reliability(out: &mut impl Write, report: &RunReport, theme: Theme) -> 
 /// `12 assertions, 10 passed, 2 failed in 1.2s (8 jobs)`; parts that are zero are left out.
 pub(crate) fn totals(report: &RunReport) -> String {
     let tally = report.tally();
-    let mut parts = vec![count(tally.total(), "assertion")];
+    let mut text = count(tally.total(), "assertion");
     if report.trials > 1 {
-        parts[0] += &format!(" in {} trials each", report.trials);
+        text = format!("{text} in {} trials each", report.trials);
     }
+    let mut parts = vec![text];
     if tally.passed > 0 {
         parts.push(format!("{} passed", tally.passed));
     }

@@ -283,6 +283,7 @@ impl Format {
 
     /// The run in this format.
     #[cfg(any(test, feature = "testing"))]
+    #[expect(clippy::expect_used, reason = "only tests call it")]
     pub fn render(self, report: &RunReport) -> String {
         self.text(report).expect("every report can be expressed")
     }

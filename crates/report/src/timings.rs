@@ -61,6 +61,7 @@ impl Timings {
     }
 
     /// Takes in a run. Assertions that a whole run does not have are forgotten.
+    #[must_use]
     pub fn updated(&self, report: &RunReport) -> Self {
         let mut new: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for record in &report.records {

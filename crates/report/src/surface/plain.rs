@@ -120,7 +120,11 @@ impl<'a> Writer<'a> {
                 .map(|(name, schema)| (name.clone(), self.schema(schema)))
                 .collect(),
             Value::Array(items) => items.iter().map(|item| self.schema(item)).collect(),
-            other => self.schema(other),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => self.schema(value),
         };
         self.level -= 1;
         written
@@ -211,12 +215,15 @@ pub(super) fn meaning(schema: &Value) -> String {
             let asked = map.iter().filter(|(it, _)| !TEXTS.contains(&it.as_str()));
             members(asked.map(|(keyword, value)| (keyword, meaning_of(keyword, value))))
         }
-        Value::Array(items) => list(items.iter().map(meaning).collect()),
+        Value::Array(items) => list(&items.iter().map(meaning).collect::<Vec<_>>()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => canonical(schema),
     }
 }
 
 fn meaning_of(keyword: &str, value: &Value) -> String {
+    if keyword == "const" {
+        return canonical(value);
+    }
     match value {
         Value::Object(named) if NAMED.contains(&keyword) => {
             members(named.iter().map(|(name, it)| (name, meaning(it))))
@@ -230,10 +237,14 @@ fn meaning_of(keyword: &str, value: &Value) -> String {
             let mut texts: Vec<String> = items.iter().map(text).collect();
             texts.sort_unstable();
             texts.dedup();
-            list(texts)
+            list(&texts)
         }
-        value if keyword == "const" => canonical(value),
-        value => meaning(value),
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => meaning(value),
     }
 }
 
@@ -241,13 +252,13 @@ fn meaning_of(keyword: &str, value: &Value) -> String {
 pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Number(number) => digits(number).unwrap_or_else(|| number.to_string()),
-        Value::Array(items) => list(items.iter().map(canonical).collect()),
+        Value::Array(items) => list(&items.iter().map(canonical).collect::<Vec<_>>()),
         Value::Object(map) => members(map.iter().map(|(name, it)| (name, canonical(it)))),
         Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
     }
 }
 
-fn list(items: Vec<String>) -> String {
+fn list(items: &[String]) -> String {
     format!("[{}]", items.join(","))
 }
 
