@@ -5,7 +5,7 @@ use std::{
     io::{self, ErrorKind, Write},
     os::{
         fd::AsFd,
-        unix::fs::{FileTypeExt, OpenOptionsExt},
+        unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
     },
     path::{Path, PathBuf},
     thread,
@@ -25,10 +25,7 @@ pub(super) struct Owner {
 
 impl Owner {
     /// The owner of a folder, if we are another user who may hand files over.
-    #[cfg(unix)]
     pub(super) fn to_hand_to(folder: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-
         if !rustix::process::geteuid().is_root() {
             return None;
         }
@@ -37,11 +34,6 @@ impl Owner {
             user: found.uid(),
             group: found.gid(),
         })
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn to_hand_to(_folder: &Path) -> Option<Self> {
-        None
     }
 }
 
@@ -139,27 +131,15 @@ fn make_folder(folder: &Path, owner: Option<Owner>) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
 fn hand_over(file: &fs::File, owner: Option<Owner>) -> io::Result<()> {
     match owner {
-        Some(Owner { user, group }) => std::os::unix::fs::fchown(file, Some(user), Some(group)),
+        Some(Owner { user, group }) => fchown(file, Some(user), Some(group)),
         None => Ok(()),
     }
 }
 
-#[cfg(not(unix))]
-fn hand_over(_file: &fs::File, _owner: Option<Owner>) -> io::Result<()> {
-    Ok(())
-}
-
 /// The mode of the file that is replaced, else what the umask leaves; a temporary file would be private.
-#[cfg(unix)]
 fn keep_mode(builder: &mut tempfile::Builder<'_, '_>, path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-
     let mode = fs::metadata(path).map_or(0o666, |found| found.permissions().mode() & 0o777);
     builder.permissions(fs::Permissions::from_mode(mode));
 }
-
-#[cfg(not(unix))]
-fn keep_mode(_builder: &mut tempfile::Builder<'_, '_>, _path: &Path) {}

@@ -161,21 +161,11 @@ fn write_comparison(out: &mut impl Write, comparison: &Comparison, theme: Theme)
         if changes.is_empty() {
             continue;
         }
-        let (title, paint, most) = match class {
-            Class::Regressed => (
-                "Regressions detected",
-                Paint::Status(Status::Fail),
-                usize::MAX,
-            ),
-            Class::NewFailure
-            | Class::StillFailing
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New
-            | Class::Unchanged => (class.title(), Paint::Heading, MOST_LISTED),
+        let (title, paint, most) = if class == Class::Regressed {
+            let red = Paint::Status(Status::Fail);
+            ("Regressions detected", red, usize::MAX)
+        } else {
+            (class.title(), Paint::Heading, MOST_LISTED)
         };
         let title = format!("{title} ({}):", changes.len());
         writeln!(out, "\n{}", theme.paint(paint, &title))?;
@@ -238,20 +228,12 @@ pub(crate) fn totals(report: &RunReport) -> String {
     if report.trials > 1 {
         text = format!("{text} in {} trials each", report.trials);
     }
-    for (number, word) in [
-        (tally.passed, "passed"),
-        (tally.failed, "failed"),
-        (
-            tally.errors,
-            if tally.errors == 1 { "error" } else { "errors" },
-        ),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            text = format!("{text}, {number} {word}");
-        }
+    let mut parts = vec![text];
+    if tally.passed > 0 {
+        parts.push(format!("{} passed", tally.passed));
     }
+    parts.extend(tally.besides());
+    let text = parts.join(", ");
     format!(
         "{text} in {} ({})",
         seconds(Duration::from_micros(report.duration_us)),

@@ -58,9 +58,26 @@ fn words(reason: Reason) -> &'static str {
 /// An annotation with its rank.
 struct Ranked {
     reason: Reason,
-    file: String,
-    line: usize,
     annotation: Annotation,
+}
+
+impl Ranked {
+    /// Where it stands among others.
+    fn order(&self) -> (Reason, Option<(&str, usize)>) {
+        let place = self.annotation.place.as_ref();
+        (self.reason, place.map(|it| (it.file.as_str(), it.line)))
+    }
+
+    /// A mark without a place.
+    fn bare(reason: Reason, name: &str, message: &str) -> Self {
+        let annotation = Annotation {
+            kind: kind(reason),
+            place: None,
+            title: harmless(&format!("{}: {name}", words(reason)), LONGEST_TITLE),
+            message: harmless(message, LONGEST_MESSAGE),
+        };
+        Self { reason, annotation }
+    }
 }
 
 /// The annotations of a run, those of one kind together, in the order in which they deserve a look.
@@ -79,12 +96,7 @@ pub fn annotations(report: &RunReport) -> Vec<Annotation> {
     if ranked.is_empty() && report.assertions().is_empty() {
         ranked = not_accepted(report);
     }
-    ranked.sort_by(|one, other| {
-        let rank = |it: &Ranked| (it.reason, it.line);
-        (one.reason, &one.file)
-            .cmp(&(other.reason, &other.file))
-            .then(rank(one).cmp(&rank(other)))
-    });
+    ranked.sort_by(|one, other| one.order().cmp(&other.order()));
     let mut chosen = Vec::new();
     for kind in [Kind::Error, Kind::Warning, Kind::Notice] {
         let of_kind = ranked
@@ -131,18 +143,9 @@ fn all(report: &RunReport, folder: &str) -> Vec<Ranked> {
             Some(mark(report, worst(report, assertion), reason, folder))
         })
         .collect();
-    for change in report
-        .comparison
-        .iter()
-        .flat_map(|it| it.of(Class::Removed))
-    {
-        ranked.push(Ranked {
-            reason: Reason::Removed,
-            file: String::new(),
-            line: 0,
-            annotation: bare(Reason::Removed, &change.name, &change.transition()),
-        });
-    }
+    let changes = report.comparison.iter();
+    let removed = changes.flat_map(|it| it.of(Class::Removed));
+    ranked.extend(removed.map(|it| Ranked::bare(Reason::Removed, &it.name, &it.transition())));
     ranked
 }
 
@@ -172,31 +175,14 @@ fn mark(report: &RunReport, record: &Record, reason: Reason, folder: &str) -> Ra
         .filter(|evidence| evidence.disruption.is_none())
         .and_then(|evidence| evidence.mismatches.first());
     let at = record.place_of(mismatch);
-    let (line, column) = (at.line, at.column);
-    let file = beneath(folder, at.file);
     let name = record.display_name(report.trials);
-    let mut annotation = bare(reason, &name, &message(report, record, reason));
-    annotation.place = Some(Place {
-        file: file.clone(),
-        line,
-        column,
+    let mut mark = Ranked::bare(reason, &name, &message(report, record, reason));
+    mark.annotation.place = Some(Place {
+        file: beneath(folder, at.file),
+        line: at.line,
+        column: at.column,
     });
-    Ranked {
-        reason,
-        file,
-        line,
-        annotation,
-    }
-}
-
-/// A mark without a place.
-fn bare(reason: Reason, name: &str, message: &str) -> Annotation {
-    Annotation {
-        kind: kind(reason),
-        place: None,
-        title: harmless(&format!("{}: {name}", words(reason)), LONGEST_TITLE),
-        message: harmless(message, LONGEST_MESSAGE),
-    }
+    mark
 }
 
 fn message(report: &RunReport, record: &Record, reason: Reason) -> String {
@@ -233,12 +219,7 @@ fn not_accepted(report: &RunReport) -> Vec<Ranked> {
             Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
             Verdict::Interrupted | Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
         })
-        .map(|cause| Ranked {
-            reason: Reason::Error,
-            file: String::new(),
-            line: 0,
-            annotation: bare(Reason::Error, cause.verdict.word(), &cause.text),
-        })
+        .map(|cause| Ranked::bare(Reason::Error, cause.verdict.word(), &cause.text))
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{End, RunReport, verdict::Verdict};
+use crate::{End, RunReport, verdict::Judgement};
 
 /// The badge as JSON, with a final line end. Skips and trials are left out of the count.
 pub fn render(report: &RunReport) -> String {
@@ -38,13 +38,8 @@ pub fn render(report: &RunReport) -> String {
 
 /// Whether what happened says nothing of the server: the counts would mislead.
 fn has_no_verdict_on_the_server(report: &RunReport) -> bool {
-    let Some(judgement) = &report.judgement else {
-        return report.end == End::Interrupted;
-    };
-    match judgement.verdict {
-        Verdict::Interrupted | Verdict::Invalid | Verdict::Incomplete | Verdict::Error => true,
-        Verdict::Fail | Verdict::Empty | Verdict::Pass => false,
-    }
+    let judgement = report.judgement.as_ref();
+    judgement.map_or(report.end == End::Interrupted, Judgement::is_of_no_run)
 }
 
 #[cfg(test)]

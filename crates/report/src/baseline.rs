@@ -9,7 +9,7 @@ use crate::{
     RunReport,
     compare::Scope,
     surface::{Attendance, Catalogs, joined},
-    tally::Reliability,
+    tally::{Reliability, median},
 };
 use check::outcome::Status;
 use text::workflow::neutral;
@@ -306,12 +306,6 @@ fn entry(assertion: &Reliability<'_>, known: Option<&Entry>, measured: Vec<u64>)
         runs: runs.saturating_add(assertion.trials as u64),
         flaky: flaky.saturating_add(assertion.flaky as u64),
     })
-}
-
-/// The middle value, of two the lower one.
-fn median(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
 fn shown(id: Option<&str>, entry: &Entry) -> Value {

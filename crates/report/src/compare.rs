@@ -28,6 +28,7 @@ pub enum Scope {
 
 impl Scope {
     /// The scope of what really ran: a run that ended early is a part.
+    #[must_use]
     pub fn of(self, report: &RunReport) -> Self {
         match report.end {
             End::Interrupted => Self::Part,

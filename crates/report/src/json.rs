@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     RunReport,
     failure::{self, Detail},
-    record::{Evidence, MismatchRecord, Record},
+    record::{MismatchRecord, Record},
 };
 use check::outcome::Status;
 use text::workflow::neutral;
@@ -55,7 +55,9 @@ fn result(record: &Record, detail: &Detail) -> Value {
     put("attempts", attempts(record));
     if let (true, Some(evidence)) = (record.status.is_red(), &record.evidence) {
         put("phase", json!(evidence.phase));
-        put("cause", cause(evidence));
+        let disruption = evidence.disruption.as_ref();
+        // Null for a failure.
+        put("cause", json!(disruption.map(|it| &it.kind)));
         put(
             "mismatches",
             evidence.mismatches.iter().map(mismatch).collect(),
@@ -63,14 +65,6 @@ fn result(record: &Record, detail: &Detail) -> Value {
         put("stderr", json!(evidence.stderr));
     }
     Value::Object(result)
-}
-
-/// The kind of disruption of an error, null for a failure.
-fn cause(evidence: &Evidence) -> Value {
-    match &evidence.disruption {
-        Some(disruption) => json!(disruption.kind),
-        None => Value::Null,
-    }
 }
 
 fn mismatch(mismatch: &MismatchRecord) -> Value {

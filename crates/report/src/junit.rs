@@ -4,7 +4,6 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
-    sync::Arc,
     time::Duration,
 };
 
@@ -39,22 +38,15 @@ pub(crate) fn render(report: &RunReport) -> io::Result<String> {
     if let Some(started) = started {
         junit.set_timestamp(started);
     }
-    let assertions = if report.trials > 1 {
-        report.assertions()
-    } else {
-        Vec::new()
-    };
-    let mut reliability: HashMap<&str, Vec<&Reliability<'_>>> = HashMap::new();
-    for one in &assertions {
-        reliability.entry(&one.record.file).or_default().push(one);
-    }
+    let assertions = report.assertions();
     for (file, records) in by_file(report) {
-        let mut suite = TestSuite::new(file.as_ref());
+        let mut suite = TestSuite::new(file);
         if let Some(started) = started {
             suite.set_timestamp(started);
         }
         suite.set_time(records.iter().map(|it| duration(it)).sum());
-        if let Some(own) = reliability.get(file.as_ref()) {
+        if report.trials > 1 {
+            let own = assertions.iter().filter(|it| *it.record.file == *file);
             add_reliability(&mut suite, own);
         }
         let mut names = Names::default();
@@ -81,14 +73,10 @@ fn started(report: &RunReport) -> Option<DateTime<FixedOffset>> {
 fn untold(report: &RunReport) -> Option<TestSuite> {
     let causes = report.untold();
     let first = causes.first()?;
-    let kind = match first.verdict {
-        Verdict::Fail => NonSuccessKind::Failure,
-        Verdict::Interrupted
-        | Verdict::Invalid
-        | Verdict::Incomplete
-        | Verdict::Error
-        | Verdict::Empty
-        | Verdict::Pass => NonSuccessKind::Error,
+    let kind = if first.verdict == Verdict::Fail {
+        NonSuccessKind::Failure
+    } else {
+        NonSuccessKind::Error
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_message(message(&first.text));
@@ -106,15 +94,15 @@ fn untold(report: &RunReport) -> Option<TestSuite> {
 }
 
 /// The records of each file; files in the order of the plan.
-fn by_file(report: &RunReport) -> Vec<(Arc<str>, Vec<&Record>)> {
+fn by_file(report: &RunReport) -> Vec<(&str, Vec<&Record>)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut files: Vec<(Arc<str>, Vec<&Record>)> = Vec::new();
+    let mut files: Vec<(&str, Vec<&Record>)> = Vec::new();
     for record in &report.records {
         let place = *places.entry(&record.file).or_insert(files.len());
-        match files.get_mut(place) {
-            Some((_, records)) => records.push(record),
-            None => files.push((Arc::clone(&record.file), vec![record])),
+        if place == files.len() {
+            files.push((&record.file, Vec::new()));
         }
+        files[place].1.push(record);
     }
     files
 }
@@ -146,8 +134,11 @@ impl Names {
 }
 
 /// The Go tool's two properties; skipped assertions have no trials.
-fn add_reliability(suite: &mut TestSuite, assertions: &[&Reliability<'_>]) {
-    let tried: Vec<_> = assertions.iter().filter(|it| it.trials > 0).collect();
+fn add_reliability<'a>(
+    suite: &mut TestSuite,
+    assertions: impl Iterator<Item = &'a Reliability<'a>>,
+) {
+    let tried: Vec<_> = assertions.filter(|it| it.trials > 0).collect();
     let capable = tried.iter().filter(|it| it.is_capable()).count();
     let reliable = tried.iter().filter(|it| it.is_reliable()).count();
     let total = tried.len();

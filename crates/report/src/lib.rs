@@ -303,6 +303,7 @@ impl Format {
 
 #[cfg(any(test, feature = "testing"))]
 #[allow(clippy::unwrap_used, clippy::expect_used, reason = "for tests")]
+#[path = "tests/sample.rs"]
 pub mod sample;
 #[cfg(test)]
 mod tests;

@@ -93,6 +93,7 @@ struct File {
 
 impl PlanFile {
     /// The plan with its digest.
+    #[must_use]
     pub fn sealed(mut self) -> Self {
         self.digest = sha256(self.body().as_bytes());
         self

@@ -48,6 +48,20 @@ impl Tally {
         self.passed + self.failed + self.errors
     }
 
+    /// What there is besides what passed, such as `2 failed` and `1 error`; kinds without any are left out.
+    pub fn besides(self) -> Vec<String> {
+        let errors = if self.errors == 1 { "error" } else { "errors" };
+        let all = [
+            (self.failed, "failed"),
+            (self.errors, errors),
+            (self.skipped, "skipped"),
+            (self.flaky, "flaky"),
+        ];
+        let some = all.into_iter().filter(|(number, _)| *number > 0);
+        some.map(|(number, word)| format!("{number} {word}"))
+            .collect()
+    }
+
     /// Whether some assertion is red.
     pub fn is_red(&self) -> bool {
         self.failed + self.errors > 0
@@ -102,6 +116,12 @@ fn worse(one: Status, other: Status) -> Status {
     } else {
         one
     }
+}
+
+/// The middle value, of two the lower one.
+pub(crate) fn median(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
 impl RunReport {

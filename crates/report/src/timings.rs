@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::RunReport;
+use crate::{RunReport, tally::median};
 use check::outcome::Status;
 
 /// What stands in `format`.
@@ -56,16 +56,12 @@ impl Timings {
     /// The middle duration of each assertion, of two the lower one.
     pub fn medians(&self) -> BTreeMap<String, u64> {
         let all = self.durations_us.iter();
-        all.filter_map(|(key, durations)| {
-            let mut sorted = durations.clone();
-            sorted.sort_unstable();
-            let middle = sorted.get(sorted.len().saturating_sub(1) / 2)?;
-            Some((key.clone(), *middle))
-        })
-        .collect()
+        all.filter_map(|(key, durations)| Some((key.clone(), median(durations.clone())?)))
+            .collect()
     }
 
     /// Takes in a run. Assertions that a whole run does not have are forgotten.
+    #[must_use]
     pub fn updated(&self, report: &RunReport) -> Self {
         let mut new: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for record in &report.records {

@@ -144,14 +144,7 @@ impl RunReport {
     /// Whether a run that was judged so may become a baseline: its assertions decided, and there is one. A run of none
     /// would leave a baseline that knows nothing, against which nothing gets worse.
     pub fn may_be_baseline(&self, verdict: Verdict) -> bool {
-        match verdict {
-            Verdict::Pass | Verdict::Fail => !self.records.is_empty(),
-            Verdict::Interrupted
-            | Verdict::Invalid
-            | Verdict::Incomplete
-            | Verdict::Error
-            | Verdict::Empty => false,
-        }
+        [Verdict::Pass, Verdict::Fail].contains(&verdict) && !self.records.is_empty()
     }
 
     /// Why the run is red where no outcome says so, worst first: for formats that know outcomes and no verdict, which

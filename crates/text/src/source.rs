@@ -5,9 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use super::name;
 
-/// Line ends are counted ahead for each block of so many bytes.
-const BLOCK: usize = 4_096;
-
 /// A text file as the user knows it.
 #[derive(Debug)]
 pub struct SourceFile {
@@ -15,7 +12,7 @@ pub struct SourceFile {
     pub path: Box<str>,
     /// The whole text.
     pub text: Box<str>,
-    /// The line ends before each block but the first, counted when a place in a long text is first asked for.
+    /// Where each line begins, found when a place is first asked for.
     lines: OnceLock<Box<[usize]>>,
 }
 
@@ -59,36 +56,16 @@ impl SourceFile {
     /// The place of a byte offset; an offset past the end or inside a character is moved back to the nearest one.
     pub fn position(&self, offset: usize) -> Position {
         let at = self.text.floor_char_boundary(offset);
-        let before = &self.text[..at];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let lines = self.lines.get_or_init(|| {
+            let ends = memchr::memchr_iter(b'\n', self.text.as_bytes());
+            std::iter::once(0).chain(ends.map(|end| end + 1)).collect()
+        });
+        let line = lines.partition_point(|start| *start <= at);
         Position {
-            line: self.line_ends_before(at) + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column: self.text[lines[line - 1]..at].chars().count() + 1,
         }
     }
-
-    /// The line ends before a byte. A report asks once for each assertion, and one file may hold thousands.
-    fn line_ends_before(&self, at: usize) -> usize {
-        let text = self.text.as_bytes();
-        let counted = match at / BLOCK {
-            0 => 0,
-            block => {
-                let lines = self.lines.get_or_init(|| {
-                    let blocks = text.chunks(BLOCK).scan(0, |sum, block| {
-                        *sum += line_ends(block);
-                        Some(*sum)
-                    });
-                    blocks.collect()
-                });
-                lines[block - 1]
-            }
-        };
-        counted + line_ends(&text[at / BLOCK * BLOCK..at])
-    }
-}
-
-fn line_ends(bytes: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 impl Origin {
@@ -157,11 +134,11 @@ mod tests {
         let lines: Vec<String> = (0..3_000).map(|line| "x".repeat(line % 11)).collect();
         let text = lines.join("ä\n");
         let file = SourceFile::new("a.yaml".into(), text.clone());
-        assert!(text.len() > 4 * super::BLOCK);
-        let ends = (1..=4).map(|block| block * super::BLOCK);
+        let ends = (1..=4).map(|block| block * 4_096);
         for at in ends.flat_map(|at| at - 12..at + 12).chain([0, text.len()]) {
             let wanted = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n');
-            assert_eq!(file.line_ends_before(at), wanted.count(), "byte {at}");
+            let at = text.floor_char_boundary(at);
+            assert_eq!(file.position(at).line, wanted.count() + 1, "byte {at}");
         }
     }
 }

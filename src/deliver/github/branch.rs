@@ -41,26 +41,7 @@ pub(super) struct Head {
 /// What is to be in files: a text, or that the file goes.
 pub(super) type Changes = BTreeMap<String, Option<String>>;
 
-#[derive(Debug, Deserialize)]
-struct Reference {
-    object: Object,
-}
-
-#[derive(Debug, Deserialize)]
-struct Object {
-    sha: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Commit {
-    tree: Object,
-}
-
-#[derive(Debug, Deserialize)]
-struct Tree {
-    tree: Vec<Entry>,
-}
-
+/// An entry of a tree.
 #[derive(Debug, Deserialize)]
 struct Entry {
     path: String,
@@ -69,10 +50,16 @@ struct Entry {
     sha: String,
 }
 
-/// What was made.
 #[derive(Debug, Deserialize)]
-struct Made {
-    sha: String,
+struct Tree {
+    tree: Vec<Entry>,
+}
+
+/// The digest of an object that an answer names.
+fn sha(answer: &Value, pointer: &str) -> Result<String, Failure> {
+    let sha = answer.pointer(pointer).and_then(Value::as_str);
+    sha.map(str::to_owned)
+        .ok_or_else(|| Failure::Odd(format!("no `{pointer}`")))
 }
 
 /// Whether a commit found the branch as it was read.
@@ -91,16 +78,14 @@ impl Branch<'_> {
     /// The newest commit; `None` when there is no such branch.
     pub(super) async fn head(&self) -> Result<Option<Head>, Failure> {
         let path = format!("/git/ref/heads/{}", encoded(self.name));
-        let found: Option<Reference> = self.client.find(&self.path(&path)).await?;
-        let Some(Reference { object }) = found else {
+        let found: Option<Value> = self.client.find(&self.path(&path)).await?;
+        let Some(reference) = found else {
             return Ok(None);
         };
-        let path = format!("/git/commits/{}", encoded(&object.sha));
-        let commit: Commit = self.client.get(&self.path(&path)).await?;
-        Ok(Some(Head {
-            commit: object.sha,
-            tree: commit.tree.sha,
-        }))
+        let commit = sha(&reference, "/object/sha")?;
+        let path = format!("/git/commits/{}", encoded(&commit));
+        let tree = sha(&self.client.get(&self.path(&path)).await?, "/tree/sha")?;
+        Ok(Some(Head { commit, tree }))
     }
 
     /// The names of the files in a folder at the root.
@@ -206,11 +191,11 @@ impl Branch<'_> {
     /// Makes an object. One that is made twice is the same, and nobody sees it before a branch names it.
     async fn make(&self, path: &str, body: &Value) -> Result<String, Failure> {
         let path = self.path(path);
-        let made: Made = match self.client.post(&path, body).await {
+        let made: Value = match self.client.post(&path, body).await {
             Err(failure) if failure.is_unclear() => self.client.post(&path, body).await?,
             other => other?,
         };
-        Ok(made.sha)
+        sha(&made, "/sha")
     }
 }
 

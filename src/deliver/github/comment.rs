@@ -271,13 +271,10 @@ impl Sticky<'_> {
     /// Changes our comment, and looks whether another leg of this run changed it at the same time.
     async fn keep(&self, comment: &Comment, page: usize) -> Result<Settled, Failure> {
         let commented = self.renew(comment).await?;
-        let open = match commented {
-            Commented::Updated => self.keep_worst(comment.id, page).await.err(),
-            Commented::Created
-            | Commented::Unchanged
-            | Commented::Denied
-            | Commented::Failed
-            | Commented::Off => None,
+        let open = if commented == Commented::Updated {
+            self.keep_worst(comment.id, page).await.err()
+        } else {
+            None
         };
         // Whoever removed it meanwhile wanted it so.
         let open = open.filter(|failure| !failure.is_missing());

@@ -28,11 +28,8 @@ const SHORT: usize = 10;
 /// The folder of the baselines.
 pub(super) const FOLDER: &str = "baseline";
 
-/// A commit with a baseline, and what it is to the run.
-struct Choice {
-    sha: String,
-    what: String,
-}
+/// A commit that may have a baseline, and what it is to the run.
+type Choice = (String, String);
 
 /// A baseline of an earlier commit.
 #[derive(Debug)]
@@ -60,12 +57,7 @@ pub(crate) enum Looked {
 struct Commit {
     sha: String,
     #[serde(default)]
-    parents: Vec<Parent>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Parent {
-    sha: String,
+    parents: Vec<Self>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -151,10 +143,8 @@ impl Search<'_> {
             }
         }
         let latest = self.history(&base).await?;
-        let latest = latest.into_iter().map(|sha| Choice {
-            sha,
-            what: format!("the latest of `{base}`, not the merge base"),
-        });
+        let what = format!("the latest of `{base}`, not the merge base");
+        let latest = latest.into_iter().map(|sha| (sha, what.clone()));
         Ok(match self.first(latest).await? {
             Some(found) => Looked::Found(Box::new(found)),
             None => Looked::None(format!(
@@ -179,10 +169,7 @@ impl Search<'_> {
 
     /// The baseline of a revision, else of its nearest ancestor that has one.
     async fn nearest(&mut self, sha: &str, words: &str) -> Result<Option<Found>, Failure> {
-        let itself = Choice {
-            sha: sha.to_owned(),
-            what: words.to_owned(),
-        };
+        let itself = (sha.to_owned(), words.to_owned());
         if let Some(found) = self.first([itself]).await? {
             return Ok(Some(found));
         }
@@ -201,10 +188,7 @@ impl Search<'_> {
     ) -> Result<Vec<Choice>, Failure> {
         let history = self.history(sha).await?;
         let ancestors = history.into_iter().filter(|it| it != sha);
-        let told = ancestors.zip(1..).map(|(sha, steps)| Choice {
-            sha,
-            what: what(steps),
-        });
+        let told = ancestors.zip(1..).map(|(sha, steps)| (sha, what(steps)));
         Ok(told.collect())
     }
 
@@ -214,7 +198,7 @@ impl Search<'_> {
         choices: impl IntoIterator<Item = Choice>,
     ) -> Result<Option<Found>, Failure> {
         for choice in choices {
-            if !self.unread.contains(&choice.sha) {
+            if !self.unread.contains(&choice.0) {
                 continue;
             }
             if self.missed == FEW && !self.has_ever_run().await? {
@@ -222,7 +206,7 @@ impl Search<'_> {
                 self.unread.clear();
                 return Ok(None);
             }
-            self.unread.remove(&choice.sha);
+            self.unread.remove(&choice.0);
             if let Some(found) = self.load(choice).await? {
                 return Ok(Some(found));
             }
@@ -252,8 +236,8 @@ impl Search<'_> {
 
     /// The baseline of the suite in a commit's file. One that cannot be read, because another version wrote it or it is
     /// damaged, is remembered, and an earlier one taken where there is one.
-    async fn load(&mut self, choice: Choice) -> Result<Option<Found>, Failure> {
-        let path = format!("{FOLDER}/{}.json", choice.sha);
+    async fn load(&mut self, (sha, what): Choice) -> Result<Option<Found>, Failure> {
+        let path = format!("{FOLDER}/{sha}.json");
         let Some(text) = self.branch.file(self.head, &path).await? else {
             return Ok(None);
         };
@@ -270,7 +254,7 @@ impl Search<'_> {
             }
         };
         Ok(Some(Found {
-            against: format!("{}, {}", short(&choice.sha), choice.what),
+            against: format!("{}, {what}", short(&sha)),
             baseline,
             passed_over: None,
         }))

@@ -1,21 +1,23 @@
 //! Which run wrote what is on the data branch, so that an older one that ends later changes nothing of it. Runs are
 //! numbered as they begin, and one that is started again keeps its number. A badge cannot say it itself, because
-//! shields.io refuses what it does not know: a file beside the badges does. What has no number, an older version wrote.
+//! shields.io refuses what it does not know: a file beside the badges does.
 
 use std::{collections::BTreeMap, fmt};
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use report::verdict::Verdict;
 
 /// The run that wrote each badge, by the suite as a file name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(super) struct Writers {
     runs: BTreeMap<String, Writer>,
 }
 
 /// A run that writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Writer {
     /// Its number.
     pub(super) run: u64,
@@ -79,47 +81,17 @@ impl Writer {
     fn is_beside(&self, other: &Self) -> bool {
         self.run == other.run && self.attempt.is_some() && self.attempt == other.attempt
     }
-
-    /// The writer that a list names: by its number alone, as one without attempt is written, or in full.
-    fn of(value: &Value) -> Option<Self> {
-        let number = |name: &str| value.get(name).and_then(Value::as_u64);
-        let verdict = value.get("verdict").cloned();
-        Some(Self {
-            run: value.as_u64().or_else(|| number("run"))?,
-            attempt: number("attempt"),
-            verdict: verdict.and_then(|it| serde_json::from_value(it).ok()),
-        })
-    }
-
-    fn shown(&self) -> Value {
-        match (self.attempt, self.verdict) {
-            (Some(attempt), Some(verdict)) => {
-                json!({"run": self.run, "attempt": attempt, "verdict": verdict})
-            }
-            (None, _) | (_, None) => json!(self.run),
-        }
-    }
 }
 
 impl Writers {
     /// Reads the list; one that cannot be read knows nothing.
     pub(super) fn parse(text: &str) -> Self {
-        let list: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
-        let runs = list.into_iter();
-        Self {
-            runs: runs
-                .filter_map(|(name, value)| Some((name, Writer::of(&value)?)))
-                .collect(),
-        }
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     /// The list.
     pub(super) fn render(&self) -> String {
-        let runs = self.runs.iter();
-        let runs: Map<String, Value> = runs
-            .map(|(name, writer)| (name.clone(), writer.shown()))
-            .collect();
-        format!("{:#}\n", Value::Object(runs))
+        format!("{:#}\n", json!(self))
     }
 
     /// The run that wrote a suite's badge, where that is known.
@@ -205,13 +177,5 @@ mod tests {
         let found = writers.of("one").map(|it| (it.run, it.verdict));
         assert_eq!(found, Some((31, Some(Verdict::Fail))));
         assert_eq!(writers.of("two"), None);
-        // As an older version wrote it.
-        let old = Writers::parse(r#"{"one": 31, "two": "x"}"#);
-        assert_eq!(
-            old.of("one").map(|it| (it.run, it.attempt)),
-            Some((31, None))
-        );
-        assert_eq!(old.of("two"), None);
-        assert_eq!(Writers::parse(&old.render()), old);
     }
 }

@@ -55,7 +55,7 @@ impl Bars {
             line.set_message(text.clone());
         }
         self.bar.set_length(counts.total as u64);
-        self.bar.set_position(counts.finished as u64);
+        self.bar.set_position(counts.finished.total() as u64);
         self.bar.set_message(counts.text());
         self.bar.tick();
     }

@@ -19,7 +19,7 @@ use check::outcome::{
     event::{Event, JobIndex},
 };
 use mcp::observation::disruption::Phase;
-use report::{cleaner::Cleaner, record::Record};
+use report::{cleaner::Cleaner, record::Record, tally::Tally};
 use text::head;
 
 /// How often the bars are drawn at most.
@@ -101,10 +101,7 @@ struct Running {
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     total: usize,
-    finished: usize,
-    failed: usize,
-    errors: usize,
-    skipped: usize,
+    finished: Tally,
 }
 
 impl Live {
@@ -228,31 +225,18 @@ impl Live {
 
 impl Counts {
     fn add(&mut self, record: &Record) {
-        self.finished += 1;
+        let finished = &mut self.finished;
         match record.status {
-            Status::Pass => {}
-            Status::Fail => self.failed += 1,
-            Status::Error => self.errors += 1,
-            Status::Skip => self.skipped += 1,
+            Status::Pass => finished.passed += 1,
+            Status::Fail => finished.failed += 1,
+            Status::Error => finished.errors += 1,
+            Status::Skip => finished.skipped += 1,
         }
     }
 
     /// `2 failed, 1 error`; nothing while all is well.
     fn text(&self) -> String {
-        let parts = [
-            (self.failed, "failed"),
-            (
-                self.errors,
-                if self.errors == 1 { "error" } else { "errors" },
-            ),
-            (self.skipped, "skipped"),
-        ];
-        let shown: Vec<String> = parts
-            .into_iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, word)| format!("{number} {word}"))
-            .collect();
-        shown.join(", ")
+        self.finished.besides().join(", ")
     }
 }
 

@@ -41,9 +41,7 @@ pub struct Surroundings {
 /// How much is said.
 #[derive(Debug, Clone, Copy)]
 struct Level {
-    /// Rows of regressions and of breaking changes.
-    worst: usize,
-    /// Rows of all else.
+    /// Rows of all but the worst.
     rows: usize,
     /// Failures in full.
     details: usize,
@@ -51,24 +49,24 @@ struct Level {
     name: usize,
 }
 
-/// From all to the least, until it fits.
+/// From all to the least, until it fits; the worst rows stay.
 const LEVELS: [Level; 6] = [
-    Level::of(50, 50, 10, 200),
-    Level::of(50, 50, 3, 200),
-    Level::of(50, 50, 0, 120),
-    Level::of(50, 20, 0, 60),
-    Level::of(50, 5, 0, 40),
-    Level::of(50, 0, 0, 30),
+    level(50, 10, 200),
+    level(50, 3, 200),
+    level(50, 0, 120),
+    level(20, 0, 60),
+    level(5, 0, 40),
+    level(0, 0, 30),
 ];
 
-impl Level {
-    const fn of(worst: usize, rows: usize, details: usize, name: usize) -> Self {
-        Self {
-            worst,
-            rows,
-            details,
-            name,
-        }
+/// Rows of regressions and of breaking changes.
+const WORST: usize = 50;
+
+const fn level(rows: usize, details: usize, name: usize) -> Level {
+    Level {
+        rows,
+        details,
+        name,
     }
 }
 
@@ -88,19 +86,8 @@ const TOLD: [Class; 9] = [
 impl RunReport {
     /// Whether the run differs from its baseline in something that a change can be asked about.
     pub fn has_news(&self) -> bool {
-        let told = |class: Class| match class {
-            Class::StillFailing | Class::Unchanged => false,
-            Class::Regressed
-            | Class::NewFailure
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New => true,
-        };
-        let changes = self.comparison.iter().flat_map(|it| &it.changes);
-        changes.into_iter().any(|change| told(change.class))
+        let mut changes = self.comparison.iter().flat_map(|it| &it.changes);
+        changes.any(|it| it.class != Class::StillFailing && it.class != Class::Unchanged)
             || self.surface.as_ref().is_some_and(Surface::has_changes)
     }
 
@@ -131,23 +118,13 @@ pub fn within(report: &RunReport, around: &Surroundings, budget: usize) -> Strin
 
 fn headline(report: &RunReport) -> String {
     let tally = report.tally();
-    let mut parts = vec![format!("{}/{} passed", tally.passed, tally.executed())];
-    for (number, word) in [
-        (tally.failed, "failed"),
-        (tally.errors, "could not be observed"),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
     let verdict = report.judgement.as_ref().map(|it| it.verdict.word());
-    format!(
-        "### mcp-assert: {}, {}\n",
-        verdict.unwrap_or("not judged"),
-        parts.join(", ")
-    )
+    let first = [
+        verdict.unwrap_or("not judged").to_owned(),
+        format!("{}/{} passed", tally.passed, tally.executed()),
+    ];
+    let parts = [first.to_vec(), tally.besides()].concat();
+    format!("### mcp-assert: {}\n", parts.join(", "))
 }
 
 struct Page<'a> {
@@ -232,17 +209,10 @@ impl Page<'_> {
         changes: &[&Change],
         records: &BTreeMap<String, &Record>,
     ) -> String {
-        let most = match class {
-            Class::Regressed => self.level.worst,
-            Class::NewFailure
-            | Class::StillFailing
-            | Class::NewlySkipped
-            | Class::Removed
-            | Class::Flaky
-            | Class::Slower
-            | Class::Fixed
-            | Class::New
-            | Class::Unchanged => self.level.rows,
+        let most = if class == Class::Regressed {
+            WORST
+        } else {
+            self.level.rows
         };
         let rows = changes.iter().take(most).map(|change| {
             let record = records.get(&change.key).copied();
@@ -268,13 +238,13 @@ impl Page<'_> {
     /// What is red where nothing is known of before.
     fn failures(&self) -> String {
         let red: Vec<&Record> = self.red();
-        let rows = red.iter().take(self.level.worst).map(|record| {
+        let rows = red.iter().take(WORST).map(|record| {
             let name = self.linked(&record.display_name(self.report.trials), Some(record));
             let why = self.inline(record.headline());
             format!("- {} {name}: {why}\n", record.status.word())
         });
         let rows: String = rows.collect();
-        section("Not passed", red.len(), self.level.worst, &rows)
+        section("Not passed", red.len(), WORST, &rows)
     }
 
     fn red(&self) -> Vec<&Record> {
@@ -303,7 +273,7 @@ impl Page<'_> {
     fn surface(&self) -> String {
         let targets = self.report.surface.iter().flat_map(|it| &it.targets);
         let told = targets.clone().filter(|it| !it.changes.is_empty()).count();
-        let most = self.level.worst / told.max(1);
+        let most = WORST / told.max(1);
         let surface = self.report.surface.iter();
         let uncompared = surface.flat_map(Surface::uncompared).map(|(name, why)| {
             let name = self.inline(name);

@@ -2,8 +2,6 @@
 //! beginning, because that says what happened and the rest only where. Of a server that ended of its own start the
 //! first lines too: an error often stands above the usage.
 
-use std::borrow::Cow;
-
 use text::count;
 
 /// How a line begins that begins a crash report: of Go, Java, Python, and the C++ runtime.
@@ -15,15 +13,24 @@ const BEGINNINGS: [&str; 5] = [
     "terminate called ",
 ];
 
-/// The lines that are shown.
+/// The lines that are shown: a beginning, and behind what is left out the last ones.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Shown<'a> {
+pub(super) struct Shown<'a> {
+    which: Which,
+    beginning: &'a [&'a str],
+    left_out: usize,
+    end: &'a [&'a str],
+}
+
+/// Which lines they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
     /// All, or the last of them.
-    Last(&'a [&'a str]),
-    /// The beginning of a crash report, so many lines not, and the last.
-    Crash(&'a [&'a str], usize, &'a [&'a str]),
-    /// The first of all, so many lines not, and the last.
-    Ends(&'a [&'a str], usize, &'a [&'a str]),
+    Last,
+    /// The beginning of a crash report, and the last.
+    Crash,
+    /// The first of all, and the last.
+    Ends,
 }
 
 impl<'a> Shown<'a> {
@@ -31,11 +38,13 @@ impl<'a> Shown<'a> {
     pub(super) fn of(lines: &'a [&'a str], most: usize) -> Self {
         let first = lines.len().saturating_sub(most);
         match last_crash(lines).filter(|begun| *begun < first && most > 1) {
-            None => Self::Last(&lines[first..]),
-            Some(begun) => {
-                let (beginning, left_out, end) = around_the_rest(lines, begun, most);
-                Self::Crash(beginning, left_out, end)
-            }
+            None => Self {
+                which: Which::Last,
+                beginning: &[],
+                left_out: 0,
+                end: &lines[first..],
+            },
+            Some(begun) => Self::around_the_rest(Which::Crash, lines, begun, most),
         }
     }
 
@@ -44,57 +53,44 @@ impl<'a> Shown<'a> {
         if lines.len() <= most || most < 2 || last_crash(lines).is_some() {
             return Self::of(lines, most);
         }
-        let (beginning, left_out, end) = around_the_rest(lines, 0, most);
-        Self::Ends(beginning, left_out, end)
+        Self::around_the_rest(Which::Ends, lines, 0, most)
+    }
+
+    /// The lines from one on: the first third, and as many of the last as there is room for.
+    fn around_the_rest(which: Which, lines: &'a [&'a str], from: usize, most: usize) -> Self {
+        let first = lines.len().saturating_sub(most);
+        let beginning = &lines[from..from + most.div_ceil(3).min(first - from)];
+        let end = &lines[lines.len() - (most - beginning.len())..];
+        let left_out = lines.len() - end.len() - beginning.len() - from;
+        Self {
+            which,
+            beginning,
+            left_out,
+            end,
+        }
     }
 
     /// How many of the lines are shown.
     pub(super) fn count(&self) -> usize {
-        match self {
-            Self::Last(end) => end.len(),
-            Self::Crash(beginning, _, end) | Self::Ends(beginning, _, end) => {
-                beginning.len() + end.len()
-            }
-        }
+        self.beginning.len() + self.end.len()
     }
 
     /// Which lines they are, of which there are so many.
     pub(super) fn named(&self, count: &str) -> String {
-        match self {
-            Self::Last(_) => format!("the last {count}"),
-            Self::Crash(..) => format!("the beginning of the crash and the last, {count}"),
-            Self::Ends(..) => format!("the first and the last, {count}"),
+        match self.which {
+            Which::Last => format!("the last {count}"),
+            Which::Crash => format!("the beginning of the crash and the last, {count}"),
+            Which::Ends => format!("the first and the last, {count}"),
         }
     }
 
     /// The lines, and how many are left out between them.
-    pub(super) fn lines(&self) -> Vec<Cow<'a, str>> {
-        let whole = |lines: &'a [&'a str]| lines.iter().copied().map(Cow::Borrowed);
-        match *self {
-            Self::Last(end) => whole(end).collect(),
-            Self::Crash(beginning, 0, end) | Self::Ends(beginning, 0, end) => {
-                whole(beginning).chain(whole(end)).collect()
-            }
-            Self::Crash(beginning, left_out, end) | Self::Ends(beginning, left_out, end) => {
-                let gap = Cow::Owned(format!("… {}", count(left_out, "line")));
-                let before = whole(beginning).chain([gap]);
-                before.chain(whole(end)).collect()
-            }
-        }
+    pub(super) fn lines(&self) -> Vec<String> {
+        let gap = (self.left_out > 0).then(|| format!("… {}", count(self.left_out, "line")));
+        let whole = |lines: &'a [&'a str]| lines.iter().map(|line| (*line).to_owned());
+        let before = whole(self.beginning).chain(gap);
+        before.chain(whole(self.end)).collect()
     }
-}
-
-/// The lines from one on, the first third and as many of the last as there is room for, with how many lie between.
-fn around_the_rest<'a>(
-    lines: &'a [&'a str],
-    from: usize,
-    most: usize,
-) -> (&'a [&'a str], usize, &'a [&'a str]) {
-    let first = lines.len().saturating_sub(most);
-    let beginning = &lines[from..from + most.div_ceil(3).min(first - from)];
-    let end = &lines[lines.len() - (most - beginning.len())..];
-    let between = from + beginning.len()..lines.len() - end.len();
-    (beginning, between.len(), end)
 }
 
 /// Where the last crash report begins.
@@ -127,16 +123,21 @@ fn begins_a_crash(lines: &[&str], index: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Shown;
+    use super::{Shown, Which};
 
     #[test]
     fn the_beginning_of_a_crash_is_shown_with_the_last_lines() {
         let case = |crash: &str| {
             let text = format!("starting\n{crash}\n{}", "frame\n".repeat(30));
             let lines: Vec<&str> = text.lines().collect();
-            let Shown::Crash(beginning, left_out, end) = Shown::of(&lines, 9) else {
-                panic!("{crash}");
-            };
+            let shown = Shown::of(&lines, 9);
+            assert_eq!(shown.which, Which::Crash, "{crash}");
+            let Shown {
+                beginning,
+                left_out,
+                end,
+                ..
+            } = shown;
             assert_eq!(Some(&beginning[0]), crash.lines().next().as_ref());
             assert_eq!((beginning.len(), end.len()), (3, 6), "{crash}");
             assert_eq!(left_out, lines.len() - 1 - 9, "{crash}");
@@ -157,17 +158,17 @@ mod tests {
             "a.js:3\n  throw it;\n        ^\n\nError: none. Tried:\n{tried}    at main (a.js:3:5)"
         );
         let lines: Vec<&str> = text.lines().collect();
-        let Shown::Crash(beginning, ..) = Shown::of(&lines, 6) else {
-            panic!("{text}");
-        };
-        assert_eq!(beginning, ["Error: none. Tried:", " → /1.node"]);
+        let shown = Shown::of(&lines, 6);
+        assert_eq!(shown.which, Which::Crash, "{text}");
+        assert_eq!(shown.beginning, ["Error: none. Tried:", " → /1.node"]);
     }
 
     #[test]
     fn else_the_last_lines_are_shown() {
         let last = |text: &str, most: usize, wanted: &[&str]| {
             let lines: Vec<&str> = text.lines().collect();
-            assert_eq!(Shown::of(&lines, most), Shown::Last(wanted), "{text}");
+            let shown = Shown::of(&lines, most);
+            assert_eq!((shown.which, shown.end), (Which::Last, wanted), "{text}");
         };
         last("a\nb", 3, &["a", "b"]);
         last("a\nb\nc", 2, &["b", "c"]);
@@ -207,6 +208,10 @@ mod tests {
     #[test]
     fn what_is_left_out_may_be_nothing() {
         let lines = ["panic: a", "b", "c"];
-        assert_eq!(Shown::of(&lines, 2), Shown::Crash(&["panic: a"], 1, &["c"]));
+        let shown = Shown::of(&lines, 2);
+        assert_eq!(
+            (shown.which, shown.lines().join(" ").as_str()),
+            (Which::Crash, "panic: a … 1 line c")
+        );
     }
 }

@@ -15,26 +15,12 @@ pub(super) fn headline(report: &RunReport) -> String {
 /// How many assertions of each kind there are; kinds without any are left out.
 pub(super) fn counts(report: &RunReport) -> String {
     let tally = report.tally();
-    let mut parts = Vec::new();
-    if tally.is_red() {
-        parts.push(format!("{} passed", tally.passed));
+    let passed = if tally.is_red() {
+        format!("{} passed", tally.passed)
     } else {
-        parts.push(format!("{}/{} passed", tally.passed, tally.executed()));
-    }
-    for (number, word) in [
-        (tally.failed, "failed"),
-        (
-            tally.errors,
-            if tally.errors == 1 { "error" } else { "errors" },
-        ),
-        (tally.skipped, "skipped"),
-        (tally.flaky, "flaky"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
-    parts.join(", ")
+        format!("{}/{} passed", tally.passed, tally.executed())
+    };
+    [vec![passed], tally.besides()].concat().join(", ")
 }
 
 /// Why the run is red where no outcome is.

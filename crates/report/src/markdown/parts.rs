@@ -211,14 +211,23 @@ fn failures(page: &mut Page, report: &RunReport) {
         if page.is_full() {
             return;
         }
-        let name = page.inline(&record.display_name(report.trials));
-        page.push(&format!(
-            "\n<details open><summary>{} {name}</summary>\n",
-            record.status.word()
-        ));
-        page.push(&block(&failure::text(record, &detail)));
-        page.push("</details>\n");
+        let name = record.display_name(report.trials);
+        details(
+            page,
+            record.status.word(),
+            &name,
+            &failure::text(record, &detail),
+        );
     }
+}
+
+fn details(page: &mut Page, word: &str, name: &str, text: &str) {
+    let name = page.inline(name);
+    page.push(&format!(
+        "\n<details open><summary>{word} {name}</summary>\n"
+    ));
+    page.push(&block(text));
+    page.push("</details>\n");
 }
 
 /// What failed before passes, where that makes the run red.
@@ -231,14 +240,10 @@ fn earlier(page: &mut Page, report: &RunReport) {
         if page.is_full() {
             return;
         }
-        let name = page.inline(&record.display_name(report.trials));
+        let name = record.display_name(report.trials);
         let lines = failure::earlier(record, &detail);
         let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-        page.push(&format!(
-            "\n<details open><summary>FLAKY {name}</summary>\n"
-        ));
-        page.push(&block(&lines.join("\n")));
-        page.push("</details>\n");
+        details(page, "FLAKY", &name, &lines.join("\n"));
     }
 }
 

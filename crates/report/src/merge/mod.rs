@@ -107,29 +107,21 @@ impl Origin {
 
     /// What differs in another one, as it is here and there. What says most comes first.
     fn difference(&self, other: &Self) -> String {
-        let number = |run: Option<u64>| run.map_or(String::new(), |run| run.to_string());
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let all = [
-            ("run", number(self.run), number(other.run)),
-            (
-                "repository",
-                text(&self.repository),
-                text(&other.repository),
-            ),
-            ("revision", text(&self.sha), text(&other.sha)),
-            ("server", text(&self.server), text(&other.server)),
-        ];
-        let named = |value: String| match value.as_str() {
-            "" => "none".to_owned(),
-            value => format!("`{value}`"),
+        let facts = |it: &Self| {
+            [
+                ("run", it.run.map(|run| run.to_string())),
+                ("repository", it.repository.clone()),
+                ("revision", it.sha.clone()),
+                ("server", it.server.clone()),
+            ]
         };
-        let differing = all.into_iter().filter(|(_, here, there)| here != there);
-        let told: Vec<String> = differing
-            .map(|(what, here, there)| {
-                format!("its {what} is {}, not {}", named(here), named(there))
-            })
-            .collect();
-        told.join("; ")
+        let named = |value: Option<String>| value.map_or("none".to_owned(), |it| format!("`{it}`"));
+        let pairs = facts(self).into_iter().zip(facts(other));
+        let differing = pairs.filter(|(here, there)| here != there);
+        let told = differing.map(|((what, here), (_, there))| {
+            format!("its {what} is {}, not {}", named(here), named(there))
+        });
+        told.collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -4,11 +4,12 @@
 use serde_json::Value;
 
 use super::{
+    plain::meaning,
     schema::Effect,
-    view::{View, shown},
+    view::{shown, types},
 };
 
-/// A limit with the word for it.
+/// Which end of a range a limit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Lower,
@@ -26,7 +27,7 @@ const COUNTS: [(&str, Side); 6] = [
 ];
 
 /// Keywords that either hold or do not: a new one narrows, one that went widens.
-const RULES: [&str; 22] = [
+const RULES: [&str; 23] = [
     "pattern",
     "format",
     "not",
@@ -49,95 +50,65 @@ const RULES: [&str; 22] = [
     "contentSchema",
     "$dynamicRef",
     "$ref",
-];
-
-/// Keywords that are compared one by one in the first layer that has them; what the others say holds beside.
-const LAYERED: [&str; 6] = [
-    "type",
-    "enum",
-    "const",
-    "items",
-    "prefixItems",
-    "additionalProperties",
+    "allOf",
 ];
 
 /// What changed in the limits, as effect and words.
-pub(super) fn compare(old: &View<'_>, new: &View<'_>) -> Vec<(Effect, String)> {
+pub(super) fn compare(old: &Value, new: &Value) -> Vec<(Effect, String)> {
     let mut found = Vec::new();
     for (side, inclusive, exclusive) in [
         (Side::Lower, "minimum", "exclusiveMinimum"),
         (Side::Upper, "maximum", "exclusiveMaximum"),
     ] {
-        let before = bound(old, side, inclusive, exclusive);
-        let now = bound(new, side, inclusive, exclusive);
-        found.extend(moved(inclusive, side, before, now));
+        let of = |schema| bound(schema, side, inclusive, exclusive);
+        found.extend(moved(inclusive, side, of(old), of(new)));
     }
     for (keyword, side) in COUNTS {
-        let count = |view: &View<'_>| {
-            let number = tightest(view, side, keyword);
+        let count = |schema: &Value| {
             // At least none is what holds anyway.
-            number.filter(|it| side == Side::Upper || *it > 0.0)
+            let number = number(schema, keyword).filter(|it| side == Side::Upper || *it > 0.0);
+            number.map(|value| Bound { value, open: false })
         };
-        let at = |value: f64| Bound { value, open: false };
-        found.extend(moved(keyword, side, count(old).map(at), count(new).map(at)));
+        found.extend(moved(keyword, side, count(old), count(new)));
     }
     found.extend(steps(old, new));
-    let unique = |view: &View<'_>| view.get("uniqueItems") == Some(&Value::Bool(true));
-    match (unique(old), unique(new)) {
-        (false, true) => found.push((Effect::Narrowed, "its items must be unique now".to_owned())),
-        (true, false) => found.push((
-            Effect::Widened,
-            "its items need not be unique any more".to_owned(),
-        )),
-        (true, true) | (false, false) => {}
+    let unique = |schema: &Value| {
+        let unique = schema.get("uniqueItems");
+        unique.filter(|it| **it == Value::Bool(true)).map(shown)
+    };
+    if unique(old) != unique(new) {
+        found.extend(told("uniqueItems", unique(old), unique(new), Effect::Both));
     }
-    found.extend(RULES.into_iter().filter_map(|rule| changed(rule, old, new)));
-    for keyword in LAYERED {
-        let further = |view: &View<'_>| {
-            Some(
-                view.meanings(keyword)?
-                    .split_off(1.min(view.all(keyword).count())),
-            )
-        };
-        if further(old) != further(new) {
-            found.push((
-                Effect::Both,
-                format!("what holds for `{keyword}` beside it changed"),
-            ));
+    for rule in RULES {
+        let (before, now) = (old.get(rule), new.get(rule));
+        if before.map(meaning) != now.map(meaning) {
+            found.extend(told(rule, before.map(shown), now.map(shown), Effect::Both));
         }
     }
-    if old.further_alternatives() != new.further_alternatives() {
+    let further = |schema: &Value| schema.get("anyOf").and(schema.get("oneOf")).map(meaning);
+    if further(old) != further(new) {
         let what = "what holds beside its alternatives changed".to_owned();
         found.push((Effect::Both, what));
     }
     found
 }
 
-/// How a rule changed: by what it means, not by how it is written.
-fn changed(keyword: &str, old: &View<'_>, new: &View<'_>) -> Option<(Effect, String)> {
-    let (before, now) = (old.get(keyword), new.get(keyword));
-    match (before, now, old.meanings(keyword), new.meanings(keyword)) {
-        (None, None, _, _) => None,
-        (None, Some(now), _, _) => Some((
-            Effect::Narrowed,
-            format!("`{keyword}` {} was added", shown(now)),
-        )),
-        (Some(before), None, _, _) => Some((
-            Effect::Widened,
-            format!("`{keyword}` {} was removed", shown(before)),
-        )),
-        (Some(_), Some(_), Some(before), Some(now)) if before == now => None,
-        (Some(before), Some(now), _, _) if before == now => Some((
-            Effect::Both,
-            format!("what `{keyword}` {} leads to changed", shown(now)),
-        )),
-        (Some(before), Some(now), _, _) => Some((
-            Effect::Both,
-            format!(
-                "`{keyword}` changed from {} to {}",
-                shown(before),
-                shown(now)
-            ),
+/// How a keyword changed; one that is there before and now has its own effect.
+fn told(
+    keyword: &str,
+    before: Option<String>,
+    now: Option<String>,
+    effect: Effect,
+) -> Option<(Effect, String)> {
+    match (before, now) {
+        (None, None) => None,
+        (None, Some(now)) => Some((Effect::Narrowed, format!("`{keyword}` {now} was added"))),
+        (Some(before), None) => {
+            Some((Effect::Widened, format!("`{keyword}` {before} was removed")))
+        }
+        (Some(before), Some(now)) => Some((
+            effect,
+            format!("`{keyword}` changed from {before} to {now}"),
         )),
     }
 }
@@ -150,16 +121,15 @@ struct Bound {
 }
 
 /// The tighter of the two keywords; for whole numbers `> 0` is `≥ 1`.
-fn bound(view: &View<'_>, side: Side, inclusive: &str, exclusive: &str) -> Option<Bound> {
-    let closed = tightest(view, side, inclusive);
+fn bound(schema: &Value, side: Side, inclusive: &str, exclusive: &str) -> Option<Bound> {
+    let closed = number(schema, inclusive);
     // Draft 4 says with `true` that the other keyword excludes.
-    if view.get(exclusive) == Some(&Value::Bool(true)) {
+    if schema.get(exclusive) == Some(&Value::Bool(true)) {
         return closed.map(|value| Bound { value, open: true });
     }
-    let open = tightest(view, side, exclusive);
     let step = if side == Side::Lower { 1.0 } else { -1.0 };
-    let whole = view.types().as_deref() == Some(&["integer"]);
-    let open = open.map(|value| {
+    let whole = types(schema).as_deref() == Some(&["integer"]);
+    let open = number(schema, exclusive).map(|value| {
         if whole && value.fract() == 0.0 {
             Bound {
                 value: value + step,
@@ -173,15 +143,6 @@ fn bound(view: &View<'_>, side: Side, inclusive: &str, exclusive: &str) -> Optio
     match (closed, open) {
         (Some(closed), Some(open)) if tighter(side, closed, open) => Some(closed),
         (closed, open) => open.or(closed),
-    }
-}
-
-/// The number of a keyword; of several layers that have one, the tightest.
-fn tightest(view: &View<'_>, side: Side, keyword: &str) -> Option<f64> {
-    let numbers = view.all(keyword).filter_map(number);
-    match side {
-        Side::Lower => numbers.reduce(f64::max),
-        Side::Upper => numbers.reduce(f64::min),
     }
 }
 
@@ -201,62 +162,45 @@ fn moved(
     before: Option<Bound>,
     now: Option<Bound>,
 ) -> Option<(Effect, String)> {
+    if before == now {
+        return None;
+    }
+    let is_tighter = before
+        .zip(now)
+        .is_some_and(|(old, new)| tighter(side, new, old));
+    let effect = if is_tighter {
+        Effect::Narrowed
+    } else {
+        Effect::Widened
+    };
     let words = |bound: Bound| {
         let open = if bound.open { " (excluded)" } else { "" };
         format!("{}{open}", bound.value)
     };
-    match (before, now) {
-        (None, Some(now)) => Some((
-            Effect::Narrowed,
-            format!("`{keyword}` {} was added", words(now)),
-        )),
-        (Some(before), None) => Some((
-            Effect::Widened,
-            format!("`{keyword}` {} was removed", words(before)),
-        )),
-        (Some(before), Some(now)) if before != now => {
-            let effect = if tighter(side, now, before) {
-                Effect::Narrowed
-            } else {
-                Effect::Widened
-            };
-            let text = format!(
-                "`{keyword}` changed from {} to {}",
-                words(before),
-                words(now)
-            );
-            Some((effect, text))
-        }
-        (Some(_), Some(_)) | (None, None) => None,
+    told(keyword, before.map(words), now.map(words), effect)
+}
+
+fn steps(old: &Value, new: &Value) -> Option<(Effect, String)> {
+    let (before, now) = (number(old, "multipleOf"), number(new, "multipleOf"));
+    if before == now {
+        return None;
     }
-}
-
-fn steps(old: &View<'_>, new: &View<'_>) -> Option<(Effect, String)> {
-    let step = |view: &View<'_>| view.get("multipleOf").and_then(number);
-    let (before, now) = (step(old), step(new));
-    let effect = match (before, now) {
-        (None, Some(_)) => Effect::Narrowed,
-        (Some(_), None) => Effect::Widened,
-        (Some(before), Some(now)) if (before - now).abs() > f64::EPSILON => {
-            if (now % before).abs() < f64::EPSILON {
-                Effect::Narrowed
-            } else if (before % now).abs() < f64::EPSILON {
-                Effect::Widened
-            } else {
-                Effect::Both
-            }
-        }
-        (Some(_), Some(_)) | (None, None) => return None,
+    let divides = |one: Option<f64>, other: Option<f64>| {
+        one.zip(other)
+            .is_some_and(|(one, other)| (other % one).abs() < f64::EPSILON)
     };
-    let words = |step: Option<f64>| step.map_or("none".to_owned(), |it| it.to_string());
-    let text = format!(
-        "`multipleOf` changed from {} to {}",
-        words(before),
-        words(now)
-    );
-    Some((effect, text))
+    let effect = if divides(before, now) {
+        Effect::Narrowed
+    } else if divides(now, before) {
+        Effect::Widened
+    } else {
+        Effect::Both
+    };
+    let words = |step: f64| step.to_string();
+    told("multipleOf", before.map(words), now.map(words), effect)
 }
 
-fn number(value: &Value) -> Option<f64> {
-    value.as_f64().filter(|it| it.is_finite())
+/// The number of a keyword.
+fn number(schema: &Value, keyword: &str) -> Option<f64> {
+    schema.get(keyword)?.as_f64().filter(|it| it.is_finite())
 }

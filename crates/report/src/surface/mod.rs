@@ -4,8 +4,8 @@
 pub(super) mod joined;
 pub(super) mod kept;
 mod limits;
-mod meaning;
 mod pairing;
+mod plain;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -226,7 +226,8 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
         }
     }
     all.sort_by_key(|change| change.weight);
-    let breaking = broken(&all);
+    let is_breaking = |it: &&SurfaceChange| it.weight == Weight::Breaking;
+    let breaking = all.iter().filter(is_breaking).count();
     let left_out = all.len().saturating_sub(MOST_CHANGES);
     all.truncate(MOST_CHANGES);
     TargetSurface {
@@ -237,12 +238,6 @@ fn target(name: &str, old: &Catalog, new: &Catalog) -> TargetSurface {
         unknown,
         silent,
     }
-}
-
-/// How many changes are breaking.
-fn broken(changes: &[SurfaceChange]) -> usize {
-    let breaking = changes.iter().filter(|it| it.weight == Weight::Breaking);
-    breaking.count()
 }
 
 /// What changed in a list.
@@ -343,21 +338,16 @@ fn schemas(flow: Flow, old: &Value, new: &Value) -> Vec<Weighed> {
         Flow::Out => ("outputSchema", "output"),
     };
     match (old.get(member), new.get(member), flow) {
-        (Some(before), Some(now), _) => schema::compare(noun, before, now)
-            .into_iter()
-            .map(|it| (weight(it.effect, flow), it))
-            .collect(),
         (Some(_), None, Flow::Out) => vec![breaking("the output schema was removed".to_owned())],
         (None, Some(_), Flow::Out) => {
             vec![notable("an output schema was added".to_owned(), None)]
         }
-        (before, now, Flow::In) => {
+        (before, now, Flow::In | Flow::Out) => {
             let any = Value::Bool(true);
             let all = schema::compare(noun, before.unwrap_or(&any), now.unwrap_or(&any));
             let weighed = all.into_iter().map(|it| (weight(it.effect, flow), it));
             weighed.collect()
         }
-        (None, None, Flow::Out) => Vec::new(),
     }
 }
 

@@ -8,8 +8,11 @@ use serde_json::Value;
 
 use super::{
     limits,
-    meaning::{Document, canonical},
-    view::{View, list, shown},
+    plain::{Plain, canonical, meaning},
+    view::{
+        alternatives, below, brief, list, properties, refuses_all, required, shown, spread, types,
+        values,
+    },
     wording::difference,
 };
 
@@ -51,17 +54,19 @@ pub(super) struct Difference {
 
 /// Compares the schemas of parameters or of results. `noun` is what a member is called.
 pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Difference> {
+    if old == new {
+        return Vec::new();
+    }
+    let (before, now) = (Plain::of(old), Plain::of(new));
+    let is_cut = before.is_cut || now.is_cut;
     let mut walk = Walk {
         noun,
         found: Vec::new(),
-        within: Vec::new(),
+        depth: 0,
         pairs_left: MOST_PAIRS,
-        is_cut: false,
+        is_cut,
     };
-    let (before, now) = (Document::new(old), Document::new(new));
-    let meant = before.meaning(old);
-    let is_same = meant.is_some() && meant == now.meaning(new);
-    walk.pair("", &View::of(&before, old), &View::of(&now, new));
+    walk.pair("", &before.schema, &now.schema);
     if walk.is_cut {
         walk.found.push(Difference {
             effect: Effect::Both,
@@ -69,7 +74,7 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
             wording: None,
         });
     }
-    if is_same {
+    if !is_cut && meaning(&before.schema) == meaning(&now.schema) {
         walk.found.retain(is_harmless);
     }
     // What holds for all alternatives is seen in each of them.
@@ -82,8 +87,7 @@ pub(super) fn compare(noun: &'static str, old: &Value, new: &Value) -> Vec<Diffe
 struct Walk {
     noun: &'static str,
     found: Vec<Difference>,
-    /// The pairs that are being compared: a schema that contains itself ends here.
-    within: Vec<((usize, usize), (usize, usize))>,
+    depth: usize,
     pairs_left: usize,
     /// Whether a bound kept something from being compared.
     is_cut: bool,
@@ -108,18 +112,16 @@ impl Walk {
         }
     }
 
-    fn pair(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
-        let pair = (old.identity(), new.identity());
-        if self.within.contains(&pair) {
+    fn pair(&mut self, path: &str, old: &Value, new: &Value) {
+        if old == new {
             return;
         }
-        if self.pairs_left == 0 || self.within.len() >= DEEPEST {
+        if self.pairs_left == 0 || self.depth >= DEEPEST {
             self.is_cut = true;
             return;
         }
         self.pairs_left -= 1;
-        self.is_cut |= old.is_cut || new.is_cut;
-        match (old.refuses_all, new.refuses_all) {
+        match (refuses_all(old), refuses_all(new)) {
             (true, true) => return,
             (false, true) => {
                 return self.add(path, Effect::Narrowed, "nothing is allowed any more");
@@ -127,30 +129,24 @@ impl Walk {
             (true, false) => return self.add(path, Effect::Widened, "is allowed now"),
             (false, false) => {}
         }
-        self.within.push(pair);
+        self.depth += 1;
         self.texts(path, old, new);
-        match (old.alternatives(), new.alternatives()) {
+        match (alternatives(old), alternatives(new)) {
             (None, None) => self.rules(path, old, new),
-            (Some(before), Some(now)) => {
+            (Some((_, before)), Some((_, now))) => {
                 self.rules(path, old, new);
-                let before: Vec<_> = before.iter().map(|it| old.below(it)).collect();
-                let now: Vec<_> = now.iter().map(|it| new.below(it)).collect();
-                self.alternatives(path, &before, &now);
+                self.alternatives(path, before, now);
             }
-            (Some(before), None) => {
-                let before: Vec<_> = before.iter().map(|it| old.alternative(it)).collect();
-                self.alternatives(path, &before, &new.by_type());
-            }
-            (None, Some(now)) => {
-                let now: Vec<_> = now.iter().map(|it| new.alternative(it)).collect();
-                self.alternatives(path, &old.by_type(), &now);
+            (Some(_), None) | (None, Some(_)) => {
+                let most = MOST_ALTERNATIVES + 1;
+                self.alternatives(path, &spread(old, most), &spread(new, most));
             }
         }
-        self.within.pop();
+        self.depth -= 1;
     }
 
     /// What people and models read.
-    fn texts(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+    fn texts(&mut self, path: &str, old: &Value, new: &Value) {
         for keyword in ["title", "description"] {
             let text = |value: Option<&Value>| {
                 let text = value.and_then(Value::as_str).unwrap_or_default();
@@ -175,7 +171,7 @@ impl Walk {
         }
     }
 
-    fn rules(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
+    fn rules(&mut self, path: &str, old: &Value, new: &Value) {
         if self.types(path, old, new) == Types::Disjoint {
             return;
         }
@@ -185,15 +181,15 @@ impl Walk {
         }
         self.members(path, old, new);
         let items = format!("{path}[]");
-        let tuple = |view: &View<'_>| view.get("items").is_some_and(Value::is_array);
+        let tuple = |schema: &Value| schema.get("items").is_some_and(Value::is_array);
         if !tuple(old) && !tuple(new) {
-            self.pair(&items, &old.at("items"), &new.at("items"));
+            self.pair(&items, below(old, "items"), below(new, "items"));
         }
         self.tuple(path, old, new);
     }
 
-    fn types(&mut self, path: &str, old: &View<'_>, new: &View<'_>) -> Types {
-        let (before, now) = (old.types(), new.types());
+    fn types(&mut self, path: &str, old: &Value, new: &Value) -> Types {
+        let (before, now) = (types(old), types(new));
         if before == now {
             return Types::Shared;
         }
@@ -223,8 +219,8 @@ impl Walk {
         }
     }
 
-    fn values(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
-        match (old.values(), new.values()) {
+    fn values(&mut self, path: &str, old: &Value, new: &Value) {
+        match (values(old), values(new)) {
             (None, Some(now)) => {
                 self.add(path, Effect::Narrowed, format!("only {} now", list(&now)));
             }
@@ -249,9 +245,9 @@ impl Walk {
         }
     }
 
-    fn members(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
-        let (before, now) = (old.named("properties"), new.named("properties"));
-        let (needed, needs) = (old.required(), new.required());
+    fn members(&mut self, path: &str, old: &Value, new: &Value) {
+        let (before, now) = (properties(old), properties(new));
+        let (needed, needs) = (required(old), required(new));
         let inner = |name: &str| {
             if path.is_empty() {
                 name.to_owned()
@@ -261,7 +257,7 @@ impl Walk {
         };
         for (name, schema) in &before {
             match now.get(name) {
-                Some(other) => self.pair(&inner(name), &old.below(schema), &new.below(other)),
+                Some(other) => self.pair(&inner(name), schema, other),
                 None => self.add(&inner(name), Effect::Both, "was removed"),
             }
         }
@@ -286,60 +282,50 @@ impl Walk {
             }
         }
         let (open, opens) = (
-            old.at("additionalProperties"),
-            new.at("additionalProperties"),
+            below(old, "additionalProperties"),
+            below(new, "additionalProperties"),
         );
-        match (open.refuses_all, opens.refuses_all) {
+        match (refuses_all(open), refuses_all(opens)) {
             (false, true) => self.add(path, Effect::Narrowed, "further members are refused now"),
             (true, false) => self.add(path, Effect::Widened, "further members are allowed now"),
             (true, true) => {}
-            (false, false) => self.pair(&inner("*"), &open, &opens),
+            (false, false) => self.pair(&inner("*"), open, opens),
         }
     }
 
     /// Positions of an array; older drafts have them under `items`.
-    fn tuple(&mut self, path: &str, old: &View<'_>, new: &View<'_>) {
-        fn positions<'a>(view: &View<'a>) -> &'a [Value] {
-            let listed = view.get("prefixItems").or_else(|| view.get("items"));
+    fn tuple(&mut self, path: &str, old: &Value, new: &Value) {
+        fn positions(schema: &Value) -> &[Value] {
+            let listed = schema.get("prefixItems").or_else(|| schema.get("items"));
             listed.and_then(Value::as_array).map_or(&[], Vec::as_slice)
         }
         let (before, now) = (positions(old), positions(new));
         for index in 0..before.len().max(now.len()) {
-            let at =
-                |view: &View<'_>, schema: Option<&Value>| schema.is_some() && !view.refuses_all;
             let place = format!("{path}[{index}]");
             match (before.get(index), now.get(index)) {
-                (Some(one), Some(other)) => {
-                    self.pair(&place, &old.below(one), &new.below(other));
-                }
-                (None, other) if at(new, other) => {
-                    self.add(&place, Effect::Narrowed, "is described now");
-                }
-                (one, None) if at(old, one) => {
+                (Some(one), Some(other)) => self.pair(&place, one, other),
+                (None, Some(_)) => self.add(&place, Effect::Narrowed, "is described now"),
+                (Some(_), None) => {
                     self.add(&place, Effect::Widened, "is not described any more");
                 }
-                (None | Some(_), None | Some(_)) => {}
+                (None, None) => {}
             }
         }
     }
 
     /// Matches alternatives that allow the same; of what is left, says what it lost or gained.
-    fn alternatives(&mut self, path: &str, old: &[View<'_>], new: &[View<'_>]) {
+    fn alternatives(&mut self, path: &str, old: &[Value], new: &[Value]) {
         if old.len().max(new.len()) > MOST_ALTERNATIVES {
             let (before, now) = (unlike(old, new), unlike(new, old));
             if before.len().max(now.len()) <= MOST_ALTERNATIVES {
                 return self.alternatives(path, &before, &now);
             }
-            let what = format!(
-                "{} alternatives instead of {}, too many to compare each",
-                new.len(),
-                old.len()
-            );
+            let what = "has too many alternatives to compare each";
             self.add(path, Effect::Both, what);
             return;
         }
         let mut gone = Vec::new();
-        let mut come: Vec<&View<'_>> = new.iter().collect();
+        let mut come: Vec<&Value> = new.iter().collect();
         for one in old {
             let equal = come
                 .iter()
@@ -362,7 +348,7 @@ impl Walk {
                 seen.iter().all(|it| allows(it, Effect::Widened))
             });
             if !taken_over {
-                let what = format!("the alternative {} was removed", one.brief());
+                let what = format!("the alternative {} was removed", brief(one));
                 self.add(path, Effect::Narrowed, what);
             }
         }
@@ -372,14 +358,14 @@ impl Walk {
                 seen.iter().all(|it| allows(it, Effect::Narrowed))
             });
             if !was_there {
-                let what = format!("the alternative {} was added", other.brief());
+                let what = format!("the alternative {} was added", brief(other));
                 self.add(path, Effect::Widened, what);
             }
         }
     }
 
     /// The differences of a pair, without keeping them.
-    fn tried(&mut self, path: &str, old: &View<'_>, new: &View<'_>) -> Vec<Difference> {
+    fn tried(&mut self, path: &str, old: &Value, new: &Value) -> Vec<Difference> {
         let kept = std::mem::take(&mut self.found);
         self.pair(path, old, new);
         std::mem::replace(&mut self.found, kept)
@@ -387,13 +373,10 @@ impl Walk {
 }
 
 /// The alternatives of one list that the other one lacks as they are.
-fn unlike<'a>(one: &[View<'a>], other: &[View<'_>]) -> Vec<View<'a>> {
-    let known: BTreeSet<String> = other.iter().filter_map(View::meaning).collect();
-    let alternatives = one.iter();
-    alternatives
-        .filter(|it| it.meaning().is_none_or(|meant| !known.contains(&meant)))
-        .cloned()
-        .collect()
+fn unlike(one: &[Value], other: &[Value]) -> Vec<Value> {
+    let known: BTreeSet<String> = other.iter().map(meaning).collect();
+    let alternatives = one.iter().filter(|it| !known.contains(&meaning(it)));
+    alternatives.cloned().collect()
 }
 
 /// The values of one list that the other one lacks.

@@ -2,7 +2,7 @@
 //! encoded together in base64 depends on how many stand before them, so a text reads in one of three ways within
 //! something longer, such as `user:SECRET`; and long base64 comes in lines.
 
-use std::{fmt::Write, ops::Range};
+use std::{fmt::Write as _, ops::Range};
 
 use base64::{
     Engine,
@@ -13,6 +13,7 @@ use base64::{
 };
 
 use super::SHORTEST_BYTES;
+use crate::address::encoded;
 
 /// The bits of a letter.
 const LETTER: usize = 6;
@@ -38,8 +39,8 @@ pub(super) fn escaped(text: &str) -> Vec<String> {
         level.dedup();
         all.extend(level.iter().cloned());
     }
-    for kept in ["", "/"] {
-        let url = percent(text, kept);
+    let url = encoded(text);
+    for url in [url.replace('/', "%2F"), url] {
         all.extend([url.replace("%20", "+"), url.to_lowercase(), url]);
     }
     all.push(text.replace(' ', "+"));
@@ -67,6 +68,7 @@ fn json(text: &str) -> [String; 5] {
             upper.push(sign);
         } else {
             for unit in sign.encode_utf16(&mut [0; 2]) {
+                // Writing to a text cannot fail.
                 let _ = write!(ascii, "\\u{unit:04x}");
                 let _ = write!(upper, "\\u{unit:04X}");
             }
@@ -83,17 +85,6 @@ fn json(text: &str) -> [String; 5] {
         upper,
         go,
     ]
-}
-
-/// The text with everything but letters, digits, `-._~` and `kept` as `%XX`.
-fn percent(text: &str, kept: &str) -> String {
-    text.bytes()
-        .map(|byte| match char::from(byte) {
-            sign if sign.is_ascii_alphanumeric() || "-._~".contains(sign) => sign.to_string(),
-            sign if byte.is_ascii() && kept.contains(sign) => sign.to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
 }
 
 /// A text in base64, in each alphabet, with its name.

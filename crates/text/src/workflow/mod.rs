@@ -5,4 +5,5 @@ pub mod command;
 pub mod neutral;
 
 #[cfg(any(test, feature = "testing"))]
+#[path = "tests/runner.rs"]
 pub mod runner;

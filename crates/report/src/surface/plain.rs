@@ -1,0 +1,269 @@
+//! A JSON Schema written out: references followed, `allOf` laid into one schema, what asks for nothing left out. Schemas
+//! come from servers, so every chain has an end here.
+
+use serde_json::{Map, Value, json};
+
+use mcp::{json::json_schema::References, script::rendered::digits};
+
+/// Schemas that are written out of one document; a server may refer to one schema a thousand times.
+const MOST_SCHEMAS: usize = 100_000;
+
+/// Schemas within schemas, those behind references included.
+const DEEPEST: usize = 128;
+
+/// What identifies, describes or is kept for references, and is compared with nothing.
+const SILENT: [&str; 11] = [
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+    "$schema",
+    "$id",
+    "$anchor",
+    "$dynamicAnchor",
+    "$defs",
+    "definitions",
+];
+
+/// What people and models read, and no value depends on.
+const TEXTS: [&str; 3] = ["title", "description", "default"];
+
+/// Keywords whose values are no schemas.
+const DATA: [&str; 5] = ["const", "enum", "required", "type", "dependentRequired"];
+
+/// Keywords that map names to schemas.
+const NAMED: [&str; 4] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "dependencies",
+];
+
+/// Lists whose order means nothing.
+const UNORDERED: [&str; 6] = ["enum", "required", "type", "anyOf", "oneOf", "allOf"];
+
+/// A schema that is written out.
+pub(super) struct Plain {
+    /// The schema.
+    pub(super) schema: Value,
+    /// Whether it was too large or too deep to be written out to its end.
+    pub(super) is_cut: bool,
+}
+
+impl Plain {
+    /// The schema of a document.
+    pub(super) fn of(root: &Value) -> Self {
+        let mut writer = Writer {
+            references: References::new(root),
+            within: vec![(root, 0)],
+            level: 0,
+            depth: 0,
+            left: MOST_SCHEMAS,
+            is_cut: false,
+        };
+        Self {
+            schema: writer.schema(root),
+            is_cut: writer.is_cut,
+        }
+    }
+}
+
+struct Writer<'a> {
+    references: References<'a>,
+    /// The targets of references that are being followed, each with its level.
+    within: Vec<(&'a Value, usize)>,
+    /// How many keywords lie above; `$ref` and `allOf` speak of the same value and do not count.
+    level: usize,
+    depth: usize,
+    left: usize,
+    is_cut: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn schema(&mut self, value: &'a Value) -> Value {
+        let Value::Object(map) = value else {
+            return value.clone();
+        };
+        if self.left == 0 || self.depth >= DEEPEST {
+            self.is_cut = true;
+            return Value::Bool(true);
+        }
+        self.left -= 1;
+        self.depth += 1;
+        let mut own = Map::new();
+        for (keyword, value) in map {
+            if !SILENT.contains(&keyword.as_str()) && keyword != "$ref" && keyword != "allOf" {
+                own.insert(keyword.clone(), self.keyword(keyword, value));
+            }
+        }
+        let mut whole = Value::Object(own);
+        if let Some(reference) = map.get("$ref") {
+            merge(&mut whole, self.reference(reference));
+        }
+        let parts = map.get("allOf").and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            merge(&mut whole, self.schema(part));
+        }
+        self.depth -= 1;
+        whole
+    }
+
+    fn keyword(&mut self, keyword: &str, value: &'a Value) -> Value {
+        if DATA.contains(&keyword) || TEXTS.contains(&keyword) {
+            return value.clone();
+        }
+        self.level += 1;
+        let written = match value {
+            Value::Object(named) if NAMED.contains(&keyword) => named
+                .iter()
+                .map(|(name, schema)| (name.clone(), self.schema(schema)))
+                .collect(),
+            Value::Array(items) => items.iter().map(|item| self.schema(item)).collect(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => self.schema(value),
+        };
+        self.level -= 1;
+        written
+    }
+
+    /// What a reference leads to; where that is not known, or contains the reference, the reference stays.
+    fn reference(&mut self, reference: &'a Value) -> Value {
+        let text = reference.as_str();
+        let Some(target) = text.and_then(|it| self.references.target(it)) else {
+            return json!({ "$ref": reference });
+        };
+        let begun = self.within.iter().rev().zip(1_usize..);
+        let mut found = begun.filter(|((it, _), _)| std::ptr::eq(*it, target));
+        match found.next() {
+            // A schema that is itself asks for nothing.
+            Some(((_, level), _)) if *level == self.level => Value::Bool(true),
+            // How far up it goes on.
+            Some((_, back)) => json!({ "$ref": back }),
+            None => {
+                self.within.push((target, self.level));
+                let followed = self.schema(target);
+                self.within.pop();
+                followed
+            }
+        }
+    }
+}
+
+/// Lays a schema into another one, so that what both ask for holds.
+pub(super) fn merge(into: &mut Value, other: Value) {
+    match (into, other) {
+        (Value::Object(into), Value::Object(other)) => {
+            for (keyword, value) in other {
+                merge_keyword(into, keyword, value);
+            }
+        }
+        (into, other) if *into == Value::Bool(true) || other == Value::Bool(false) => *into = other,
+        (_, _) => {}
+    }
+}
+
+fn merge_keyword(into: &mut Map<String, Value>, keyword: String, value: Value) {
+    let Some(known) = into.get_mut(&keyword) else {
+        into.insert(keyword, value);
+        return;
+    };
+    let beside = match (known, value) {
+        (known, value) if *known == value || TEXTS.contains(&keyword.as_str()) => None,
+        (Value::Object(known), Value::Object(more)) if keyword == "properties" => {
+            for (name, schema) in more {
+                match known.get_mut(&name) {
+                    Some(own) => merge(own, schema),
+                    None => _ = known.insert(name, schema),
+                }
+            }
+            None
+        }
+        (Value::Array(known), Value::Array(more)) if keyword == "required" => {
+            known.extend(more);
+            None
+        }
+        (known @ Value::Number(_), value @ Value::Number(_)) if keyword != "multipleOf" => {
+            let is_tighter = if keyword.to_lowercase().contains("min") {
+                value.as_f64() > known.as_f64()
+            } else {
+                value.as_f64() < known.as_f64()
+            };
+            if is_tighter {
+                *known = value;
+            }
+            None
+        }
+        (_, value) => Some(value),
+    };
+    // What cannot be laid into one is kept beside it.
+    if let Some(value) = beside {
+        let all = into.entry("allOf").or_insert_with(|| json!([]));
+        if let Value::Array(all) = all {
+            all.push(json!({ keyword: value }));
+        }
+    }
+}
+
+/// What a schema that is written out asks for: the same text for two schemas that say the same.
+pub(super) fn meaning(schema: &Value) -> String {
+    match schema {
+        Value::Object(map) => {
+            let asked = map.iter().filter(|(it, _)| !TEXTS.contains(&it.as_str()));
+            members(asked.map(|(keyword, value)| (keyword, meaning_of(keyword, value))))
+        }
+        Value::Array(items) => list(&items.iter().map(meaning).collect::<Vec<_>>()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => canonical(schema),
+    }
+}
+
+fn meaning_of(keyword: &str, value: &Value) -> String {
+    if keyword == "const" {
+        return canonical(value);
+    }
+    match value {
+        Value::Object(named) if NAMED.contains(&keyword) => {
+            members(named.iter().map(|(name, it)| (name, meaning(it))))
+        }
+        Value::Array(items) if UNORDERED.contains(&keyword) => {
+            let text = if keyword == "enum" {
+                canonical
+            } else {
+                meaning
+            };
+            let mut texts: Vec<String> = items.iter().map(text).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            list(&texts)
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => meaning(value),
+    }
+}
+
+/// A text that is the same for equal values: `1` and `1.0` are.
+pub(super) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => digits(number).unwrap_or_else(|| number.to_string()),
+        Value::Array(items) => list(&items.iter().map(canonical).collect::<Vec<_>>()),
+        Value::Object(map) => members(map.iter().map(|(name, it)| (name, canonical(it)))),
+        Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+fn list(items: &[String]) -> String {
+    format!("[{}]", items.join(","))
+}
+
+fn members<'a>(members: impl Iterator<Item = (&'a String, String)>) -> String {
+    let mut texts: Vec<String> = members.map(|(name, it)| format!("{name:?}:{it}")).collect();
+    texts.sort_unstable();
+    format!("{{{}}}", texts.join(","))
+}
