@@ -2,7 +2,6 @@
 //! answers what faults left of them.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use super::ServeOptions;
@@ -114,12 +113,8 @@ fn journal(
 fn destination(to: &JournalTo) -> io::Result<Box<dyn Write + Send>> {
     match to {
         JournalTo::Stderr => Ok(Box::new(PatientStderr)),
-        JournalTo::File(path) => Ok(Box::new(create(path)?)),
+        JournalTo::File(path) => Ok(Box::new(std::fs::File::create(path)?)),
     }
-}
-
-fn create(path: &Path) -> io::Result<std::fs::File> {
-    std::fs::File::create(path)
 }
 
 /// Stderr may be a pipe that does not wait for its reader; a journal does.

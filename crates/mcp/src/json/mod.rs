@@ -4,3 +4,4 @@ pub mod json_path;
 pub mod json_schema;
 pub mod json_text;
 pub mod number;
+pub mod walk;

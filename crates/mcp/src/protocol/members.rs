@@ -3,41 +3,32 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
-/// A member that one object of a JSON text names twice. `value` is what the text was read as: where it has as many
-/// members as are written, none was lost, and no name is looked at.
-pub fn named_twice(text: &[u8], value: &Value) -> Option<String> {
-    if written(text) == held(value) {
-        return None;
-    }
-    Repeats::of(text).next()
-}
-
-/// How many members are written in a JSON text: one for each colon outside of its strings.
-fn written(text: &[u8]) -> usize {
-    let mut members = 0;
+/// A member that one object of a JSON text names twice: the first in the order of the text.
+pub fn named_twice(text: &[u8]) -> Option<String> {
+    let mut open: Vec<HashSet<String>> = Vec::new();
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         match byte {
-            b'"' => at = behind_string(text, at),
-            b':' => {
-                members += 1;
-                at += 1;
+            b'"' => {
+                let start = at;
+                at = behind_string(text, start);
+                let mut behind = text[at..].iter();
+                if behind.find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
+                    && let Ok(name) = serde_json::from_slice::<String>(&text[start..at])
+                    && let Some(names) = open.last_mut()
+                    && let Some(name) = names.replace(name)
+                {
+                    return Some(name);
+                }
+                continue;
             }
-            _ => at += 1,
+            b'{' => open.push(HashSet::new()),
+            b'}' => drop(open.pop()),
+            _ => {}
         }
+        at += 1;
     }
-    members
-}
-
-/// How many members the objects in a value have.
-fn held(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
-        Value::Array(items) => items.iter().map(held).sum(),
-        Value::Object(members) => members.len() + members.values().map(held).sum::<usize>(),
-    }
+    None
 }
 
 /// The place behind the string that begins here.
@@ -53,60 +44,6 @@ fn behind_string(text: &[u8], start: usize) -> usize {
     text.len()
 }
 
-/// The names that stand twice in an object, in the order of the text.
-struct Repeats<'a> {
-    text: &'a [u8],
-    at: usize,
-    /// The names of the objects that are open.
-    open: Vec<HashSet<String>>,
-}
-
-impl<'a> Repeats<'a> {
-    fn of(text: &'a [u8]) -> Self {
-        Self {
-            text,
-            at: 0,
-            open: Vec::new(),
-        }
-    }
-
-    /// Takes the name that begins here in, where a string is one, and passes over the string.
-    fn name(&mut self) -> Option<String> {
-        let start = self.at;
-        self.at = behind_string(self.text, start);
-        let mut behind = self.text[self.at..].iter();
-        let next = behind.find(|byte| !byte.is_ascii_whitespace());
-        if next != Some(&b':') {
-            return None;
-        }
-        let name: String = serde_json::from_slice(&self.text[start..self.at]).ok()?;
-        let is_new = self.open.last_mut()?.insert(name.clone());
-        (!is_new).then_some(name)
-    }
-}
-
-impl Iterator for Repeats<'_> {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        while let Some(byte) = self.text.get(self.at) {
-            match byte {
-                b'"' => {
-                    if let Some(name) = self.name() {
-                        return Some(name);
-                    }
-                    continue;
-                }
-                b'{' => self.open.push(HashSet::new()),
-                b'}' => drop(self.open.pop()),
-                _ => {}
-            }
-            self.at += 1;
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -115,8 +52,7 @@ mod tests {
     use super::named_twice;
 
     fn found(text: &str) -> Option<String> {
-        let value: Value = serde_json::from_str(text).unwrap();
-        named_twice(text.as_bytes(), &value)
+        named_twice(text.as_bytes())
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::method::is_asked_by_servers;
+use super::method::{is_asked_by_servers, kind_of};
 
 /// The id of a request, number and string kept apart. A number keeps its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -149,44 +148,12 @@ pub enum Message {
 pub struct Response {
     /// The id; `None` for null, absent, and what is no id.
     pub id: Option<Id>,
-    /// What stands where the id belongs and is neither a number nor a text nor null.
-    pub odd_id: Option<OddId>,
+    /// The JSON type of what stands where the id belongs and is neither a number nor a text nor null.
+    pub odd_id: Option<&'static str>,
     /// The result member.
     pub result: Option<Value>,
     /// The error member.
     pub error: Option<Value>,
-}
-
-/// What no id may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OddId {
-    /// `true` or `false`.
-    Flag,
-    /// `[…]`
-    Array,
-    /// `{…}`
-    Object,
-}
-
-impl OddId {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Bool(_) => Some(Self::Flag),
-            Value::Array(_) => Some(Self::Array),
-            Value::Object(_) => Some(Self::Object),
-            Value::Null | Value::Number(_) | Value::String(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for OddId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Flag => "a boolean",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        })
-    }
 }
 
 impl Message {
@@ -216,7 +183,10 @@ impl Message {
         if !response {
             return Self::Other;
         }
-        let odd_id = object.get("id").and_then(OddId::from_value);
+        let odd_id = object
+            .get("id")
+            .filter(|id| !id.is_null() && !Id::is_one(id))
+            .map(kind_of);
         Self::Response(Response {
             id,
             odd_id,
@@ -254,93 +224,37 @@ fn is_notification(method: &str) -> bool {
     method.starts_with("notifications/")
 }
 
-/// A message of ours, its members in the order in which they are written.
-#[derive(Serialize)]
-struct Ours<'a> {
-    jsonrpc: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<&'a str>,
-    #[serde(skip_serializing_if = "Value::is_null")]
-    params: &'a Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Refusal<'a>>,
-}
-
-/// The error of an answer of ours.
-#[derive(Serialize)]
-struct Refusal<'a> {
-    code: i64,
-    message: &'a str,
-}
-
-impl Ours<'_> {
-    const EMPTY: Self = Self {
-        jsonrpc: "2.0",
-        id: None,
-        method: None,
-        params: &Value::Null,
-        result: None,
-        error: None,
-    };
-
-    #[expect(
-        clippy::expect_used,
-        reason = "serde_json fails where a key is no text or a writer does: all keys here are texts, and a `Vec` takes \
-                  what it is given"
-    )]
-    fn line(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("a JSON value can be written")
-    }
-}
-
 /// The text of `{"jsonrpc":"2.0","id":…,"method":…,"params":…}`; null parameters are left out.
 pub fn request(id: &Value, method: &str, params: &Value) -> Vec<u8> {
-    let (id, method) = (Some(id), Some(method));
-    Ours {
-        id,
-        method,
+    with_params(
+        json!({"jsonrpc": "2.0", "id": id, "method": method}),
         params,
-        ..Ours::EMPTY
-    }
-    .line()
+    )
 }
 
 /// The text of a notification; null parameters are left out.
 pub fn notification(method: &str, params: &Value) -> Vec<u8> {
-    let method = Some(method);
-    Ours {
-        method,
-        params,
-        ..Ours::EMPTY
+    with_params(json!({"jsonrpc": "2.0", "method": method}), params)
+}
+
+fn with_params(mut message: Value, params: &Value) -> Vec<u8> {
+    if !params.is_null() {
+        message["params"] = params.clone();
     }
-    .line()
+    message.to_string().into_bytes()
 }
 
 /// The text of an answer with a result.
 pub fn answer(id: &Value, result: &Value) -> Vec<u8> {
-    let (id, result) = (Some(id), Some(result));
-    Ours {
-        id,
-        result,
-        ..Ours::EMPTY
-    }
-    .line()
+    let message = json!({"jsonrpc": "2.0", "id": id, "result": result});
+    message.to_string().into_bytes()
 }
 
 /// The text of an answer with an error.
 pub fn refusal(id: &Value, code: i64, message: &str) -> Vec<u8> {
-    let error = Some(Refusal { code, message });
-    let id = Some(id);
-    Ours {
-        id,
-        error,
-        ..Ours::EMPTY
-    }
-    .line()
+    let error = json!({"code": code, "message": message});
+    let message = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    message.to_string().into_bytes()
 }
 
 #[cfg(test)]

@@ -51,23 +51,32 @@ impl Method {
         Self::LoggingSetLevel,
     ];
 
+    /// What there is to know of it.
+    fn row(self) -> Row {
+        match self {
+            Self::Initialize => row("initialize"),
+            Self::Ping => row("ping"),
+            Self::ToolsList => row("tools/list").of("tools").lists("tools", "name"),
+            Self::ToolsCall => row("tools/call").of("tools"),
+            Self::ResourcesList => row("resources/list")
+                .of("resources")
+                .lists("resources", "uri"),
+            Self::ResourceTemplatesList => row("resources/templates/list")
+                .of("resources")
+                .lists("resourceTemplates", "uriTemplate"),
+            Self::ResourcesRead => row("resources/read").of("resources"),
+            Self::ResourcesSubscribe => row("resources/subscribe").of("resources"),
+            Self::ResourcesUnsubscribe => row("resources/unsubscribe").of("resources"),
+            Self::PromptsList => row("prompts/list").of("prompts").lists("prompts", "name"),
+            Self::PromptsGet => row("prompts/get").of("prompts"),
+            Self::CompletionComplete => row("completion/complete").of("completions"),
+            Self::LoggingSetLevel => row("logging/setLevel").of("logging"),
+        }
+    }
+
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Initialize => "initialize",
-            Self::Ping => "ping",
-            Self::ToolsList => "tools/list",
-            Self::ToolsCall => "tools/call",
-            Self::ResourcesList => "resources/list",
-            Self::ResourceTemplatesList => "resources/templates/list",
-            Self::ResourcesRead => "resources/read",
-            Self::ResourcesSubscribe => "resources/subscribe",
-            Self::ResourcesUnsubscribe => "resources/unsubscribe",
-            Self::PromptsList => "prompts/list",
-            Self::PromptsGet => "prompts/get",
-            Self::CompletionComplete => "completion/complete",
-            Self::LoggingSetLevel => "logging/setLevel",
-        }
+        self.row().name
     }
 
     /// The method of that name.
@@ -83,37 +92,17 @@ impl Method {
 
     /// The server capability that a server with this method declares.
     pub fn capability(self) -> Option<&'static str> {
-        match self {
-            Self::Initialize | Self::Ping => None,
-            Self::ToolsList | Self::ToolsCall => Some("tools"),
-            Self::ResourcesList
-            | Self::ResourceTemplatesList
-            | Self::ResourcesRead
-            | Self::ResourcesSubscribe
-            | Self::ResourcesUnsubscribe => Some("resources"),
-            Self::PromptsList | Self::PromptsGet => Some("prompts"),
-            Self::CompletionComplete => Some("completions"),
-            Self::LoggingSetLevel => Some("logging"),
-        }
+        self.row().capability
     }
 
     /// Where a list result keeps its items.
     pub fn list_member(self) -> Option<&'static str> {
-        match self {
-            Self::ToolsList => Some("tools"),
-            Self::ResourcesList => Some("resources"),
-            Self::ResourceTemplatesList => Some("resourceTemplates"),
-            Self::PromptsList => Some("prompts"),
-            Self::Initialize
-            | Self::Ping
-            | Self::ToolsCall
-            | Self::ResourcesRead
-            | Self::ResourcesSubscribe
-            | Self::ResourcesUnsubscribe
-            | Self::PromptsGet
-            | Self::CompletionComplete
-            | Self::LoggingSetLevel => None,
-        }
+        self.row().list.map(|(member, _)| member)
+    }
+
+    /// The member that names an item of a list.
+    pub fn item_key(self) -> Option<&'static str> {
+        self.row().list.map(|(_, key)| key)
     }
 
     /// The members a result cannot be used without, and their JSON types.
@@ -169,6 +158,37 @@ impl Method {
                     kind.word()
                 )),
             })
+    }
+}
+
+/// A method's name, the capability that it needs, and where its list is and what names an item.
+struct Row {
+    name: &'static str,
+    capability: Option<&'static str>,
+    list: Option<(&'static str, &'static str)>,
+}
+
+const fn row(name: &'static str) -> Row {
+    Row {
+        name,
+        capability: None,
+        list: None,
+    }
+}
+
+impl Row {
+    const fn of(self, capability: &'static str) -> Self {
+        Self {
+            capability: Some(capability),
+            ..self
+        }
+    }
+
+    const fn lists(self, member: &'static str, key: &'static str) -> Self {
+        Self {
+            list: Some((member, key)),
+            ..self
+        }
     }
 }
 

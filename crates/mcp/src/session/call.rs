@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     Observed, Session,
     correlation::Settled,
-    exchange::{Ask, ProgressWish, Ticket},
+    exchange::Ticket,
     inspect::{self, Inspected},
     reply::reply,
 };
@@ -51,23 +51,11 @@ impl Call {
 
     /// What it gives to what it calls.
     fn arguments(&self) -> Value {
-        match self.method {
-            Method::ToolsCall | Method::PromptsGet => {
-                let arguments = self.params.get("arguments").cloned();
-                arguments.unwrap_or_default()
-            }
-            Method::CompletionComplete => self.params.clone(),
-            Method::Initialize
-            | Method::Ping
-            | Method::ToolsList
-            | Method::ResourcesList
-            | Method::ResourceTemplatesList
-            | Method::ResourcesRead
-            | Method::ResourcesSubscribe
-            | Method::ResourcesUnsubscribe
-            | Method::PromptsList
-            | Method::LoggingSetLevel => Value::Null,
+        if self.method == Method::CompletionComplete {
+            return self.params.clone();
         }
+        let arguments = self.params.get("arguments").cloned();
+        arguments.unwrap_or_default()
     }
 
     /// The request, for people.
@@ -103,11 +91,6 @@ impl Session {
     /// Sends a request.
     pub(super) async fn start(&mut self, call: Call) -> Pending {
         let what = call.what();
-        let progress = if call.method == Method::ToolsCall {
-            ProgressWish::Token
-        } else {
-            ProgressWish::None
-        };
         let arguments = call.arguments();
         let uri = call.params.get("uri").and_then(Value::as_str);
         let uri = uri.map(str::to_owned);
@@ -116,12 +99,7 @@ impl Session {
             let level = level.and_then(LogLevel::from_name);
             self.exchange.dialogue.log_levels.ask(level);
         }
-        let ask = Ask {
-            method: call.method.name(),
-            params: call.params,
-            progress,
-        };
-        let ticket = self.exchange.ask(ask).await;
+        let ticket = self.exchange.ask(call.method, call.params).await;
         Pending {
             method: call.method,
             ticket,

@@ -47,11 +47,7 @@ impl Session {
         if !facts.declares(capability) {
             return Some(capability);
         }
-        let subscribes = matches!(
-            method,
-            Method::ResourcesSubscribe | Method::ResourcesUnsubscribe
-        );
-        (subscribes && owes(facts, method).is_none()).then_some("resources.subscribe")
+        (subscribes(method) && owes(facts, method).is_none()).then_some("resources.subscribe")
     }
 
     /// Whether one of these requests got this same error from us: the server may have passed it on.
@@ -89,48 +85,35 @@ fn promise(facts: &SessionFacts, method: Method) -> Option<String> {
 
 /// The capability that a server declared and that promises this method.
 fn owes(facts: &SessionFacts, method: Method) -> Option<&'static str> {
-    match method {
-        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe => {
-            let subscribes = facts.declares_part("resources", "subscribe");
-            subscribes.then_some("resources.subscribe")
-        }
-        // No capability tells whether there are templates: many servers have resources and none.
-        Method::ResourceTemplatesList => None,
-        Method::Initialize
-        | Method::Ping
-        | Method::ToolsList
-        | Method::ToolsCall
-        | Method::ResourcesList
-        | Method::ResourcesRead
-        | Method::PromptsList
-        | Method::PromptsGet
-        | Method::CompletionComplete
-        | Method::LoggingSetLevel => method
-            .capability()
-            .filter(|capability| facts.declares(capability)),
+    if subscribes(method) {
+        let declared = facts.declares_part("resources", "subscribe");
+        return declared.then_some("resources.subscribe");
     }
+    // No capability tells whether there are templates: many servers have resources and none.
+    method
+        .capability()
+        .filter(|capability| method != Method::ResourceTemplatesList && facts.declares(capability))
+}
+
+fn subscribes(method: Method) -> bool {
+    matches!(
+        method,
+        Method::ResourcesSubscribe | Method::ResourcesUnsubscribe
+    )
 }
 
 /// Whether an error says that the method does not exist. Where a request names something (a tool, a prompt, a URI), many
 /// servers say with the same code that this does not exist.
 fn is_about_the_method(method: Method, message: &str) -> bool {
-    match method {
-        Method::ToolsCall
-        | Method::ResourcesRead
-        | Method::ResourcesSubscribe
-        | Method::ResourcesUnsubscribe
-        | Method::PromptsGet
-        | Method::CompletionComplete => {
-            message.contains(method.name()) || says_only_method_not_found(message)
-        }
-        Method::Initialize
-        | Method::Ping
-        | Method::ToolsList
-        | Method::ResourcesList
-        | Method::ResourceTemplatesList
-        | Method::PromptsList
-        | Method::LoggingSetLevel => true,
-    }
+    let names_something = subscribes(method)
+        || matches!(
+            method,
+            Method::ToolsCall
+                | Method::ResourcesRead
+                | Method::PromptsGet
+                | Method::CompletionComplete
+        );
+    !names_something || message.contains(method.name()) || says_only_method_not_found(message)
 }
 
 /// What JSON-RPC calls this error, behind whatever an SDK puts before it ("MCP error -32601: …").

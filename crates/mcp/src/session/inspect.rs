@@ -47,30 +47,16 @@ pub(super) fn result(record: &mut Record, revision: Revision, seen: Inspected<'_
             record.note(code, message, frame);
         }
     }
-    match seen.method {
-        Method::ToolsCall => tool(record, seen),
-        Method::ResourcesRead => {
-            for part in array(seen.result, "contents") {
-                blob(record, part, frame);
-            }
+    if seen.method == Method::ToolsCall {
+        tool(record, seen);
+    }
+    for part in array(seen.result, "contents") {
+        blob(record, part, frame);
+    }
+    for message in array(seen.result, "messages") {
+        if let Some(content) = message.get("content") {
+            block(record, content, frame);
         }
-        Method::PromptsGet => {
-            for message in array(seen.result, "messages") {
-                if let Some(content) = message.get("content") {
-                    block(record, content, frame);
-                }
-            }
-        }
-        Method::Initialize
-        | Method::Ping
-        | Method::ToolsList
-        | Method::ResourcesList
-        | Method::ResourceTemplatesList
-        | Method::ResourcesSubscribe
-        | Method::ResourcesUnsubscribe
-        | Method::PromptsList
-        | Method::CompletionComplete
-        | Method::LoggingSetLevel => {}
     }
     if seen.bytes <= LARGEST_SECOND
         && let Some(reason) = second_opinion::refusal(seen.method, seen.result)
@@ -148,32 +134,19 @@ fn image_name(mime: &str) -> Option<String> {
 
 /// The format that the first bytes of an image tell: its name, and the others that it goes by.
 fn image_format(bytes: &[u8]) -> Option<&'static [&'static str]> {
-    let riff = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let formats: [(bool, &[&str]); 5] = [
-        (
-            bytes.starts_with(b"\x89PNG\r\n\x1a\n"),
-            &["png", "x-png", "apng", "vnd.mozilla.apng"],
-        ),
-        (
-            bytes.starts_with(b"\xFF\xD8\xFF"),
-            &["jpeg", "jpg", "pjpeg", "x-jpeg", "x-jpg", "jfif"],
-        ),
-        (bytes.starts_with(b"GIF8"), &["gif", "x-gif"]),
-        (riff, &["webp", "x-webp"]),
-        (
-            bytes.starts_with(b"BM"),
-            &[
-                "bmp",
-                "x-bmp",
-                "x-ms-bmp",
-                "x-windows-bmp",
-                "ms-bmp",
-                "x-ms-dib",
-            ],
-        ),
-    ];
-    let found = formats.into_iter().find(|(fits, _)| *fits);
-    found.map(|(_, names)| names)
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some(&["png", "x-png", "apng", "vnd.mozilla.apng"])
+    } else if bytes.starts_with(b"\xFF\xD8\xFF") {
+        Some(&["jpeg", "jpg", "pjpeg", "x-jpeg", "x-jpg", "jfif"])
+    } else if bytes.starts_with(b"GIF8") {
+        Some(&["gif", "x-gif"])
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        Some(&["webp", "x-webp"])
+    } else if bytes.starts_with(b"BM") {
+        Some(&["bmp", "x-bmp", "x-ms-bmp", "x-windows-bmp", "ms-bmp"])
+    } else {
+        None
+    }
 }
 
 fn array<'a>(value: &'a Value, member: &str) -> &'a [Value] {

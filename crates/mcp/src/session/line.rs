@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     }
     if let Ok(value) = serde_json::from_slice(bytes) {
         return Reading {
-            mended: named_twice(bytes, &value).into_iter().collect(),
+            mended: named_twice(bytes).into_iter().collect(),
             line: Line::Json(value),
         };
     }
@@ -112,7 +112,7 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
     };
     let line = match serde_json::from_str(&text) {
         Ok(value) => {
-            mended.extend(named_twice(text.as_bytes(), &value));
+            mended.extend(named_twice(text.as_bytes()));
             Line::Json(value)
         }
         Err(error) => unreadable(&text, &error),
@@ -132,8 +132,8 @@ pub(super) fn read(bytes: &[u8]) -> Reading {
 }
 
 /// What is said of two members of one name.
-fn named_twice(text: &[u8], value: &Value) -> Option<Mended> {
-    let name = members::named_twice(text, value)?;
+fn named_twice(text: &[u8]) -> Option<Mended> {
+    let name = members::named_twice(text)?;
     let message = format!(
         "an object has two members `{}`, and the last one was read",
         brief_name(&name)

@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use super::record::{Record, brief};
 use crate::{
-    json::json_schema::{self, NotCompiled},
+    json::{
+        json_schema::{self, NotCompiled},
+        walk::walk,
+    },
     observation::finding::FindingCode,
     protocol::{method::Method, revision::Revision},
 };
@@ -23,19 +26,8 @@ const DEEPEST: usize = 100;
 
 /// Notes what is wrong with the items of a list.
 pub(super) fn items(record: &mut Record, method: Method, items: &[Value], revision: Revision) {
-    let key = match method {
-        Method::ToolsList | Method::PromptsList => "name",
-        Method::ResourcesList => "uri",
-        Method::ResourceTemplatesList => "uriTemplate",
-        Method::Initialize
-        | Method::Ping
-        | Method::ToolsCall
-        | Method::ResourcesRead
-        | Method::ResourcesSubscribe
-        | Method::ResourcesUnsubscribe
-        | Method::PromptsGet
-        | Method::CompletionComplete
-        | Method::LoggingSetLevel => return,
+    let Some(key) = method.item_key() else {
+        return;
     };
     let mut seen = HashSet::with_capacity(items.len());
     for item in items {
@@ -151,30 +143,11 @@ fn meta_error(schema: &Value) -> Option<String> {
 
 /// The first reference that leaves the document for another host.
 fn remote_reference(schema: &Value) -> Option<&str> {
-    let mut waiting = vec![schema];
-    let mut nodes = 0;
-    while let Some(node) = waiting.pop() {
-        nodes += 1;
-        if nodes > MOST_NODES {
-            return None;
-        }
-        match node {
-            Value::Object(members) => {
-                let references = ["$ref", "$dynamicRef", "$recursiveRef"];
-                let found = references
-                    .iter()
-                    .filter_map(|key| members.get(*key).and_then(Value::as_str))
-                    .find(|reference| is_remote(reference));
-                if found.is_some() {
-                    return found;
-                }
-                waiting.extend(members.values());
-            }
-            Value::Array(items) => waiting.extend(items),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-    None
+    walk(schema).take(MOST_NODES).find_map(|node| {
+        let references = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter();
+        let mut references = references.filter_map(|key| node.get(key)?.as_str());
+        references.find(|reference| is_remote(reference))
+    })
 }
 
 fn is_remote(reference: &str) -> bool {

@@ -1,6 +1,7 @@
-//! Frames to MCP: handshake by revision, correlation, client behaviour, pagination, cancel, subjects.
-//! Never sees an expectation: what it hands out is an observation. Starting and ending the server is
-//! `isolate`'s, the bytes are `transport`'s.
+//! MCP sessions over a connection: handshake by revision, correlation, client behaviour, pagination, cancel, subjects.
+//!
+//! [`Session::open`], [`Session::perform`] per assertion or [`Session::catalog`], then [`Session::close`]. Returns
+//! observations and knows no expectations. `host` starts and ends the server; `transport` moves the bytes.
 
 mod call;
 mod capability;

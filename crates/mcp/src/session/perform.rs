@@ -30,25 +30,14 @@ impl Session {
         bindings: &mut Bindings,
         deadline: Instant,
     ) -> Observed<()> {
-        let bare = match script.subject {
-            Subject::Raw(exchange) => exchange.handshake == RawHandshake::Omitted,
-            Subject::Initialize if self.facts.is_none() => {
-                let answer = self.shake_hands(deadline).await?;
-                self.handshake = Some(answer);
-                self.facts.is_none()
-            }
-            Subject::Initialize
-            | Subject::Tool(_)
-            | Subject::Tools(_)
-            | Subject::Resources(_)
-            | Subject::Prompts(_)
-            | Subject::Completion(_)
-            | Subject::Sampling(_)
-            | Subject::Elicitation(_)
-            | Subject::Logging { .. }
-            | Subject::Notifications { .. }
-            | Subject::Trajectory(_)
-            | Subject::Steps { .. } => false,
+        let bare = if let Subject::Raw(exchange) = script.subject {
+            exchange.handshake == RawHandshake::Omitted
+        } else if matches!(script.subject, Subject::Initialize) && self.facts.is_none() {
+            let answer = self.shake_hands(deadline).await?;
+            self.handshake = Some(answer);
+            self.facts.is_none()
+        } else {
+            false
         };
         if !bare {
             self.need_hands(deadline).await?;
@@ -95,34 +84,12 @@ impl Session {
         self.subject(script, bindings, deadline).await?;
         self.listen(script.hooks, &[SUBJECT], bindings, deadline)
             .await?;
-        self.afterwards(script, bindings, deadline).await
-    }
-
-    /// What is done after a subject was observed.
-    async fn afterwards(
-        &mut self,
-        script: Script<'_, '_>,
-        bindings: &Bindings,
-        deadline: Instant,
-    ) -> Observed<()> {
-        match script.subject {
-            Subject::Resources(call) => match &call.unsubscribe {
-                Some(uri) => Box::pin(self.unsubscribe(uri, bindings, deadline)).await,
-                None => Ok(()),
-            },
-            Subject::Tool(_)
-            | Subject::Tools(_)
-            | Subject::Initialize
-            | Subject::Prompts(_)
-            | Subject::Completion(_)
-            | Subject::Sampling(_)
-            | Subject::Elicitation(_)
-            | Subject::Logging { .. }
-            | Subject::Notifications { .. }
-            | Subject::Trajectory(_)
-            | Subject::Steps { .. }
-            | Subject::Raw(_) => Ok(()),
+        if let Subject::Resources(call) = script.subject
+            && let Some(uri) = &call.unsubscribe
+        {
+            Box::pin(self.unsubscribe(uri, bindings, deadline)).await?;
         }
+        Ok(())
     }
 
     async fn subject(

@@ -77,25 +77,14 @@ impl Record {
     }
 
     fn add(&mut self, code: FindingCode, message: String, frame: Option<&[u8]>) {
-        let mut of_code = self
-            .findings
-            .iter_mut()
-            .filter(|finding| finding.code == code);
-        if let Some(known) = of_code.by_ref().find(|finding| finding.message == message) {
-            known.times += 1;
-            return;
-        }
-        let listed = self
-            .findings
-            .iter_mut()
-            .filter(|finding| finding.code == code);
-        let (count, last) =
-            listed.fold((0, None), |(count, _), finding| (count + 1, Some(finding)));
-        match last {
-            Some(last) if count >= KEPT_OF_A_CODE => last.times += 1,
-            Some(_) | None => {
-                finding::note(&mut self.findings, code, message, frame.map(shown));
-            }
+        let of_code = |finding: &&mut Finding| finding.code == code;
+        let listed: Vec<&mut Finding> = self.findings.iter_mut().filter(of_code).collect();
+        let is_full = listed.len() >= KEPT_OF_A_CODE;
+        let known = listed.iter().position(|finding| finding.message == message);
+        let known = known.or(is_full.then(|| listed.len() - 1));
+        match known.and_then(|at| listed.into_iter().nth(at)) {
+            Some(known) => known.times += 1,
+            None => finding::note(&mut self.findings, code, message, frame.map(shown)),
         }
     }
 
@@ -128,11 +117,7 @@ impl Record {
             self.notifications.push(seen);
             self.told_at.push(at_us);
         } else {
-            self.add(
-                FindingCode::NotificationFlood,
-                beyond(self.notifications.len(), "notifications"),
-                None,
-            );
+            self.flooded(self.notifications.len(), "notifications");
         }
     }
 
@@ -147,12 +132,14 @@ impl Record {
             self.server_requests.push(seen);
             self.asked_at.push(at_us);
         } else {
-            self.add(
-                FindingCode::NotificationFlood,
-                beyond(self.server_requests.len(), "requests"),
-                None,
-            );
+            self.flooded(self.server_requests.len(), "requests");
         }
+    }
+
+    fn flooded(&mut self, kept: usize, what: &str) {
+        let message =
+            format!("the server sent more than {kept} {what}, and only the first {kept} were kept");
+        self.add(FindingCode::NotificationFlood, message, None);
     }
 
     fn fits(&mut self, bytes: usize) -> bool {
@@ -179,11 +166,6 @@ pub(super) fn brief(value: &Value) -> String {
 /// The name of a method, likewise.
 pub(super) fn brief_name(method: &str) -> String {
     text::head(method, 60)
-}
-
-/// What is said of a flood.
-fn beyond(kept: usize, what: &str) -> String {
-    format!("the server sent more than {kept} {what}, and only the first {kept} were kept")
 }
 
 #[cfg(test)]

@@ -79,28 +79,8 @@ fn tool(result: Value) -> Reply {
 
 /// The members in the order in which the Go tool writes those of lists and completions, from the outside to the inside;
 /// none occurs in two places of different order.
-const MEMBERS: [&str; 20] = [
-    "annotations",
-    "_meta",
-    "nextCursor",
-    "uri",
-    "name",
-    "title",
-    "description",
-    "mimeType",
-    "size",
-    "arguments",
-    "required",
-    "icons",
-    "resources",
-    "prompts",
-    "completion",
-    "values",
-    "total",
-    "hasMore",
-    "audience",
-    "priority",
-];
+const MEMBERS: &str = "annotations _meta nextCursor uri name title description mimeType size arguments required \
+    icons resources prompts completion values total hasMore audience priority";
 
 /// A result as JSON, its members in the Go tool's order, whatever the server's is; others after them.
 fn in_order(result: &Value) -> String {
@@ -121,11 +101,11 @@ fn sorted(value: &Value, depth: Depth) -> Value {
         Value::Array(items) => items.iter().map(|item| sorted(item, depth)).collect(),
         Value::Object(members) => {
             let place = |key: &str| match depth {
-                Depth::Known => MEMBERS.iter().position(|known| *known == key),
+                Depth::Known => MEMBERS.split(' ').position(|known| known == key),
                 Depth::Free => None,
             };
             let mut members: Vec<(&String, &Value)> = members.iter().collect();
-            members.sort_by_key(|(key, _)| (place(key).unwrap_or(MEMBERS.len()), key.as_str()));
+            members.sort_by_key(|(key, _)| (place(key).unwrap_or(usize::MAX), key.as_str()));
             let inner = |key: &str| if key == "_meta" { Depth::Free } else { depth };
             let members = members
                 .into_iter()
@@ -157,32 +137,11 @@ fn resource_text(result: &Value) -> String {
             }
             let blob = part.get("blob").and_then(Value::as_str)?;
             let mime = part.get("mimeType").and_then(Value::as_str);
-            Some(format!(
-                "<blob mimeType={} len={}>",
-                quoted(mime.unwrap_or_default()),
-                blob.len()
-            ))
+            let mime = mime.unwrap_or_default();
+            Some(format!("<blob mimeType={mime:?} len={}>", blob.len()))
         })
         .collect();
     parts.join("\n")
-}
-
-/// A text in quotes, as Go's `%q` writes it.
-fn quoted(text: &str) -> String {
-    let escaped = text.chars().map(|sign| match sign {
-        '"' | '\\' => format!("\\{sign}"),
-        '\n' => "\\n".to_owned(),
-        '\r' => "\\r".to_owned(),
-        '\t' => "\\t".to_owned(),
-        '\x07' => "\\a".to_owned(),
-        '\x08' => "\\b".to_owned(),
-        '\x0b' => "\\v".to_owned(),
-        '\x0c' => "\\f".to_owned(),
-        sign if sign.is_ascii_control() => format!("\\x{:02x}", u32::from(sign)),
-        sign if sign.is_control() => format!("\\u{:04x}", u32::from(sign)),
-        sign => sign.to_string(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
 }
 
 /// The description, then a line for each message: its text, or its content as JSON.

@@ -130,47 +130,46 @@ impl Given {
 
     /// An error code.
     pub fn code(&self) -> i64 {
-        match self {
-            Self::Number(number) => *number,
-            Self::Nothing | Self::ExitCode(_) | Self::Time(_) | Self::Text(_) | Self::Word(_) => 0,
+        if let Self::Number(number) = self {
+            *number
+        } else {
+            0
         }
     }
 
     /// An exit code.
     pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::ExitCode(code) => *code,
-            Self::Nothing | Self::Number(_) | Self::Time(_) | Self::Text(_) | Self::Word(_) => 0,
+        if let Self::ExitCode(code) = self {
+            *code
+        } else {
+            0
         }
     }
 
     /// A length of time.
     pub fn time(&self) -> Duration {
-        match self {
-            Self::Time(length) => *length,
-            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Text(_) | Self::Word(_) => {
-                Duration::ZERO
-            }
+        if let Self::Time(length) = self {
+            *length
+        } else {
+            Duration::ZERO
         }
     }
 
     /// Free text.
     pub fn text(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Time(_) | Self::Word(_) => {
-                ""
-            }
+        if let Self::Text(text) = self {
+            text
+        } else {
+            ""
         }
     }
 
     /// Whether the optional word was given.
     pub fn word(&self) -> Said {
-        match self {
-            Self::Word(said) => *said,
-            Self::Nothing | Self::Number(_) | Self::ExitCode(_) | Self::Time(_) | Self::Text(_) => {
-                Said::No
-            }
+        if let Self::Word(said) = self {
+            *said
+        } else {
+            Said::No
         }
     }
 }

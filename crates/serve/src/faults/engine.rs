@@ -154,15 +154,9 @@ impl Engine {
         let (shots, mut emits) = self.fire_at(|armed| armed.rule.when == When::Stop, None, None);
         let mut stay = false;
         for shot in shots {
-            let deaf = match self.armed[shot.rule].rule.fault.row().effect {
-                Effect::Deaf(deaf) => deaf,
-                // Their sites are elsewhere.
-                Effect::Bend(_)
-                | Effect::Dress(_)
-                | Effect::Write(_)
-                | Effect::Send(_)
-                | Effect::Start(_)
-                | Effect::Hold(_) => continue,
+            // The sites of other effects are elsewhere.
+            let Effect::Deaf(deaf) = self.armed[shot.rule].rule.fault.row().effect else {
+                continue;
             };
             let ignored = match (deaf, why) {
                 (Deaf::ToEof | Deaf::ToEofAndSigterm, Stop::Eof)
@@ -430,17 +424,14 @@ impl Engine {
     }
 
     fn holds(&self, shots: &[Shot]) -> Option<Hold> {
-        shots
-            .iter()
-            .find_map(|shot| match self.armed[shot.rule].rule.fault.row().effect {
-                Effect::Hold(hold) => Some(hold),
-                Effect::Bend(_)
-                | Effect::Dress(_)
-                | Effect::Write(_)
-                | Effect::Send(_)
-                | Effect::Start(_)
-                | Effect::Deaf(_) => None,
-            })
+        shots.iter().find_map(|shot| {
+            let effect = self.armed[shot.rule].rule.fault.row().effect;
+            if let Effect::Hold(hold) = effect {
+                Some(hold)
+            } else {
+                None
+            }
+        })
     }
 
     /// Counts the rules at a place, and says which of them fire; what goes wrong is for stderr.

@@ -68,23 +68,17 @@ pub(super) struct Finished {
 impl Finished {
     /// How many bytes go to stdout; those of numbered floods are notifications.
     pub(super) fn bytes(&self) -> u64 {
-        let of = |emit: &Emit| match emit {
-            Emit::Bytes(bytes) | Emit::Bytewise(bytes) => bytes.len() as u64,
-            Emit::Flood(flood)
-                if flood.outlet == Outlet::Stdout && flood.middle == Middle::Nothing =>
+        let of = |emit: &Emit| {
+            if let Emit::Bytes(bytes) | Emit::Bytewise(bytes) = emit {
+                bytes.len() as u64
+            } else if let Emit::Flood(flood) = emit
+                && flood.outlet == Outlet::Stdout
+                && flood.middle == Middle::Nothing
             {
                 flood.count * (flood.head.len() + flood.tail.len()) as u64
+            } else {
+                0
             }
-            Emit::Flood(_)
-            | Emit::Stderr(_)
-            | Emit::Delay(_)
-            | Emit::CloseStdout
-            | Emit::Spawn(_)
-            | Emit::TakeMemory(_)
-            | Emit::Wake(..)
-            | Emit::Out(_)
-            | Emit::Forget(_)
-            | Emit::End(_) => 0,
         };
         self.emits.iter().map(of).sum()
     }

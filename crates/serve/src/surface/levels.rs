@@ -2,19 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use mcp::protocol::method;
 use serde_json::Value;
-
-/// The levels from least to most severe.
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 /// The `_meta` key by which a request of the stateless revision asks for log messages.
 const META_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -57,15 +46,13 @@ pub(super) enum Era {
 }
 
 /// The names of the levels, for schemas.
-pub(super) fn names() -> &'static [&'static str] {
-    &LEVELS
+pub(super) fn names() -> [&'static str; 8] {
+    method::LogLevel::ALL.map(method::LogLevel::name)
 }
 
+/// The place of a level among all, from least to most severe.
 fn rank(name: &str) -> Option<u8> {
-    LEVELS
-        .iter()
-        .position(|level| *level == name)
-        .and_then(|at| u8::try_from(at).ok())
+    method::LogLevel::from_name(name).map(|level| level as u8)
 }
 
 #[cfg(test)]

@@ -271,19 +271,10 @@ impl<W: AsyncWrite + Unpin, E: AsyncWrite + Unpin> Writer<W, E> {
 
 /// The ticket of what is told when it is out.
 fn ticket(emit: &Emit) -> Option<Ticket> {
-    match emit {
-        Emit::Out(ticket) => Some(*ticket),
-        Emit::Bytes(_)
-        | Emit::Bytewise(_)
-        | Emit::Stderr(_)
-        | Emit::Delay(_)
-        | Emit::Flood(_)
-        | Emit::CloseStdout
-        | Emit::Spawn(_)
-        | Emit::TakeMemory(_)
-        | Emit::Wake(..)
-        | Emit::Forget(_)
-        | Emit::End(_) => None,
+    if let Emit::Out(ticket) = emit {
+        Some(*ticket)
+    } else {
+        None
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 use serde_json_path::{JsonPath, NormalizedPath};
 use thiserror::Error;
 
-use super::number;
+use super::{number, walk::walk};
 
 /// Why it cannot be told where a path leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -74,7 +74,7 @@ fn is_too_much(written: &str, document: &Value) -> bool {
 /// floats, as the library knows them.
 fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, Untold> {
     let literals = literals(written);
-    let mut all = numbers(document);
+    let mut all: Vec<&Number> = walk(document).filter_map(Value::as_number).collect();
     all.extend(&literals);
     if !all.iter().any(|number| is_long(number)) {
         return Ok(None);
@@ -109,21 +109,6 @@ fn exchanged(written: &str, document: &Value) -> Result<Option<Value>, Untold> {
         }
     }
     Ok(Some(copy))
-}
-
-/// The numbers in a value.
-fn numbers(value: &Value) -> Vec<&Number> {
-    let mut found = Vec::new();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Number(number) => found.push(number),
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => open.extend(members.values()),
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
-        }
-    }
-    found
 }
 
 /// The numbers in a path: those that its filters compare with, and indexes, which do no harm.

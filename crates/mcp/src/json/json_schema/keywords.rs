@@ -16,79 +16,18 @@ pub const NAMED_SCHEMAS: [&str; 6] = [
 /// Keywords whose values are data.
 pub const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
 
-/// Keywords that are long enough to be told apart from a word of the author's own.
-const KEYWORDS: [&str; 54] = [
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$schema",
-    "$vocabulary",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "definitions",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "deprecated",
-    "description",
-    "enum",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "readOnly",
-    "required",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-];
+/// Keywords that are long enough to be told apart from a word of the author's own, with spaces between them.
+const KEYWORDS: &str = "$anchor $comment $defs $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef $schema \
+    $vocabulary additionalItems additionalProperties allOf anyOf const contains \
+    contentEncoding contentMediaType contentSchema default definitions dependencies \
+    dependentRequired dependentSchemas deprecated description enum examples exclusiveMaximum \
+    exclusiveMinimum format items maxContains maxItems maxLength maxProperties maximum \
+    minContains minItems minLength minProperties minimum multipleOf oneOf pattern \
+    patternProperties prefixItems properties propertyNames readOnly required type \
+    unevaluatedItems unevaluatedProperties uniqueItems";
 
 /// Words of others that are near to a keyword, and shorter keywords.
-const OTHERS: [&str; 12] = [
-    "$id",
-    "$ref",
-    "else",
-    "example",
-    "id",
-    "if",
-    "not",
-    "note",
-    "notes",
-    "then",
-    "title",
-    "writeOnly",
-];
+const OTHERS: &str = "$id $ref else example id if not note notes then title writeOnly";
 
 /// A key that nothing looks at, and the keyword that was probably meant.
 pub struct Misspelt {
@@ -130,7 +69,11 @@ fn look_at(key: &str, value: &Value, found: &mut Vec<Misspelt>) {
         for schema in named.values() {
             look(schema, found);
         }
-    } else if KEYWORDS.contains(&key) || OTHERS.contains(&key) {
+    } else if KEYWORDS
+        .split(' ')
+        .chain(OTHERS.split(' '))
+        .any(|word| word == key)
+    {
         look(value, found);
     } else if let Some(near) = near(key) {
         found.push(Misspelt {
@@ -151,7 +94,7 @@ fn near(key: &str) -> Option<&'static str> {
         return Some("properties");
     }
     let distance = |keyword: &str| damerau_levenshtein(&lower, &keyword.to_lowercase());
-    let nearest = KEYWORDS.into_iter().min_by_key(|keyword| distance(keyword));
+    let nearest = KEYWORDS.split(' ').min_by_key(|keyword| distance(keyword));
     nearest.filter(|keyword| distance(keyword) <= if keyword.len() < 7 { 1 } else { 2 })
 }
 

@@ -201,17 +201,7 @@ fn could_begin(line: &str) -> bool {
 /// Whether a text that begins with a bracket goes on as JSON does, or what is taken for it: with single quotes, with
 /// comments, with `NaN`. Code and prose do not: `{ return; }`, `[note: …]`.
 fn is_meant_as_json(text: &str) -> bool {
-    const WORDS: [&str; 9] = [
-        "true",
-        "false",
-        "null",
-        "NaN",
-        "Infinity",
-        "undefined",
-        "True",
-        "False",
-        "None",
-    ];
+    const WORDS: &str = "true false null NaN Infinity undefined True False None";
     let rest = text[1..].trim_start();
     if text.starts_with('{') {
         return rest.is_empty() || rest.starts_with(['"', '\'', '/', '}']);
@@ -219,7 +209,7 @@ fn is_meant_as_json(text: &str) -> bool {
     rest.is_empty()
         || rest.starts_with(['"', '\'', '/', ']', '{', '[', '-'])
         || rest.starts_with(|first: char| first.is_ascii_digit())
-        || WORDS.iter().any(|word| rest.starts_with(word))
+        || WORDS.split(' ').any(|word| rest.starts_with(word))
 }
 
 /// The JSON value at the beginning of a text.

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{Kind, Record, Shape};
-use crate::protocol::{method::kind_of, revision::Revision};
+use crate::{
+    json::number,
+    protocol::{method::kind_of, revision::Revision},
+};
 
 /// Flaws of one value that are told.
 const MOST_FLAWS: usize = 20;
@@ -253,22 +256,12 @@ impl Checking {
 
 /// As much of a server's own name for something as a message can bear.
 fn beginning(name: &str) -> String {
-    match name.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_owned(),
-    }
+    text::head(name, 60)
 }
 
 /// Whether a number has no fraction, however it is written.
 fn is_integer(value: &Value) -> bool {
-    value.is_i64()
-        || value.is_u64()
-        || value.as_number().is_some_and(|number| {
-            let text = number.to_string();
-            let digits = text.strip_prefix('-').unwrap_or(&text);
-            digits.bytes().all(|byte| byte.is_ascii_digit())
-                || number.as_f64().is_some_and(|number| number.fract() == 0.0)
-        })
+    value.as_number().is_some_and(number::is_integer)
 }
 
 fn is_ratio(value: &Value) -> bool {

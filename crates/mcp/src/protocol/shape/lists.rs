@@ -5,171 +5,127 @@ use super::{
     Revision::{V2025_03_26, V2025_06_18, V2025_11_25},
     Shape,
     content::ANNOTATIONS,
-    optional, required,
+    named, optional, required, unnamed,
 };
 
 pub(super) const ICONS: Shape = Shape::List(&Shape::Record(&ICON));
 
-static ICON: Record = Record {
-    name: "Icon",
-    members: &[
-        optional("mimeType", Shape::Text),
-        optional("sizes", Shape::List(&Shape::Text)),
-        required("src", Shape::Text),
-        optional("theme", Shape::Words(&["dark", "light"])),
-    ],
-};
+static ICON: Record = named("Icon").of(&[
+    optional("mimeType", Shape::Text),
+    optional("sizes", Shape::List(&Shape::Text)),
+    required("src", Shape::Text),
+    optional("theme", Shape::Words(&["dark", "light"])),
+]);
 
-pub(super) static LIST_TOOLS_RESULT: Record = Record {
-    name: "ListToolsResult",
-    members: &[
-        optional("_meta", Shape::Object),
-        optional("nextCursor", Shape::Text),
-        required("tools", Shape::List(&Shape::Record(&TOOL))),
-    ],
-};
+pub(super) static LIST_TOOLS_RESULT: Record = named("ListToolsResult").of(&[
+    optional("_meta", Shape::Object),
+    optional("nextCursor", Shape::Text),
+    required("tools", Shape::List(&Shape::Record(&TOOL))),
+]);
 
-pub(super) static TOOL: Record = Record {
-    name: "Tool",
-    members: &[
-        optional("_meta", Shape::Object).since(V2025_06_18),
-        optional("annotations", Shape::Record(&TOOL_ANNOTATIONS)).since(V2025_03_26),
-        optional("description", Shape::Text),
-        optional("execution", Shape::Record(&TOOL_EXECUTION)).since(V2025_11_25),
-        optional("icons", ICONS).since(V2025_11_25),
-        required("inputSchema", Shape::Record(&TOOL_SCHEMA)),
-        required("name", Shape::Text),
-        optional("outputSchema", Shape::Record(&TOOL_SCHEMA)).since(V2025_06_18),
-        optional("title", Shape::Text).since(V2025_06_18),
-    ],
-};
+pub(super) static TOOL: Record = named("Tool").of(&[
+    optional("_meta", Shape::Object).since(V2025_06_18),
+    optional("annotations", Shape::Record(&TOOL_ANNOTATIONS)).since(V2025_03_26),
+    optional("description", Shape::Text),
+    optional("execution", Shape::Record(&TOOL_EXECUTION)).since(V2025_11_25),
+    optional("icons", ICONS).since(V2025_11_25),
+    required("inputSchema", Shape::Record(&TOOL_SCHEMA)),
+    required("name", Shape::Text),
+    optional("outputSchema", Shape::Record(&TOOL_SCHEMA)).since(V2025_06_18),
+    optional("title", Shape::Text).since(V2025_06_18),
+]);
 
-static TOOL_SCHEMA: Record = Record {
-    name: "",
-    members: &[
-        optional("$schema", Shape::Text).since(V2025_11_25),
-        optional("properties", Shape::Map(&Shape::Object)),
-        optional("required", Shape::List(&Shape::Text)),
-        required("type", Shape::Const("object")),
-    ],
-};
+static TOOL_SCHEMA: Record = unnamed(&[
+    optional("$schema", Shape::Text).since(V2025_11_25),
+    optional("properties", Shape::Map(&Shape::Object)),
+    optional("required", Shape::List(&Shape::Text)),
+    required("type", Shape::Const("object")),
+]);
 
-static TOOL_ANNOTATIONS: Record = Record {
-    name: "ToolAnnotations",
-    members: &[
-        optional("destructiveHint", Shape::Flag),
-        optional("idempotentHint", Shape::Flag),
-        optional("openWorldHint", Shape::Flag),
-        optional("readOnlyHint", Shape::Flag),
-        optional("title", Shape::Text),
-    ],
-};
+static TOOL_ANNOTATIONS: Record = named("ToolAnnotations").of(&[
+    optional("destructiveHint", Shape::Flag),
+    optional("idempotentHint", Shape::Flag),
+    optional("openWorldHint", Shape::Flag),
+    optional("readOnlyHint", Shape::Flag),
+    optional("title", Shape::Text),
+]);
 
-static TOOL_EXECUTION: Record = Record {
-    name: "ToolExecution",
-    members: &[optional(
-        "taskSupport",
-        Shape::Words(&["forbidden", "optional", "required"]),
-    )],
-};
+static TOOL_EXECUTION: Record = named("ToolExecution").of(&[optional(
+    "taskSupport",
+    Shape::Words(&["forbidden", "optional", "required"]),
+)]);
 
-pub(super) static LIST_RESOURCES_RESULT: Record = Record {
-    name: "ListResourcesResult",
-    members: &[
-        optional("_meta", Shape::Object),
-        optional("nextCursor", Shape::Text),
-        required("resources", Shape::List(&Shape::Record(&RESOURCE))),
-    ],
-};
+pub(super) static LIST_RESOURCES_RESULT: Record = named("ListResourcesResult").of(&[
+    optional("_meta", Shape::Object),
+    optional("nextCursor", Shape::Text),
+    required("resources", Shape::List(&Shape::Record(&RESOURCE))),
+]);
 
-static RESOURCE: Record = Record {
-    name: "Resource",
-    members: &[
-        optional("_meta", Shape::Object).since(V2025_06_18),
-        optional("annotations", Shape::Record(&ANNOTATIONS)),
-        optional("description", Shape::Text),
-        optional("icons", ICONS).since(V2025_11_25),
-        optional("mimeType", Shape::Text),
-        required("name", Shape::Text),
-        optional("size", Shape::Integer),
-        optional("title", Shape::Text).since(V2025_06_18),
-        required("uri", Shape::Text),
-    ],
-};
+static RESOURCE: Record = named("Resource").of(&[
+    optional("_meta", Shape::Object).since(V2025_06_18),
+    optional("annotations", Shape::Record(&ANNOTATIONS)),
+    optional("description", Shape::Text),
+    optional("icons", ICONS).since(V2025_11_25),
+    optional("mimeType", Shape::Text),
+    required("name", Shape::Text),
+    optional("size", Shape::Integer),
+    optional("title", Shape::Text).since(V2025_06_18),
+    required("uri", Shape::Text),
+]);
 
-pub(super) static LIST_RESOURCE_TEMPLATES_RESULT: Record = Record {
-    name: "ListResourceTemplatesResult",
-    members: &[
+pub(super) static LIST_RESOURCE_TEMPLATES_RESULT: Record =
+    named("ListResourceTemplatesResult").of(&[
         optional("_meta", Shape::Object),
         optional("nextCursor", Shape::Text),
         required(
             "resourceTemplates",
             Shape::List(&Shape::Record(&RESOURCE_TEMPLATE)),
         ),
-    ],
-};
+    ]);
 
-static RESOURCE_TEMPLATE: Record = Record {
-    name: "ResourceTemplate",
-    members: &[
-        optional("_meta", Shape::Object).since(V2025_06_18),
-        optional("annotations", Shape::Record(&ANNOTATIONS)),
-        optional("description", Shape::Text),
-        optional("icons", ICONS).since(V2025_11_25),
-        optional("mimeType", Shape::Text),
-        required("name", Shape::Text),
-        optional("title", Shape::Text).since(V2025_06_18),
-        required("uriTemplate", Shape::Text),
-    ],
-};
+static RESOURCE_TEMPLATE: Record = named("ResourceTemplate").of(&[
+    optional("_meta", Shape::Object).since(V2025_06_18),
+    optional("annotations", Shape::Record(&ANNOTATIONS)),
+    optional("description", Shape::Text),
+    optional("icons", ICONS).since(V2025_11_25),
+    optional("mimeType", Shape::Text),
+    required("name", Shape::Text),
+    optional("title", Shape::Text).since(V2025_06_18),
+    required("uriTemplate", Shape::Text),
+]);
 
-pub(super) static LIST_PROMPTS_RESULT: Record = Record {
-    name: "ListPromptsResult",
-    members: &[
-        optional("_meta", Shape::Object),
-        optional("nextCursor", Shape::Text),
-        required("prompts", Shape::List(&Shape::Record(&PROMPT))),
-    ],
-};
+pub(super) static LIST_PROMPTS_RESULT: Record = named("ListPromptsResult").of(&[
+    optional("_meta", Shape::Object),
+    optional("nextCursor", Shape::Text),
+    required("prompts", Shape::List(&Shape::Record(&PROMPT))),
+]);
 
-static PROMPT: Record = Record {
-    name: "Prompt",
-    members: &[
-        optional("_meta", Shape::Object).since(V2025_06_18),
-        optional("arguments", Shape::List(&Shape::Record(&PROMPT_ARGUMENT))),
-        optional("description", Shape::Text),
-        optional("icons", ICONS).since(V2025_11_25),
-        required("name", Shape::Text),
-        optional("title", Shape::Text).since(V2025_06_18),
-    ],
-};
+static PROMPT: Record = named("Prompt").of(&[
+    optional("_meta", Shape::Object).since(V2025_06_18),
+    optional("arguments", Shape::List(&Shape::Record(&PROMPT_ARGUMENT))),
+    optional("description", Shape::Text),
+    optional("icons", ICONS).since(V2025_11_25),
+    required("name", Shape::Text),
+    optional("title", Shape::Text).since(V2025_06_18),
+]);
 
-static PROMPT_ARGUMENT: Record = Record {
-    name: "PromptArgument",
-    members: &[
-        optional("description", Shape::Text),
-        required("name", Shape::Text),
-        optional("required", Shape::Flag),
-        optional("title", Shape::Text).since(V2025_06_18),
-    ],
-};
+static PROMPT_ARGUMENT: Record = named("PromptArgument").of(&[
+    optional("description", Shape::Text),
+    required("name", Shape::Text),
+    optional("required", Shape::Flag),
+    optional("title", Shape::Text).since(V2025_06_18),
+]);
 
-pub(super) static COMPLETE_RESULT: Record = Record {
-    name: "CompleteResult",
-    members: &[
-        optional("_meta", Shape::Object),
-        required("completion", Shape::Record(&COMPLETION)),
-    ],
-};
+pub(super) static COMPLETE_RESULT: Record = named("CompleteResult").of(&[
+    optional("_meta", Shape::Object),
+    required("completion", Shape::Record(&COMPLETION)),
+]);
 
 /// As many values as a completion proposes at a time: what the schema says in words alone.
 const MOST_VALUES: usize = 100;
 
-static COMPLETION: Record = Record {
-    name: "",
-    members: &[
-        optional("hasMore", Shape::Flag),
-        optional("total", Shape::Integer),
-        required("values", Shape::AtMost(MOST_VALUES, &Shape::Text)),
-    ],
-};
+static COMPLETION: Record = unnamed(&[
+    optional("hasMore", Shape::Flag),
+    optional("total", Shape::Integer),
+    required("values", Shape::AtMost(MOST_VALUES, &Shape::Text)),
+]);

@@ -105,6 +105,26 @@ pub enum Need {
     RequiredBefore(Revision),
 }
 
+/// A record, the name it has in the schema, and its members.
+const fn named(name: &'static str) -> Record {
+    Record { name, members: &[] }
+}
+
+/// A record that the schema has no name for.
+const fn unnamed(members: &'static [Member]) -> Record {
+    named("").of(members)
+}
+
+impl Record {
+    const fn of(self, members: &'static [Member]) -> Self {
+        Self { members, ..self }
+    }
+}
+
+const fn kind(tag: &'static str, record: &'static Record, since: Revision) -> Kind {
+    Kind { tag, record, since }
+}
+
 const fn required(name: &'static str, shape: Shape) -> Member {
     Member {
         name,

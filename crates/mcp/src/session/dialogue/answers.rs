@@ -14,7 +14,6 @@ use crate::{
     },
     session::{
         correlation::{Fit, Open, Settled, id_value},
-        late::Waited,
         record::{Record, brief, brief_name, shown},
     },
 };
@@ -94,12 +93,12 @@ impl Dialogue {
                 self.once_more(response, heard);
             }
             Fit::Cancelled => {
-                self.answered_late(&response, heard, Waited::UntilCancelled);
+                self.answered_late(&response, heard);
                 self.record
                     .note(FindingCode::AnswerAfterCancel, CANCELLED, heard.bytes);
             }
             // It does not know that it is late.
-            Fit::GivenUp => self.answered_late(&response, heard, Waited::UntilGivenUp),
+            Fit::GivenUp => self.answered_late(&response, heard),
             Fit::Unknown => self.stray(&response, heard),
         }
     }
@@ -125,9 +124,9 @@ impl Dialogue {
     }
 
     /// An answer that was waited for, until the deadline or until it was cancelled.
-    fn answered_late(&mut self, response: &Response, heard: Heard<'_>, waited: Waited) {
+    fn answered_late(&mut self, response: &Response, heard: Heard<'_>) {
         if let Some(overdue) = &mut self.overdue {
-            overdue.answered(response, heard.at_us, waited);
+            overdue.answered(response, heard.at_us);
         }
     }
 
@@ -298,24 +297,6 @@ impl Dialogue {
         }
     }
 
-    /// The right answer came after one without an id: that one was for a notification.
-    fn acquit(&mut self) {
-        if self
-            .suspect
-            .take()
-            .is_some_and(|suspect| suspect.message == NAMELESS)
-        {
-            let nameless =
-                self.record.findings.iter_mut().find(|finding| {
-                    finding.code == FindingCode::NullId && finding.message == NAMELESS
-                });
-            if let Some(finding) = nameless {
-                finding.code = FindingCode::AnswerToNotification;
-                TO_NOTIFICATION.clone_into(&mut finding.message);
-            }
-        }
-    }
-
     fn settle(&mut self, at: usize, mut response: Response, heard: Heard<'_>) {
         self.one_body(&mut response, heard);
         if let Some(transcript) = &mut self.transcript {
@@ -334,7 +315,7 @@ impl Dialogue {
             notifications,
             server_requests,
         });
-        self.acquit();
+        self.suspect = None;
     }
 
     fn level_answered(&mut self, at: usize, response: &Response) {

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     observation::process::ExitStatus,
-    protocol::message::{self, Id},
+    protocol::{
+        message::{self, Id},
+        method::Method,
+    },
     transport::{Connection, Inbound, Outgoing, Purpose, SendFailure, Unsent},
 };
 
@@ -59,26 +62,6 @@ pub(super) struct Ticket {
     pub(super) notifications: usize,
     /// How many server requests had been recorded before it.
     pub(super) server_requests: usize,
-}
-
-/// What is asked.
-#[derive(Debug)]
-pub(super) struct Ask<'a> {
-    /// The method.
-    pub(super) method: &'a str,
-    /// The parameters, null for none.
-    pub(super) params: Value,
-    /// Whether progress may be told.
-    pub(super) progress: ProgressWish,
-}
-
-/// Whether a request carries a progress token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ProgressWish {
-    /// `_meta.progressToken` is the request's id.
-    Token,
-    /// There is none.
-    None,
 }
 
 /// A connection and what is said over it.
@@ -135,17 +118,16 @@ impl Exchange {
         self.connection.unsent()
     }
 
-    /// Sends a request with the next integer id.
-    pub(super) async fn ask(&mut self, ask: Ask<'_>) -> Ticket {
+    /// Sends a request with the next integer id; a tool call carries it as its progress token too.
+    pub(super) async fn ask(&mut self, method: Method, mut params: Value) -> Ticket {
         let number = self.dialogue.requests.next_number();
         let id = Id::Number(number.to_string());
-        let mut params = ask.params;
-        if let (ProgressWish::Token, Value::Object(members)) = (ask.progress, &mut params) {
-            members.insert("_meta".into(), json!({ "progressToken": number }));
+        if method == Method::ToolsCall {
+            params["_meta"] = json!({ "progressToken": number });
             self.dialogue.progress.expect(id.clone(), id.clone());
         }
-        let ticket = self.open(id, ask.method);
-        let request = message::request(&number.into(), ask.method, &params);
+        let ticket = self.open(id, method.name());
+        let request = message::request(&number.into(), method.name(), &params);
         self.send(&request).await;
         ticket
     }

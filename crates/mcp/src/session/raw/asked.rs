@@ -48,7 +48,7 @@ impl Frame {
         let is_batch = value.is_array();
         let is_plain = is_one_line
             && (has_batches || !is_batch)
-            && members::named_twice(text.as_bytes(), value).is_none();
+            && members::named_twice(text.as_bytes()).is_none();
         if is_plain { Self::Plain } else { Self::Odd }
     }
 }

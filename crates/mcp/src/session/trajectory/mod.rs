@@ -109,7 +109,7 @@ pub fn parse(text: &str) -> Result<Log, LogProblem> {
         let Ok(value) = json_text::value(line) else {
             return Err(LogProblem::NoObject { line: index + 1 });
         };
-        let twice = members::named_twice(line.as_bytes(), &value);
+        let twice = members::named_twice(line.as_bytes());
         let Value::Object(record) = value else {
             return Err(LogProblem::NoObject { line: index + 1 });
         };

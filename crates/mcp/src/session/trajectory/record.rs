@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::text;
-use crate::json::json_text;
+use crate::json::{json_text, walk::walk};
 
 /// What a record tells of a call.
 #[derive(Debug)]
@@ -112,17 +112,9 @@ impl PassedOver {
 
     /// Notes the texts of the values of a record.
     pub(super) fn note<'a>(&mut self, values: impl Iterator<Item = &'a Value>, line: usize) {
-        let mut open: Vec<&Value> = values.collect();
-        while let Some(value) = open.pop() {
-            match value {
-                Value::String(text) => {
-                    if text.len() <= Self::LONGEST && self.0.len() < Self::MOST {
-                        self.0.entry(text.clone()).or_insert(line);
-                    }
-                }
-                Value::Array(items) => open.extend(items),
-                Value::Object(members) => open.extend(members.values()),
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        for text in values.flat_map(walk).filter_map(Value::as_str) {
+            if text.len() <= Self::LONGEST && self.0.len() < Self::MOST {
+                self.0.entry(text.to_owned()).or_insert(line);
             }
         }
     }

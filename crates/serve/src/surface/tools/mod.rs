@@ -125,23 +125,7 @@ impl BenchTool {
 
     /// Whether it is only there with a folder that it may touch.
     pub const fn touches_files(self) -> bool {
-        match self {
-            Self::WriteFile | Self::DeleteFile => true,
-            Self::SimpleText
-            | Self::Echo
-            | Self::Reply
-            | Self::Structured
-            | Self::Error
-            | Self::Slow
-            | Self::Flaky
-            | Self::Counter
-            | Self::Emit
-            | Self::Progress
-            | Self::Logging
-            | Self::Sampling
-            | Self::Elicitation
-            | Self::Roots => false,
-        }
+        matches!(self, Self::WriteFile | Self::DeleteFile)
     }
 
     /// The entry of `tools/list`.
