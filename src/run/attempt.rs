@@ -12,7 +12,7 @@ use super::{
     ahead::{Slot, Turn},
     catalogs, explain, image,
     job::{Shared, Teller},
-    live::{Ended, Live, Pace, ending_findings, stay_open},
+    live::{Live, Waits, ending_findings, stay_open},
     lookout::{Watch, sought_before},
     reuse::Users,
     trajectory,
@@ -20,7 +20,7 @@ use super::{
 use host::{
     contained,
     container::image::ReadyImage,
-    host::{Server, Start},
+    host::{Ended, Pace, Server, Start},
     launch::command_line,
     place::Place,
 };
@@ -383,16 +383,19 @@ impl Attempted {
         }
     }
 
-    fn complete(&mut self, ended: Ended, job: &RunJob) {
+    fn complete(&mut self, (ended, waits): (Ended, Waits), job: &RunJob) {
         self.notes.extend(ended.note);
         self.observation.stderr = ended.stderr;
         self.observation.container = ended.container;
-        self.observation.exit = Some(ended.exit);
+        self.observation.exit = ended.exit;
         explain::port(&mut self.observation);
+        let Some(exit) = ended.exit else {
+            return;
+        };
         match ended.pace {
-            Pace::Usual => ending_findings(&ended.exit, ended.waits, &mut self.observation),
+            Pace::Usual => ending_findings(&exit, waits, &mut self.observation),
             // Given its time, it might have ended otherwise, and said more.
-            Pace::Hurried if ended.exit.was_forced() && job.body.asks_for_the_end() => {
+            Pace::Hurried if exit.was_forced() && job.body.asks_for_the_end() => {
                 let interrupted = interrupted().disruption;
                 self.observation.disruption = self.observation.disruption.take().or(interrupted);
             }

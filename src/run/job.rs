@@ -29,7 +29,7 @@ use check::outcome::{
     EarlierAttempt, Outcome, Status,
     event::{Event, JobIndex},
 };
-use host::{host::Host, pace::Until, process::Inherited};
+use host::{host::Host, pace::Until};
 use mcp::observation::{
     Observation, Timings,
     disruption::{Disruption, DisruptionKind, Phase},
@@ -65,7 +65,6 @@ impl Shared {
             slots: Slots::new(options.jobs, options.interrupt.child_token()),
             host: Host {
                 environment: Arc::clone(&options.environment),
-                inherited: Arc::new(Inherited::new(&options.environment)),
                 fixture: options.fixture.clone(),
                 containers: options.containers.clone(),
                 interrupt: options.interrupt.clone(),

@@ -1,5 +1,4 @@
-//! A started server with the session on it, and its end: closed while the next job runs, in a hurry when the run is
-//! interrupted. What is done with it is `attempt`'s.
+//! A started server with the session on it, and the end of both. What is done with it is `attempt`'s.
 
 use std::{
     collections::HashSet,
@@ -10,14 +9,19 @@ use std::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{job::Shared, reuse::Users};
-use host::{contained, host::Peer, place::Place, process::Patience};
+use host::{
+    contained,
+    host::{Ended, Peer},
+    place::Place,
+    process::Patience,
+};
 use mcp::{
     observation::{
         Observation,
         container::ContainerSeen,
         disruption::DisruptionKind,
         finding::{FindingCode, note},
-        process::{Ending, Exit, ExitStatus, StderrTail},
+        process::{Ending, Exit, ExitStatus},
     },
     session::Session,
 };
@@ -33,13 +37,6 @@ const LAST_MOMENT: Duration = Duration::from_millis(250);
 /// after the handshake, and cannot end before they are answered.
 const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
-/// How long servers may take to end once the run was interrupted: all of it is over within 5 s.
-const HURRY: Patience = Patience {
-    closed: Duration::from_millis(500),
-    at_work: Duration::ZERO,
-    terminated: Duration::from_secs(1),
-};
-
 /// A server with the session on it.
 pub(super) struct Live {
     pub(super) session: Box<Session>,
@@ -47,15 +44,6 @@ pub(super) struct Live {
     pub(super) place: Place,
     /// Assertions that used it before.
     pub(super) used_by: Users,
-}
-
-/// How much time a server was given to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// All that it should need.
-    Usual,
-    /// Less: the run was interrupted, and the way it ended says nothing about it.
-    Hurried,
 }
 
 /// Whether a server that was to end may have waited for an answer to what it asked after its stdin was closed.
@@ -67,21 +55,11 @@ pub(super) enum Waits {
     ForNothing,
 }
 
-/// How a server ended.
-pub(super) struct Ended {
-    pub(super) exit: Exit,
-    pub(super) pace: Pace,
-    /// Whether it may have waited for an answer that nobody could give any more.
-    pub(super) waits: Waits,
-    pub(super) stderr: StderrTail,
-    pub(super) note: Option<String>,
-    pub(super) container: Option<Box<ContainerSeen>>,
-}
-
 impl Live {
-    /// The container it runs in. What it took to make it is told once, by the assertion that it was made for.
+    /// The container it runs in.
     pub(super) fn container(&self) -> Option<Box<ContainerSeen>> {
-        container_of(&self.process, &self.used_by)
+        let seen = self.process.container()?.seen().clone();
+        Some(self.used_by.told(seen))
     }
 
     /// How the process ended, if it did unasked and that is known. A stream that ended is most often the end of the
@@ -95,45 +73,45 @@ impl Live {
     }
 
     /// Closes the session and ends the process, at the same time, because a server may still write while it ends.
-    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> Ended {
+    pub(super) async fn end(mut self, shared: &Shared, seen: &mut Observation) -> (Ended, Waits) {
         if seen.disruption.is_none() {
             self.status().await;
         }
         self.process.ask();
-        let patience = patience_after(seen);
+        let patience = Patience::after(seen);
         let deadline = Instant::now() + patience.altogether();
+        let interrupt = &shared.options.interrupt;
         let closing = async {
             tokio::select! {
                 remainder = Box::pin(self.session.close(deadline)) => Some(remainder),
-                () = hurried(shared) => None,
+                () = async {
+                    interrupt.cancelled().await;
+                    sleep(Patience::HURRIED.closed).await;
+                } => None,
             }
         };
-        let ending = end_of(&mut self.process, patience, shared);
-        let (remainder, (exit, pace)) = tokio::join!(closing, ending);
+        let ending = self.process.end(patience, interrupt);
+        let (remainder, mut ended) = tokio::join!(closing, Box::pin(ending));
         let waits = match &remainder {
             Some(remainder) if remainder.leaves_unanswered() => Waits::ForAnAnswer,
             Some(_) | None => Waits::ForNothing,
         };
         if let Some(remainder) = remainder {
-            let remainder = match exit.ending {
-                Ending::ByItself | Ending::StdinClosed => remainder.of_free_end(),
+            let remainder = match ended.exit.map(|exit| exit.ending) {
+                Some(Ending::ByItself | Ending::StdinClosed) => remainder.of_free_end(),
                 // Who is made to end may be in the middle of a line.
-                Ending::Terminated | Ending::Killed => remainder,
+                Some(Ending::Terminated | Ending::Killed) | None => remainder,
             };
             remainder.add_to(seen);
         }
         shared.leave(self.place.close().await);
-        if let Some(container) = self.process.container() {
+        if let (Some(container), Some(exit)) = (self.process.container(), ended.exit) {
             contained::explain(container, exit.status, seen);
         }
-        Ended {
-            exit,
-            pace,
-            waits,
-            stderr: self.process.stderr(),
-            container: container_of(&self.process, &self.used_by),
-            note: self.process.notes(&exit),
-        }
+        ended.container = ended
+            .container
+            .map(|container| self.used_by.told(*container));
+        (ended, waits)
     }
 
     /// Ends a server that nobody has talked to, without waiting for it to end by itself.
@@ -145,7 +123,7 @@ impl Live {
             used_by: _,
         } = self;
         drop(session);
-        Box::pin(process.end_now(HURRY)).await;
+        Box::pin(process.end_now()).await;
         shared.leave(place.close().await);
     }
 
@@ -190,51 +168,6 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
     if watched && !live.session.is_closed() && live.process.status().is_none() {
         known().insert(call);
     }
-}
-
-fn container_of(process: &Peer, used_by: &Users) -> Option<Box<ContainerSeen>> {
-    let seen = process.container()?.seen().clone();
-    Some(Box::new(match used_by.count() {
-        0 | 1 => seen,
-        2.. => seen.found_there(),
-    }))
-}
-
-/// How long a server may take to end. One that hung, flooded or broke the protocol may be at work without end: how it
-/// ends decides nothing any more, and it takes processors from the others.
-fn patience_after(seen: &Observation) -> Patience {
-    let usual = Patience::default();
-    let is_at_work = seen.disruption.as_ref().is_some_and(|disruption| {
-        matches!(
-            disruption.kind,
-            DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport
-        )
-    });
-    Patience {
-        at_work: if is_at_work {
-            Duration::ZERO
-        } else {
-            usual.at_work
-        },
-        ..usual
-    }
-}
-
-/// Ends a process, in a hurry from the moment the run is interrupted.
-async fn end_of(process: &mut Peer, patience: Patience, shared: &Shared) -> (Exit, Pace) {
-    if !shared.options.interrupt.is_cancelled() {
-        tokio::select! {
-            exit = Box::pin(process.end(patience)) => return (exit, Pace::Usual),
-            () = shared.options.interrupt.cancelled() => {}
-        }
-    }
-    (Box::pin(process.end_now(HURRY)).await, Pace::Hurried)
-}
-
-/// Waits until a server may say no more because the run was interrupted.
-async fn hurried(shared: &Shared) {
-    shared.options.interrupt.cancelled().await;
-    sleep(HURRY.closed).await;
 }
 
 /// What the way a server ended says about it.

@@ -13,6 +13,7 @@ use super::{
 use mcp::{
     observation::{
         Observation,
+        container::ContainerSeen,
         disruption::{Disruption, DisruptionKind},
     },
     script::subject::Needs,
@@ -201,9 +202,12 @@ impl Users {
         self.first.first()
     }
 
-    /// How many there were.
-    pub(super) fn count(&self) -> usize {
-        self.count
+    /// Its container as the next assertion reports it. What it took to make it is told once, by the first.
+    pub(super) fn told(&self, seen: ContainerSeen) -> Box<ContainerSeen> {
+        Box::new(match self.count {
+            0 | 1 => seen,
+            2.. => seen.found_there(),
+        })
     }
 
     /// The first ones, how many more there were, and the last one, each between two of `quote`; none without any.

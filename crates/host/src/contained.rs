@@ -90,16 +90,18 @@ fn refuse_writable(container: &Container, fixture: &Fixture) -> Result<(), Disru
     });
     match writable {
         None => Ok(()),
-        Some(mount) => Err(Disruption::new(
-            DisruptionKind::Invalid,
-            Phase::Start,
+        Some(mount) => Err(invalid(
             format!(
                 "the mount at `{}` would let the server write to the fixture's original",
                 mount.target
             ),
-        )
-        .with_help("mount it read-only; `{{fixture}}` is a copy to write to")),
+            "mount it read-only; `{{fixture}}` is a copy to write to",
+        )),
     }
+}
+
+fn invalid(message: String, help: &str) -> Disruption {
+    Disruption::new(DisruptionKind::Invalid, Phase::Start, message).with_help(help)
 }
 
 /// The server is to see the fixture, and what it leaves there is to be seen.
@@ -114,12 +116,10 @@ fn refuse_covered(
     let is_folder = |path: &Path| fixture.has_directory(path);
     match covered(container, image, &place, is_folder) {
         None => Ok(()),
-        Some(cover) => Err(Disruption::new(
-            DisruptionKind::Invalid,
-            Phase::Start,
+        Some(cover) => Err(invalid(
             format!("{cover} would lie over the fixture, which is at `{place}` in the container"),
-        )
-        .with_help("put it elsewhere; what the server is to find there belongs into the fixture")),
+            "put it elsewhere; what the server is to find there belongs into the fixture",
+        )),
     }
 }
 

@@ -6,14 +6,13 @@ use std::{
     ffi::OsString,
     fs::{self, File},
     io::{self, Read, Seek},
-    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
 };
 
 use super::{
     digest,
     fixture::{self, FixtureCopy, FixtureProblem, Standing},
-    folder::Folder,
+    folder::{self, Folder},
     inside,
     pace::Until,
     regular,
@@ -42,12 +41,7 @@ pub async fn look(
     let mut seen = BTreeMap::new();
     for (path, depth) in paths {
         let given = Path::new(path);
-        let root = copy.map(FixtureCopy::path);
-        let root = root.filter(|root| given.is_relative() || given.starts_with(root));
-        let (place, is_ours) = match root {
-            Some(root) => (root.to_owned(), true),
-            None => (directory.join(given), false),
-        };
+        let (place, is_ours) = place_of(given, copy, directory);
         let (given, depth) = (given.to_owned(), *depth);
         let state = until.look(move |until| {
             let glance = Glance { depth, until };
@@ -63,6 +57,15 @@ pub async fn look(
     Ok(seen)
 }
 
+/// Where a path is looked for: below the copy of the fixture, which is given, or at a place of its own.
+fn place_of(given: &Path, copy: Option<&FixtureCopy>, directory: &Path) -> (PathBuf, bool) {
+    let root = copy.map(FixtureCopy::path);
+    match root.filter(|root| given.is_relative() || given.starts_with(root)) {
+        Some(root) => (root.to_owned(), true),
+        None => (directory.join(given), false),
+    }
+}
+
 /// What stands in the folder of a path instead of it, by the nearest name, written as the path is. Nothing where that
 /// cannot be told: it is asked for a hint.
 pub async fn nearest(
@@ -73,12 +76,7 @@ pub async fn nearest(
 ) -> Option<String> {
     let given = PathBuf::from(path);
     let name = given.file_name()?.to_str()?.to_owned();
-    let root = copy.map(FixtureCopy::path);
-    let root = root.filter(|root| given.is_relative() || given.starts_with(root));
-    let (place, is_ours) = match root {
-        Some(root) => (root.to_owned(), true),
-        None => (directory.join(&given), false),
-    };
+    let (place, is_ours) = place_of(&given, copy, directory);
     let folder = given.parent().map(Path::to_owned).unwrap_or_default();
     let names = until.look(move |until| {
         if is_ours {
@@ -196,14 +194,7 @@ impl Glance<'_> {
             return FileState::Directory;
         }
         if !kind.is_file() {
-            let kind = if kind.is_fifo() {
-                "a FIFO"
-            } else if kind.is_socket() {
-                "a socket"
-            } else {
-                "a device"
-            };
-            return FileState::Unreadable(format!("it is {kind}"));
+            return FileState::Unreadable(format!("it is {}", folder::special(kind)));
         }
         regular::open(path)
             .and_then(|file| self.content(file))

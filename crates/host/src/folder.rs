@@ -7,7 +7,7 @@ use std::{
     io::{self, Read},
     os::unix::{
         ffi::OsStrExt,
-        fs::{MetadataExt, PermissionsExt},
+        fs::{FileTypeExt, MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
 };
@@ -75,6 +75,17 @@ fn copy_sparse(
         copy.set_len(length)?;
     }
     Ok(())
+}
+
+/// What a thing is, in words, that is neither a file nor a directory nor a link.
+pub(super) fn special(kind: fs::FileType) -> &'static str {
+    if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
 }
 
 /// A folder, wherever it is moved to.

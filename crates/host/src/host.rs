@@ -11,10 +11,11 @@ use super::{
     fixture::Fixture,
     launch::{CommandLine, not_started, process_spec},
     place::Place,
-    process::{Inherited, Patience, Process, Runs},
+    process::{Patience, Process, Runs},
 };
 use mcp::{
     observation::{
+        container::ContainerSeen,
         disruption::Disruption,
         process::{Ending, Exit, ExitStatus, StderrTail},
     },
@@ -29,8 +30,6 @@ use text::environment::Environment;
 pub struct Host {
     /// Facts about our surroundings.
     pub environment: Arc<Environment>,
-    /// The environment, as servers inherit it.
-    pub inherited: Arc<Inherited>,
     /// The folder that is copied for each place that uses it.
     pub fixture: Option<Arc<Fixture>>,
     /// What containers are made with; there when any server needs one.
@@ -83,7 +82,7 @@ impl Host {
             let peer = Peer::Container(Box::new(container));
             return Ok(Server { connection, peer });
         }
-        let spec = process_spec(command, self);
+        let spec = process_spec(command, &self.environment);
         let started = Process::start(&spec, start.clock).await;
         let (process, connection) = started.map_err(|failure| not_started(&failure))?;
         let peer = Peer::Process(process);
@@ -96,13 +95,39 @@ const LEFT_BY_CLIENT: &str = "what was killed is the client of the engine: the c
                               the engine's list). `--init` lets it end on SIGTERM; under `docker:` in `server` \
                               nothing is left";
 
-/// A server's process, or its container.
+/// What answers on the other side of a connection.
 #[derive(Debug)]
 pub enum Peer {
     /// A process of this machine.
     Process(Process),
     /// A container of the engine's.
     Container(Box<ServerContainer>),
+    /// A server behind a url that we did not start: there is no process to watch or to end.
+    Remote,
+}
+
+/// How a server ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit, and what it took; `None`: we did not start it.
+    pub exit: Option<Exit>,
+    /// How much time it was given.
+    pub pace: Pace,
+    /// The end of its stderr.
+    pub stderr: StderrTail,
+    /// What it left behind, or died of, where `exit` does not say so.
+    pub note: Option<String>,
+    /// The container it ran in.
+    pub container: Option<Box<ContainerSeen>>,
+}
+
+/// How much time a server was given to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// All that it should need.
+    Usual,
+    /// Less: the run was interrupted, and the way it ended says nothing about it.
+    Hurried,
 }
 
 impl Peer {
@@ -111,30 +136,29 @@ impl Peer {
         match self {
             Self::Process(process) => process.status(),
             Self::Container(container) => container.status(),
+            Self::Remote => None,
         }
     }
 
     /// Waits for its end.
     pub async fn exited(&self) -> ExitStatus {
-        match self {
-            Self::Process(process) => process.exited().await,
-            Self::Container(container) => container.exited().await,
-        }
+        self.end_watch().await
     }
 
-    /// The same, for whoever outlives the borrow.
+    /// Waits for its end without borrowing it.
     pub fn end_watch(&self) -> Pin<Box<dyn Future<Output = ExitStatus> + Send>> {
         match self {
             Self::Process(process) => Box::pin(process.end_watch()),
             Self::Container(container) => Box::pin(container.end_watch()),
+            Self::Remote => Box::pin(std::future::pending()),
         }
     }
 
-    /// Whether a signal has stopped it; of a container nobody asks.
+    /// Whether a signal has stopped its process.
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Process(process) => process.is_stopped(),
-            Self::Container(_) => false,
+            Self::Container(_) | Self::Remote => false,
         }
     }
 
@@ -143,49 +167,73 @@ impl Peer {
         match self {
             Self::Process(process) => process.stderr(),
             Self::Container(container) => container.stderr(),
-        }
-    }
-
-    /// Says that from now on it is expected to end. To be called just before its stdin is closed.
-    pub fn ask(&mut self) {
-        match self {
-            Self::Process(process) => process.ask(),
-            Self::Container(container) => container.ask(),
-        }
-    }
-
-    /// Ends it and everything that came of it.
-    pub async fn end(&mut self, patience: Patience) -> Exit {
-        match self {
-            Self::Process(process) => Box::pin(process.end(patience)).await,
-            Self::Container(container) => Box::pin(container.end(patience)).await,
-        }
-    }
-
-    /// Ends it while somebody waits for all of it to be over.
-    pub async fn end_now(&mut self, patience: Patience) -> Exit {
-        match self {
-            Self::Process(process) => Box::pin(process.end(patience)).await,
-            Self::Container(container) => container.abandon(),
-        }
-    }
-
-    /// What is to be told of the way it ended, beside the way itself.
-    pub fn notes(&self, exit: &Exit) -> Option<String> {
-        match self {
-            Self::Process(process) => {
-                let client = process.runs() == Runs::ContainerClient;
-                (exit.ending == Ending::Killed && client).then(|| LEFT_BY_CLIENT.to_owned())
-            }
-            Self::Container(container) => contained::ran_out(container, exit.status),
+            Self::Remote => StderrTail::default(),
         }
     }
 
     /// The container, when it runs in one.
     pub fn container(&self) -> Option<&ServerContainer> {
         match self {
-            Self::Process(_) => None,
             Self::Container(container) => Some(container),
+            Self::Process(_) | Self::Remote => None,
+        }
+    }
+
+    /// Expects its end from now on. To be called just before its stdin is closed.
+    pub fn ask(&mut self) {
+        match self {
+            Self::Process(process) => process.ask(),
+            Self::Container(container) => container.ask(),
+            Self::Remote => {}
+        }
+    }
+
+    /// Ends it and everything that it started; in a hurry from the moment `interrupt` is cancelled.
+    pub async fn end(&mut self, patience: Patience, interrupt: &CancellationToken) -> Ended {
+        let in_time = tokio::select! {
+            biased;
+            () = interrupt.cancelled() => None,
+            exit = self.end_in(patience) => Some(exit),
+        };
+        let (exit, pace) = match in_time {
+            Some(exit) => (exit, Pace::Usual),
+            None => (self.end_now().await, Pace::Hurried),
+        };
+        Ended {
+            note: exit.and_then(|exit| self.note(&exit)),
+            exit,
+            pace,
+            stderr: self.stderr(),
+            container: self
+                .container()
+                .map(|container| Box::new(container.seen().clone())),
+        }
+    }
+
+    /// Ends it in the time that there is when the run was interrupted.
+    pub async fn end_now(&mut self) -> Option<Exit> {
+        match self {
+            Self::Container(container) => Some(container.abandon()),
+            Self::Process(_) | Self::Remote => self.end_in(Patience::HURRIED).await,
+        }
+    }
+
+    async fn end_in(&mut self, patience: Patience) -> Option<Exit> {
+        match self {
+            Self::Process(process) => Some(Box::pin(process.end(patience)).await),
+            Self::Container(container) => Some(Box::pin(container.end(patience)).await),
+            Self::Remote => None,
+        }
+    }
+
+    fn note(&self, exit: &Exit) -> Option<String> {
+        match self {
+            Self::Process(process) => {
+                let client = process.runs() == Runs::ContainerClient;
+                (exit.ending == Ending::Killed && client).then(|| LEFT_BY_CLIENT.to_owned())
+            }
+            Self::Container(container) => contained::ran_out(container, exit.status),
+            Self::Remote => None,
         }
     }
 }

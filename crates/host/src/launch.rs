@@ -8,8 +8,7 @@ use std::{
 
 use super::{
     container::{body::Command, image::ReadyImage},
-    host::Host,
-    process::{Inherited, Lookup, ProcessSpec, StartFailure},
+    process::{Lookup, ProcessSpec, StartFailure},
 };
 use mcp::{
     observation::disruption::{Disruption, DisruptionKind, Phase},
@@ -136,14 +135,9 @@ pub fn command_line(target: &Target, bindings: &Bindings) -> Result<CommandLine,
 }
 
 /// The process that a command line becomes in this run.
-pub(super) fn process_spec(line: CommandLine, host: &Host) -> ProcessSpec {
-    let environment = &host.environment;
+pub(super) fn process_spec(line: CommandLine, environment: &Arc<Environment>) -> ProcessSpec {
     ProcessSpec {
-        inherited: match &line.inherit {
-            Inherit::All => Some(Arc::clone(&host.inherited)),
-            Inherit::Nothing => None,
-            Inherit::Only(names) => Some(Arc::new(Inherited::only(environment, names))),
-        },
+        inherit: line.inherit,
         program: line.program,
         file: line.file,
         args: line.args,
@@ -152,6 +146,7 @@ pub(super) fn process_spec(line: CommandLine, host: &Host) -> ProcessSpec {
             |own| environment.directory.join(own),
         ),
         env: line.env,
+        environment: Arc::clone(environment),
         search_path: environment.raw("PATH").unwrap_or_default().to_owned(),
         lookup: match line.dialect {
             Dialect::Native => Lookup::ServerFirst,

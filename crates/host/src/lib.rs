@@ -32,3 +32,10 @@ mod removal;
 pub mod sweep;
 mod tail;
 mod temporary;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. What a holder left that panicked is taken as it is.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -170,7 +170,7 @@ impl Place {
                 let compared = (sought.compared, until);
                 inside.look_after(paths, container, compared).await?
             }
-            (Files::Here { copy }, Peer::Process(_) | Peer::Container(_)) => {
+            (Files::Here { copy }, Peer::Process(_) | Peer::Container(_) | Peer::Remote) => {
                 let after = files::look(paths, copy.as_ref(), &self.caller, until).await;
                 let compared = copy.as_ref().filter(|_| sought.compared == Compared::Yes);
                 let changed = changes(compared, until).await?;
@@ -180,7 +180,7 @@ impl Place {
                     changed,
                 }
             }
-            (Files::InContainer(_), Peer::Process(_)) => Seen::default(),
+            (Files::InContainer(_), Peer::Process(_) | Peer::Remote) => Seen::default(),
         };
         let of_caller = files::look(callers, None, &self.caller, until).await;
         after.extend(of_caller.map_err(failed)?);
@@ -334,16 +334,7 @@ pub(super) fn disrupted(problem: &FixtureProblem, failed: Failed, until: &Until)
         FixtureProblem::Interrupted => {
             Disruption::new(DisruptionKind::Interrupted, phase, problem.to_string())
         }
-        FixtureProblem::Missing(_)
-        | FixtureProblem::NotADirectory(_)
-        | FixtureProblem::HoldsTemporary { .. }
-        | FixtureProblem::AbsoluteLink { .. }
-        | FixtureProblem::EscapingLink { .. }
-        | FixtureProblem::Special { .. }
-        | FixtureProblem::Unreadable { .. }
-        | FixtureProblem::Temporary { .. }
-        | FixtureProblem::Copy { .. }
-        | FixtureProblem::Handling { .. } => {
+        FixtureProblem::Unusable { .. } => {
             Disruption::new(DisruptionKind::Place, phase, format!("{what}: {problem}"))
         }
     };

@@ -72,16 +72,20 @@ pub(super) async fn remove_beside(path: PathBuf) -> io::Result<()> {
     removing.await.map_err(io::Error::other)?
 }
 
+/// The folders of ours in `parent`, and whose they are.
+fn owned(parent: &Path) -> impl Iterator<Item = (fs::DirEntry, Owner)> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let owner = owner_of(entry.file_name().to_str()?)?;
+        entry.metadata().ok()?.is_dir().then_some((entry, owner))
+    })
+}
+
 /// Removes the folders in `parent` that this process made and that are there still, or again; what stays, and why.
 pub(super) async fn remove_own(parent: &Path) -> Vec<(PathBuf, io::Error)> {
     let mut left = Vec::new();
-    let Ok(entries) = fs::read_dir(parent) else {
-        return left;
-    };
-    for entry in entries.flatten() {
-        let owner = entry.file_name().to_str().and_then(owner_of);
-        if owner.as_ref() == Some(Owner::this())
-            && entry.metadata().is_ok_and(|found| found.is_dir())
+    for (entry, owner) in owned(parent) {
+        if owner == *Owner::this()
             && let Err(error) = remove_beside(entry.path()).await
         {
             left.push((entry.path(), error));
@@ -90,28 +94,16 @@ pub(super) async fn remove_own(parent: &Path) -> Vec<(PathBuf, io::Error)> {
     left
 }
 
-/// Removes the folders in `parent` that runs left that are no more.
+/// Removes the folders in `parent` that runs left that are no more; how many.
 pub(super) fn sweep(parent: &Path) -> usize {
-    let Ok(entries) = fs::read_dir(parent) else {
-        return 0;
-    };
-    let mut removed = 0;
-    for entry in entries.flatten() {
-        let Some(owner) = entry.file_name().to_str().and_then(owner_of) else {
-            continue;
-        };
-        let ours = entry.metadata().is_ok_and(|found| found.is_dir());
-        let left = match owner.life() {
-            Life::Alive => false,
-            Life::Dead => true,
-            Life::Unknown => is_old(&entry),
-        };
-        // What cannot be removed is another user's, or tried again by the next run.
-        if ours && left && remove(&entry.path()).is_ok() {
-            removed += 1;
-        }
-    }
-    removed
+    let abandoned = owned(parent).filter(|(entry, owner)| match owner.life() {
+        Life::Alive => false,
+        Life::Dead => true,
+        Life::Unknown => is_old(entry),
+    });
+    // What cannot be removed is another user's, or tried again by the next run.
+    let removed = abandoned.filter(|(entry, _)| remove(&entry.path()).is_ok());
+    removed.count()
 }
 
 fn is_old(entry: &fs::DirEntry) -> bool {

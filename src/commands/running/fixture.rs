@@ -48,7 +48,7 @@ pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Arc<Fixture>>, R
 }
 
 fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
-    let fixture = Fixture::open(folder).map_err(|problem| {
+    Fixture::open(folder).map_err(|problem| {
         let refusal = match problem.side() {
             Side::Fixture => Refusal::invalid(format!("the fixture cannot be used: {problem}")),
             Side::Machine => Refusal::new(
@@ -60,8 +60,7 @@ fn open(folder: &Path) -> Result<Arc<Fixture>, Refusal> {
             Some(help) => refusal.with_help(help),
             None => refusal,
         }
-    })?;
-    Ok(Arc::new(fixture))
+    })
 }
 
 /// Refuses a plan without a fixture in which a server of the command line or a target speaks of one: suites that do

@@ -45,6 +45,11 @@ const SENDING: Duration = Duration::from_mins(30);
 /// Lines of output that are kept for a failure.
 const LAST_LINES: usize = 25;
 
+/// What to do about a build that failed.
+const CLASSIC: &str = "`build:` uses the engine's classic builder, as `DOCKER_BUILDKIT=0 docker build` does; what only \
+                       BuildKit understands (`RUN --mount`, `COPY --chmod`, heredocs) build yourself, `docker build -t \
+                       NAME FOLDER`, and name it, `image: NAME`";
+
 /// The Dockerfile where none is named.
 const DOCKERFILE: &str = "Dockerfile";
 
@@ -141,11 +146,11 @@ fn folder(build: &Build) -> Result<Folder, ImageError> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ImageError {
-    ImageError::Files {
-        what: "the build's",
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    }
+    ImageError::files(
+        "the build's",
+        &path.display().to_string(),
+        &error.to_string(),
+    )
 }
 
 /// The folder as an archive, without what `.dockerignore` leaves out.
@@ -158,11 +163,8 @@ fn pack(folder: &Folder) -> Result<Sealed, ImageError> {
     };
     let ignored =
         Ignored::new(&text, &[&folder.dockerfile, ".dockerignore"]).map_err(|(line, reason)| {
-            ImageError::Files {
-                what: "the build's",
-                path: format!("{}:{line}", list.display()),
-                reason,
-            }
+            let place = format!("{}:{line}", list.display());
+            ImageError::files("the build's", &place, &reason)
         })?;
     let mut bundle = Bundle::new().map_err(|error| unreadable(&folder.path, &error))?;
     bundle
@@ -351,14 +353,11 @@ impl Heard {
         match (words(error), &self.step) {
             (Ok(reason), _) if reason.contains("no space left") => local_error(&place, error),
             (Err(_), _) => local_error(&place, error),
-            (Ok(reason), step) => ImageError::Build {
-                place: match step {
-                    Some(step) => format!("{place}: `{step}`"),
-                    None => place,
-                },
-                reason,
-                output: self.output(),
-            },
+            (Ok(reason), step) => {
+                let step = step.iter().map(|step| format!(": `{step}`"));
+                let message = format!("{place}{}: {reason}", step.collect::<String>());
+                ImageError::with_output(&message, &self.output(), Some(CLASSIC.to_owned()))
+            }
         }
     }
 

@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeMap,
     fmt::Display,
-    io,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::bundle::hex;
-use crate::regular;
+use crate::{inside::is_absent, regular};
 use text::environment::Environment;
 
 /// The context that stands for no context.
@@ -136,13 +135,6 @@ pub(super) fn endpoint(name: &str, environment: &Environment) -> Result<Endpoint
 
 fn named(name: &str) -> Option<String> {
     (!name.is_empty() && name != NO_CONTEXT).then(|| name.to_owned())
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 fn unreadable(path: &Path, error: &dyn Display) -> String {

@@ -137,20 +137,19 @@ async fn kept(
     }
     let kept: Kept =
         serde_json::from_slice(&output).map_err(|_| "gave an answer of another form".to_owned())?;
-    let is_token = kept.username == "<token>";
-    let (token, pair) = if is_token {
-        (Some(kept.secret), None)
+    let auth = if kept.username == "<token>" {
+        Auth {
+            identitytoken: Some(kept.secret),
+            ..Auth::default()
+        }
     } else {
-        (None, Some((kept.username, kept.secret)))
+        Auth {
+            username: Some(kept.username),
+            password: Some(kept.secret),
+            ..Auth::default()
+        }
     };
-    let (username, password) = pair.unzip();
-    Ok(Some(DockerCredentials {
-        username,
-        password,
-        identitytoken: token,
-        serveraddress: Some(key.to_owned()),
-        ..DockerCredentials::default()
-    }))
+    Ok(written(auth, key))
 }
 
 /// Runs the program as Docker does: `get`, the registry on its stdin.

@@ -40,17 +40,8 @@ pub(super) struct Candidate {
     pub(super) address: String,
     /// Why it is looked at.
     pub(super) origin: Origin,
-    /// How the connection is secured.
-    pub(super) tls: Tls,
-}
-
-/// How a connection over TCP is secured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tls {
-    /// Not at all.
-    Off,
-    /// With `ca.pem`, `cert.pem` and `key.pem` of this folder.
-    With(PathBuf),
+    /// The folder with the `ca.pem`, `cert.pem` and `key.pem` that secure the connection; `None`: it is not secured.
+    pub(super) tls: Option<PathBuf>,
 }
 
 /// The places to look at, in this order. Whoever names one gets that one or an error.
@@ -73,12 +64,8 @@ pub(super) fn candidates(
     let current = context::current(environment).map_err(unusable(""))?;
     if let Some(name) = current {
         let found = context::endpoint(&name, environment).map_err(unusable(&name))?;
-        let tls = match found.certificates {
-            Some(folder) => Tls::With(folder),
-            None => Tls::Off,
-        };
         return Ok(vec![Candidate {
-            tls: with_scheme_tls(&found.host, tls, environment),
+            tls: with_scheme_tls(&found.host, found.certificates, environment),
             address: found.host,
             origin: Origin::Context(name),
         }]);
@@ -94,10 +81,7 @@ fn asked(host: &str, origin: Origin, environment: &Environment) -> Candidate {
     };
     let verify = environment.variable("DOCKER_TLS_VERIFY");
     let wanted = verify.is_some_and(|value| !value.is_empty());
-    let tls = match certificates(environment) {
-        Some(folder) if wanted && address.starts_with("tcp://") => Tls::With(folder),
-        Some(_) | None => Tls::Off,
-    };
+    let tls = certificates(environment).filter(|_| wanted && address.starts_with("tcp://"));
     Candidate {
         tls: with_scheme_tls(&address, tls, environment),
         address,
@@ -106,11 +90,13 @@ fn asked(host: &str, origin: Origin, environment: &Environment) -> Candidate {
 }
 
 /// An `https://` address is secured whatever else is said.
-fn with_scheme_tls(address: &str, tls: Tls, environment: &Environment) -> Tls {
-    match (tls, certificates(environment)) {
-        (Tls::Off, Some(folder)) if address.starts_with("https://") => Tls::With(folder),
-        (tls, _) => tls,
-    }
+fn with_scheme_tls(
+    address: &str,
+    tls: Option<PathBuf>,
+    environment: &Environment,
+) -> Option<PathBuf> {
+    let by_scheme = || certificates(environment).filter(|_| address.starts_with("https://"));
+    tls.or_else(by_scheme)
 }
 
 /// The folder of the certificates that belong to no context.
@@ -144,7 +130,7 @@ fn usual(environment: &Environment, user: u32) -> Vec<Candidate> {
         .map(|(path, what)| Candidate {
             address: format!("unix://{}", path.display()),
             origin: Origin::Usual(what),
-            tls: Tls::Off,
+            tls: None,
         })
         .collect()
 }
@@ -153,7 +139,7 @@ fn usual(environment: &Environment, user: u32) -> Vec<Candidate> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Origin, Tls, candidates};
+    use super::{Origin, candidates};
     use text::environment::Environment;
 
     fn around(variables: &[(&str, &str)]) -> Environment {
@@ -168,33 +154,30 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_the_only_place() {
-        let case =
-            |option: Option<&str>, variables: &[(&str, &str)], wanted: (&str, Origin, Tls)| {
-                let found = candidates(option, &around(variables), 1).unwrap();
-                assert_eq!(found.len(), 1, "{option:?} {variables:?}");
-                let found = found.into_iter().next().unwrap();
-                assert_eq!((found.address.as_str(), found.origin, found.tls), wanted);
-            };
+        let case = |option: Option<&str>,
+                    variables: &[(&str, &str)],
+                    wanted: (&str, Origin, Option<PathBuf>)| {
+            let found = candidates(option, &around(variables), 1).unwrap();
+            assert_eq!(found.len(), 1, "{option:?} {variables:?}");
+            let found = found.into_iter().next().unwrap();
+            assert_eq!((found.address.as_str(), found.origin, found.tls), wanted);
+        };
         let host = [("DOCKER_HOST", "tcp://far:2375")];
-        case(None, &host, ("tcp://far:2375", Origin::Variable, Tls::Off));
+        case(None, &host, ("tcp://far:2375", Origin::Variable, None));
         case(
             Some("/tmp/s"),
             &host,
-            ("unix:///tmp/s", Origin::Option, Tls::Off),
+            ("unix:///tmp/s", Origin::Option, None),
         );
-        case(
-            Some("far:1"),
-            &[],
-            ("tcp://far:1", Origin::Option, Tls::Off),
-        );
+        case(Some("far:1"), &[], ("tcp://far:1", Origin::Option, None));
         let secured = [
             ("DOCKER_HOST", "tcp://far:2376"),
             ("DOCKER_TLS_VERIFY", "1"),
             ("DOCKER_CERT_PATH", "/certs"),
         ];
-        let with = Tls::With(PathBuf::from("/certs"));
+        let with = Some(PathBuf::from("/certs"));
         case(None, &secured, ("tcp://far:2376", Origin::Variable, with));
-        let with = Tls::With(PathBuf::from("/home/me/.docker"));
+        let with = Some(PathBuf::from("/home/me/.docker"));
         case(
             Some("https://far"),
             &[("HOME", "/home/me")],

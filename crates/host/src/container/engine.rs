@@ -18,10 +18,10 @@ use tokio::time::timeout;
 
 pub use super::failure::{Asker, EngineError};
 use super::{
-    discover::{self, Candidate, Tls},
+    discover::{self, Candidate},
     failure::{Attempt, Unreachable, chain, unreachable},
 };
-use crate::regular;
+use crate::{inside::is_absent, regular};
 use text::environment::Environment;
 
 /// How long an engine may take to say that it is there.
@@ -186,13 +186,13 @@ fn client(candidate: &Candidate) -> Result<(Docker, Location), Unreachable> {
                 Location::Socket,
             ))
         }
-        ("tcp" | "http" | "https", Tls::With(folder)) => {
+        ("tcp" | "http" | "https", Some(folder)) => {
             Ok((secured(address, folder)?, Location::Network))
         }
-        ("https", Tls::Off) => Err(Unreachable::Tls(
+        ("https", None) => Err(Unreachable::Tls(
             "no folder with certificates is known".into(),
         )),
-        ("tcp" | "http", Tls::Off) => {
+        ("tcp" | "http", None) => {
             let docker = Docker::connect_with_http(address, ANSWER_SECONDS, API_DEFAULT_VERSION);
             Ok((
                 docker.map_err(|error| unreachable(&error))?,
@@ -208,8 +208,7 @@ fn check_socket(path: &Path) -> Result<(), Unreachable> {
     let found = match fs::metadata(path) {
         Ok(found) => found.file_type(),
         Err(error) => {
-            let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-            return Err(if absent.contains(&error.kind()) {
+            return Err(if is_absent(&error) {
                 Unreachable::Missing
             } else if error.kind() == io::ErrorKind::PermissionDenied {
                 Unreachable::Denied

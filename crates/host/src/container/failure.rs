@@ -229,6 +229,17 @@ pub(super) fn io_kind(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
     None
 }
 
+/// Whether the engine says that it does not have what it was asked for.
+pub(super) fn is_unknown(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
 /// The error and its causes in one line, none twice.
 pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();

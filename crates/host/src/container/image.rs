@@ -3,22 +3,25 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    hash::Hash,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
-use bollard::{errors::Error, models::ImageInspect};
+use bollard::models::ImageInspect;
 use tokio::{sync::OnceCell, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     build,
     engine::Engine,
+    failure::is_unknown,
     image_failure::{ImageError, local_error},
     labels::RunName,
     own, prepare, pull,
     warm::{FirstStart, warmed},
 };
+use crate::locked;
 use suite::model::container::{ImageBase, ImageSource};
 use text::{environment::Environment, head};
 
@@ -100,9 +103,11 @@ pub enum Rebuild {
 /// The images of a run: each distinct source is provided once, whoever asks first.
 #[derive(Debug)]
 pub struct Images {
-    known: Mutex<HashMap<ImageSource, Provided>>,
-    started: Mutex<HashMap<(ImageSource, String), Provided>>,
-    made: Made,
+    known: Once<ImageSource, Arc<ReadyImage>>,
+    /// After a first start.
+    started: Once<(ImageSource, String), Arc<ReadyImage>>,
+    /// By the names that say what they are made of.
+    made: Once<String, Option<ReadyImage>>,
     environment: Arc<Environment>,
     rebuild: Rebuild,
     run: Arc<RunName>,
@@ -117,7 +122,7 @@ pub(super) struct Maker<'a> {
     pub(super) run: &'a RunName,
     rebuild: Rebuild,
     progress: Progress<'a>,
-    made: &'a Made,
+    made: &'a Once<String, Option<ReadyImage>>,
 }
 
 impl Maker<'_> {
@@ -128,10 +133,7 @@ impl Maker<'_> {
         name: &str,
         work: impl Future<Output = Result<bool, ImageError>>,
     ) -> Result<Option<ReadyImage>, ImageError> {
-        let image = {
-            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(made.entry(name.to_owned()).or_default())
-        };
+        let image = self.made.of(name.to_owned());
         let made = async {
             if self.rebuild == Rebuild::No
                 && let Some(found) = inspect(self.engine, name).await?
@@ -174,18 +176,31 @@ impl Maker<'_> {
     }
 }
 
-type Provided = Arc<OnceCell<Result<Arc<ReadyImage>, ImageError>>>;
+/// Images by what they are made of; whoever asks first makes one, all others wait for it.
+#[derive(Debug)]
+struct Once<K, T>(Mutex<HashMap<K, Cell<T>>>);
 
-/// The images that were made in a run, by the names that say what they are made of.
-type Made = Mutex<HashMap<String, Arc<OnceCell<Result<Option<ReadyImage>, ImageError>>>>>;
+type Cell<T> = Arc<OnceCell<Result<T, ImageError>>>;
+
+impl<K, T> Default for Once<K, T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, T> Once<K, T> {
+    fn of(&self, key: K) -> Cell<T> {
+        Arc::clone(locked(&self.0).entry(key).or_default())
+    }
+}
 
 impl Images {
     /// No image yet.
     pub fn new(environment: Arc<Environment>, rebuild: Rebuild, run: RunName) -> Self {
         Self {
-            known: Mutex::default(),
-            started: Mutex::default(),
-            made: Made::default(),
+            known: Once::default(),
+            started: Once::default(),
+            made: Once::default(),
             environment,
             rebuild,
             run: Arc::new(run),
@@ -220,7 +235,7 @@ impl Images {
         let Some(start) = start else {
             return Ok(image);
         };
-        let started = self.started(source, start.kind());
+        let started = self.started.of((source.clone(), start.kind()));
         let image = started.get_or_init(|| async {
             let image = Box::pin(warmed(&maker, &image, &start)).await;
             image.map(Arc::new)
@@ -234,13 +249,7 @@ impl Images {
         maker: &Maker<'_>,
         source: &ImageSource,
     ) -> Result<Arc<ReadyImage>, ImageError> {
-        let provided = {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            match known.get(source) {
-                Some(provided) => Arc::clone(provided),
-                None => Arc::clone(known.entry(source.clone()).or_default()),
-            }
-        };
+        let provided = self.known.of(source.clone());
         let image = provided.get_or_init(|| async {
             let Some(prepare) = &source.prepare else {
                 return Box::pin(provide(maker, source)).await.map(Arc::new);
@@ -254,12 +263,6 @@ impl Images {
             Box::pin(image).await.map(Arc::new)
         });
         image.await.clone()
-    }
-
-    /// The place of the image after this first start.
-    fn started(&self, source: &ImageSource, start: String) -> Provided {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(started.entry((source.clone(), start)).or_default())
     }
 }
 
@@ -280,9 +283,7 @@ async fn provide(maker: &Maker<'_>, wanted: &ImageSource) -> Result<ReadyImage, 
 pub(super) async fn inspect(engine: &Engine, name: &str) -> Result<Option<ReadyImage>, ImageError> {
     match timeout(INSPECTION, engine.docker.inspect_image(name)).await {
         Ok(Ok(found)) => Ok(Some(ready(name, found))),
-        Ok(Err(Error::DockerResponseServerError {
-            status_code: 404, ..
-        })) => Ok(None),
+        Ok(Err(error)) if is_unknown(&error) => Ok(None),
         Ok(Err(error)) => Err(local_error(name, &error)),
         Err(_) => Err(ImageError::Silent {
             what: format!("asked about the image `{name}`"),

@@ -1,28 +1,18 @@
 //! Why an image cannot be had. What engines and registries say is read by `refusal`.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{
+    fmt::{Display, Write as _},
+    time::Duration,
+};
 
 use bollard::errors::Error;
 
-use super::refusal::{About, Asked, PLATFORM, Refusal, words};
+use super::refusal::{About, Asked, Refusal, words};
 use text::clean;
 
 /// Why an image cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// The engine does not have it, and it is not to be pulled.
-    #[error("the engine has no image `{0}`, and `pull: never` forbids to pull it")]
-    Absent(String),
-    /// There is none for this platform.
-    #[error("the image `{image}` is {has}, not {wanted}")]
-    Platform {
-        /// The image.
-        image: String,
-        /// What it is for.
-        has: String,
-        /// What was wanted.
-        wanted: String,
-    },
     /// The engine did not say in time.
     #[error("the engine was silent for {} s while {what}", after.as_secs())]
     Silent {
@@ -34,70 +24,41 @@ pub enum ImageError {
     /// The engine is gone.
     #[error("the container engine is gone: {0}")]
     Gone(String),
-    /// Files of ours that belong into the image cannot be read.
-    #[error("{what} `{path}` cannot be used: {reason}")]
-    Files {
-        /// What they are for.
-        what: &'static str,
-        /// Where.
-        path: String,
-        /// What is wrong with them.
-        reason: String,
-    },
-    /// The image cannot be built.
-    #[error("{place}: {reason}{}", below(output))]
-    Build {
-        /// The Dockerfile, and the step as the engine counts it.
-        place: String,
-        /// What was said.
-        reason: String,
-        /// The last lines of the output.
-        output: String,
-    },
-    /// A line of `prepare` did not work.
-    #[error("`prepare` in `{image}`: `{line}` {end}{}", below(output))]
-    Prepare {
-        /// The image it started from.
-        image: String,
-        /// The line.
-        line: String,
-        /// How it ended.
-        end: PrepareEnd,
-        /// The last lines of the output.
-        output: String,
-    },
-    /// This program cannot be put into an image.
-    #[error("this program cannot be put into an image: {0}")]
-    Own(String),
     /// The run was interrupted.
     #[error("interrupted")]
     Interrupted,
-    /// The engine or the registry refused.
+    /// The engine or the registry refused, or what the suite says cannot be made.
     #[error("{0}")]
     Refused(Refusal),
 }
 
-/// How a line of `prepare` ended.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PrepareEnd {
-    /// By itself.
-    #[error("ended with exit code {0}")]
-    Exit(i64),
-    /// It ended the shell, although lines are left.
-    #[error("ended the shell, and the lines after it were not run")]
-    Early,
-    /// Not in time.
-    #[error("did not end within {} s", .0.as_secs())]
-    Timeout(Duration),
-    /// Its container ended under it.
-    #[error("lost its container: {0}")]
-    Lost(String),
-    /// There is no shell to run it.
-    #[error("cannot be run: the image has no `/bin/sh`")]
-    NoShell,
-}
-
 impl ImageError {
+    /// What the suite asks for cannot be.
+    pub(super) fn new(message: String, help: impl Into<String>) -> Self {
+        Self::Refused(Refusal::new(message, Some(help.into())))
+    }
+
+    /// The same of a step whose output is shown.
+    pub(super) fn with_output(message: &str, output: &str, help: Option<String>) -> Self {
+        Self::Refused(Refusal::new(format!("{message}{}", below(output)), help))
+    }
+
+    /// Files of ours that belong into the image cannot be read.
+    pub(super) fn files(what: &str, path: &str, reason: &str) -> Self {
+        Self::new(
+            format!("{what} `{path}` cannot be used: {reason}"),
+            "paths are relative to the YAML file",
+        )
+    }
+
+    /// This program cannot be put into an image.
+    pub(super) fn own(reason: impl Display) -> Self {
+        Self::new(
+            format!("this program cannot be put into an image: {reason}"),
+            "name an image with --docker or `docker: {image: …}`, or run the embedded server with `--isolation process`",
+        )
+    }
+
     /// Whether the engine is gone or silent: that says nothing of the image.
     pub fn is_by_engine(&self) -> bool {
         matches!(self, Self::Silent { .. } | Self::Gone(_))
@@ -105,41 +66,12 @@ impl ImageError {
 
     /// What to do about it.
     pub fn help(&self) -> Option<String> {
-        Some(match self {
-            Self::Absent(name) => format!("`docker pull {name}` first, or leave `pull` out"),
-            Self::Platform { .. } => PLATFORM.to_owned(),
-            Self::Silent { .. } => "the engine may be overloaded; run it again".to_owned(),
-            Self::Gone(_) => "start it again".to_owned(),
-            Self::Files { .. } => "paths are relative to the YAML file".to_owned(),
-            Self::Build { .. } => "`build:` uses the engine's classic builder, as `DOCKER_BUILDKIT=0 docker build` does; \
-                 what only BuildKit understands (`RUN --mount`, `COPY --chmod`, heredocs) build yourself, \
-                 `docker build -t NAME FOLDER`, and name it, `image: NAME`"
-                .to_owned(),
-            Self::Prepare { end, .. } => return end.help(),
-            Self::Own(_) => "name an image with --docker or `docker: {image: …}`, or run the \
-                             embedded server with `--isolation process`"
-                .to_owned(),
-            Self::Refused(refusal) => return refusal.help(),
-            Self::Interrupted => return None,
-        })
-    }
-}
-
-impl PrepareEnd {
-    fn help(&self) -> Option<String> {
-        Some(match self {
-            Self::Exit(127) => {
-                "the image lacks that program: take another image, or install it in a line before"
-                    .to_owned()
-            }
-            Self::Exit(_) => "the lines run as the image's user, in the network of `prepare: {network: …}`; variables of \
-                 yours come with `prepare: {env: [NAME]}`, files with `prepare: {copy: {host: container}}`"
-                .to_owned(),
-            Self::Early => "leave `exit` and `exec` out".to_owned(),
-            Self::Timeout(_) => "give it more with `prepare: {timeout: 20m}`".to_owned(),
-            Self::Lost(_) => return None,
-            Self::NoShell => "build the image with `build:` instead".to_owned(),
-        })
+        match self {
+            Self::Silent { .. } => Some("the engine may be overloaded; run it again".to_owned()),
+            Self::Gone(_) => Some("start it again".to_owned()),
+            Self::Refused(refusal) => refusal.help(),
+            Self::Interrupted => None,
+        }
     }
 }
 
@@ -172,5 +104,5 @@ fn of(asked: Asked, about: &About, error: &Error) -> ImageError {
 /// Something of ours that cannot be.
 pub(super) fn unusable(image: &str, reason: &str) -> ImageError {
     let message = format!("the image `{image}` cannot be used: {reason}");
-    ImageError::Refused(Refusal::plain(message))
+    ImageError::Refused(Refusal::new(message, None))
 }

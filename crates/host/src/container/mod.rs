@@ -1,6 +1,7 @@
 //! Containers: the engine and how it is found, images, and one fresh container for each job. What a job says to
-//! its server goes through `transport::stdio::attach`; who needs a container is decided by `plan`.
+//! its server goes through `attach`; who needs a container is decided by `plan`.
 
+mod attach;
 pub mod body;
 mod build;
 mod bundle;
@@ -37,7 +38,7 @@ mod workshop;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -59,6 +60,7 @@ use self::{
     upload::{Ids, Uploads},
     warm::FirstStart,
 };
+use crate::locked;
 use suite::model::container::ImageSource;
 
 /// Containers that are created and started at once: more only makes the engine slower.
@@ -175,10 +177,7 @@ impl Containers {
     /// remove, each by kind and name.
     pub async fn close(&self) -> Vec<String> {
         let mut waiting = {
-            let mut abandoned = self
-                .abandoned
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut abandoned = locked(&self.abandoned);
             std::mem::take(&mut *abandoned)
         };
         while waiting.join_next().await.is_some() {}
@@ -242,13 +241,11 @@ impl Containers {
     }
 
     fn unremoved(&self) -> MutexGuard<'_, BTreeMap<String, Made>> {
-        self.unremoved
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.unremoved)
     }
 
     fn users(&self) -> MutexGuard<'_, HashMap<(String, String), Ids>> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.users)
     }
 
     /// Removes a container with its volumes, whatever it does; tells how long the engine took.

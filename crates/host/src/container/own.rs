@@ -35,7 +35,7 @@ const SILENCE: Duration = Duration::from_mins(3);
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let (sealed, loader) = packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let (sealed, loader) = packed.map_err(|error| ImageError::own(error))??;
     let machine = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -43,7 +43,7 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     };
     let platform = &maker.engine.facts.platform;
     if platform.split('/').nth(1) != Some(machine) {
-        return Err(ImageError::Own(format!(
+        return Err(ImageError::own(format!(
             "it is made for linux/{machine}, and the engine runs {platform}"
         )));
     }
@@ -73,7 +73,7 @@ pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let imported = inspect(maker.engine, &name).await?;
     imported
         .map(started)
-        .ok_or_else(|| ImageError::Own("the engine took it and lost it".to_owned()))
+        .ok_or_else(|| ImageError::own("the engine took it and lost it"))
 }
 
 /// What starts the program where the image itself cannot say it.
@@ -132,9 +132,9 @@ async fn import(
 
 /// Collects the files of the image; with what loads the program, when it is not static.
 fn pack(path: &Path) -> Result<(Sealed, Option<String>), ImageError> {
-    let failed = |error: io::Error| ImageError::Own(format!("`{}`: {error}", path.display()));
+    let failed = |error: io::Error| ImageError::own(format!("`{}`: {error}", path.display()));
     if !cfg!(target_os = "linux") {
-        return Err(ImageError::Own("it is no program for Linux".to_owned()));
+        return Err(ImageError::own("it is no program for Linux"));
     }
     let Linked { loader, libraries } = linked(path).map_err(failed)?;
     let mut bundle = Bundle::new().map_err(failed)?;
@@ -143,7 +143,7 @@ fn pack(path: &Path) -> Result<(Sealed, Option<String>), ImageError> {
         bundle
             .tree(from, Path::new(name.trim_start_matches('/')), &|_| true)
             .map_err(|unreadable| {
-                ImageError::Own(format!(
+                ImageError::own(format!(
                     "`{}`: {}",
                     unreadable.path.display(),
                     unreadable.error

@@ -1,11 +1,7 @@
 //! The duty to remove a container, from the moment the engine is asked for it: whoever loses interest before the answer
 //! came leaves it to the end of the run to wait for that answer, because the engine makes what it was asked for.
 
-use std::{
-    io,
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{io, sync::Arc, time::Duration};
 
 use bollard::{
     errors::Error,
@@ -15,6 +11,7 @@ use bollard::{
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{Containers, Made, Removed};
+use crate::locked;
 
 /// The duty to remove a container. Dropped, it passes to [`Containers::close`].
 #[derive(Debug)]
@@ -92,11 +89,7 @@ impl Owned {
         self.due = false;
         let (crew, id, name) = (Arc::clone(&self.crew), self.id.clone(), self.name.clone());
         let asked = self.asked.take();
-        let mut abandoned = self
-            .crew
-            .abandoned
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut abandoned = locked(&self.crew.abandoned);
         abandoned.spawn_on(
             async move {
                 if let Some(asked) = asked {

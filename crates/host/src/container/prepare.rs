@@ -9,7 +9,6 @@ use std::{
 
 use bollard::{
     container::LogOutput,
-    errors::Error,
     query_parameters::{ListImagesOptionsBuilder, RemoveImageOptions},
 };
 use futures_util::StreamExt;
@@ -22,8 +21,9 @@ use tokio::{
 use super::{
     bundle::{Bundle, Sealed, hex},
     engine::Engine,
+    failure::is_unknown,
     image::{Maker, ReadyImage, inspect},
-    image_failure::{ImageError, PrepareEnd, local_error, unusable},
+    image_failure::{ImageError, local_error, unusable},
     script::{Script, Tail},
     workshop::{self, Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
@@ -67,7 +67,7 @@ pub(super) async fn prepared(
 ) -> Result<ReadyImage, ImageError> {
     let copied = prepare.copy.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&copied)).await;
-    let sealed = packed.map_err(|error| ImageError::Own(error.to_string()))??;
+    let sealed = packed.map_err(|error| ImageError::own(error))??;
     let environment = &maker.environment;
     let digest = digest(&base, prepare, wanted, (&sealed.digest, environment));
     let name = format!("{REPOSITORY}:{digest}");
@@ -108,10 +108,9 @@ fn digest(
 
 /// The files that go into the container.
 fn pack(copied: &[(PathBuf, String)]) -> Result<Sealed, ImageError> {
-    let failed = |path: &Path, error: &std::io::Error| ImageError::Files {
-        what: "what `prepare` copies from",
-        path: path.display().to_string(),
-        reason: error.to_string(),
+    let failed = |path: &Path, error: &std::io::Error| {
+        let path = path.display().to_string();
+        ImageError::files("what `prepare` copies from", &path, &error.to_string())
     };
     let mut bundle = Bundle::new().map_err(|error| failed(Path::new("."), &error))?;
     for (from, to) in copied {
@@ -186,9 +185,7 @@ impl<'a> Work<'a> {
             let found = self.maker.engine.docker.inspect_container(&self.lock, None);
             let container = match timeout_at(self.deadline, found).await {
                 Ok(Ok(container)) => container,
-                Ok(Err(Error::DockerResponseServerError {
-                    status_code: 404, ..
-                })) => {
+                Ok(Err(error)) if is_unknown(&error) => {
                     // A name is taken a while before its container can be asked about, and after it is gone.
                     sleep(BETWEEN_TRIES).await;
                     return Ok(());
@@ -209,7 +206,10 @@ impl<'a> Work<'a> {
         }
         Err(self.failed(
             self.prepare.run.first().cloned().unwrap_or_default(),
-            PrepareEnd::Lost(format!("another run has held `{}` all the time", self.lock)),
+            End::lost(&format!(
+                "another run has held `{}` all the time",
+                self.lock
+            )),
             String::new(),
         ))
     }
@@ -285,21 +285,17 @@ impl<'a> Work<'a> {
         let line = self.prepare.run.get(index).cloned().unwrap_or_default();
         let output = secrets.mask(&tail.text());
         let end = match timely {
-            Timely::No => Some(PrepareEnd::Timeout(
-                self.prepare.timeout.unwrap_or(PATIENCE),
-            )),
-            Timely::Broken(reason) => Some(PrepareEnd::Lost(reason)),
+            Timely::No => Some(End::late(self.prepare.timeout.unwrap_or(PATIENCE))),
+            Timely::Broken(reason) => Some(End::lost(&reason)),
             Timely::Yes => match shop
                 .ended(&id)
                 .await
                 .map_err(|closed| self.refused(closed))?
             {
                 Some(0) if tail.is_complete() => None,
-                Some(0) => Some(PrepareEnd::Early),
-                Some(code) => Some(PrepareEnd::Exit(code)),
-                None => Some(PrepareEnd::Lost(
-                    "the engine does not know how it ended".to_owned(),
-                )),
+                Some(0) => Some(End::early()),
+                Some(code) => Some(End::code(code)),
+                None => Some(End::lost("the engine does not know how it ended")),
             },
         };
         match end {
@@ -341,25 +337,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn failed(&self, line: String, end: PrepareEnd, output: String) -> ImageError {
-        ImageError::Prepare {
-            image: self.base.name.clone(),
-            line,
-            end,
-            output,
-        }
+    fn failed(&self, line: String, end: End, output: String) -> ImageError {
+        let message = format!("`prepare` in `{}`: `{line}` {}", self.base.name, end.how);
+        ImageError::with_output(&message, &output, end.help.map(str::to_owned))
     }
 
     fn refused(&self, closed: Closed) -> ImageError {
         let first = self.prepare.run.first().cloned().unwrap_or_default();
         match closed {
-            Closed::Taken => self.failed(
-                first,
-                PrepareEnd::Lost("its name was taken".to_owned()),
-                String::new(),
-            ),
+            Closed::Taken => self.failed(first, End::lost("its name was taken"), String::new()),
             Closed::Mute => self.gone(),
-            Closed::NoShell => self.failed(first, PrepareEnd::NoShell, String::new()),
+            Closed::NoShell => self.failed(first, End::no_shell(), String::new()),
             Closed::Slow(after) => ImageError::Silent {
                 what: format!("preparing `{}`", self.base.name),
                 after,
@@ -387,6 +375,59 @@ async fn forget(engine: &Engine, id: &str) {
     for id in children.iter().map(String::as_str).chain([id]) {
         let removal = docker.remove_image(id, None::<RemoveImageOptions>, None);
         let _ = timeout(FORGETTING, removal).await;
+    }
+}
+
+/// How a line of `prepare` ended that did not work, and what to do about it.
+struct End {
+    how: String,
+    help: Option<&'static str>,
+}
+
+impl End {
+    fn new(how: impl Into<String>, help: &'static str) -> Self {
+        Self {
+            how: how.into(),
+            help: Some(help),
+        }
+    }
+
+    fn code(code: i64) -> Self {
+        let help = if code == 127 {
+            "the image lacks that program: take another image, or install it in a line before"
+        } else {
+            "the lines run as the image's user, in the network of `prepare: {network: …}`; variables of yours come with \
+             `prepare: {env: [NAME]}`, files with `prepare: {copy: {host: container}}`"
+        };
+        Self::new(format!("ended with exit code {code}"), help)
+    }
+
+    /// It ended the shell, although lines are left.
+    fn early() -> Self {
+        Self::new(
+            "ended the shell, and the lines after it were not run",
+            "leave `exit` and `exec` out",
+        )
+    }
+
+    fn late(after: Duration) -> Self {
+        let how = format!("did not end within {} s", after.as_secs());
+        Self::new(how, "give it more with `prepare: {timeout: 20m}`")
+    }
+
+    /// Its container ended under it.
+    fn lost(reason: &str) -> Self {
+        Self {
+            how: format!("lost its container: {reason}"),
+            help: None,
+        }
+    }
+
+    fn no_shell() -> Self {
+        Self::new(
+            "cannot be run: the image has no `/bin/sh`",
+            "build the image with `build:` instead",
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     credentials::{Credentials, credentials, registry},
     image::{Maker, ReadyImage, inspect},
     image_failure::{ImageError, pull_error, unusable},
-    refusal::{About, Kind},
+    refusal::{About, Kind, PLATFORM},
 };
 use suite::model::container::{ImageSource, Pull};
 
@@ -42,13 +42,16 @@ pub(super) async fn named(
             return Ok(image);
         }
         Some(image) if wanted.pull == Pull::Never || is_id(name) => {
-            return Err(ImageError::Platform {
-                image: name.to_owned(),
-                has: image.platform,
-                wanted: platform.unwrap_or_default().to_owned(),
-            });
+            let (has, wanted) = (image.platform, platform.unwrap_or_default());
+            let message = format!("the image `{name}` is {has}, not {wanted}");
+            return Err(ImageError::new(message, PLATFORM));
         }
-        None if wanted.pull == Pull::Never => return Err(ImageError::Absent(name.to_owned())),
+        None if wanted.pull == Pull::Never => {
+            let message =
+                format!("the engine has no image `{name}`, and `pull: never` forbids to pull it");
+            let help = format!("`docker pull {name}` first, or leave `pull` out");
+            return Err(ImageError::new(message, help));
+        }
         None if is_id(name) => {
             return Err(unusable(name, "the engine has no image of this id"));
         }

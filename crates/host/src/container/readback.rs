@@ -19,7 +19,10 @@ use tokio_util::{
     sync::CancellationToken,
 };
 
-use super::{failure::chain, sight::ANSWER};
+use super::{
+    failure::{chain, is_unknown},
+    sight::ANSWER,
+};
 use crate::{
     digest,
     fixture::{Listing, Returned, ReturnedKind},
@@ -142,7 +145,7 @@ pub(super) async fn is_there(docker: &Docker, id: &str) -> Result<(), String> {
             Some(status) if is_going(status) => gone(),
             Some(_) | None => Ok(()),
         },
-        Ok(Err(error)) if is_no_container(&error) => gone(),
+        Ok(Err(error)) if is_unknown(&error) => gone(),
         Ok(Err(error)) => Err(chain(&error)),
         Err(_) => Err(format!(
             "the engine did not answer within {} s",
@@ -159,23 +162,12 @@ pub(super) fn is_going(status: ContainerStateStatusEnum) -> bool {
     )
 }
 
-/// Whether an engine that was asked for a container says that there is none.
-pub(super) fn is_no_container(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::DockerResponseServerError {
-            status_code: 404,
-            ..
-        }
-    )
-}
-
 /// Whether the engine says that nothing is there.
 fn is_absent(error: &io::Error) -> bool {
     let inner = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Error>());
-    inner.is_some_and(is_no_container)
+    inner.is_some_and(is_unknown)
 }
 
 impl Tree {

@@ -20,7 +20,7 @@ use tokio::time::sleep;
 
 use super::{
     engine::Engine,
-    failure::chain,
+    failure::{chain, is_unknown},
     labels::{self, BUILT, PREPARED, RunName},
     patience::Patience,
     scaffold,
@@ -369,11 +369,8 @@ async fn remove(engine: &Engine, leftover: &Leftover) -> Result<(), String> {
 /// Waits for the engine to remove something.
 async fn settled(asked: impl Future<Output = Result<(), Error>>) -> Result<(), String> {
     match asked.await {
-        Ok(())
-        | Err(Error::DockerResponseServerError {
-            status_code: 404, ..
-        }) => Ok(()),
-        Err(error) => Err(chain(&error)),
+        Err(error) if !is_unknown(&error) => Err(chain(&error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

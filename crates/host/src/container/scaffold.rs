@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::{
     engine::Engine,
-    failure::chain,
+    failure::{chain, is_unknown},
     labels::{self, RunName},
     workshop,
 };
@@ -146,13 +146,8 @@ pub(super) async fn delete(engine: &Engine, image: &str) -> Result<(), Error> {
     let docker = &engine.docker;
     let asked = docker.remove_image(image, None::<RemoveImageOptions>, None);
     match timeout(ANSWER, asked).await {
-        Ok(
-            Ok(_)
-            | Err(Error::DockerResponseServerError {
-                status_code: 404, ..
-            }),
-        ) => Ok(()),
-        Ok(Err(error)) => Err(error),
+        Ok(Err(error)) if !is_unknown(&error) => Err(error),
+        Ok(_) => Ok(()),
         Err(_) => Err(Error::RequestTimeoutError),
     }
 }

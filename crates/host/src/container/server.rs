@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -28,7 +28,7 @@ use super::{
     steps::{self, State, Steps},
     work::Work,
 };
-use crate::{fixture::Fixture, process::Patience, tail::Tail};
+use crate::{fixture::Fixture, locked, process::Patience, tail::Tail};
 use mcp::{
     observation::{
         container::ContainerSeen,
@@ -180,7 +180,7 @@ impl ServerContainer {
 
     /// What it wrote to stderr so far.
     pub fn stderr(&self) -> StderrTail {
-        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let tail = locked(&self.stderr);
         tail.kept()
     }
 
@@ -274,7 +274,7 @@ impl ServerContainer {
         // With the container its streams have ended.
         if timeout(AFTERWARDS, &mut self.work).await.is_err() {
             self.work.abort();
-            let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = locked(&self.stderr);
             tail.cut_off();
         }
         exit

@@ -1,7 +1,7 @@
 //! The steps from an image to a running container, in the order the engine wants them, and the eyes on its end.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -22,7 +22,9 @@ use tokio::{
 
 use super::{
     Containers,
+    attach::{self, StreamEnd},
     body::{self, FIXTURE_VOLUME, Volume},
+    failure::is_unknown,
     owned::Owned,
     readback,
     refusal::{About, Asked, ContainerFailure, Kind, Refusal},
@@ -30,17 +32,13 @@ use super::{
     sight,
     upload::{self, Ids},
 };
-use crate::{fixture::Fixture, tail::Tail};
+use crate::{fixture::Fixture, locked, tail::Tail};
 use mcp::{
     observation::{
         container::ContainerSeen,
         process::{BY_SIGNAL, ExitStatus},
     },
-    transport::{
-        Connection,
-        clock::JobClock,
-        stdio::attach::{self, StreamEnd},
-    },
+    transport::{Connection, clock::JobClock},
 };
 
 /// How long the engine may take for what follows a container's end.
@@ -113,9 +111,10 @@ impl Steps<'_> {
                 Some(_) => format!("`entrypoint: \"\"` takes away what the image `{image}` starts"),
                 None => format!("the image `{image}` starts nothing by itself"),
             };
-            return Err(ContainerFailure::Refused(Refusal::plain(format!(
-                "{why}, and the server has no `command`"
-            ))));
+            return Err(ContainerFailure::Refused(Refusal::new(
+                format!("{why}, and the server has no `command`"),
+                None,
+            )));
         }
         let marks = self.crew.run.next(wanted.assertion);
         let name = marks.name.clone();
@@ -215,7 +214,7 @@ impl Steps<'_> {
         let stderr = Arc::new(Mutex::new(Tail::default()));
         let heard = Arc::clone(&stderr);
         let on_stderr = move |bytes: &[u8]| {
-            let mut tail = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tail = locked(&heard);
             tail.push(bytes);
         };
         let (connection, carrying) = attach::attach(streams, on_stderr, clock);
@@ -230,7 +229,7 @@ impl Steps<'_> {
             let cut_off = |status: ExitStatus| {
                 // Of an engine that is gone, the connection ends as if nobody could write any more.
                 if end == StreamEnd::Broken || status == ExitStatus::Unknown {
-                    let mut tail = written.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut tail = locked(&written);
                     tail.cut_off();
                 }
                 status
@@ -266,7 +265,7 @@ async fn status_of(crew: &Containers, id: &str) -> ExitStatus {
     let mut waiting = Box::pin(docker.wait_container(id, Some(options)));
     let code = match waiting.next().await {
         Some(Ok(answer)) => answer.status_code,
-        Some(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
+        Some(Err(error)) if is_unknown(&error) => return ExitStatus::Removed,
         Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
         Some(Err(_)) | None => return ExitStatus::Unknown,
     };
@@ -278,7 +277,7 @@ pub(super) async fn status_now(crew: &Containers, id: &str) -> ExitStatus {
     let asked = crew.engine.docker.inspect_container(id, None);
     let state = match timeout(AFTERWARDS, asked).await {
         Ok(Ok(found)) => found.state.unwrap_or_default(),
-        Ok(Err(error)) if readback::is_no_container(&error) => return ExitStatus::Removed,
+        Ok(Err(error)) if is_unknown(&error) => return ExitStatus::Removed,
         Ok(Err(_)) | Err(_) => return ExitStatus::Unknown,
     };
     match (state.running, state.exit_code) {
@@ -317,7 +316,7 @@ async fn killed_by(crew: &Containers, id: &str) -> Option<ExitStatus> {
                     return Some(ExitStatus::Removed);
                 }
             }
-            Ok(Err(error)) if readback::is_no_container(&error) => {
+            Ok(Err(error)) if is_unknown(&error) => {
                 return Some(ExitStatus::Removed);
             }
             Ok(Err(_)) | Err(_) => return None,

@@ -4,13 +4,16 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use bytes::Bytes;
 
 use super::{body::FIXTURE_VOLUME, labels::now};
-use crate::fixture::{Entry, Fixture, Kind};
+use crate::{
+    fixture::{Entry, Fixture, Kind},
+    locked,
+};
 
 /// Who owns what is put into a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +57,7 @@ impl Uploads {
     /// The fixture as a tar; read from the disk at the first question.
     pub(super) async fn tar(&self, fixture: &Arc<Fixture>, owner: Ids) -> io::Result<Bytes> {
         let known = |uploads: &Self| {
-            let known = uploads.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = locked(&uploads.known);
             known.get(&owner).cloned()
         };
         if let Some(tar) = known(self) {
@@ -64,7 +67,7 @@ impl Uploads {
         let stamp = self.stamp();
         let made = tokio::task::spawn_blocking(move || pack(&fixture, owner, stamp));
         let tar = Bytes::from(made.await.map_err(io::Error::other)??);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         Ok(known.entry(owner).or_insert(tar).clone())
     }
 }

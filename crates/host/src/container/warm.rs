@@ -5,15 +5,13 @@
 
 use std::time::Duration;
 
-use bollard::container::LogOutput;
+use bollard::container::AttachContainerResults;
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
-use tokio::{
-    io::AsyncWriteExt,
-    time::{Instant, timeout, timeout_at},
-};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
+    attach,
     body::{self, NOBODY},
     bundle::hex,
     caches::{self, NODE_CACHE},
@@ -23,7 +21,11 @@ use super::{
     upload::{self, Ids},
     workshop::{Closed, Freedom, Marks, Plan, Run, Running, SHELL, Workshop},
 };
-use mcp::protocol::revision::Revision;
+use mcp::{
+    script::{client::ClientBehaviour, template::Bindings},
+    session::Session,
+    transport::clock::JobClock,
+};
 use text::head;
 
 /// Changes with what is done here, so that images of other versions are not taken for ours.
@@ -37,9 +39,6 @@ const ENDING: Duration = Duration::from_secs(10);
 
 /// The most characters of its command line that are told.
 const LONGEST_SHOWN: usize = 80;
-
-/// The most that is heard of an answer.
-const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
 /// How a server is started.
 #[derive(Debug, Clone)]
@@ -259,57 +258,21 @@ async fn sh(shop: &Workshop<'_>, line: &str, arguments: &[&str]) -> Result<(), C
     Ok(())
 }
 
-/// Says hello, waits for the answer, hangs up, waits for the end. A server that does not play along is not judged
-/// here: its assertions are.
-async fn handshake(mut running: Running) -> Result<(), Closed> {
-    let hello = serde_json::json!({
-        "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": Revision::NEWEST_HANDSHAKE.name(),
-            "capabilities": {},
-            "clientInfo": {"name": "mcp-assert", "version": env!("CARGO_PKG_VERSION")},
-        },
-    });
-    let done = serde_json::json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+/// Makes the handshake, closes the session, and waits for the end. A server that does not play along is not judged here:
+/// its assertions are.
+async fn handshake(running: Running) -> Result<(), Closed> {
+    let Running { output, input, .. } = running;
+    let streams = AttachContainerResults { output, input };
+    let (connection, carrying) = attach::attach(streams, |_: &[u8]| {}, JobClock::start());
+    let carrying = tokio::spawn(async move { drop(carrying.await) });
+    let mut session = Session::open(connection, &ClientBehaviour::default(), None);
     let deadline = Instant::now() + PATIENCE;
-    let said = timeout_at(
-        deadline,
-        running.input.write_all(format!("{hello}\n").as_bytes()),
-    )
-    .await;
-    let answered = matches!(said, Ok(Ok(()))) && is_answered(&mut running, deadline).await;
-    if answered {
-        let _ = timeout_at(
-            deadline,
-            running.input.write_all(format!("{done}\n").as_bytes()),
-        )
-        .await;
+    let greeted = Box::pin(session.greet(&Bindings::default(), deadline)).await;
+    let end = Instant::now() + ENDING;
+    Box::pin(session.close(end)).await;
+    let abort = carrying.abort_handle();
+    if timeout_at(end, carrying).await.is_err() {
+        abort.abort();
     }
-    let _ = timeout_at(deadline, running.input.shutdown()).await;
-    let _ = timeout(ENDING, async {
-        while running.output.next().await.is_some() {}
-    })
-    .await;
-    if answered { Ok(()) } else { Err(Closed::Mute) }
-}
-
-/// Whether an answer to the first question came.
-async fn is_answered(running: &mut Running, deadline: Instant) -> bool {
-    let mut line = Vec::new();
-    while let Ok(Some(Ok(said))) = timeout_at(deadline, running.output.next()).await {
-        let LogOutput::StdOut { message } = said else {
-            continue;
-        };
-        for byte in message {
-            if byte == b'\n' {
-                let frame = serde_json::from_slice::<serde_json::Value>(&line);
-                line.clear();
-                if frame.is_ok_and(|frame| frame["id"] == 1) {
-                    return true;
-                }
-            } else if line.len() < LONGEST_ANSWER {
-                line.push(byte);
-            }
-        }
-    }
-    false
+    greeted.map_err(|_| Closed::Mute)
 }

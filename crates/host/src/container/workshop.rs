@@ -30,6 +30,7 @@ use tokio::{io::AsyncWrite, time::timeout};
 use super::{
     bundle::Sealed,
     engine::{Engine, EngineKind},
+    failure::is_unknown,
     image::ReadyImage,
     labels::{self, PREPARED, RunName},
     prepare::MADE_OF,
@@ -252,9 +253,7 @@ impl<'a> Workshop<'a> {
             .docker
             .get_container_archive_info(&self.id, Some(shell));
         match step(STEP, found).await {
-            Err(Closed::Refused(Error::DockerResponseServerError {
-                status_code: 404, ..
-            })) => return Err(Closed::NoShell),
+            Err(Closed::Refused(error)) if is_unknown(&error) => return Err(Closed::NoShell),
             Err(closed) => return Err(closed),
             Ok(_) => {}
         }

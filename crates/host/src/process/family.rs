@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     io,
-    sync::{Mutex, Once, PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
 };
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, waitid};
@@ -13,8 +13,9 @@ use super::{
     spawn::{Spawned, Start},
     table,
 };
+use crate::locked;
 
-/// Children that have an owner in this program.
+/// Children that have an owner in this program. Process-wide, as children are.
 static KNOWN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Held for reading while a child is started, until it is in [`KNOWN`]; for writing while strangers are reaped.
@@ -23,23 +24,18 @@ static STARTING: RwLock<()> = RwLock::new(());
 /// A child that was just started and that nobody looks after yet: it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Newborn {
-    child: Spawned,
-    unattended: Unattended,
+    pub(super) child: Spawned,
+    pub(super) unattended: Unattended,
 }
 
 /// A child to be ended when this is dropped, unless somebody took it.
 #[derive(Debug)]
-struct Unattended(Option<Pid>);
+pub(super) struct Unattended(Option<Pid>);
 
-impl Newborn {
-    /// The child, for who looks after it from now on.
-    pub(super) fn take(self) -> Spawned {
-        let Self {
-            child,
-            mut unattended,
-        } = self;
-        unattended.0 = None;
-        child
+impl Unattended {
+    /// Somebody looks after the child from now on.
+    pub(super) fn keep(mut self) {
+        self.0 = None;
     }
 }
 
@@ -65,7 +61,7 @@ pub(super) fn start(start: &Start) -> io::Result<Newborn> {
 }
 
 /// Ends a child that was just started, and what it may have started by then.
-pub(super) fn discard(pid: Pid) {
+fn discard(pid: Pid) {
     super::signal_group(pid, Signal::KILL);
     let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
     forget(pid);
@@ -121,17 +117,14 @@ fn reap(pid: Pid) -> Child {
 }
 
 fn known<R>(ask: impl FnOnce(&mut BTreeSet<i32>) -> R) -> R {
-    ask(&mut KNOWN.lock().unwrap_or_else(PoisonError::into_inner))
+    ask(&mut locked(&KNOWN))
 }
 
 /// Makes this process the parent of all descendants whose own parents end before them.
 fn adopt_orphans() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // Where it is refused, the search by the mark in the environment is left.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::process::set_child_subreaper(Some(getpid()));
-    });
+    // Where it is refused, the search by the mark in the environment is left.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
 #[cfg(test)]
@@ -149,7 +142,12 @@ mod tests {
             directory: PathBuf::from("/"),
             ..ProcessSpec::default()
         };
-        let newborn = start(&Start::new(&spec, "/bin/sleep".into(), "mark").unwrap()).unwrap();
+        let newborn = start(&Start {
+            spec,
+            path: "/bin/sleep".into(),
+            marker: "mark".to_owned(),
+        });
+        let newborn = newborn.unwrap();
         let pid = newborn.child.pid;
         assert!(table::status(pid).is_some_and(|status| !status.ended));
         assert_eq!(reap(pid), Child::Started, "it is nobody's orphan");

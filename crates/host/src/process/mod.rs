@@ -8,7 +8,6 @@ pub(super) mod orphans;
 mod program;
 mod spawn;
 mod stderr;
-mod stdin;
 pub(super) mod table;
 #[cfg(test)]
 mod tests;
@@ -16,13 +15,10 @@ mod watch;
 
 use std::{
     ffi::OsString,
+    hash::{BuildHasher, Hasher, RandomState},
     io,
-    os::fd::OwnedFd,
     path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 
@@ -35,24 +31,23 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use self::{
-    family::Newborn,
-    spawn::{Spawned, Start},
-    stderr::Stderr,
-    stdin::Stdin,
-    table::Work,
-    watch::Watch,
-};
-pub use self::{program::StartFailure, spawn::Inherited};
+pub use self::program::StartFailure;
+use self::{family::Newborn, spawn::Start, stderr::Stderr, table::Work, watch::Watch};
 use super::owner::Owner;
 use mcp::{
-    observation::process::{Ending, Exit, ExitStatus, StderrTail},
+    observation::{
+        Observation,
+        disruption::DisruptionKind,
+        process::{Ending, Exit, ExitStatus, StderrTail},
+    },
     transport::{
         Connection,
         clock::JobClock,
         stdio::{Input, StdioParts},
     },
 };
+use suite::model::server::Inherit;
+use text::environment::Environment;
 
 /// The environment variable by which the processes of a job are found again.
 pub const MARKER: &str = "MCP_ASSERT_JOB";
@@ -81,8 +76,10 @@ pub struct ProcessSpec {
     pub args: Vec<String>,
     /// The directory it starts in; relative paths of programs start here too.
     pub directory: PathBuf,
-    /// The environment it takes over from its caller, shared because it is the same for thousands of starts.
-    pub inherited: Option<Arc<Inherited>>,
+    /// The caller's environment.
+    pub environment: Arc<Environment>,
+    /// What of it is taken over.
+    pub inherit: Inherit,
     /// What it gets over that, of equal names the last one; the marks of the job and its owner are added.
     pub env: Vec<(String, String)>,
     /// The caller's own `PATH`.
@@ -115,6 +112,38 @@ pub struct Patience {
 }
 
 impl Patience {
+    /// For servers that are ended because the run was interrupted: all of it is over within 5 s.
+    pub const HURRIED: Self = Self {
+        closed: Duration::from_millis(500),
+        at_work: Duration::ZERO,
+        terminated: Duration::from_secs(1),
+    };
+
+    /// For a server of which this was seen. One that hung, flooded or broke the protocol may work without end: how it
+    /// ends decides nothing, and it takes processors from the others.
+    pub fn after(seen: &Observation) -> Self {
+        let usual = Self::default();
+        match seen.disruption.as_ref().map(|disruption| disruption.kind) {
+            Some(
+                DisruptionKind::Timeout | DisruptionKind::Violation | DisruptionKind::Transport,
+            ) => Self {
+                at_work: Duration::ZERO,
+                ..usual
+            },
+            Some(
+                DisruptionKind::Invalid
+                | DisruptionKind::Place
+                | DisruptionKind::Start
+                | DisruptionKind::Crash
+                | DisruptionKind::ProtocolError
+                | DisruptionKind::Step
+                | DisruptionKind::Unsupported
+                | DisruptionKind::Interrupted,
+            )
+            | None => usual,
+        }
+    }
+
     /// The longest that a server may take to end before it is killed.
     pub fn altogether(self) -> Duration {
         self.closed + self.at_work + self.terminated
@@ -170,12 +199,11 @@ impl Process {
     ) -> Result<(Self, Connection), StartFailure> {
         let path = program::named(spec)?;
         let marker = next_marker();
-        let refused = |error: io::Error| StartFailure::Refused {
-            program: spec.program.clone(),
-            reason: error.to_string(),
-        };
-        let start = Start::new(spec, path.clone(), &marker).map_err(refused)?;
-        let start = Arc::new(start);
+        let start = Arc::new(Start {
+            spec: spec.clone(),
+            path,
+            marker,
+        });
         let mut tries = 0;
         let child = loop {
             match load(&start).await {
@@ -186,50 +214,45 @@ impl Process {
                     tries += 1;
                     sleep(Duration::from_millis(u64::from(tries))).await;
                 }
-                Err(error) => return Err(program::explain(spec, &path, &error)),
+                Err(error) => return Err(program::explain(spec, &start.path, &error)),
             }
         };
         let runs = client::runs(spec);
-        Self::take_over(child, (marker, runs), clock).map_err(refused)
+        let marker = start.marker.clone();
+        Self::take_over(child, (marker, runs), clock)
+            .map_err(|error| StartFailure::refused(&spec.program, &error))
     }
 
-    /// Makes the owner of a child that was just started.
+    /// Makes the owner of a child that was just started, which ends where that fails.
     fn take_over(
         child: Newborn,
         (marker, runs): (String, Runs),
         clock: JobClock,
     ) -> io::Result<(Self, Connection)> {
-        let child = child.take();
-        let pid = child.pid;
-        match Pipes::of(child) {
-            Ok(pipes) => {
-                let drained = Arc::clone(&pipes.stderr);
-                let watched = Arc::clone(&pipes.watch);
-                let connection = Connection::stdio(StdioParts {
-                    input: Input::Pipe(pipes.stdout),
-                    output: Box::new(pipes.stdin),
-                    gone: Some(Box::pin(async move {
-                        watched.over().await;
-                    })),
-                    clock,
-                });
-                let process = Self {
-                    pid,
-                    watch: pipes.watch,
-                    stderr: pipes.stderr,
-                    drain: tokio::spawn(async move { drained.drain().await }),
-                    marker,
-                    runs,
-                    lived: None,
-                    ended: None,
-                };
-                Ok((process, connection))
-            }
-            Err(error) => {
-                family::discard(pid);
-                Err(error)
-            }
-        }
+        let Newborn { child, unattended } = child;
+        let watch = Arc::new(Watch::new(child.pid));
+        let stderr = Arc::new(Stderr::new(pipe::Receiver::from_owned_fd(child.stderr)?));
+        let (watched, drained) = (Arc::clone(&watch), Arc::clone(&stderr));
+        let connection = Connection::stdio(StdioParts {
+            input: Input::Pipe(pipe::Receiver::from_owned_fd(child.stdout)?),
+            output: Box::new(pipe::Sender::from_owned_fd(child.stdin)?),
+            gone: Some(Box::pin(async move {
+                watched.over().await;
+            })),
+            clock,
+        });
+        unattended.keep();
+        let process = Self {
+            pid: child.pid,
+            watch,
+            stderr,
+            drain: tokio::spawn(async move { drained.drain().await }),
+            marker,
+            runs,
+            lived: None,
+            ended: None,
+        };
+        Ok((process, connection))
     }
 
     /// Its number.
@@ -387,39 +410,14 @@ async fn load(start: &Arc<Start>) -> io::Result<Newborn> {
     started.unwrap_or_else(|lost| Err(io::Error::other(lost)))
 }
 
-/// Our ends of a child's pipes, and eyes on it.
-struct Pipes {
-    stdin: Stdin,
-    stdout: pipe::Receiver,
-    stderr: Arc<Stderr>,
-    watch: Arc<Watch>,
-}
-
-impl Pipes {
-    fn of(child: Spawned) -> io::Result<Self> {
-        // That they are pipes is known, so they are not asked.
-        let stderr = pipe::Receiver::from_owned_fd_unchecked(prompt(child.stderr)?)?;
-        Ok(Self {
-            stdin: Stdin::Prompt(prompt(child.stdin)?),
-            stdout: pipe::Receiver::from_owned_fd_unchecked(prompt(child.stdout)?)?,
-            stderr: Arc::new(Stderr::new(stderr)),
-            watch: Arc::new(Watch::new(child.pid)?),
-        })
-    }
-}
-
-/// Makes a pipe answer at once that there is nothing, instead of waiting.
-fn prompt(pipe: OwnedFd) -> io::Result<OwnedFd> {
-    rustix::io::ioctl_fionbio(&pipe, true)?;
-    Ok(pipe)
-}
-
 /// A mark that no other job has, of this run or of any other.
 fn next_marker() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let number = RandomState::new().build_hasher().finish();
     let owner = Owner::this();
-    format!("{}-{}-{}-{number}", owner.place, owner.pid, owner.started)
+    format!(
+        "{}-{}-{}-{number:016x}",
+        owner.place, owner.pid, owner.started
+    )
 }
 
 /// A group that is gone by now needs no signal.

@@ -2,12 +2,16 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt::Display,
     fs,
     io::{self, Read},
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{Access, access};
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+};
 
 use super::{Lookup, ProcessSpec};
 use crate::regular;
@@ -26,65 +30,31 @@ const SHELL_SIGNS: &[&str] = &["&&", "||", "|", ";", ">", "<", "$(", "`"];
 
 /// Why a server could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StartFailure {
-    /// There is no such program.
-    #[error("program `{program}` was not found{place}")]
-    NotFound {
-        /// As the suite names it.
-        program: String,
-        /// Where it was looked for, behind a space; nothing for a whole path.
-        place: String,
-        /// What to do about it.
-        hint: String,
-    },
-    /// It is there, and may not be executed.
-    #[error("`{path}` cannot be executed: {reason}")]
-    NotExecutable {
-        /// The file.
-        path: String,
-        /// What it is instead.
-        reason: String,
-        /// What to do about it.
-        hint: String,
-    },
-    /// It is there, and the system does not know how to run it.
-    #[error("`{path}` cannot be run here: {reason}")]
-    WrongFormat {
-        /// The file.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-        /// What to do about it.
-        hint: String,
-    },
-    /// The directory to start in is missing or no directory.
-    #[error("the server's directory `{path}` {reason}")]
-    NoDirectory {
-        /// The directory.
-        path: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The system refused in another way.
-    #[error("cannot start `{program}`: {reason}")]
-    Refused {
-        /// As the suite names it.
-        program: String,
-        /// What the system said.
-        reason: String,
-    },
+#[error("{message}")]
+pub struct StartFailure {
+    message: String,
+    help: Option<String>,
 }
 
 impl StartFailure {
+    fn new(message: String, help: impl Into<String>) -> Self {
+        Self {
+            message,
+            help: Some(help.into()),
+        }
+    }
+
+    /// The system refused, for a reason that nothing is known to help against.
+    pub(super) fn refused(program: &str, reason: &dyn Display) -> Self {
+        Self {
+            message: format!("cannot start `{program}`: {reason}"),
+            help: None,
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> Option<&str> {
-        match self {
-            Self::NotFound { hint, .. }
-            | Self::NotExecutable { hint, .. }
-            | Self::WrongFormat { hint, .. } => Some(hint),
-            Self::NoDirectory { .. } => Some("`cwd` is relative to the suite's file"),
-            Self::Refused { .. } => None,
-        }
+        self.help.as_deref()
     }
 }
 
@@ -107,9 +77,8 @@ fn find(spec: &ProcessSpec) -> Result<PathBuf, StartFailure> {
         }
         Err(error) => return Err(no_directory(spec, &format!("cannot be used: {error}"))),
     }
-    let file = spec.file.as_deref();
-    let named = || Some(Path::new(&spec.program)).filter(|_| spec.program.contains('/'));
-    if let Some(file) = file.or_else(named) {
+    let named = Some(Path::new(&spec.program)).filter(|_| spec.program.contains('/'));
+    if let Some(file) = spec.file.as_deref().or(named) {
         let path = spec.directory.join(file);
         return match fs::metadata(&path) {
             Ok(found) => usable(path, &found),
@@ -141,60 +110,50 @@ pub(super) fn explain(spec: &ProcessSpec, path: &Path, error: &io::Error) -> Sta
 
 /// What the error of the system means for a program that is there.
 fn refused(spec: &ProcessSpec, path: &Path, error: &io::Error) -> StartFailure {
-    let shown = path.display().to_string();
+    let shown = path.display();
     let beginning = beginning(path);
     let interpreter = interpreter(&beginning);
-    match rustix::io::Errno::from_io_error(error) {
-        Some(rustix::io::Errno::NOEXEC) => StartFailure::WrongFormat {
-            path: shown,
-            reason: "neither a program for this system nor a script with a `#!` line".to_owned(),
-            hint: "a script needs a first line such as `#!/bin/sh`, \
-                   a program must be built for this machine"
-                .to_owned(),
-        },
-        Some(rustix::io::Errno::NOENT) => match interpreter {
-            Some(name) if name.ends_with('\r') => StartFailure::WrongFormat {
-                path: shown,
-                reason: "its `#!` line ends with a carriage return".to_owned(),
-                hint: "save the script with Unix line ends".to_owned(),
-            },
-            Some(name) => StartFailure::WrongFormat {
-                path: shown,
-                reason: format!("its interpreter `{name}` does not exist"),
-                hint: format!("install `{name}`, or change the script's first line"),
-            },
-            None => StartFailure::WrongFormat {
-                path: shown,
-                reason: "the loader it was built for does not exist".to_owned(),
-                hint: "it was built for another system, for example with another C library"
-                    .to_owned(),
-            },
-        },
-        Some(rustix::io::Errno::ACCESS) => StartFailure::NotExecutable {
-            path: shown,
-            reason: match interpreter {
-                Some(name) => format!("its interpreter `{name}` may not be executed"),
-                None => "permission denied".to_owned(),
-            },
-            hint: "the file system may be mounted `noexec`, or a folder above is closed to us"
-                .to_owned(),
-        },
-        Some(rustix::io::Errno::AGAIN) => StartFailure::Refused {
-            program: spec.program.clone(),
-            reason: format!("the limit of processes is reached: {error}"),
-        },
-        Some(_) | None => StartFailure::Refused {
-            program: spec.program.clone(),
-            reason: error.to_string(),
-        },
+    let not_run = |reason: &str, help: String| {
+        StartFailure::new(format!("`{shown}` cannot be run here: {reason}"), help)
+    };
+    match (Errno::from_io_error(error), interpreter) {
+        (Some(Errno::NOEXEC), _) => not_run(
+            "neither a program for this system nor a script with a `#!` line",
+            "a script needs a first line such as `#!/bin/sh`, a program must be built for this machine".into(),
+        ),
+        (Some(Errno::NOENT), Some(name)) if name.ends_with('\r') => not_run(
+            "its `#!` line ends with a carriage return",
+            "save the script with Unix line ends".into(),
+        ),
+        (Some(Errno::NOENT), Some(name)) => not_run(
+            &format!("its interpreter `{name}` does not exist"),
+            format!("install `{name}`, or change the script's first line"),
+        ),
+        (Some(Errno::NOENT), None) => not_run(
+            "the loader it was built for does not exist",
+            "it was built for another system, for example with another C library".into(),
+        ),
+        (Some(Errno::ACCESS), name) => {
+            let reason = name.map_or("permission denied".to_owned(), |name| {
+                format!("its interpreter `{name}` may not be executed")
+            });
+            StartFailure::new(
+                format!("`{shown}` cannot be executed: {reason}"),
+                "the file system may be mounted `noexec`, or a folder above is closed to us",
+            )
+        }
+        (Some(Errno::AGAIN), _) => {
+            let reason = format!("the limit of processes is reached: {error}");
+            StartFailure::refused(&spec.program, &reason)
+        }
+        (Some(_) | None, _) => StartFailure::refused(&spec.program, error),
     }
 }
 
 fn no_directory(spec: &ProcessSpec, reason: &str) -> StartFailure {
-    StartFailure::NoDirectory {
-        path: spec.directory.display().to_string(),
-        reason: reason.to_owned(),
-    }
+    let path = spec.directory.display();
+    let message = format!("the server's directory `{path}` {reason}");
+    StartFailure::new(message, "`cwd` is relative to the suite's file")
 }
 
 /// Where the server itself would look, then where we do.
@@ -220,46 +179,43 @@ fn search_path(spec: &ProcessSpec) -> OsString {
 
 /// A file that is there, if it can be executed.
 fn usable(path: PathBuf, found: &fs::Metadata) -> Result<PathBuf, StartFailure> {
-    let not_executable = |reason: &str, hint: String| StartFailure::NotExecutable {
-        path: path.display().to_string(),
-        reason: reason.to_owned(),
-        hint,
+    let shown = path.display();
+    let not_executable = |reason: &str, help: String| {
+        let message = format!("`{shown}` cannot be executed: {reason}");
+        Err(StartFailure::new(message, help))
     };
     if found.is_dir() {
-        let hint = "name the program inside it".to_owned();
-        return Err(not_executable("it is a directory", hint));
+        return not_executable("it is a directory", "name the program inside it".into());
     }
     if !found.is_file() {
-        let hint = "name a program, or a script".to_owned();
-        return Err(not_executable("it is no regular file", hint));
+        return not_executable(
+            "it is no regular file",
+            "name a program, or a script".into(),
+        );
     }
     if access(&path, Access::EXEC_OK).is_err() {
-        let beginning = beginning(&path);
-        let hint = match interpreter(&beginning) {
+        let help = match interpreter(&beginning(&path)) {
             Some(name) => format!(
-                "`chmod +x {0}`, or start it with `command: {name}` and `{0}` as first of `args`",
-                path.display()
+                "`chmod +x {shown}`, or start it with `command: {name}` and `{shown}` as first of `args`"
             ),
-            None => format!("`chmod +x {}`", path.display()),
+            None => format!("`chmod +x {shown}`"),
         };
-        return Err(not_executable("it is not marked as executable", hint));
+        return not_executable("it is not marked as executable", help);
     }
     Ok(path)
 }
 
 fn not_found(spec: &ProcessSpec, search: &OsStr) -> StartFailure {
-    let place = if Path::new(&spec.program).is_absolute() {
+    let program = &spec.program;
+    let place = if Path::new(program).is_absolute() {
         String::new()
     } else if search.is_empty() {
         format!(" in `{}`", spec.directory.display())
     } else {
         " on the PATH".to_owned()
     };
-    StartFailure::NotFound {
-        program: spec.program.clone(),
-        place,
-        hint: hint(spec, search),
-    }
+    let message = format!("program `{program}` was not found{place}");
+    StartFailure::new(message, hint(spec, search))
 }
 
 /// The most likely mistake behind a name that leads nowhere.

@@ -1,14 +1,11 @@
 //! A server's stderr: always drained, so that it can never block, and its end kept.
 
-use std::{
-    io,
-    sync::{Mutex, PoisonError},
-};
+use std::{io, sync::Mutex};
 
 use rustix::buffer::spare_capacity;
 use tokio::net::unix::pipe::Receiver;
 
-use crate::tail::Tail;
+use crate::{locked, tail::Tail};
 use mcp::observation::process::StderrTail;
 
 /// Reads that asking for the tail may take: a server that writes without end must not hold it up.
@@ -49,13 +46,13 @@ impl Stderr {
                 break;
             }
         }
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let heard = locked(&self.heard);
         heard.kept()
     }
 
     /// Reads what is there, in order whoever asks; 0 at the end.
     fn read(&self) -> io::Result<usize> {
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut heard = locked(&self.heard);
         let count = rustix::io::read(&self.pipe, spare_capacity(heard.room()))?;
         heard.grown(count);
         Ok(count)

@@ -126,12 +126,7 @@ pub(crate) fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::{
-        fs,
-        io::{self, Read as _},
-        path::Path,
-        sync::OnceLock,
-    };
+    use std::fs;
 
     use rustix::process::{Pid, getpid};
 
@@ -143,15 +138,9 @@ mod linux {
     /// How often a list that keeps changing is read.
     const MOST_READS: usize = 8;
 
-    /// Bytes that hold most files of the table.
-    const MOST_HOLD: usize = 4096;
-
-    /// Bytes of a process's number in a list, and of what stands after it.
-    const LONGEST_NUMBER: usize = 12;
-
     /// State, parent, group and start of a process; `None` when there is none of that number.
     pub(crate) fn status(pid: Pid) -> Option<Status> {
-        parse(&read(format!("/proc/{pid}/stat")).ok()?)
+        parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
     /// Whether one of a process's threads runs or would if a processor were free, or waits for a disk.
@@ -160,7 +149,7 @@ mod linux {
             return false;
         };
         threads.flatten().any(|thread| {
-            let line = read(thread.path().join("stat")).ok();
+            let line = fs::read(thread.path().join("stat")).ok();
             line.and_then(|line| parse(&line))
                 .is_some_and(|status| status.doing == Doing::Work)
         })
@@ -219,22 +208,8 @@ mod linux {
 
     /// The kernel's list of the children of our main thread, where it keeps one.
     fn listed(own: Pid) -> Option<Vec<Pid>> {
-        // Asked for at the end of every server, so it stays open.
-        static LIST: OnceLock<Option<fs::File>> = OnceLock::new();
-        let open = || fs::File::open(format!("/proc/self/task/{own}/children")).ok();
-        let list = LIST.get_or_init(open).as_ref()?;
-        let mut text = Vec::new();
-        loop {
-            let mut buffer = [0; 1024];
-            let offset = u64::try_from(text.len()).ok()?;
-            let count = rustix::io::pread(list, &mut buffer, offset).ok()?;
-            text.extend_from_slice(&buffer[..count]);
-            // The kernel leaves room only where the next number would not fit, or where there is none.
-            if count + LONGEST_NUMBER < buffer.len() {
-                break;
-            }
-        }
-        let numbers = std::str::from_utf8(&text).ok()?.split_ascii_whitespace();
+        let text = fs::read_to_string(format!("/proc/self/task/{own}/children")).ok()?;
+        let numbers = text.split_ascii_whitespace();
         Some(
             numbers
                 .filter_map(|number| Pid::from_raw(number.parse().ok()?))
@@ -262,16 +237,7 @@ mod linux {
 
     /// The environment a process was started with; `None` when it may not be read.
     pub(crate) fn environment(pid: Pid) -> Option<Vec<u8>> {
-        read(format!("/proc/{pid}/environ")).ok()
-    }
-
-    /// What a file of the table holds. It has no size there, for which the standard library begins with small reads;
-    /// every process of the machine is asked for before and after a run.
-    fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-        let mut held = Vec::with_capacity(MOST_HOLD);
-        // A file that is bounded is not asked for its size.
-        let whole = fs::File::open(path)?.take(u64::MAX).read_to_end(&mut held);
-        whole.map(|_| held)
+        fs::read(format!("/proc/{pid}/environ")).ok()
     }
 
     /// The boot and the process namespace in which process numbers mean something.

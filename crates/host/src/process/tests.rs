@@ -11,12 +11,13 @@ use std::{
 use rustix::process::Pid;
 use tokio::time::timeout;
 
-use super::{Inherited, Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
+use super::{Lookup, MARKER, Patience, Process, ProcessSpec, StartFailure, table};
 use crate::owner;
 use mcp::{
     observation::process::{Ending, Exit, ExitStatus},
     transport::{Connection, Inbound, Outgoing, Purpose, Unsent, clock::JobClock},
 };
+use suite::model::server::Inherit;
 use text::environment::Environment;
 
 /// Longer than anything here takes, shorter than anybody waits.
@@ -41,7 +42,8 @@ fn program(program: &str, args: &[&str]) -> ProcessSpec {
         args: args.iter().copied().map(str::to_owned).collect(),
         directory: std::env::temp_dir(),
         file: None,
-        inherited: None,
+        environment: Arc::default(),
+        inherit: Inherit::Nothing,
         env: Vec::new(),
         search_path: std::env::var_os("PATH").unwrap_or_default(),
         lookup: Lookup::ServerFirst,
@@ -512,11 +514,8 @@ async fn a_missing_directory_is_no_missing_program() {
     let mut spec = program("sh", &[]);
     spec.directory = PathBuf::from("/no/such/directory");
     assert_eq!(
-        refusal(&spec).await,
-        StartFailure::NoDirectory {
-            path: "/no/such/directory".to_owned(),
-            reason: "does not exist".to_owned(),
-        }
+        refusal(&spec).await.to_string(),
+        "the server's directory `/no/such/directory` does not exist"
     );
 }
 
@@ -551,19 +550,19 @@ async fn a_program_is_found_on_the_servers_path_and_then_on_the_callers() {
 #[tokio::test]
 async fn a_start_in_our_own_directory_is_like_one_elsewhere() {
     let script = "pwd; echo \"$HOME|$GIVEN|$TWICE|$MCP_ASSERT_JOB\"; kill -PIPE $$; echo alive";
-    let inherited = Inherited::new(&Environment {
+    let environment = Arc::new(Environment {
         variables: [("HOME", "/home/a"), ("GIVEN", "theirs"), ("=C:", "odd")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
         ..Environment::default()
     });
-    let inherited = Arc::new(inherited);
     let here = std::env::current_dir().unwrap();
     let elsewhere = std::env::temp_dir().canonicalize().unwrap();
     for directory in [here, elsewhere] {
         let spec = ProcessSpec {
             directory: directory.clone(),
-            inherited: Some(Arc::clone(&inherited)),
+            environment: Arc::clone(&environment),
+            inherit: Inherit::All,
             env: [("GIVEN", "own"), ("TWICE", "first"), ("TWICE", "last")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),

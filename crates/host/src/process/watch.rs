@@ -1,7 +1,7 @@
 //! Knows at once that a process has ended, and how, without reaping it: until it is reaped its number and its
 //! group's belong to nobody else, so that signals to the group cannot hit strangers.
 
-use std::{io, sync::OnceLock};
+use std::sync::OnceLock;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use tokio::signal::unix::{SignalKind, signal};
@@ -16,20 +16,15 @@ pub(super) const UNSEEN: ExitStatus = ExitStatus::Signal(9);
 pub(super) struct Watch {
     pid: Pid,
     seen: OnceLock<ExitStatus>,
-    /// A descriptor that becomes readable when the process ends; absent where the kernel has none.
-    #[cfg(target_os = "linux")]
-    descriptor: Option<tokio::net::unix::pipe::Receiver>,
 }
 
 impl Watch {
     /// Watches a child that was not reaped yet.
-    pub(super) fn new(pid: Pid) -> io::Result<Self> {
-        Ok(Self {
+    pub(super) fn new(pid: Pid) -> Self {
+        Self {
             pid,
             seen: OnceLock::new(),
-            #[cfg(target_os = "linux")]
-            descriptor: descriptor(pid)?,
-        })
+        }
     }
 
     /// How the process ended, if it has; stays known when it is reaped.
@@ -44,19 +39,8 @@ impl Watch {
         self.status().unwrap_or(UNSEEN)
     }
 
-    /// Waits until the process has ended, whether or not it was reaped since.
+    /// Waits until the process has ended, whether or not it was reaped since: the end of a child raises a signal.
     pub(super) async fn over(&self) {
-        #[cfg(target_os = "linux")]
-        if let Some(descriptor) = &self.descriptor
-            && descriptor.readable().await.is_ok()
-        {
-            return;
-        }
-        self.over_by_signal().await;
-    }
-
-    /// The same by the signal that a child's end raises.
-    async fn over_by_signal(&self) {
         let mut ends = signal(SignalKind::child()).ok();
         while self.look() == Life::On {
             let told = match &mut ends {
@@ -97,23 +81,6 @@ enum Life {
     Over,
 }
 
-/// A descriptor for the process; `None` on kernels that have no such thing.
-#[cfg(target_os = "linux")]
-fn descriptor(pid: Pid) -> io::Result<Option<tokio::net::unix::pipe::Receiver>> {
-    use rustix::{
-        io::Errno,
-        process::{PidfdFlags, pidfd_open},
-    };
-    use tokio::net::unix::pipe::Receiver;
-
-    match pidfd_open(pid, PidfdFlags::empty()) {
-        // No pipe, but all that is asked of it is to become readable.
-        Ok(descriptor) => Receiver::from_owned_fd_unchecked(descriptor).map(Some),
-        Err(Errno::NOSYS | Errno::PERM) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 /// Code or signal.
 fn meaning(status: &WaitIdStatus) -> ExitStatus {
     match (status.exit_status(), status.terminating_signal()) {
@@ -133,15 +100,14 @@ mod tests {
     use mcp::observation::process::ExitStatus;
 
     #[tokio::test]
-    async fn both_ways_to_watch_tell_code_and_signal_and_leave_the_process_unreaped() {
+    async fn a_watch_tells_code_and_signal_and_leaves_the_process_unreaped() {
         for (script, wanted) in [
             ("exit 7", ExitStatus::Code(7)),
             ("kill -9 $$", ExitStatus::Signal(9)),
         ] {
             let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
             let pid = Pid::from_child(&child);
-            Watch::new(pid).unwrap().over_by_signal().await;
-            let watch = Watch::new(pid).unwrap();
+            let watch = Watch::new(pid);
             assert_eq!(watch.exited().await, wanted, "{script}");
             assert!(child.wait().is_ok(), "{script}: it was left to be reaped");
             assert_eq!(watch.exited().await, wanted, "{script}: and is remembered");

@@ -237,12 +237,12 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// A refusal of ours, or one that no fix is known for.
-    pub(super) fn plain(message: String) -> Self {
+    /// A refusal that is not in the table.
+    pub(super) fn new(message: String, help: Option<String>) -> Self {
         Self {
             kind: Kind::Other,
             message,
-            help: None,
+            help,
         }
     }
 
@@ -261,12 +261,15 @@ impl Refusal {
                 message: format!("{}: {said}", about.fill(row.message)),
                 help: Some(about.fill(row.help)),
             },
-            None => Self::plain(match asked {
-                Asked::Registry | Asked::Image => {
-                    about.fill(&format!("the image `{{image}}` cannot be used: {said}"))
-                }
-                Asked::Container => format!("the container could not be started: {said}"),
-            }),
+            None => {
+                let message = match asked {
+                    Asked::Registry | Asked::Image => {
+                        about.fill(&format!("the image `{{image}}` cannot be used: {said}"))
+                    }
+                    Asked::Container => format!("the container could not be started: {said}"),
+                };
+                Self::new(message, None)
+            }
         }
     }
 

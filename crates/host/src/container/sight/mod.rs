@@ -11,13 +11,12 @@ use std::{
 };
 
 use bollard::{
-    Docker, container::PathStatResponse, errors::Error,
-    query_parameters::ContainerArchiveInfoOptionsBuilder,
+    Docker, container::PathStatResponse, query_parameters::ContainerArchiveInfoOptionsBuilder,
 };
 use tokio::time::timeout;
 
 use super::{
-    failure::chain,
+    failure::{chain, is_unknown},
     readback::{ReadFailure, in_place_of_fixture, is_there, tree},
 };
 use crate::inside::resolve_with;
@@ -266,9 +265,7 @@ async fn stat(docker: &Docker, id: &str, place: PathBuf) -> Stat {
     let asked = docker.get_container_archive_info(id, Some(options));
     match timeout(ANSWER, asked).await {
         Ok(Ok(found)) => told(&found, &place),
-        Ok(Err(Error::DockerResponseServerError {
-            status_code: 404, ..
-        })) => Stat::Absent,
+        Ok(Err(error)) if is_unknown(&error) => Stat::Absent,
         Ok(Err(error)) => Stat::Failed(chain(&error)),
         Err(_) => Stat::Failed(format!(
             "the engine did not answer within {} s",

@@ -2,7 +2,6 @@
 //! received while a write waits, so that two full pipes never wait for each other; nothing is lost when a call is
 //! cancelled.
 
-pub mod attach;
 mod input;
 mod lines;
 

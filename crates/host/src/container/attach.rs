@@ -1,26 +1,30 @@
 //! A container's standard streams over one connection to its engine: stdout and stdin as a connection, stderr apart.
-//! Making the container, and knowing how it ended, is `isolate`'s.
+
+use std::pin::Pin;
 
 use bollard::container::{AttachContainerResults, LogOutput};
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use tokio::io::{AsyncWriteExt, DuplexStream, copy};
 
-use super::{Input, StdioParts};
-use crate::transport::{Connection, clock::JobClock};
+use mcp::transport::{
+    Connection,
+    clock::JobClock,
+    stdio::{Input, StdioParts},
+};
 
 /// Bytes that wait in each direction before the other side does.
 const CAPACITY: usize = 64 * 1024;
 
 /// What keeps the connection from ending: the other end of what it reads.
-pub struct Held {
+pub(super) struct Held {
     _stdout: Option<DuplexStream>,
     /// How the connection ended.
-    pub end: StreamEnd,
+    pub(super) end: StreamEnd,
 }
 
 /// How the connection to the engine ended, as far as it tells by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamEnd {
+pub(super) enum StreamEnd {
     /// The engine closed it.
     Closed,
     /// It broke.
@@ -30,7 +34,7 @@ pub enum StreamEnd {
 /// A connection over an attached container, and the work that carries its bytes. The work ends when the engine closes the
 /// connection: when nobody in the container can write any more, or when the engine is gone. The connection to the server
 /// ends when what the work gave is dropped, so that by then more can be known of the container's end.
-pub fn attach(
+pub(super) fn attach(
     streams: AttachContainerResults,
     on_stderr: impl FnMut(&[u8]) + Send + 'static,
     clock: JobClock,
@@ -70,9 +74,7 @@ async fn carry(
 
 /// Hands every frame of the connection to its stream.
 async fn sort(
-    mut output: std::pin::Pin<
-        Box<dyn futures_util::Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>,
-    >,
+    mut output: Pin<Box<dyn Stream<Item = Result<LogOutput, bollard::errors::Error>> + Send>>,
     stdout: DuplexStream,
     mut on_stderr: impl FnMut(&[u8]) + Send + 'static,
 ) -> Held {
@@ -110,7 +112,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::attach;
-    use crate::transport::{Inbound, Outgoing, Purpose, clock::JobClock};
+    use mcp::transport::{Inbound, Outgoing, Purpose, clock::JobClock};
 
     fn out(text: &str) -> LogOutput {
         LogOutput::StdOut {
