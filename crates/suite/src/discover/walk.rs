@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     SETTINGS,
-    aside::{Aside, NameSays},
+    aside::{Aside, is_fixture, is_of_tools},
     contents::{Contents, FileRead},
 };
 use crate::Dialect;
@@ -86,7 +86,7 @@ pub(super) struct Walk {
     pub(super) files: Vec<FoundFile>,
     /// Folders that cannot be read, relative, with the reason.
     pub(super) unreadable: Vec<(String, String)>,
-    /// Folders that were passed over because of their name.
+    /// Fixtures that were passed over because of their name.
     pub(super) passed_over: Vec<Aside>,
     /// Files that a link leads to once more: the path of the link, and the one the file is read by.
     pub(super) again: Vec<(String, String)>,
@@ -280,17 +280,13 @@ impl Walk {
         canonical: PathBuf,
     ) -> Option<Below> {
         let depth = parent.depth + 1;
-        let enter = match (self.dialect, NameSays::of(name)) {
-            (Dialect::Compat, _) => depth <= 1,
-            (Dialect::Native, None) => depth <= DEEPEST,
-            (Dialect::Native, Some(says)) => {
-                self.passed_over.push(Aside {
-                    relative,
-                    path,
-                    name: says,
-                });
+        let enter = match self.dialect {
+            Dialect::Compat => depth <= 1,
+            Dialect::Native if is_fixture(name) => {
+                self.passed_over.push(Aside { relative, path });
                 return None;
             }
+            Dialect::Native => depth <= DEEPEST && !is_of_tools(name),
         };
         enter.then_some(Below {
             path,

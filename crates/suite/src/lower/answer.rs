@@ -267,15 +267,6 @@ impl Lowering<'_> {
     /// A text, or a pattern between slashes.
     fn text_rule(&mut self, text: Text) -> Option<TextRule> {
         let whole = self.as_pattern(&text.text, text.at);
-        if self.has_written_ends(text.at)
-            && let Some((pattern, flags)) = flagged(&whole)
-        {
-            let (pattern, flags) = (pattern.to_owned(), flags.to_owned());
-            self.problem(text.at, |origin| {
-                problems::flags_behind_pattern(origin, &pattern, &flags)
-            });
-            return None;
-        }
         let inner = whole
             .strip_prefix('/')
             .and_then(|rest| rest.strip_suffix('/'))
@@ -306,7 +297,6 @@ impl Lowering<'_> {
                         Some(count)
                     }
                 };
-                self.matchers_in_block(&entries);
                 let members = Node {
                     kind: Kind::Map(entries),
                     at,
@@ -360,16 +350,4 @@ impl Lowering<'_> {
         });
         Some(ready.collect())
     }
-}
-
-/// The pattern between slashes and the flags that follow them, as other languages write them.
-fn flagged(text: &str) -> Option<(&str, &str)> {
-    let (pattern, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
-    let mut distinct: Vec<char> = flags.chars().collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let are_flags = !flags.is_empty()
-        && distinct.len() == flags.len()
-        && flags.chars().all(|flag| "gimsux".contains(flag));
-    (are_flags && !pattern.is_empty()).then_some((pattern, flags))
 }

@@ -39,14 +39,6 @@ impl Lowering<'_> {
             expect,
             expect_request,
         } = *field.value;
-        let own = [
-            ("expect", expect.as_ref().map(|field| field.key)),
-            (
-                "expect_request",
-                expect_request.as_ref().map(|field| field.key),
-            ),
-        ];
-        self.check_args(args.as_ref(), "args", &own);
         let text = self.template_or(mock_text, "");
         let model = self.template_or(mock_model, "mock");
         if client.sampling.is_none() {
@@ -76,14 +68,6 @@ impl Lowering<'_> {
             expect,
             expect_request,
         } = *field.value;
-        let own = [
-            ("expect", expect.as_ref().map(|field| field.key)),
-            (
-                "expect_request",
-                expect_request.as_ref().map(|field| field.key),
-            ),
-        ];
-        self.check_args(args.as_ref(), "args", &own);
         let answer = answer.map(|answer| self.elicitation(answer.value));
         if client.elicitation.is_none() {
             client.elicitation = Some(answer.unwrap_or_else(|| {

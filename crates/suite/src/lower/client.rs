@@ -25,7 +25,6 @@ use mcp::{
         template::ValueTemplate,
     },
 };
-use text::nearest;
 
 /// What a user can do with an elicitation.
 const ANSWERS: [ElicitationAction; 3] = [
@@ -93,7 +92,7 @@ impl Lowering<'_> {
         let mut known = vec!["auto", "stateless"];
         known.extend(Revision::ALL.map(Revision::name));
         self.problem(field.at, |origin| {
-            problems::unknown_revision(origin, &written, &known)
+            problems::unknown_word(origin, &written, "protocol revision", &known)
         });
         RevisionWanted::Auto
     }
@@ -205,9 +204,6 @@ impl Lowering<'_> {
                         self.reading.wrong_type(&value, &Text::words());
                     }
                     ("content", _) => content = Some(value),
-                    (word, _) if self.is_misspelt(word, &value) => {
-                        self.reading.unknown_key(&key, "`answer`", RawAnswer::KEYS);
-                    }
                     _ => members.push(Entry { key, value }),
                 }
             }
@@ -220,25 +216,6 @@ impl Lowering<'_> {
             action,
             content: Some(self.sent(content)),
         }
-    }
-
-    /// Whether a member of a form is `action` or `content`, misspelt: its value would do there. Forms are flat, so that
-    /// none has a member that is a map.
-    fn is_misspelt(&self, key: &str, value: &Node) -> bool {
-        if self.dialect() == Dialect::Compat {
-            return false;
-        }
-        let is_of_case = RawAnswer::KEYS
-            .iter()
-            .any(|it| it.eq_ignore_ascii_case(key));
-        is_of_case
-            || match nearest(key, RawAnswer::KEYS.iter().copied()) {
-                Some("action") => {
-                    matches!(&value.kind, Kind::Text(word, _) if ANSWERS.iter().any(|it| it.word() == word))
-                }
-                Some(_) => matches!(value.kind, Kind::Map(_)),
-                None => false,
-            }
     }
 
     /// One answer to an elicitation.

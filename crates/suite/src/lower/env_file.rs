@@ -38,7 +38,7 @@ impl Lowering<'_> {
             if name.is_empty() || name.contains(char::is_whitespace) {
                 let place = place();
                 self.problem(path.at, |origin| {
-                    problems::bad_line_of_variables(origin, &place, name)
+                    problems::bad_line_of_variables(origin, &place)
                 });
                 continue;
             }

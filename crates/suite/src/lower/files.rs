@@ -11,7 +11,7 @@ use crate::{
         Field,
         value::{Table, Text, TextTable, Texts},
     },
-    yaml::At,
+    yaml::{At, Key},
 };
 
 impl Lowering<'_> {
@@ -21,38 +21,37 @@ impl Lowering<'_> {
         key: &str,
         field: Field<Table<Texts>>,
     ) -> Option<Vec<FileTexts>> {
-        self.uses_fixture = true;
-        if field.value.0.is_empty() {
-            self.problem(field.key, |origin| problems::empty_value(origin, key));
-            return None;
-        }
-        for (path, _) in &field.value.0 {
-            self.check_file(key, &path.text, path.at);
-        }
-        let files = field.value.0.into_iter().map(|(path, texts)| FileTexts {
-            path: path.text,
-            texts: texts.strings(),
-        });
-        Some(files.collect())
+        let files = field.value.0.into_iter();
+        let files = files.map(|(path, texts)| (path, texts.strings())).collect();
+        self.files(key, files, field.key)
     }
 
     /// Files and what they are.
     pub(super) fn whole_files(&mut self, field: Field<TextTable>) -> Option<Vec<FileTexts>> {
+        let files = field.value.0.into_iter();
+        let files = files.map(|(path, text)| (path, vec![text.text])).collect();
+        self.files("file_equals", files, field.key)
+    }
+
+    /// Files and texts of a key at a place.
+    fn files(
+        &mut self,
+        key: &str,
+        files: Vec<(Key, Vec<String>)>,
+        at: At,
+    ) -> Option<Vec<FileTexts>> {
         self.uses_fixture = true;
-        if field.value.0.is_empty() {
-            self.problem(field.key, |origin| {
-                problems::empty_value(origin, "file_equals")
-            });
+        if files.is_empty() {
+            self.problem(at, |origin| problems::empty_value(origin, key));
             return None;
         }
-        for (path, _) in &field.value.0 {
-            self.check_file("file_equals", &path.text, path.at);
+        let mut found = Vec::with_capacity(files.len());
+        for (path, texts) in files {
+            self.check_file(key, &path.text, path.at);
+            let path = path.text;
+            found.push(FileTexts { path, texts });
         }
-        let files = field.value.0.into_iter().map(|(path, text)| FileTexts {
-            path: path.text,
-            texts: vec![text.text],
-        });
-        Some(files.collect())
+        Some(found)
     }
 
     /// Paths.

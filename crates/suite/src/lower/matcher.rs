@@ -8,7 +8,7 @@ use crate::{
     Dialect,
     model::{
         expectation::{Comparison, JsonType, LengthRule, Matcher, PathRule, ValueRule},
-        misspelt::{MATCHERS, like_matchers, misspelt},
+        misspelt::{MATCHERS, misspelt},
     },
     problems,
     raw::{
@@ -85,22 +85,6 @@ impl Lowering<'_> {
         value
     }
 
-    /// Tells of matchers in a content block, which is compared as it is: of a map where the protocol has a text or a
-    /// number.
-    pub(super) fn matchers_in_block(&mut self, members: &[Entry]) {
-        for Entry { key, value } in members {
-            let name = key.text.as_str();
-            if let (RESOURCE, Kind::Map(inner)) = (name, &value.kind) {
-                self.matchers_in_block(inner);
-            } else if PLAIN_MEMBERS.contains(&name)
-                && value.at.is_written()
-                && let Some(word) = like_matchers(&value.clone().into_value())
-            {
-                self.problem(value.at, |origin| problems::no_matcher_here(origin, word));
-            }
-        }
-    }
-
     /// One matcher and its operand.
     fn matcher(&mut self, entry: Entry, whole: &str) -> Option<Matcher> {
         // What is no value here was told as that.
@@ -151,23 +135,6 @@ impl Lowering<'_> {
             .ok()
     }
 }
-
-/// The member of a content block that has members itself.
-const RESOURCE: &str = "resource";
-
-/// Those that are no maps.
-const PLAIN_MEMBERS: [&str; 10] = [
-    "type",
-    "text",
-    "data",
-    "blob",
-    "mimeType",
-    "uri",
-    "name",
-    "title",
-    "description",
-    "size",
-];
 
 /// What `type` takes.
 const TYPES: &str = "one of `null`, `boolean`, `integer`, `number`, `string`, `array` and `object`";

@@ -26,7 +26,6 @@ mod resources;
 mod schema;
 mod sent;
 mod server;
-mod slipped;
 mod step;
 mod subject;
 mod trajectory;

@@ -220,38 +220,24 @@ impl Lowering<'_> {
         });
     }
 
-    /// Tells `{{ name }}` and `{{name}` where the name is known: probably its value was meant.
+    /// Tells `{{ name }}` where the name is known: probably its value was meant.
     fn check_blanks(&mut self, plain: &str, at: At) {
         if self.dialect() != Dialect::Native {
             return;
         }
         let mut rest = plain;
-        while let Some(start) = rest.find("{{") {
-            rest = &rest[start..];
-            let inner = &rest[2..];
-            let closed = inner.find("}}").filter(|end| is_name(inner[..*end].trim()));
-            let (length, name) = match closed {
-                Some(end) => (2 + end + 2, inner[..end].trim()),
-                None => half_closed(rest),
-            };
-            let is_meant = match closed {
-                Some(_) => name == "fixture" || self.is_known(name),
-                None => self.is_a_variable(name),
-            };
-            if is_meant {
-                let written = &rest[..length];
-                let place = self.within(at, written);
-                self.problem(place, |origin| problems::no_variable(origin, written, name));
+        while let Some((_, behind)) = rest.split_once("{{") {
+            rest = behind;
+            let inner = behind.split_once("}}").map_or("", |(inner, _)| inner);
+            let name = inner.trim();
+            if is_name(name) && (name == "fixture" || self.is_known(name)) {
+                let written = format!("{{{{{inner}}}}}");
+                let place = self.within(at, &written);
+                self.problem(place, |origin| {
+                    problems::no_variable(origin, &written, name)
+                });
             }
-            rest = &rest[length..];
         }
-    }
-
-    /// Whether nothing else than a variable is likely to be called so.
-    fn is_a_variable(&self, name: &str) -> bool {
-        name == "fixture"
-            || self.is_known(name)
-            || name.strip_prefix("env.").is_some_and(is_variable_name)
     }
 
     /// Whether a name has a value at this place.
@@ -309,24 +295,4 @@ impl Lowering<'_> {
         }
         self.captured.insert(name.to_owned());
     }
-}
-
-/// The length of `{{name` or `{{name}`, with which a text begins, and the name. It is empty where other things stand
-/// between the braces.
-fn half_closed(text: &str) -> (usize, &str) {
-    let inner = &text[2..];
-    let from = inner.len() - inner.trim_start().len();
-    let stray = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
-    let to = inner[from..]
-        .find(stray)
-        .map_or(inner.len(), |end| from + end);
-    let name = &inner[from..to];
-    let after = &inner[to..];
-    let blanks = after.len() - after.trim_start().len();
-    if after.trim_start().starts_with('}') {
-        return (2 + to + blanks + 1, name);
-    }
-    let ahead = after.split("{{").next().unwrap_or_default();
-    let is_open = !ahead.contains("}}");
-    (2 + to, if is_open { name } else { "" })
 }

@@ -4,12 +4,9 @@
 use super::{Lowering, answer::WantedList};
 use crate::{
     Dialect,
-    model::{
-        expectation::{
-            ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
-            Provoked, ServerRequestWanted, Since, StderrWanted, TrafficWanted, Wanted,
-        },
-        methods::{Sent, misspelt},
+    model::expectation::{
+        ExitWanted, Expectation, LogLevel, LoggingWanted, NotificationsWanted, ProgressWanted,
+        Provoked, ServerRequestWanted, Since, StderrWanted, TrafficWanted, Wanted,
     },
     problems,
     raw::{
@@ -37,53 +34,42 @@ impl Lowering<'_> {
             contains_data,
             not_contains_data,
         } = raw;
-        let provoked = self.provoked([&methods, &not_methods, &in_order]);
-        self.check_methods([&methods, &not_methods, &in_order]);
-        let part = |wanted: NotificationsWanted| {
-            Some(Expectation::Traffic(TrafficWanted::Notifications(
-                Box::new(wanted),
-            )))
-        };
-        let none = || NotificationsWanted {
+        let none = NotificationsWanted {
             since: Since::TheBeginning,
-            provoked,
+            provoked: self.provoked([&methods, &not_methods, &in_order]),
             ..NotificationsWanted::default()
+        };
+        let part = |set: &dyn Fn(&mut NotificationsWanted)| {
+            let mut wanted = none.clone();
+            set(&mut wanted);
+            Some(TrafficWanted::Notifications(Box::new(wanted)))
         };
         let mut list = WantedList::default();
         list.add("min_count", min_count, |field| {
-            part(NotificationsWanted {
-                min_count: Some(field.value.0),
-                ..none()
-            })
+            part(&|wanted| wanted.min_count = Some(field.value.0))
         });
         list.add("max_count", max_count, |field| {
-            part(NotificationsWanted {
-                max_count: Some(field.value.0),
-                ..none()
-            })
+            part(&|wanted| wanted.max_count = Some(field.value.0))
         });
         list.add("methods", methods, |field| {
-            let methods = self.strings("methods", field)?;
-            part(NotificationsWanted { methods, ..none() })
+            let texts = self.strings("methods", field)?;
+            part(&|wanted| wanted.methods.clone_from(&texts))
         });
         list.add("not_methods", not_methods, |field| {
-            let mut wanted = none();
-            wanted.not_methods = self.strings("not_methods", field)?;
-            part(wanted)
+            let texts = self.strings("not_methods", field)?;
+            part(&|wanted| wanted.not_methods.clone_from(&texts))
         });
         list.add("in_order", in_order, |field| {
-            let in_order = self.strings("in_order", field)?;
-            part(NotificationsWanted { in_order, ..none() })
+            let texts = self.strings("in_order", field)?;
+            part(&|wanted| wanted.in_order.clone_from(&texts))
         });
         list.add("contains_data", contains_data, |field| {
-            let mut wanted = none();
-            wanted.contains_data = self.strings("contains_data", field)?;
-            part(wanted)
+            let texts = self.strings("contains_data", field)?;
+            part(&|wanted| wanted.contains_data.clone_from(&texts))
         });
         list.add("not_contains_data", not_contains_data, |field| {
-            let mut wanted = none();
-            wanted.not_contains_data = self.strings("not_contains_data", field)?;
-            part(wanted)
+            let texts = self.strings("not_contains_data", field)?;
+            part(&|wanted| wanted.not_contains_data.clone_from(&texts))
         });
         list.finish(self)
     }
@@ -103,7 +89,6 @@ impl Lowering<'_> {
             not_contains_data,
         } = field.value;
         let provoked = self.provoked([&methods, &not_methods, &in_order]);
-        self.check_methods([&methods, &not_methods, &in_order]);
         let texts = |field: Option<Field<Texts>>| {
             field.map(|field| field.value.strings()).unwrap_or_default()
         };
@@ -150,50 +135,32 @@ impl Lowering<'_> {
             contains_data,
             not_below,
         } = raw;
-        let part = |wanted: LoggingWanted| {
-            Some(Expectation::Traffic(TrafficWanted::Logging(Box::new(
-                wanted,
-            ))))
+        let part = |set: &dyn Fn(&mut LoggingWanted)| {
+            let mut wanted = LoggingWanted::default();
+            set(&mut wanted);
+            Some(TrafficWanted::Logging(Box::new(wanted)))
         };
-        let none = LoggingWanted::default;
         let mut list = WantedList::default();
         list.add("min_messages", min_messages, |field| {
-            part(LoggingWanted {
-                min_messages: Some(field.value.0),
-                ..none()
-            })
+            part(&|wanted| wanted.min_messages = Some(field.value.0))
         });
         list.add("max_messages", max_messages, |field| {
-            part(LoggingWanted {
-                max_messages: Some(field.value.0),
-                ..none()
-            })
+            part(&|wanted| wanted.max_messages = Some(field.value.0))
         });
         list.add("contains_level", contains_level, |field| {
             let texts = self.texts("contains_level", field)?;
-            for text in &texts {
-                self.check_level(text);
-            }
-            let contains_level = texts.into_iter().map(|text| text.text).collect();
-            part(LoggingWanted {
-                contains_level,
-                ..none()
-            })
+            texts.iter().for_each(|text| self.check_level(text));
+            let levels: Vec<String> = texts.into_iter().map(|text| text.text).collect();
+            part(&|wanted| wanted.contains_level.clone_from(&levels))
         });
         list.add("contains_data", contains_data, |field| {
-            let contains_data = self.strings("contains_data", field)?;
-            part(LoggingWanted {
-                contains_data,
-                ..none()
-            })
+            let texts = self.strings("contains_data", field)?;
+            part(&|wanted| wanted.contains_data.clone_from(&texts))
         });
         list.add("not_below", not_below, |field| {
             self.check_level(&field.value);
-            let not_below = Some(LogLevel::from_name(&field.value.text)?);
-            part(LoggingWanted {
-                not_below,
-                ..none()
-            })
+            let level = LogLevel::from_name(&field.value.text)?;
+            part(&|wanted| wanted.not_below = Some(level))
         });
         list.finish(self)
     }
@@ -213,27 +180,6 @@ impl Lowering<'_> {
         });
     }
 
-    /// Tells slips among the methods of notifications.
-    fn check_methods(&mut self, methods: [&Option<Field<Texts>>; 3]) {
-        for text in methods
-            .into_iter()
-            .flatten()
-            .flat_map(|field| &field.value.0)
-        {
-            self.check_method(Sent::Notification, text);
-        }
-    }
-
-    /// Tells a method that is nearly one of the protocol: it never comes, which is all that a negative expectation
-    /// wants.
-    fn check_method(&mut self, sent: Sent, text: &Text) {
-        if let Some(near) = misspelt(sent, &text.text) {
-            self.problem(text.at, |origin| {
-                problems::misspelt_method(origin, &text.text, near)
-            });
-        }
-    }
-
     /// `server_requests`, `expect_request`; the method may be left out where there is only one.
     pub(super) fn server_requests(
         &mut self,
@@ -249,10 +195,7 @@ impl Lowering<'_> {
             } = value;
             let place = first_line(at, &self.reading.problems);
             let method = match (method, usual) {
-                (Some(method), _) => {
-                    self.check_method(Sent::Request, &method.value);
-                    Some(method.value.text)
-                }
+                (Some(method), _) => Some(method.value.text),
                 (None, Some(usual)) => Some(usual.to_owned()),
                 (None, None) => self.required(None::<String>, "method", "`server_requests`", place),
             };

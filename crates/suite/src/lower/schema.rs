@@ -44,10 +44,6 @@ impl Lowering<'_> {
                 }
                 ("inline".to_owned(), found)
             }
-            TextOr::Text(path) if matches!(path.text.as_str(), "true" | "false") => {
-                self.problem(at, |origin| problems::bare_schema(origin, &path.text));
-                return None;
-            }
             // That no schema is named by a marker is told elsewhere.
             TextOr::Text(path) if self.fillings.is_empty() && text_has_markers(&path.text) => {
                 return None;

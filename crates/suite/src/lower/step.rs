@@ -102,7 +102,6 @@ impl Lowering<'_> {
 
     /// One step.
     fn step(&mut self, part: Part, mut raw: RawStep, at: At) -> Option<(Step, StepWanted)> {
-        self.check_args_of_step(&raw);
         let waits = raw.wait.is_some();
         let action = match self.dialect() {
             Dialect::Compat if does_nothing(&raw) => self.nameless_step(&mut raw, at),

@@ -84,8 +84,6 @@ impl Lowering<'_> {
             expect,
             capture_progress: _,
         } = *field.value;
-        let own = [("expect", expect.as_ref().map(|field| field.key))];
-        self.check_args(args.as_ref(), "args", &own);
         let wanted = self.answer(expect, at);
         let call = self.subject_call(tool, args, "`assert`", at)?;
         Some((Subject::Tool(call), wanted))
@@ -143,9 +141,6 @@ impl Lowering<'_> {
             get,
             expect,
         } = *field.value;
-        let arguments = get.as_ref().and_then(|get| get.value.arguments.as_ref());
-        let own = [("expect", expect.as_ref().map(|field| field.key))];
-        self.check_args(arguments, "get", &own);
         let wanted = self.answer(expect, at);
         if get.is_some() {
             list = self.unless_empty("list", list, MapOrNothing::is_empty);

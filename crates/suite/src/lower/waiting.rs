@@ -27,8 +27,6 @@ impl Lowering<'_> {
             within,
             expect,
         } = *field.value;
-        let own = [("expect", expect.as_ref().map(|field| field.key))];
-        self.check_args(args.as_ref(), "args", &own);
         let within = self.duration(within);
         let level = set_level.map(|level| self.level(level.value));
         if let (None, Some(args)) = (&tool, &args) {
@@ -63,8 +61,6 @@ impl Lowering<'_> {
             within,
             expect,
         } = *field.value;
-        let own = [("expect", expect.as_ref().map(|field| field.key))];
-        self.check_args(args.as_ref(), "args", &own);
         let within = self.duration(within);
         let wanted = match expect {
             Some(expect) => self.expect(

@@ -10,29 +10,15 @@ pub const MATCHERS: [&str; 12] = [
 ];
 
 /// Words of other tools, and the one that is meant; letters and digits alone, in lower case.
-const OTHERS: [(&str, &str); 22] = [
+const OTHERS: [(&str, &str); 8] = [
     ("gte", "ge"),
-    ("greaterthan", "gt"),
-    ("greaterorequal", "ge"),
-    ("greaterthanorequal", "ge"),
     ("lte", "le"),
-    ("lessthan", "lt"),
-    ("lessorequal", "le"),
-    ("lessthanorequal", "le"),
     ("eq", "equals"),
-    ("equalto", "equals"),
     ("ne", "not"),
-    ("neq", "not"),
-    ("notequal", "not"),
-    ("notequals", "not"),
     ("regex", "matches"),
-    ("regexp", "matches"),
-    ("match", "matches"),
-    ("matchesregex", "matches"),
     ("includes", "contains"),
     ("len", "length"),
     ("in", "one_of"),
-    ("anyof", "one_of"),
 ];
 
 /// Keys beyond this are no matchers.

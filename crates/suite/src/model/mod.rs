@@ -5,7 +5,6 @@ pub mod container;
 pub mod counted;
 pub mod expectation;
 mod fixture;
-pub mod methods;
 pub mod misspelt;
 pub mod server;
 mod value_rule;

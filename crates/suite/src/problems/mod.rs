@@ -11,7 +11,7 @@ mod yaml;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub use self::{files::*, home::meant, shape::*, values::*, variables::*, yaml::*};
+pub use self::{files::*, home::nearest, shape::*, values::*, variables::*, yaml::*};
 use crate::yaml::{At, MERGE, Source};
 use text::{
     diagnostic::{Diagnostic, Severity},

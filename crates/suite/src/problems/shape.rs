@@ -11,13 +11,8 @@ use text::{
 /// Keys that are planned, with the owner of each.
 const NOT_YET: [(&str, &str); 2] = [("http", "an assertion"), ("snapshot", "`expect`")];
 
-/// A key that does not exist there; `beside` are the keys of the map.
-pub fn unknown_key(
-    origin: Origin,
-    key: &str,
-    (owner, known): (&str, &[&str]),
-    beside: &[String],
-) -> Diagnostic {
+/// A key that does not exist there.
+pub fn unknown_key(origin: Origin, key: &str, owner: &str, known: &[&str]) -> Diagnostic {
     if NOT_YET.contains(&(key, owner)) {
         return error(
             code::UNKNOWN_KEY,
@@ -27,10 +22,7 @@ pub fn unknown_key(
     }
     let problem = error(code::UNKNOWN_KEY, origin, format!("unknown key `{key}`"));
     let problem = labelled(problem, format!("not a key of {owner}"));
-    if let Some(ours) = home::word_of_others(key, known) {
-        return helped(problem, format!("did you mean `{ours}`?"));
-    }
-    if let Some(told) = home::home(key, owner, known, beside) {
+    if let Some(told) = home::home(key) {
         return helped(problem, told);
     }
     match home::nearest(key, known) {
@@ -70,12 +62,6 @@ pub fn unknown_readiness(origin: Origin, found: &str) -> Diagnostic {
         problem,
         "or a map: `{log: PATTERN}` for a line of its output, `{http: PATH}` for a path that is answered",
     )
-}
-
-/// A quoted boolean.
-pub fn quoted_flag(origin: Origin, text: &str) -> Diagnostic {
-    let problem = wrong_type(origin, &format!("the text `{text}`"), "`true` or `false`");
-    helped(problem, format!("write `{text}` without quotes"))
 }
 
 /// A root that is no map.
@@ -190,15 +176,6 @@ pub fn no_effect(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// A key among the arguments of a call that belongs beside them.
-pub fn sent_as_argument(origin: Origin, key: &str, beside: &str) -> Diagnostic {
-    let problem = no_effect(origin, key, "it is sent as one of the arguments");
-    helped(
-        problem,
-        format!("write it beside `{beside}`, if it is not meant as an argument"),
-    )
-}
-
 /// A key that wants something and is not looked at here.
 pub fn not_looked_at(origin: Origin, key: &str, reason: &str) -> Diagnostic {
     let problem = Diagnostic {
@@ -229,29 +206,6 @@ pub fn unknown_word(origin: Origin, found: &str, what: &str, known: &[&str]) -> 
         format!("`{found}` is no {what}"),
     );
     helped(problem, choices(found, known))
-}
-
-/// A revision that does not exist. Of dates the nearest text is any of them.
-pub fn unknown_revision(origin: Origin, found: &str, known: &[&str]) -> Diagnostic {
-    if found.starts_with(|sign: char| sign.is_ascii_digit()) {
-        let problem = error(
-            code::UNKNOWN_WORD,
-            origin,
-            format!("`{found}` is no protocol revision"),
-        );
-        return helped(problem, format!("one of {}", listed(known)));
-    }
-    unknown_word(origin, found, "protocol revision", known)
-}
-
-/// A method that is nearly one of the protocol. A server may have it all the same.
-pub fn misspelt_method(origin: Origin, found: &str, near: &str) -> Diagnostic {
-    let problem = warning(
-        code::UNKNOWN_WORD,
-        origin,
-        format!("`{found}` is no method of the protocol"),
-    );
-    helped(problem, format!("did you mean `{near}`?"))
 }
 
 /// A report without a path.

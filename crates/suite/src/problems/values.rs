@@ -22,26 +22,6 @@ pub fn bad_regex(origin: Origin, pattern: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// Flags behind a pattern between slashes.
-pub fn flags_behind_pattern(origin: Origin, pattern: &str, flags: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_REGEX,
-        origin,
-        format!("`{flags}` stands behind the pattern `/{pattern}/`, where flags have no meaning"),
-    );
-    // Each place is looked for, and Unicode is the rule.
-    let kept: String = flags
-        .chars()
-        .filter(|flag| !matches!(flag, 'g' | 'u'))
-        .collect();
-    let meant = if kept.is_empty() {
-        format!("/{pattern}/")
-    } else {
-        format!("/(?{kept}){pattern}/")
-    };
-    helped(problem, format!("write `{meant}`"))
-}
-
 /// No JSONPath.
 pub fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
     let problem = error(
@@ -49,40 +29,10 @@ pub fn bad_path(origin: Origin, path: &str, reason: &str) -> Diagnostic {
         origin,
         format!("`{path}` is no path: {reason}"),
     );
-    let problem = if has_single_equals(path) {
-        helped(problem, "in a filter write `==` where values are compared")
-    } else {
-        problem
-    };
     helped(
         problem,
         "write a JSONPath such as `$.items[0].name`, or short `items[0].name`; a key with other characters as `$['a key']`",
     )
-}
-
-/// Whether a single `=` stands in a filter, outside of quotes.
-fn has_single_equals(path: &str) -> bool {
-    let Some((_, filter)) = path.split_once("[?") else {
-        return false;
-    };
-    let (mut quote, mut before) = (None, ' ');
-    let mut signs = filter.chars().peekable();
-    while let Some(sign) = signs.next() {
-        let is_quote = matches!(sign, '\'' | '"') && before != '\\';
-        match quote {
-            Some(open) if is_quote && open == sign => quote = None,
-            None if is_quote => quote = Some(sign),
-            None if sign == '='
-                && !matches!(before, '=' | '!' | '<' | '>')
-                && !matches!(signs.peek(), Some('=' | '~')) =>
-            {
-                return true;
-            }
-            Some(_) | None => {}
-        }
-        before = sign;
-    }
-    false
 }
 
 /// A capture that would always take the same.
@@ -115,22 +65,6 @@ pub fn misspelt_keyword(origin: Origin, key: &str, near: &str) -> Diagnostic {
         format!("`{key}` is no keyword of JSON Schema, and nothing is checked by it"),
     );
     helped(problem, format!("did you mean `{near}`?"))
-}
-
-/// A schema that is only `true` or `false`.
-pub fn bare_schema(origin: Origin, word: &str) -> Diagnostic {
-    let what = match word {
-        "true" => "everything satisfies the schema `true`",
-        _ => "nothing satisfies the schema `false`",
-    };
-    helped(
-        error(
-            code::BAD_SCHEMA,
-            origin,
-            format!("{what}: it checks nothing"),
-        ),
-        "a map is a schema, a text is the file of one; the tool's own schema is checked by `output_schema: true`",
-    )
 }
 
 /// No glob.
@@ -179,43 +113,7 @@ pub fn bad_url(origin: Origin, found: &str, fault: UrlFault) -> Diagnostic {
         origin,
         format!("`{shown}` is no url: {fault}"),
     );
-    match (fault, with_markers(found)) {
-        (UrlFault::Scheme | UrlFault::Host | UrlFault::Port, Some(filled)) => {
-            let filled = text::name(&filled);
-            helped(
-                problem,
-                format!("`$` is not filled in here: write `{filled}`"),
-            )
-        }
-        (UrlFault::Scheme, None) if !found.contains(":/") && !found.trim().is_empty() => {
-            let rest = found.trim_start_matches('/');
-            helped(problem, format!("write `http://{}`", text::name(rest)))
-        }
-        (UrlFault::Scheme | UrlFault::Host | UrlFault::Port | UrlFault::Sign, _) => {
-            helped(problem, "write it like `http://localhost:8080/mcp`")
-        }
-    }
-}
-
-/// A text with `{{env.NAME}}` in place of every `$NAME` and `${NAME}`; `None` when there are none.
-fn with_markers(text: &str) -> Option<String> {
-    let mut filled = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('$') {
-        let inner = behind.strip_prefix('{');
-        let of_name = inner.unwrap_or(behind);
-        let is_sign = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
-        let end = of_name.find(|sign| !is_sign(sign)).unwrap_or(of_name.len());
-        let (name, after) = of_name.split_at(end);
-        let after = if inner.is_some() {
-            after.strip_prefix('}')?
-        } else {
-            after
-        };
-        filled = format!("{filled}{before}{{{{env.{name}}}}}");
-        rest = (!name.is_empty()).then_some(after)?;
-    }
-    (!filled.is_empty()).then(|| filled + rest)
+    helped(problem, "write it like `http://localhost:8080/mcp`")
 }
 
 /// No name of a header.
@@ -257,42 +155,6 @@ pub fn no_matcher(origin: Origin, word: &str, meant: &str, whole: &str) -> Diagn
     )
 }
 
-/// A map of matchers where values are compared as they are.
-pub fn no_matcher_here(origin: Origin, word: &str) -> Diagnostic {
-    let problem = warning(
-        code::NO_MATCHER,
-        origin,
-        format!("`{word}` is no matcher here: `content` is compared with this map as it is"),
-    );
-    helped(
-        problem,
-        "`content` takes values: what a text must hold stands under `contains` or `matches_regex`"
-            .to_owned(),
-    )
-}
-
-/// A function in the place of a key.
-pub fn function_in_path(origin: Origin, path: &str, function: &str) -> Diagnostic {
-    let problem = error(
-        code::BAD_PATH,
-        origin,
-        format!(
-            "`{path}` is no path: `{function}()` is a function, and those stand in filters (`[?…]`) only"
-        ),
-    );
-    let problem = match function {
-        "length" | "count" => helped(
-            problem,
-            "how many there are is asked by the matcher `length`: `$.list: {length: 3}`",
-        ),
-        _ => problem,
-    };
-    helped(
-        problem,
-        format!("for a key of this name write `['{function}()']`"),
-    )
-}
-
 /// Two assertions with one name.
 pub fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
     let problem = warning(
@@ -306,20 +168,17 @@ pub fn duplicate_name(origin: Origin, name: &str, first: &str) -> Diagnostic {
     )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::has_single_equals;
-
-    #[test]
-    fn a_single_equals_sign_in_a_filter_is_seen() {
-        let case = |path: &str, wanted: bool| assert_eq!(has_single_equals(path), wanted, "{path}");
-        case("$.items[?(@.id=1)]", true);
-        case("$.items[?@.a == 1 && @.b = 2]", true);
-        case("items[?@.a = 'x == y']", true);
-        case("$.items[?(@.id == 1)]", false);
-        case("$[?@.a <= 1 || @.a >= 2 || @.a != 3]", false);
-        case("$[?@.a == 'x = y' && @.b == \"it's = \"]", false);
-        case("$[?@.a =~ /x/]", false);
-        case("$.a=b[0", false);
-    }
+/// A function in the place of a key.
+pub fn function_in_path(origin: Origin, path: &str, function: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_PATH,
+        origin,
+        format!(
+            "`{path}` is no path: `{function}()` is a function, and those stand in filters (`[?…]`) only"
+        ),
+    );
+    helped(
+        problem,
+        "the matcher `length` asks how many there are: `$.list: {length: 3}`",
+    )
 }

@@ -2,7 +2,7 @@
 
 use super::{code, error, helped, listed, warning};
 use mcp::script::subject::StepOrder;
-use text::{diagnostic::Diagnostic, environment::is_variable_name, source::Origin};
+use text::{diagnostic::Diagnostic, source::Origin};
 
 /// A name in braces that nothing defines.
 pub fn unknown_variable(origin: Origin, name: &str, known: &[&str]) -> Diagnostic {
@@ -185,39 +185,19 @@ pub fn bad_variable_name(origin: Origin, found: &str) -> Diagnostic {
         origin,
         format!("`{found}` is no name of an environment variable"),
     );
-    let bare = found.trim_start_matches(['$', '{']).trim_end_matches('}');
-    let bare = bare.split(['=', ':']).next().unwrap_or_default().trim();
-    if !is_variable_name(bare) {
-        helped(problem, "write its name alone, such as `HOME`")
-    } else {
-        helped(problem, format!("write its name alone: `{bare}`"))
-    }
+    helped(problem, "write its name alone, such as `HOME`")
 }
 
 /// A line of an `env_file` that names no environment variable; `place` is the file and the line. Nothing of the line
 /// is shown that may be a secret.
-pub fn bad_line_of_variables(origin: Origin, place: &str, found: &str) -> Diagnostic {
-    let bad = |message: String| error(code::BAD_VARIABLE, origin, message);
-    match found.split_once(char::is_whitespace) {
-        Some(("export", name)) => {
-            let name = name.trim_start();
-            let problem = bad(format!(
-                "`{place}`: `export` is no part of a variable's name"
-            ));
-            helped(
-                problem,
-                format!("leave it out, no shell reads the file: `{name}=…`"),
-            )
-        }
-        Some(_) => helped(
-            bad(format!(
-                "`{place}`: the name of its variable has a space in it"
-            )),
-            "each line is `NAME=value` or a name alone",
-        ),
-        None => helped(
-            bad(format!("`{place}`: it has no name in front of the `=`")),
-            "each line is `NAME=value` or a name alone",
-        ),
-    }
+pub fn bad_line_of_variables(origin: Origin, place: &str) -> Diagnostic {
+    let problem = error(
+        code::BAD_VARIABLE,
+        origin,
+        format!("`{place}`: the line names no environment variable"),
+    );
+    helped(
+        problem,
+        "each line is `NAME=value` or a name alone, without `export`",
+    )
 }

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::yaml::{Entry, Key, Kind, Node};
 use mcp::script::template::text_has_markers;
-use text::nearest;
 
 /// The words of an entry of `server_requests`. A map with other members is the parameters themselves, which is
 /// what one wants to say of the only request there is.
@@ -80,30 +79,12 @@ fn has_words(entries: &[Entry]) -> bool {
     entries.iter().all(is_word)
 }
 
-/// Whether an entry is one of the words, or one misspelt: its value would do there. The other ones beside it are then
-/// unknown keys, and no parameters.
-fn is_near_word(entry: &Entry) -> bool {
-    let key = entry.key.text.as_str();
-    if !entry.key.at.is_written() {
-        return false;
-    }
-    WORDS.iter().any(|word| word.eq_ignore_ascii_case(key))
-        || match nearest(key, WORDS) {
-            Some("method") => {
-                matches!(&entry.value.kind, Kind::Text(text, _) if text.contains('/'))
-            }
-            Some("count") => matches!(entry.value.kind, Kind::Number(..)),
-            Some(_) => matches!(entry.value.kind, Kind::Map(_)),
-            None => false,
-        }
-}
-
 /// The entry with its words, if it was given by its parameters alone.
 fn spelled_out(node: Node) -> Node {
     let Kind::Map(entries) = &node.kind else {
         return node;
     };
-    if has_words(entries) || entries.iter().any(is_near_word) {
+    if has_words(entries) {
         return node;
     }
     let at = node.at;

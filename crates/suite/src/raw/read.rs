@@ -171,22 +171,12 @@ impl Reading {
 
     /// Notes a key that does not exist; the Go tool passes over it, so under its rules it is a warning.
     pub fn unknown_key(&mut self, key: &Key, owner: &str, known: &[&str]) {
-        self.unknown_key_beside(key, (owner, known), &[]);
-    }
-
-    /// The same where the keys of the map tell what is meant.
-    pub fn unknown_key_beside(
-        &mut self,
-        key: &Key,
-        (owner, known): (&str, &[&str]),
-        beside: &[String],
-    ) {
         let origin = self.problems.origin(key.at);
-        let mut problem = problems::unknown_key(origin, &key.text, (owner, known), beside);
+        let mut problem = problems::unknown_key(origin, &key.text, owner, known);
         match self.dialect {
             Dialect::Compat => problem.severity = Severity::Warning,
             Dialect::Native => {
-                if let Some(meant) = problems::meant(&key.text, known) {
+                if let Some(meant) = problems::nearest(&key.text, known) {
                     self.problems.refuse(meant, key.at);
                 }
             }
@@ -242,13 +232,4 @@ pub fn first_line(at: At, problems: &Problems) -> At {
     let mut first = at;
     first.span.end = at.span.start + shown[..length].trim_end().len();
     first
-}
-
-/// The keys of a map in which some are unknown; what is right throughout is not copied.
-pub fn beside_unknown(entries: &[Entry], known: &[&str]) -> Vec<String> {
-    let keys = entries.iter().map(|entry| &entry.key.text);
-    if keys.clone().all(|key| known.contains(&key.as_str())) {
-        return Vec::new();
-    }
-    keys.cloned().collect()
 }

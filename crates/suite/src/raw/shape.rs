@@ -99,12 +99,11 @@ macro_rules! shape {
                 reading: &mut $crate::raw::Reading,
             ) -> Option<Self> {
                 let entries = reading.shape(node, $owner, Self::KEYS)?;
-                let beside = $crate::raw::read::beside_unknown(&entries, Self::KEYS);
                 let mut out = Self::default();
                 for entry in entries {
                     match entry.key.text.as_str() {
                         $($key => out.$field = reading.field(entry),)+
-                        _ => reading.unknown_key_beside(&entry.key, ($owner, Self::KEYS), &beside),
+                        _ => reading.unknown_key(&entry.key, $owner, Self::KEYS),
                     }
                 }
                 Some(out)

@@ -108,11 +108,6 @@ impl Readable for bool {
         match &node.kind {
             Kind::Flag(flag, _) => Some(*flag),
             Kind::Text(text, Style::Plain) if flag_word(text).is_some() => flag_word(text),
-            Kind::Text(text, Style::Quoted) if matches!(text.as_str(), "true" | "false") => {
-                let origin = reading.problems.origin(node.at);
-                reading.problems.add(problems::quoted_flag(origin, text));
-                None
-            }
             Kind::Null | Kind::Number(..) | Kind::Text(..) | Kind::List(_) | Kind::Map(_) => {
                 reading.wrong_type(&node, &Self::words());
                 None
@@ -146,15 +141,8 @@ pub(super) fn flag_word(text: &str) -> Option<bool> {
     }
 }
 
-/// Which whole numbers are taken, in words.
-struct Range {
-    told: &'static str,
-    /// The same for a number that is beyond the end.
-    with_end: &'static str,
-}
-
 /// A whole number. One that only the Go tool takes for a number can mean nothing else.
-fn whole<N: FromStr>(node: &Node, reading: &mut Reading, range: &Range) -> Option<N> {
+fn whole<N: FromStr>(node: &Node, reading: &mut Reading, expected: &str) -> Option<N> {
     let number = match &node.kind {
         Kind::Number(number, _) => {
             reading.check_numbers(node);
@@ -167,16 +155,9 @@ fn whole<N: FromStr>(node: &Node, reading: &mut Reading, range: &Range) -> Optio
         reading.wrong_type(node, "a whole number");
         return None;
     };
-    let digits = digits(&number);
-    let found = digits.as_ref().and_then(|digits| digits.parse().ok());
+    let found = digits(&number).and_then(|digits| digits.parse().ok());
     if found.is_none() {
         let origin = reading.problems.origin(node.at);
-        let is_too_large = digits.is_some_and(|digits| !digits.starts_with('-'));
-        let expected = if is_too_large {
-            range.with_end
-        } else {
-            range.told
-        };
         let problem = problems::bad_number(origin, &written(node), expected);
         reading.problems.add(problem);
     }
@@ -193,11 +174,8 @@ fn written(node: &Node) -> String {
 
 impl Readable for Count {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let range = Range {
-            told: "a whole number from 0",
-            with_end: "a whole number from 0 to 18446744073709551615",
-        };
-        whole(&node, reading, &range).map(Self)
+        let expected = "a whole number from 0 to 18446744073709551615";
+        whole(&node, reading, expected).map(Self)
     }
 
     fn words() -> String {
@@ -211,11 +189,7 @@ impl Readable for Count {
 
 impl Readable for Integer {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let range = Range {
-            told: "a whole number",
-            with_end: "a whole number up to 9223372036854775807",
-        };
-        whole(&node, reading, &range).map(Self)
+        whole(&node, reading, "a whole number of 64 bits").map(Self)
     }
 
     fn words() -> String {

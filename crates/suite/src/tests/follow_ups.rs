@@ -77,11 +77,8 @@ fn a_number_beyond_its_end_is_told_the_end() {
         let problem = format!("bad-number: expected {wanted}, found `{number}`");
         assert_eq!(told(&text), [problem]);
     };
-    let whole = "a whole number from 0";
-    case(
-        "99999999999999999999",
-        &format!("{whole} to 18446744073709551615"),
-    );
+    let whole = "a whole number from 0 to 18446744073709551615";
+    case("99999999999999999999", whole);
     case("-1", whole);
     case("1.5", whole);
 }
@@ -225,46 +222,6 @@ fn a_name_with_blanks_is_told_wherever_its_value_may_be_meant() {
     case("{contains: x, stderr: {not_contains: ['{{ token }}']}}");
     case("{not_contains: ['{{ token }}', '{{token}}x']}");
     case("{json_path: {$.a: '{{ token }}'}}");
-}
-
-#[test]
-fn braces_that_are_not_closed_are_told_where_a_variable_may_be_meant() {
-    let case = |text: &str, wanted: &[&str]| {
-        let document = format!(
-            "setup: [{{tool: a, capture: {{token: $.id}}}}]\nassert: {{tool: x, args: {{a: '{{{{token}}}}', b: '{text}'}}, expect: {{contains: y}}}}"
-        );
-        tells_codes(&document, wanted);
-    };
-    let told = &["no-variable"];
-    for text in [
-        "{{token}",
-        "{{token",
-        "{{ token }",
-        "{{fixture}",
-        "{{fixture/a",
-        "{{env.HOME_X}",
-        "{{token} {{token}}",
-        "{\"a\":\"{{token}\",\"b\":{\"c\":{}}}",
-        "{{fixture }}",
-        "{{ fixture }}",
-    ] {
-        case(text, told);
-    }
-    for text in [
-        "{{\"a\":1}",
-        "{{a\":1}",
-        "{{tokens}",
-        "{{#if token}}",
-        "{{token | upper}}",
-        "{{ other }}",
-        "{{",
-        "{{{",
-        "{{env.}",
-        "${{ env.HOME_X }}",
-        "{token}",
-    ] {
-        case(text, &[]);
-    }
 }
 
 #[test]

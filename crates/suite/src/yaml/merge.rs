@@ -8,9 +8,6 @@ use crate::problems::{self, Problems};
 /// The key of maps that are merged into another one.
 pub(crate) const MERGE: &str = "<<";
 
-/// The keys of maps that have no more are compared with each other, which takes less than a table of them.
-const FEW: usize = 16;
-
 /// The entries with those of merged maps behind them, where `merge_keys` begin at these bytes. A merge that cannot be
 /// filled in stays as a key without value, so that readers know that keys are lacking.
 pub(super) fn merged(
@@ -18,9 +15,6 @@ pub(super) fn merged(
     merge_keys: &HashSet<usize>,
     problems: &mut Problems,
 ) -> Vec<Entry> {
-    if is_plain(&entries) {
-        return entries;
-    }
     let mut own: Vec<Entry> = Vec::with_capacity(entries.len());
     let mut known: HashMap<String, At> = HashMap::new();
     let mut merges: Vec<Entry> = Vec::new();
@@ -57,15 +51,6 @@ pub(super) fn merged(
         }
     }
     own
-}
-
-/// Whether a map is as it was written: small, without a merge, and without a key that occurs twice.
-fn is_plain(entries: &[Entry]) -> bool {
-    let is_new = |(at, entry): (usize, &Entry)| {
-        let text = &entry.key.text;
-        text != MERGE && entries.iter().take(at).all(|other| other.key.text != *text)
-    };
-    entries.len() <= FEW && entries.iter().enumerate().all(is_new)
 }
 
 /// The maps to be merged, and whether that is all that was to be.

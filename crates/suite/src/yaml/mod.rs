@@ -1,7 +1,6 @@
 //! YAML text to a tree of nodes with their places. Owns the YAML parser: nothing else sees its types. What is
 //! wrong with the YAML itself is collected here; what the tree means is read by `suite::raw`.
 
-mod broken;
 pub(crate) mod go;
 mod merge;
 pub(crate) mod node;

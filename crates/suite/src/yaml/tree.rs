@@ -9,7 +9,6 @@ use serde_saphyr::granit_parser::{
 };
 
 use super::{
-    broken,
     merge::{MERGE, merged},
     node::{At, Entry, Key, Kind, Node, Source, Style},
     scalar,
@@ -227,7 +226,15 @@ impl<'a> Builder<'a> {
 
     /// The parser gave up.
     fn broken(&mut self, error: &ScanError) -> Result<(), Stop> {
-        let (offset, message) = broken::complaint(self.text, error);
+        let end = self.text.trim_end().len();
+        let mut offset = error.marker().byte_offset().unwrap_or(end).min(end);
+        let mut message = error.kind().to_string();
+        if message.contains("tab") {
+            // The parser stops before the line that it complains of.
+            offset += self.text[offset..].find('\t').unwrap_or_default();
+        } else if *error.kind() == ErrorKind::InvalidQuotedScalarIndent && offset == end {
+            message = ErrorKind::UnclosedQuotedScalar.to_string();
+        }
         let width = self.text.get(offset..).and_then(|rest| rest.chars().next());
         let at = self.at(offset, offset + width.map_or(0, char::len_utf8));
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
