@@ -3,7 +3,7 @@
 use crate::{
     ask::{self, Ask},
     outcome::verdict::{Mismatch, Verdict},
-    pattern, phrase,
+    phrase,
     text::near,
     traits::Traits,
 };
@@ -37,23 +37,10 @@ pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
     match wanted {
         ProcessWanted::Stderr(wanted) => Traits {
             holds_of_failure: wanted.wants_none(),
-            unfailable: is_open(wanted).then(|| "`stderr` asks for nothing".to_owned()),
             ..Traits::PLAIN
         },
         ProcessWanted::Exit(_) => Traits::PLAIN,
     }
-}
-
-/// Whether any stderr is as wanted.
-fn is_open(wanted: &StderrWanted) -> bool {
-    let StderrWanted {
-        contains,
-        not_contains,
-        matches,
-    } = wanted;
-    contains.iter().all(String::is_empty)
-        && not_contains.is_empty()
-        && matches.iter().all(pattern::is_empty_in_every_text)
 }
 
 /// `stderr`, as a whole.
@@ -208,9 +195,6 @@ fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
     let hint = match exit.ending {
         Ending::Terminated | Ending::Killed => {
             Some("a stdio server should end when its stdin is closed".to_owned())
-        }
-        Ending::ByItself if matches!(wanted, ExitWanted::Clean(true)) => {
-            Some("it ended before its stdin was closed".to_owned())
         }
         Ending::ByItself | Ending::StdinClosed => None,
     };

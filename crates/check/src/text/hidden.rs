@@ -32,19 +32,6 @@ enum Form<'a> {
 }
 
 impl Part<'_> {
-    /// Whether the words are all of it, white space around it aside.
-    pub(super) fn is(&self, words: &str) -> bool {
-        match &self.form {
-            Form::Plain(text) => text.trim() == words,
-            Form::Escaped(text) => text.trim() == words,
-            Form::Written(text) => text == words,
-            Form::Encoded(data) => {
-                *data == words
-                    || decoded(data).is_some_and(|bytes| bytes.trim_ascii() == words.as_bytes())
-            }
-        }
-    }
-
     /// The text, where the text under test has it too, as JSON writes it.
     pub(super) fn unescaped(&self) -> Option<&str> {
         match &self.form {

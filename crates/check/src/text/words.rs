@@ -140,7 +140,7 @@ pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
         vec![Mismatch {
             expected: Some(expected),
             actual: Some(actual),
-            hint: near::same_but(wanted, text).or_else(|| near::equal_elsewhere(wanted, reply)),
+            hint: near::same_but(wanted, text),
             ..ask.miss(summary)
         }]
     })

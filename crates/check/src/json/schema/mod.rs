@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    ask::{Ask, add_hint},
+    ask::Ask,
     json,
     outcome::verdict::{Mismatch, Verdict},
     phrase, view,
@@ -60,20 +60,7 @@ fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -
     let of_structured = against(ask, &rule.schema, (structured, "$"));
     match (of_text, of_structured) {
         (_, Verdict::Held) | (Verdict::Held, Verdict::Missed(_)) => Verdict::Held,
-        (Verdict::Missed(mut mismatches), Verdict::Missed(others)) => {
-            if let (Some(first), Some(other)) = (mismatches.first_mut(), others.first()) {
-                let place = other.path.as_deref().unwrap_or("$");
-                let hint = format!(
-                    "`structuredContent` does not satisfy it either: at {} {}",
-                    phrase::quoted(place),
-                    other.seen
-                );
-                if let Some(own) = first.hint.replace(hint) {
-                    add_hint(first, own);
-                }
-            }
-            Verdict::Missed(mismatches)
-        }
+        (Verdict::Missed(mismatches), Verdict::Missed(_)) => Verdict::Missed(mismatches),
         (Verdict::Unknowable(reason), _) | (_, Verdict::Unknowable(reason)) => {
             Verdict::Unknowable(reason)
         }
@@ -191,7 +178,8 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         Err(verdict) => return verdict,
     };
     let Some(structured) = &reply.structured else {
-        return Verdict::Missed(vec![without_structured(&ask, reply)]);
+        let mismatch = without_structured(&ask, reply);
+        return Verdict::Missed(vec![view::without(mismatch, seen)]);
     };
     match usable(&ask, schema) {
         Ok(schema) => against(&ask, &schema, (structured, "structuredContent")),
@@ -256,19 +244,8 @@ fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
 }
 
 fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
-    let tool_error = reply.is_error.then(|| {
-        format!(
-            "the tool answered with an error: {}",
-            phrase::quoted(&reply.text)
-        )
-    });
     Mismatch {
         actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
-        hint: tool_error.or_else(|| {
-            json::document(&reply.text)
-                .is_ok()
-                .then(|| "the text is JSON, but `structuredContent` is missing".to_owned())
-        }),
         ..ask.miss("the answer has no structured content")
     }
 }

@@ -315,7 +315,6 @@ pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
         (Presence::Present, None) => {
             let mismatch = Mismatch {
                 actual: all_shown(all),
-                hint: subscribed.and_then(|uri| of_another(uri, all)),
                 ..ask.miss(summary(all))
             };
             Verdict::Missed(vec![view::without(mismatch, seen)])
@@ -331,17 +330,6 @@ fn is_within(subscribed: &str, update: &NotificationSeen) -> bool {
     rest.is_some_and(|rest| {
         rest.is_empty() || subscribed.ends_with('/') || rest.starts_with(['/', '?', '#'])
     })
-}
-
-/// Where only other resources were told to have changed.
-fn of_another(subscribed: &str, all: &[NotificationSeen]) -> Option<String> {
-    let update = all.iter().find(|one| one.method == UPDATED)?;
-    let uri = update.params.get("uri").and_then(Value::as_str)?;
-    Some(format!(
-        "the update is of {}, subscribed is {}",
-        phrase::quoted(uri),
-        phrase::quoted(subscribed)
-    ))
 }
 
 #[cfg(test)]
