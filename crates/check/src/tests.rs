@@ -150,7 +150,6 @@ fn amid(mut seen: Observation) -> Observation {
     let state = |text: &str| FileState::Content(text.as_bytes().to_vec());
     let both = |before, after| FileSeen {
         before,
-        prepared: None,
         after,
         inside: None,
     };

@@ -20,7 +20,7 @@ use mcp::observation::{
     files::{Alteration, FileSeen, FileState, PathKind, Unseen},
 };
 use suite::{
-    model::expectation::{Expectation, FileTexts, FilesWanted},
+    model::expectation::{FileTexts, FilesWanted},
     written::Part,
 };
 use text::count;
@@ -80,44 +80,6 @@ pub(super) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> O
         FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_) => None,
     };
     missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
-}
-
-/// How much of a file is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Read {
-    /// What it holds.
-    Content,
-    /// Whether it is the same.
-    Digest,
-}
-
-/// The paths that must be looked at, before the server starts and after the call.
-pub fn read<'w>(wanted: &'w Expectation, name: &mut impl FnMut(&'w str, Read)) {
-    match wanted {
-        Expectation::Files(
-            FilesWanted::Contain(files)
-            | FilesWanted::NotContain(files)
-            | FilesWanted::Equal(files),
-        ) => files
-            .iter()
-            .for_each(|file| name(&file.path, Read::Content)),
-        Expectation::Files(FilesWanted::Exist(named) | FilesWanted::NotExist(named)) => {
-            named.iter().for_each(|path| name(path, Read::Content));
-        }
-        Expectation::Files(FilesWanted::Unchanged(named)) => {
-            named.iter().for_each(|path| name(path, Read::Digest));
-        }
-        Expectation::Not(inner) => inner.iter().for_each(|(_, one)| read(one, name)),
-        Expectation::Files(FilesWanted::OnlyChanged(_))
-        | Expectation::Answer(_)
-        | Expectation::Text(_)
-        | Expectation::Json(_)
-        | Expectation::Content(_)
-        | Expectation::Traffic(_)
-        | Expectation::Limits(_)
-        | Expectation::Process(_)
-        | Expectation::Trajectory(_) => {}
-    }
 }
 
 /// What is wanted of the texts of a file.

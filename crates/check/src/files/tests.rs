@@ -33,7 +33,6 @@ fn file(before: FileState, after: FileState) -> Observation {
     let mut seen = says("done");
     let file = FileSeen {
         before,
-        prepared: None,
         after,
         inside: Some(way(&["a.txt"])),
     };
@@ -383,26 +382,6 @@ fn other_states_are_explained() {
 }
 
 #[test]
-fn a_change_of_the_setup_is_told_from_one_of_the_subject() {
-    let seen = |prepared: FileState, after: FileState| {
-        let mut seen = file(content("x"), after);
-        seen.files.paths.get_mut("a.txt").unwrap().prepared = Some(prepared);
-        seen
-    };
-    insta::assert_snapshot!(report(&[
-        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("y"), content("y"))),
-        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("y"), content("z"))),
-        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(content("x"), content("z"))),
-        (Expectation::Files(FilesWanted::Unchanged(paths())), seen(FileState::Absent, FileState::Absent)),
-    ]), @"
-    file_unchanged: expected `a.txt` to be as before, its content changed
-    file_unchanged: expected `a.txt` to be as before, its content changed
-    file_unchanged: expected `a.txt` to be as before, its content changed
-    file_unchanged: expected `a.txt` to be as before, it is gone
-    ");
-}
-
-#[test]
 fn nothing_is_said_of_what_nobody_could_see() {
     insta::assert_snapshot!(report(&[
         (Expectation::Files(FilesWanted::NotExist(paths())), after(FileState::Unreadable("it is a socket".into()))),
@@ -552,7 +531,6 @@ fn what_is_hidden_may_be_anything() {
         let mut seen = hidden(&[], unseen);
         let file = FileSeen {
             before: FileState::Directory,
-            prepared: None,
             after: FileState::Directory,
             inside: Some(way(&[path])),
         };
