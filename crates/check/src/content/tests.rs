@@ -95,7 +95,6 @@ fn blocks_that_are_not_are_explained() {
     content: expected 1 content block: `{"type":"image"}`, there are 3: `text`, `image` and `resource`
     content: content[0].type: expected `"image"`, found the string `"text"`
     content: content[0].Text: expected `"x"`, nothing is there
-      hint: there is `text`
     content: content[0].text: expected `{"contains":"x"}`, found the string `"x"`
     content: expected 1 content block: `{"type":"text"}`, there is none
     content: expected no content blocks, there is 1: `text`

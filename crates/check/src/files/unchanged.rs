@@ -124,10 +124,7 @@ fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
             let (before, after) = whole_or_around(&before, &after);
             (Some(before), Some(after))
         }
-        (before, after) => {
-            let alone = |text: String| whole_or_around(&text, "").0;
-            (before.map(alone), after.map(alone))
-        }
+        (_, _) => (None, None),
     };
     Mismatch {
         expected,

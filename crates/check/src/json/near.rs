@@ -95,19 +95,7 @@ fn similar_name<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) 
 
 /// What is nearly right about a value that differs.
 pub(crate) fn value(difference: &Difference<'_>) -> Option<String> {
-    match (difference.wanted, difference.seen) {
-        (Some(wanted), Some(seen)) => other_type(wanted, seen),
-        (Some(_), None) => {
-            let name = difference
-                .path
-                .rsplit(['.', '\''])
-                .find(|part| !part.is_empty())?;
-            let members = difference.beside?.as_object()?;
-            let near = similar_name(name, members.keys().map(String::as_str))?;
-            Some(format!("there is {}", phrase::quoted(near)))
-        }
-        (None, _) => None,
-    }
+    other_type(difference.wanted?, difference.seen?)
 }
 
 /// The same value in another type: a number given as text, a boolean as text.

@@ -519,16 +519,16 @@ fn emptiness_is_explained() {
         (Expectation::Text(TextWanted::NotEmpty(false)), says("something")),
         (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [], "structuredContent": {"result": []}}))),
         (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}))),
-    ]), @r#"
+    ]), @"
     not_empty: expected content that is not empty, there is no text and no other content
     not_empty: expected content that is not empty, the text is only white space
     not_empty: expected content that is not empty, the text is only an empty JSON value
     not_empty: expected content that is not empty, there is no text and no other content
       hint: the tool answered with an error (`isError: true`) without any text
     not_empty: expected empty content, there is content
-    not_empty: structuredContent: expected empty content, there is structured content
-    not_empty: expected empty content, there is a block of type `image`
-    "#);
+    not_empty: expected empty content, there is content
+    not_empty: expected empty content, there is content
+    ");
 }
 
 #[test]

@@ -231,10 +231,8 @@ fn order(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
     let mut before: Option<&String> = None;
     for tool in tools {
         if !rest.any(|call| call.tool == *tool) {
-            let seen = match before {
-                _ if calls_of(tool, calls).next().is_none() => {
-                    format!("{} was not called", phrase::quoted(tool))
-                }
+            let was_called = calls_of(tool, calls).next().is_some();
+            let seen = match before.filter(|_| was_called) {
                 Some(before) => format!(
                     "{} was not called after {}",
                     phrase::quoted(tool),

@@ -157,22 +157,16 @@ fn refused_arguments(
     ended: Ended,
 ) -> Option<String> {
     let nothing = Value::Object(Map::new());
-    let arguments = if answer.arguments.is_null() {
-        &nothing
-    } else {
-        &answer.arguments
-    };
+    let arguments = Some(&answer.arguments).filter(|given| !given.is_null());
+    let arguments = arguments.unwrap_or(&nothing);
     let violation = json::first_violation(catalog, (tool, "inputSchema"), arguments)?;
-    Some(match ended {
-        Ended::Badly => format!(
-            "the arguments do not satisfy the tool's `inputSchema` ({violation}): \
-             the call may never have reached the tool"
-        ),
-        Ended::Well => format!(
-            "the arguments do not satisfy the tool's `inputSchema` ({violation}), \
-             and the server took them"
-        ),
-    })
+    let consequence = match ended {
+        Ended::Badly => ": the call may never have reached the tool",
+        Ended::Well => ", and the server took them",
+    };
+    Some(format!(
+        "the arguments do not satisfy the tool's `inputSchema` ({violation}){consequence}"
+    ))
 }
 
 /// Whether an expectation says which error is meant: then the error is what is tested.

@@ -463,7 +463,7 @@ fn a_wrong_value_is_explained() {
     json_path: $.a: expected `{"x":{"y":[1,2]}}`, found the object `{"x":{"y":[1,3]}}`
       hint: they differ at `x.y[1]`: expected `2`, found the number `3`
     json_path: $.a: expected `{"x":1}`, found the object `{"X":1}`
-      hint: they differ at `x`: expected `1`, nothing is there; there is `X`
+      hint: they differ at `x`: expected `1`, nothing is there
     json_path: $.a: expected `{"x":1}`, found the object `{"x":1,"y":2}`
       hint: they differ at `y`: nothing expected there, found the number `2`
     json_path: $.a: expected `9007199254740993`, found the number `9007199254740992`

@@ -30,18 +30,10 @@ pub(super) fn ask(wanted: &LoggingWanted) -> Ask {
     .into_iter()
     .flatten()
     .collect();
-    clauses.extend(
-        wanted
-            .contains_level
-            .iter()
-            .map(|level| ask_level(level).wanted),
-    );
-    clauses.extend(
-        wanted
-            .contains_data
-            .iter()
-            .map(|data| ask_data(data).wanted),
-    );
+    let levels = wanted.contains_level.iter();
+    clauses.extend(levels.map(|level| ask_level(level).wanted));
+    let data = wanted.contains_data.iter();
+    clauses.extend(data.map(|data| ask_data(data).wanted));
     Ask::new("assert_logging", phrase::joined(&clauses, "and"))
 }
 

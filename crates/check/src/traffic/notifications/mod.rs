@@ -53,47 +53,33 @@ fn ask_most(most: u64) -> Ask {
 }
 
 fn ask_method(method: &str) -> Ask {
-    Ask::new(
-        "methods",
-        format!("a {} notification", phrase::quoted(method)),
-    )
+    let wanted = format!("a {} notification", phrase::quoted(method));
+    Ask::new("methods", wanted)
 }
 
 fn ask_no_method(method: &str) -> Ask {
-    Ask::new(
-        "not_methods",
-        format!("no {} notification", phrase::quoted(method)),
-    )
+    let wanted = format!("no {} notification", phrase::quoted(method));
+    Ask::new("not_methods", wanted)
 }
 
 fn ask_order(methods: &[String]) -> Ask {
+    let methods = phrase::list(methods, "and");
     Ask::new(
         "in_order",
-        format!(
-            "notifications in this order: {}",
-            phrase::list(methods, "and")
-        ),
+        format!("notifications in this order: {methods}"),
     )
 }
 
 fn ask_data(data: &str) -> Ask {
-    Ask::new(
-        "contains_data",
-        format!(
-            "a notification with {} in its parameters",
-            phrase::quoted(data)
-        ),
-    )
+    let data = phrase::quoted(data);
+    let wanted = format!("a notification with {data} in its parameters");
+    Ask::new("contains_data", wanted)
 }
 
 fn ask_no_data(data: &str) -> Ask {
-    Ask::new(
-        "not_contains_data",
-        format!(
-            "no notification with {} in its parameters",
-            phrase::quoted(data)
-        ),
-    )
+    let data = phrase::quoted(data);
+    let wanted = format!("no notification with {data} in its parameters");
+    Ask::new("not_contains_data", wanted)
 }
 
 fn number(number: u64) -> String {
