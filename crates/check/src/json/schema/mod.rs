@@ -229,17 +229,24 @@ fn declared_for_call<'a>(ask: &Ask, seen: &'a Observation) -> Result<&'a Value, 
 
 /// The compiled form of a schema that a tool declares.
 fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
-    compile(schema).map_err(|none| match none {
-        NoValidator::Invalid(reason) => Verdict::Missed(vec![Mismatch {
-            actual: Some(phrase::laid_out(schema)),
-            ..ask.miss(format!("the declared schema is not valid: {reason}"))
-        }]),
-        NoValidator::Remote(reason) => Verdict::Unknowable(format!(
-            "the declared schema refers to a document that is not fetched: {reason}"
-        )),
-        NoValidator::TooLarge => Verdict::Unknowable(
+    json_schema::compile(schema).map_err(|none| match none {
+        NotCompiled::TooLarge => Verdict::Unknowable(
             "the declared schema has more references than are followed".to_owned(),
         ),
+        NotCompiled::Invalid(error) => {
+            let reason = text::head(&error.message, 200);
+            if error.is_elsewhere {
+                let resource = reason.split(" is not present").next();
+                return Verdict::Unknowable(format!(
+                    "the declared schema refers to a document that is not fetched: {}",
+                    resource.unwrap_or_default()
+                ));
+            }
+            Verdict::Missed(vec![Mismatch {
+                actual: Some(phrase::laid_out(schema)),
+                ..ask.miss(format!("the declared schema is not valid: {reason}"))
+            }])
+        }
     })
 }
 
@@ -248,32 +255,6 @@ fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
         actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
         ..ask.miss("the answer has no structured content")
     }
-}
-
-/// Why a schema cannot be used.
-pub(super) enum NoValidator {
-    /// It is no valid JSON Schema.
-    Invalid(String),
-    /// It refers to another document.
-    Remote(String),
-    /// It has more references than are followed.
-    TooLarge,
-}
-
-/// Compiles a schema that a server declares.
-fn compile(schema: &Value) -> Result<Schema, NoValidator> {
-    json_schema::compile(schema).map_err(|error| match error {
-        NotCompiled::TooLarge => NoValidator::TooLarge,
-        NotCompiled::Invalid(error) => {
-            let reason = text::head(&error.message, 200);
-            if error.is_elsewhere {
-                let resource = reason.split(" is not present").next();
-                NoValidator::Remote(resource.unwrap_or_default().to_owned())
-            } else {
-                NoValidator::Invalid(reason)
-            }
-        }
-    })
 }
 
 /// The schema under `key` of a listed tool.
@@ -292,7 +273,7 @@ pub(crate) fn first_violation(
     // Compiled once for the catalog.
     let schema = catalog
         .schemas
-        .compiled(tool, key, || compile(declared).ok())?;
+        .compiled(tool, key, || json_schema::compile(declared).ok())?;
     if !is_calculable(document) {
         return None;
     }
