@@ -25,7 +25,10 @@ use mcp::{
     },
     session::Session,
 };
-use suite::plan::{job::RunJob, target_key::TargetKey};
+use suite::{
+    model::expectation::Beside,
+    plan::{job::RunJob, target_key::TargetKey},
+};
 
 /// How long a process may live on after its stream ended, to count as ended by itself.
 const STREAM_TO_END: Duration = Duration::from_millis(500);
@@ -153,9 +156,9 @@ pub(super) async fn stay_open(live: &mut Live, job: &RunJob, shared: &Shared, se
         let calls = shared.stays_open.0.lock();
         calls.unwrap_or_else(PoisonError::into_inner)
     };
-    let judged = shared.options.rules.strict_protocol || job.body.wants_anywhere(&["findings"]);
+    let judged = shared.options.rules.strict_protocol || job.body.looks_at(Beside::Findings);
     let watched = judged && !known().contains(&call);
-    let time = match (watched, job.body.wants_anywhere(&["exit"])) {
+    let time = match (watched, job.body.looks_at(Beside::Exit)) {
         (true, _) => LAST_MOMENT,
         (false, true) => LAST_ANSWERS,
         (false, false) => return,

@@ -1,9 +1,9 @@
 //! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
 //! knows what is waited for after an answer. How files are read is `isolate`'s, what a wait is `check`'s.
 
-use std::{collections::BTreeMap, path::Path, sync::OnceLock};
+use std::{collections::BTreeSet, path::Path, sync::OnceLock};
 
-use check::{Read, waiting::Wait};
+use check::waiting::Wait;
 use host::{
     files::Depth,
     host::Peer,
@@ -25,7 +25,7 @@ use mcp::{
 use suite::{
     Dialect,
     lower::expectation::resolve,
-    model::expectation::{Expectation, FilesWanted, Wanted},
+    model::expectation::{Beside, Expectation, FilesLook, FilesWanted, Wanted},
     plan::job::RunJob,
 };
 
@@ -60,22 +60,18 @@ impl Watch<'_> {
         let seen = self.look(body.wanted.iter().chain(of_steps), bindings);
         let mut seen = seen.await.map(Option::unwrap_or_default)?;
         if let Some(prepared) = self.prepared.get() {
-            self.since(prepared, &mut seen);
+            Self::since(prepared, &mut seen);
         }
         Ok(seen)
     }
 
-    /// Adds what the setup left. The Go tool compares with that, and nothing but content.
-    fn since(&self, prepared: &FilesSeen, seen: &mut FilesSeen) {
+    /// Compares with what the setup left, and nothing but content, as the Go tool does.
+    fn since(prepared: &FilesSeen, seen: &mut FilesSeen) {
         for (path, file) in &mut seen.paths {
-            let Some(then) = prepared.paths.get(path).map(|file| &file.after) else {
-                continue;
-            };
-            if self.dialect == Dialect::Compat && *then != FileState::Directory {
+            let then = prepared.paths.get(path).map(|file| &file.after);
+            if let Some(then) = then.filter(|then| **then != FileState::Directory) {
                 file.before = then.clone();
                 file.inside = None;
-            } else {
-                file.prepared = Some(then.clone());
             }
         }
     }
@@ -114,7 +110,7 @@ impl Watch<'_> {
         Hooks {
             after_step: Box::new(move |part, index| self.after_step(part, index)),
             awaited: Box::new(move |whose, bindings| self.awaited(whose, bindings)),
-            on_end: if self.job.body.wants_anywhere(&["exit"]) {
+            on_end: if self.job.body.looks_at(Beside::Exit) {
                 OnEnd::IsObserved
             } else {
                 OnEnd::Disrupts
@@ -124,7 +120,8 @@ impl Watch<'_> {
 
     fn after_step(&self, part: StepPart, index: usize) -> Option<Look<'_>> {
         let wanted = &self.job.body.wanted_of(part).get(index)?.wanted;
-        let is_prepared = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
+        let is_last = part == StepPart::Setup && index + 1 == self.job.body.setup.len();
+        let is_prepared = is_last && self.dialect == Dialect::Compat;
         if !is_prepared && !wanted.iter().any(about_files) {
             return None;
         }
@@ -161,36 +158,43 @@ impl Watch<'_> {
 
 /// Whether an expectation is about paths that are as they were.
 fn wants_unchanged(expectation: &Expectation) -> bool {
-    if let Expectation::Not(inner) = expectation {
-        return inner.iter().any(|(_, inner)| wants_unchanged(inner));
-    }
-    matches!(expectation, Expectation::Files(FilesWanted::Unchanged(_)))
+    let of_files = expectation.of_files();
+    let mut of_files = of_files.into_iter();
+    of_files.any(|wanted| matches!(wanted, FilesWanted::Unchanged(_)))
 }
 
-/// The expectations that are told of a file that is not there.
-const WANT_A_FILE: [&str; 5] = [
-    "file_contains",
-    "file_not_contains",
-    "file_equals",
-    "file_exists",
-    "not",
-];
-
-/// What expectations look for in a place.
+/// What expectations look for in a place. One that is not known yet may ask what changed.
 fn sought(wanted: &[&Wanted], bindings: &Bindings, dialect: Dialect) -> Sought {
-    let all = || wanted.iter().copied();
-    let some = all().filter(|wanted| WANT_A_FILE.contains(&wanted.key));
-    let missed = paths(some, bindings, dialect);
-    let asked = all().any(|it| matches!(it.key, "not" | "only_changed" | "file_unchanged"));
-    // In compat mode a relative path starts in the caller's directory, whether or not there is a fixture.
-    let is_callers = |path: &str| dialect == Dialect::Compat && Path::new(path).is_relative();
-    let paths = paths(all(), bindings, dialect).into_iter();
-    let (callers, paths) = paths.partition(|(path, _)| is_callers(path));
+    let mut paths = Paths::new();
+    let mut missed = BTreeSet::new();
+    let mut compared = Compared::No;
+    for wanted in wanted {
+        let Ok(expectation) = resolve(wanted, bindings, dialect) else {
+            compared = Compared::Yes;
+            continue;
+        };
+        for (look, named) in expectation.of_files().into_iter().map(FilesWanted::reads) {
+            let depth = match look {
+                FilesLook::Present | FilesLook::Absent => Depth::Content,
+                FilesLook::Changed => Depth::Digest,
+            };
+            for path in &named {
+                let known = paths.entry((*path).to_owned()).or_insert(depth);
+                *known = depth.max(*known);
+            }
+            match look {
+                FilesLook::Present => missed.extend(named.into_iter().map(str::to_owned)),
+                FilesLook::Absent => {}
+                FilesLook::Changed => compared = Compared::Yes,
+            }
+        }
+    }
+    let (callers, paths) = of_caller(paths, dialect);
     Sought {
         paths,
         callers,
-        missed: missed.into_keys().collect(),
-        compared: if asked { Compared::Yes } else { Compared::No },
+        missed,
+        compared,
     }
 }
 
@@ -201,30 +205,13 @@ pub(super) fn sought_before(job: &RunJob, bindings: &Bindings, dialect: Dialect)
     sought(&all, bindings, dialect)
 }
 
-/// The paths that expectations name.
-fn paths<'a>(
-    wanted: impl Iterator<Item = &'a Wanted>,
-    bindings: &Bindings,
-    dialect: Dialect,
-) -> Paths {
-    let mut paths = BTreeMap::new();
-    for wanted in wanted {
-        let Ok(expectation) = resolve(wanted, bindings, dialect) else {
-            continue;
-        };
-        check::read(&expectation, &mut |path: &str, read: Read| {
-            let depth = match read {
-                Read::Content => Depth::Content,
-                Read::Digest => Depth::Digest,
-            };
-            let known = paths.entry(path.to_owned()).or_insert(depth);
-            *known = depth.max(*known);
-        });
-    }
+/// The paths that start in the caller's directory although there may be a fixture, and the others.
+fn of_caller(paths: Paths, dialect: Dialect) -> (Paths, Paths) {
     paths
+        .into_iter()
+        .partition(|(path, _)| dialect == Dialect::Compat && Path::new(path).is_relative())
 }
 
-/// Whether an expectation may be about files.
 fn about_files(wanted: &Wanted) -> bool {
-    wanted.key.starts_with("file_") || matches!(wanted.key, "not" | "only_changed")
+    wanted.looks_at(Beside::Files)
 }

@@ -40,11 +40,7 @@ mod sample;
 mod tests;
 
 use self::{ask::Ask, traits::Traits};
-pub use self::{
-    files::{Read, read},
-    json::output_findings as findings_of_answer,
-    traffic::unheard as unheard_findings,
-};
+pub use self::{json::output_findings as findings_of_answer, traffic::unheard as unheard_findings};
 use crate::outcome::verdict::{Mismatch, Verdict};
 use mcp::observation::{Observation, answer::Body};
 use suite::model::expectation::{AnswerWanted, Expectation};

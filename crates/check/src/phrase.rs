@@ -45,36 +45,17 @@ pub(super) fn joined(clauses: &[String], last: &str) -> String {
 
 /// A JSON value in backticks, compact, on one line.
 pub(super) fn value(value: &Value) -> String {
-    match compact(value, 4 * IN_A_SENTENCE) {
-        Written::Whole(text) => quoted(&text),
-        Written::Beginning(text) => {
-            let beginning: String = text.chars().take(IN_A_SENTENCE).collect();
-            in_backticks(&format!("{beginning}{}", text::CUT))
-        }
+    let mut page = Page::new(4 * IN_A_SENTENCE);
+    let is_whole = serde_json::to_writer(&mut page, value).is_ok();
+    let text = page.text();
+    if is_whole {
+        return quoted(&text);
     }
+    let beginning: String = text.chars().take(IN_A_SENTENCE).collect();
+    in_backticks(&format!("{beginning}{}", text::CUT))
 }
 
-/// JSON, whole or cut off: writing out what nobody reads would cost more than the check.
-enum Written {
-    /// All of it.
-    Whole(String),
-    /// As much as was asked for.
-    Beginning(String),
-}
-
-fn compact(value: &Value, limit: usize) -> Written {
-    let mut page = Page::new(limit);
-    let whole = serde_json::to_writer(&mut page, value).is_ok();
-    page.written(whole)
-}
-
-fn indented(value: &Value, limit: usize) -> Written {
-    let mut page = Page::new(limit);
-    let whole = serde_json::to_writer_pretty(&mut page, value).is_ok();
-    page.written(whole)
-}
-
-/// A place for so many bytes and no more.
+/// A place for so many bytes of JSON and no more: writing out what nobody reads would cost more than the check.
 struct Page {
     bytes: Vec<u8>,
     limit: usize,
@@ -88,13 +69,9 @@ impl Page {
         }
     }
 
-    fn written(self, whole: bool) -> Written {
+    fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
-        if whole {
-            Written::Whole(text.into_owned())
-        } else {
-            Written::Beginning(text.trim_end_matches('\u{fffd}').to_owned())
-        }
+        text.trim_end_matches('\u{fffd}').to_owned()
     }
 }
 
@@ -155,11 +132,13 @@ pub(super) fn cut_both(wanted: &str, seen: &str) -> (String, String) {
 
 /// The value as indented JSON when it is short enough to be read, else compact and cut.
 pub(super) fn laid_out(value: &Value) -> String {
-    if let Written::Whole(text) = indented(value, 4 * BY_ITSELF) {
-        return text;
+    let mut page = Page::new(4 * BY_ITSELF);
+    if serde_json::to_writer_pretty(&mut page, value).is_ok() {
+        return page.text();
     }
-    match compact(value, BY_ITSELF) {
-        Written::Whole(text) => text,
-        Written::Beginning(text) => format!("{text}{}", text::CUT),
+    let mut page = Page::new(BY_ITSELF);
+    match serde_json::to_writer(&mut page, value) {
+        Ok(()) => page.text(),
+        Err(_) => format!("{}{}", page.text(), text::CUT),
     }
 }

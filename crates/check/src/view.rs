@@ -75,16 +75,12 @@ pub(super) fn with_reply(
 
 /// The mismatch when a JSON-RPC error came instead of a result, to a request whose capability may not be declared.
 pub(super) fn refused(ask: &Ask, error: &RpcError, undeclared: Option<&str>) -> Mismatch {
-    let mut expect_it = match error.code {
+    let expect_it = match error.code {
         Some(code) => {
             format!("if this error is what should happen, expect it with `error: {{code: {code}}}`")
         }
         None => "if an error is what should happen, expect it with `error`".to_owned(),
     };
-    if ask.key == "not_contains" {
-        expect_it += ", and instead of `not_contains`, which looks at results, say what its message must not hold: \
-                      `not: {error: {message: …}}`";
-    }
     Mismatch {
         actual: Some(phrase::laid_out(&error.raw)),
         hint: Some(match undeclared {

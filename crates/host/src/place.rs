@@ -214,7 +214,6 @@ impl Place {
             let is_callers = callers.contains_key(&path);
             let seen = FileSeen {
                 before: before.cloned().unwrap_or_else(unseen),
-                prepared: None,
                 after,
                 inside: self.way(Path::new(&path)).filter(|_| !is_callers),
             };

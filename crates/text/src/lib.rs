@@ -24,7 +24,6 @@ pub mod exit;
 mod plain;
 pub mod redact;
 pub mod source;
-pub mod unicode_form;
 pub mod web;
 pub mod workflow;
 

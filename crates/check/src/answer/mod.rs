@@ -89,15 +89,6 @@ pub(super) fn unspoken(ask: &Ask, wanted: &AnswerWanted, seen: &Observation) -> 
     }
 }
 
-/// Whether just any tool error is wanted.
-pub(super) fn wants_tool_error(wanted: &AnswerWanted) -> bool {
-    match wanted {
-        AnswerWanted::NotError(flag) => !flag,
-        AnswerWanted::IsError(flag) => *flag,
-        AnswerWanted::Error(_) => false,
-    }
-}
-
 /// The kind of result that `not_error` with this flag wants.
 fn success(flag: bool) -> Kind {
     if flag { Kind::Success } else { Kind::ToolError }
@@ -235,7 +226,6 @@ fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
             part: vec![Part::Member("code")],
             path: Some("error.code".to_owned()),
             actual: raw.clone(),
-            hint: meaning(code, error.code),
             ..ask.miss(format!("the error is {}", view::named(error)))
         });
     }
@@ -252,7 +242,6 @@ fn unlike(wanted: &ErrorWanted, error: &RpcError) -> Vec<Mismatch> {
             part: vec![Part::Member("message")],
             path: Some("error.message".to_owned()),
             actual: raw.clone(),
-            hint: other_case(rule, &error.message),
             ..ask.miss(if error.message.is_empty() {
                 "the error has no message".to_owned()
             } else {
@@ -293,38 +282,6 @@ fn found(rule: &TextRule, message: &str) -> bool {
         TextRule::Literal(text) => message.contains(text.as_str()),
         TextRule::Pattern(pattern) => pattern.is_match(message),
     }
-}
-
-fn other_case(rule: &TextRule, message: &str) -> Option<String> {
-    let holds = match rule {
-        TextRule::Literal(text) => message.to_lowercase().contains(&text.to_lowercase()),
-        TextRule::Pattern(pattern) => pattern
-            .with_flag('i')
-            .is_some_and(|pattern| pattern.is_match(message)),
-    };
-    holds.then(|| "the message has it in another case".to_owned())
-}
-
-/// What the two codes mean, where the specifications say.
-fn meaning(wanted: i64, seen: Option<i64>) -> Option<String> {
-    let named = |code: i64| Some(format!("{code} is `{}`", code_name(code)?));
-    let both = [named(wanted), seen.and_then(named)];
-    let known: Vec<String> = both.into_iter().flatten().collect();
-    (!known.is_empty()).then(|| known.join(", "))
-}
-
-/// The names of the error codes of JSON-RPC and MCP.
-fn code_name(code: i64) -> Option<&'static str> {
-    Some(match code {
-        -32700 => "parse error",
-        -32600 => "invalid request",
-        -32601 => "method not found",
-        -32602 => "invalid params",
-        -32603 => "internal error",
-        -32002 => "resource not found",
-        -32042 => "URL elicitation required",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

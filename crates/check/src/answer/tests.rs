@@ -93,18 +93,16 @@ fn another_error_is_explained() {
         (error(Some(-32602), None, None), fails("no such thing")),
         (error(Some(-32602), Some("x"), None), says("fine")),
     ]), @r#"
-error: error.code: expected a JSON-RPC error with the code -32602, the error is -32603, `Boom`
-  hint: -32602 is `invalid params`, -32603 is `internal error`
-error: error.message: expected a JSON-RPC error with a message that contains `boom`, the message is `Boom`
-  hint: the message has it in another case
-error: error.message: expected a JSON-RPC error with a message that contains `bang`, the message is `Boom`
-error: error.data.where.line: expected a JSON-RPC error with the data `{"where":{"line":3}}`, found the object `{"where":{"line":"3"}}`
-  hint: they differ at `where.line`: expected `3`, found the string `"3"`
-error: error.data: expected a JSON-RPC error with the data `{"a":1}`, the error has no data
-error: expected a JSON-RPC error with the code -32602, the tool answered with the error `no such thing`
-  hint: a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it
-error: expected a JSON-RPC error with the code -32602 and with a message that contains `x`, the call succeeded
-"#);
+    error: error.code: expected a JSON-RPC error with the code -32602, the error is -32603, `Boom`
+    error: error.message: expected a JSON-RPC error with a message that contains `boom`, the message is `Boom`
+    error: error.message: expected a JSON-RPC error with a message that contains `bang`, the message is `Boom`
+    error: error.data.where.line: expected a JSON-RPC error with the data `{"where":{"line":3}}`, found the object `{"where":{"line":"3"}}`
+      hint: they differ at `where.line`: expected `3`, found the string `"3"`
+    error: error.data: expected a JSON-RPC error with the data `{"a":1}`, the error has no data
+    error: expected a JSON-RPC error with the code -32602, the tool answered with the error `no such thing`
+      hint: a result with `isError: true` is no JSON-RPC error: `is_error` and `contains` speak of it
+    error: expected a JSON-RPC error with the code -32602 and with a message that contains `x`, the call succeeded
+    "#);
 }
 
 #[test]
@@ -163,7 +161,7 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
         (Expectation::Answer(AnswerWanted::IsError(true)), frames(vec![Unclear("it is odd")], &[])),
         (code(-32601), frames(vec![Unclear("it is odd")], &[])),
         (no(code(-32601)), frames(vec![Unclear("it is odd")], &[])),
-    ]), @r"
+    ]), @"
     not_error: expected a result that is no tool error, the answer is the JSON-RPC error -32601, `what?`
       hint: if this error is what should happen, expect it with `error: {code: -32601}`
     is_error: expected a result that is no tool error, the answer to id 1 is a tool error
@@ -172,7 +170,6 @@ fn what_is_wanted_of_frames_is_wanted_of_every_answer() {
     is_error: expected a tool error (a result with `isError: true`), no answer came
     error: expected a JSON-RPC error with the code -32601, the answer to id 2 is a result
     error: error.code: expected a JSON-RPC error with the code -32600, the error is -32601, `what?`
-      hint: -32600 is `invalid request`, -32601 is `method not found`
     error: expected a JSON-RPC error with the code -32601, 2 requests were not answered
       hint: `within` says how long an answer is waited for
     not: expected not `inner` (a JSON-RPC error with the code -32600), the request with the id 7 was not answered

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     ask::Ask,
-    json::{self, Difference, Extent},
+    json::{self, Extent},
     outcome::verdict::{Mismatch, Verdict},
     phrase,
     traits::{Says, Traits},
@@ -19,10 +19,7 @@ use mcp::observation::{
     answer::{Rendering, Reply},
 };
 use suite::{
-    model::{
-        expectation::{ContentRule, ContentWanted},
-        misspelt::like_matchers,
-    },
+    model::expectation::{ContentRule, ContentWanted},
     written::Part,
 };
 use text::count;
@@ -183,12 +180,11 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
             .wanted
             .map_or("nothing".to_owned(), phrase::value);
         let ask = Ask::new("content", wanted);
-        let near = no_matcher(&difference).or_else(|| json::near_value(&difference));
         return Some(Mismatch {
             path: Some(format!("content[{index}]{}", difference.path)),
             expected: Some(phrase::laid_out(&rule.members)),
             actual: Some(phrase::laid_out(&json::part_of(&rule.members, block))),
-            hint: near,
+            hint: json::near_value(&difference),
             ..ask.miss(
                 difference
                     .seen
@@ -211,15 +207,6 @@ fn unlike(rule: &ContentRule, block: &Value, index: usize) -> Option<Mismatch> {
             ..ask.miss(reason)
         }),
     }
-}
-
-/// That a map which reads like matchers is compared as it is.
-fn no_matcher(difference: &Difference<'_>) -> Option<String> {
-    let word = difference.wanted.and_then(like_matchers)?;
-    Some(format!(
-        "{} is no matcher here: `content` is compared with the map as it is",
-        phrase::quoted(word)
-    ))
 }
 
 /// The size of a block's content: of decoded data, or of text.

@@ -13,23 +13,20 @@ use crate::{
     outcome::verdict::{Mismatch, Verdict},
     phrase,
     text::{near, whole_or_around},
-    traits::{Traits, every},
+    traits::Traits,
 };
 use mcp::observation::{
     Observation, Proof,
-    files::{Alteration, Change, FileSeen, FileState, PathKind, Unseen},
+    files::{Alteration, FileSeen, FileState, PathKind, Unseen},
 };
 use suite::{
-    model::expectation::{Expectation, FileTexts, FilesWanted, PathPattern},
+    model::expectation::{FileTexts, FilesWanted},
     written::Part,
 };
 use text::count;
 
 /// Bytes of a content that is told in the sentence.
 const TOLD: usize = 80;
-
-/// What editors put at the beginning of a file, and show nowhere.
-const MARK: char = '\u{feff}';
 
 pub(super) fn check(wanted: &FilesWanted, seen: &Observation) -> Verdict {
     match wanted {
@@ -56,26 +53,14 @@ pub(super) fn ask(wanted: &FilesWanted) -> Ask {
 }
 
 pub(super) fn traits(wanted: &FilesWanted) -> Traits<'_> {
-    let unfailable = match wanted {
-        FilesWanted::Exist(named) => {
-            let is_root = |path: &String| matches!(path.trim_end_matches('/'), "" | ".");
-            every("file_exists", named, is_root, "the folder of all files")
-        }
-        FilesWanted::OnlyChanged(patterns) => {
-            let is_all =
-                |one: &&PathPattern| matches!(one.written.as_str(), "**" | "**/*" | "**/**");
-            let open = patterns.iter().find(is_all);
-            open.map(|one| format!("`only_changed` lets every path change: `{}`", one.written))
-        }
+    match wanted {
         FilesWanted::Contain(_)
         | FilesWanted::NotContain(_)
         | FilesWanted::Equal(_)
+        | FilesWanted::Exist(_)
         | FilesWanted::NotExist(_)
-        | FilesWanted::Unchanged(_) => None,
-    };
-    Traits {
-        unfailable,
-        ..Traits::PLAIN
+        | FilesWanted::Unchanged(_)
+        | FilesWanted::OnlyChanged(_) => Traits::PLAIN,
     }
 }
 
@@ -95,54 +80,6 @@ pub(super) fn unspoken(ask: &Ask, wanted: &FilesWanted, seen: &Observation) -> O
         FilesWanted::Exist(_) | FilesWanted::NotExist(_) | FilesWanted::OnlyChanged(_) => None,
     };
     missing.map(|mismatch| Verdict::Missed(vec![mismatch]))
-}
-
-/// How much of a file is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Read {
-    /// What it holds.
-    Content,
-    /// Whether it is the same.
-    Digest,
-}
-
-/// The paths that must be looked at, before the server starts and after the call.
-pub fn read<'w>(wanted: &'w Expectation, name: &mut impl FnMut(&'w str, Read)) {
-    match wanted {
-        Expectation::Files(
-            FilesWanted::Contain(files)
-            | FilesWanted::NotContain(files)
-            | FilesWanted::Equal(files),
-        ) => {
-            for file in files {
-                name(&file.path, Read::Content);
-            }
-        }
-        Expectation::Files(FilesWanted::Exist(named) | FilesWanted::NotExist(named)) => {
-            for path in named {
-                name(path, Read::Content);
-            }
-        }
-        Expectation::Files(FilesWanted::Unchanged(named)) => {
-            for path in named {
-                name(path, Read::Digest);
-            }
-        }
-        Expectation::Not(inner) => {
-            for (_, one) in inner {
-                read(one, name);
-            }
-        }
-        Expectation::Files(FilesWanted::OnlyChanged(_))
-        | Expectation::Answer(_)
-        | Expectation::Text(_)
-        | Expectation::Json(_)
-        | Expectation::Content(_)
-        | Expectation::Traffic(_)
-        | Expectation::Limits(_)
-        | Expectation::Process(_)
-        | Expectation::Trajectory(_) => {}
-    }
 }
 
 /// What is wanted of the texts of a file.
@@ -280,20 +217,10 @@ fn shown(content: &str, at: usize) -> Option<String> {
 }
 
 fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
-    // Bytes that are no text are read as one that may be looked for.
-    let (at, hint) = match content.find(text) {
-        Some(at) => (
-            at,
-            Some("the file is not UTF-8: `\u{fffd}` stands for bytes that are no text".to_owned()),
-        ),
-        None => match near::in_text(text, content) {
-            Some(near) => (near.at, Some(near.hint)),
-            None => (0, None),
-        },
-    };
+    let near = near::in_text(text, content);
     Mismatch {
-        actual: shown(content, at),
-        hint,
+        actual: shown(content, near.as_ref().map_or(0, |near| near.at)),
+        hint: near.map(|near| near.hint),
         ..ask.miss(match length {
             0 => "the file is empty".to_owned(),
             length => format!("it is not in the file ({})", count(length, "byte")),
@@ -302,25 +229,11 @@ fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatc
 }
 
 fn unequal(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
-    let hint = if text.trim_start_matches(MARK) == content.trim_start_matches(MARK) {
-        let only = if content.starts_with(MARK) {
-            "file"
-        } else {
-            "expectation"
-        };
-        Some(format!(
-            "they differ only in the byte order mark (U+FEFF) with which the {only} begins"
-        ))
-    } else if text.trim_end() == content.trim_end() {
-        Some("they differ only in white space at the end".to_owned())
-    } else {
-        near::same_but(text, content)
-    };
     let (expected, actual) = whole_or_around(text, content);
     Mismatch {
         expected: Some(expected),
         actual: (!content.is_empty()).then_some(actual),
-        hint,
+        hint: near::same_but(text, content),
         ..ask.miss(match length {
             0 => "the file is empty".to_owned(),
             length if length <= TOLD => format!("it is {}", phrase::quoted(content)),
@@ -362,20 +275,9 @@ fn unlooked(path: &str, unseen: &Unseen) -> Verdict {
     })
 }
 
-/// A path that looks like the one that is missing: of the same name but for its case in the same folder, among what
-/// changed, or of a like name in the same folder.
+/// A path of a like name in the same folder.
 fn near_path(path: &str, seen: &Observation) -> Option<String> {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let is_named_so = |other: &&String| name(other) == name(path);
-    let beside = seen.files.near.get(path);
-    let changed = || {
-        let changed = seen.files.changed.iter().flatten();
-        let mut there = changed.filter(|(_, change)| **change != Change::Removed);
-        there
-            .find(|(other, _)| is_named_so(other))
-            .map(|(other, _)| other)
-    };
-    let near = beside.filter(is_named_so).or_else(changed).or(beside)?;
+    let near = seen.files.near.get(path)?;
     Some(format!("there is {}", phrase::quoted(near)))
 }
 
@@ -465,11 +367,7 @@ fn absent(ask: &Ask, path: &str, file: &FileSeen) -> Verdict {
         FileState::Unreadable(reason) => format!("something is there: {reason}"),
         FileState::Unknown(reason) => return untold(path, reason),
     };
-    let was_there = !matches!(file.before, FileState::Absent | FileState::Unknown(_));
-    Verdict::Missed(vec![Mismatch {
-        hint: was_there.then(|| "it was there before the call".to_owned()),
-        ..ask.miss(seen)
-    }])
+    ask.missed(seen)
 }
 
 /// An alteration in words.

@@ -14,35 +14,14 @@ use mcp::observation::{
     files::{Alteration, Change, FileSeen, FileState},
 };
 
-/// A path that is as it was before the server started; says so when the setup made the change.
-pub(super) fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
-    let mut verdict = compared(ask, path, file, seen);
-    let by_setup = |prepared: &FileState| *prepared == file.after && *prepared != file.before;
-    if let Verdict::Missed(mismatches) = &mut verdict
-        && file.prepared.as_ref().is_some_and(by_setup)
-    {
-        for mismatch in mismatches {
-            mismatch.hint.get_or_insert_with(|| {
-                "a step of `setup` did that, and the subject nothing more: it is compared with what was there \
-                 before the server started"
-                    .to_owned()
-            });
-        }
-    }
-    verdict
-}
-
 /// The same rule as that of `only_changed`: content, kind and mode are as they were, and so are the links on the way.
-fn compared(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
+pub(super) fn unchanged(ask: &Ask, path: &str, file: &FileSeen, seen: &Observation) -> Verdict {
     if let Some(altered) = other_form(path, file, seen) {
         return ask.missed(altered);
     }
     match (&file.before, &file.after) {
         (FileState::Unknown(reason), _) | (_, FileState::Unknown(reason)) => untold(path, reason),
-        (FileState::Absent, FileState::Absent) => Verdict::Missed(vec![Mismatch {
-            hint: Some("`file_not_exists` wants a path absent".to_owned()),
-            ..ask.miss("nothing was there, before or after")
-        }]),
+        (FileState::Absent, FileState::Absent) => ask.missed("nothing was there, before or after"),
         (FileState::Absent, _) => ask.missed("it was not there before"),
         (_, FileState::Absent) => ask.missed("it is gone"),
         (FileState::Unreadable(reason), _) | (_, FileState::Unreadable(reason)) => {
@@ -145,10 +124,7 @@ fn changed(ask: &Ask, before: &FileState, after: &FileState) -> Mismatch {
             let (before, after) = whole_or_around(&before, &after);
             (Some(before), Some(after))
         }
-        (before, after) => {
-            let alone = |text: String| whole_or_around(&text, "").0;
-            (before.map(alone), after.map(alone))
-        }
+        (_, _) => (None, None),
     };
     Mismatch {
         expected,

@@ -18,7 +18,7 @@ pub(super) use self::{
     document::{beside, document_or_structured, no_document},
     near::{other_type, value as near_value},
     reach::{sway, sway_of_count},
-    rules::{Node, can_match_several, near_path, query},
+    rules::{can_match_several, near_path, query},
     same::{Difference, Extent, contains_part, difference, part_of, same},
     schema::first_violation,
     several::{Others, beside_others, several, verdict_beside_others},

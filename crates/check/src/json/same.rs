@@ -87,8 +87,6 @@ pub(crate) struct Difference<'a> {
     pub wanted: Option<&'a Value>,
     /// What is there; `None`: nothing.
     pub seen: Option<&'a Value>,
-    /// The object of the missing member, for a hint.
-    pub beside: Option<&'a Value>,
 }
 
 impl Difference<'_> {
@@ -146,13 +144,11 @@ fn descend<'a>(wanted: &'a Value, seen: &'a Value, extent: Extent, depth: usize)
             path: part.step,
             wanted: part.wanted,
             seen: part.seen,
-            beside: Some(seen),
         },
         None => Difference {
             path: String::new(),
             wanted: Some(wanted),
             seen: Some(seen),
-            beside: None,
         },
     }
 }

@@ -12,10 +12,7 @@ use crate::{
     unfetched, view,
 };
 use mcp::observation::Observation;
-use suite::{
-    model::expectation::{AnswerWanted, Expectation},
-    written::Part,
-};
+use suite::{model::expectation::Expectation, written::Part};
 
 pub(super) fn ask(inner: &[(&'static str, Expectation)]) -> Ask {
     let clauses: Vec<String> = inner
@@ -97,18 +94,9 @@ fn unspoken(ask: &Ask, expectation: &Expectation, seen: &Observation) -> Option<
 
 /// Whether the text of the answer says why an expectation holds.
 fn speaks_of_result(expectation: &Expectation) -> bool {
-    match expectation {
-        Expectation::Answer(AnswerWanted::NotError(_) | AnswerWanted::IsError(_))
-        | Expectation::Text(_)
-        | Expectation::Json(_)
-        | Expectation::Content(_) => true,
-        Expectation::Answer(AnswerWanted::Error(_))
-        | Expectation::Files(_)
-        | Expectation::Traffic(_)
-        | Expectation::Limits(_)
-        | Expectation::Process(_)
-        | Expectation::Trajectory(_)
-        | Expectation::Not(_) => false,
+    match super::traits(expectation).says {
+        Says::Text | Says::Content => true,
+        Says::Error | Says::Other => false,
     }
 }
 

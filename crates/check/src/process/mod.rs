@@ -3,7 +3,7 @@
 use crate::{
     ask::{self, Ask},
     outcome::verdict::{Mismatch, Verdict},
-    pattern, phrase,
+    phrase,
     text::near,
     traits::Traits,
 };
@@ -37,66 +37,38 @@ pub(super) fn traits(wanted: &ProcessWanted) -> Traits<'_> {
     match wanted {
         ProcessWanted::Stderr(wanted) => Traits {
             holds_of_failure: wanted.wants_none(),
-            unfailable: is_open(wanted).then(|| "`stderr` asks for nothing".to_owned()),
             ..Traits::PLAIN
         },
         ProcessWanted::Exit(_) => Traits::PLAIN,
     }
 }
 
-/// Whether any stderr is as wanted.
-fn is_open(wanted: &StderrWanted) -> bool {
-    let StderrWanted {
-        contains,
-        not_contains,
-        matches,
-    } = wanted;
-    contains.iter().all(String::is_empty)
-        && not_contains.is_empty()
-        && matches.iter().all(pattern::is_empty_in_every_text)
-}
-
 /// `stderr`, as a whole.
 fn ask_stderr(wanted: &StderrWanted) -> Ask {
-    let mut clauses: Vec<String> = wanted
-        .contains
-        .iter()
-        .map(|text| ask_contains(text).wanted)
-        .collect();
-    clauses.extend(
-        wanted
-            .not_contains
-            .iter()
-            .map(|text| ask_not_contains(text).wanted),
-    );
-    clauses.extend(
-        wanted
-            .matches
-            .iter()
-            .map(|pattern| ask_matches(pattern).wanted),
-    );
+    let contains = wanted.contains.iter().map(|text| ask_contains(text));
+    let not_contains = wanted.not_contains.iter();
+    let not_contains = not_contains.map(|text| ask_not_contains(text));
+    let parts = contains
+        .chain(not_contains)
+        .chain(wanted.matches.iter().map(ask_matches));
+    let clauses: Vec<String> = parts.map(|ask| ask.wanted).collect();
     Ask::new("stderr", phrase::joined(&clauses, "and"))
 }
 
+fn ask_part(verb: &str, what: &str) -> Ask {
+    Ask::new("stderr", format!("stderr {verb} {}", phrase::quoted(what)))
+}
+
 fn ask_contains(text: &str) -> Ask {
-    Ask::new(
-        "stderr",
-        format!("stderr to contain {}", phrase::quoted(text)),
-    )
+    ask_part("to contain", text)
 }
 
 fn ask_not_contains(text: &str) -> Ask {
-    Ask::new(
-        "stderr",
-        format!("stderr not to contain {}", phrase::quoted(text)),
-    )
+    ask_part("not to contain", text)
 }
 
 fn ask_matches(pattern: &Pattern) -> Ask {
-    Ask::new(
-        "stderr",
-        format!("stderr to match {}", phrase::quoted(pattern.written())),
-    )
+    ask_part("to match", pattern.written())
 }
 
 /// `stderr`: what the server wrote there, of which only the end is known.
@@ -208,9 +180,6 @@ fn exit(wanted: ExitWanted, seen: &Observation) -> Verdict {
     let hint = match exit.ending {
         Ending::Terminated | Ending::Killed => {
             Some("a stdio server should end when its stdin is closed".to_owned())
-        }
-        Ending::ByItself if matches!(wanted, ExitWanted::Clean(true)) => {
-            Some("it ended before its stdin was closed".to_owned())
         }
         Ending::ByItself | Ending::StdinClosed => None,
     };

@@ -17,49 +17,35 @@ pub(super) struct Part<'a> {
     pub(super) path: String,
     /// The expectation that looks there.
     pub(super) looked_at_with: &'static str,
-    form: Form<'a>,
+    text: Cow<'a, str>,
+    form: Form,
 }
 
-enum Form<'a> {
-    /// Text as it is.
-    Plain(&'a str),
-    /// Text as it is, which the text under test has as JSON writes it.
-    Escaped(Cow<'a, str>),
-    /// Text of our making: a value as compact JSON.
-    Written(String),
+/// How a text stands in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it is, or as a value written by us.
+    Plain,
+    /// As it is, which the text under test has as JSON writes it.
+    Escaped,
     /// Base64.
-    Encoded(&'a str),
+    Encoded,
 }
 
 impl Part<'_> {
-    /// Whether the words are all of it, white space around it aside.
-    pub(super) fn is(&self, words: &str) -> bool {
-        match &self.form {
-            Form::Plain(text) => text.trim() == words,
-            Form::Escaped(text) => text.trim() == words,
-            Form::Written(text) => text == words,
-            Form::Encoded(data) => {
-                *data == words
-                    || decoded(data).is_some_and(|bytes| bytes.trim_ascii() == words.as_bytes())
-            }
-        }
-    }
-
     /// The text, where the text under test has it too, as JSON writes it.
     pub(super) fn unescaped(&self) -> Option<&str> {
-        match &self.form {
-            Form::Escaped(text) => Some(text),
-            Form::Plain(_) | Form::Written(_) | Form::Encoded(_) => None,
-        }
+        (self.form == Form::Escaped).then_some(&*self.text)
     }
 
     /// The text in which the words occur, and where.
     pub(super) fn find(&self, words: &str) -> Option<(String, usize)> {
-        match &self.form {
-            Form::Plain(text) => text.find(words).map(|at| ((*text).to_owned(), at)),
-            Form::Escaped(text) => text.find(words).map(|at| (text.to_string(), at)),
-            Form::Written(text) => text.find(words).map(|at| (text.clone(), at)),
-            Form::Encoded(data) => find_encoded(data, words),
+        match self.form {
+            Form::Plain | Form::Escaped => {
+                let at = self.text.find(words)?;
+                Some((self.text.to_string(), at))
+            }
+            Form::Encoded => find_encoded(&self.text, words),
         }
     }
 }
@@ -128,15 +114,12 @@ pub(super) fn unfold(
 ) -> Vec<Part<'static>> {
     let mut parts = Vec::new();
     leaves(value, root, Kind::Unfolded, &mut parts);
-    let escaped = parts.into_iter().filter_map(|part| {
-        let text = part.unescaped().filter(|text| may_escape(text))?;
-        Some(Part {
-            form: Form::Escaped(Cow::Owned(text.to_owned())),
-            path: part.path,
-            looked_at_with: part.looked_at_with,
-        })
+    let escaped = parts.into_iter().filter(|part| may_escape(&part.text));
+    let owned = escaped.map(|part| Part {
+        text: Cow::Owned(part.text.into_owned()),
+        ..part
     });
-    escaped.collect()
+    owned.collect()
 }
 
 fn of_tool<'a>(reply: &'a Reply, parts: &mut Vec<Part<'a>>) {
@@ -149,7 +132,8 @@ fn of_tool<'a>(reply: &'a Reply, parts: &mut Vec<Part<'a>>) {
         parts.push(Part {
             path,
             looked_at_with: "structured",
-            form: Form::Written(structured.to_string()),
+            text: structured.to_string().into(),
+            form: Form::Plain,
         });
     }
 }
@@ -172,7 +156,8 @@ fn of_block<'a>(block: &'a Value, path: String, parts: &mut Vec<Part<'a>>) {
         parts.push(Part {
             path,
             looked_at_with: kind.looked_at_with(),
-            form: Form::Written(text.to_string()),
+            text: text.to_string().into(),
+            form: Form::Plain,
         });
     }
 }
@@ -194,13 +179,14 @@ fn of_resources<'a>(raw: &'a Value, asked: Option<&str>, parts: &mut Vec<Part<'a
                 continue;
             };
             let form = match name.as_str() {
-                "blob" => Form::Encoded(text),
+                "blob" => Form::Encoded,
                 "uri" if asked == Some(text) => continue,
-                _ => Form::Plain(text),
+                _ => Form::Plain,
             };
             parts.push(Part {
                 path,
                 looked_at_with: "content",
+                text: text.into(),
                 form,
             });
         }
@@ -281,12 +267,12 @@ impl Kind {
     }
 
     /// The form of a string that is the value of a member.
-    fn form<'a>(self, name: &str, text: &'a str) -> Form<'a> {
+    fn form(self, name: &str) -> Form {
         let is_data = matches!(name, "data" | "blob");
         match self {
-            Self::Block | Self::Message if is_data => Form::Encoded(text),
-            Self::Message | Self::Json | Self::Unfolded => Form::Escaped(Cow::Borrowed(text)),
-            Self::Block | Self::Structured => Form::Plain(text),
+            Self::Block | Self::Message if is_data => Form::Encoded,
+            Self::Message | Self::Json | Self::Unfolded => Form::Escaped,
+            Self::Block | Self::Structured => Form::Plain,
         }
     }
 
@@ -314,7 +300,8 @@ fn leaves_of<'a>(top: (&'a Value, String, &'a str), kind: Kind, parts: &mut Vec<
             Value::String(text) => parts.push(Part {
                 path,
                 looked_at_with,
-                form: kind.form(name, text),
+                text: text.into(),
+                form: kind.form(name),
             }),
             Value::Array(items) => open.extend(
                 items
@@ -335,7 +322,8 @@ fn leaves_of<'a>(top: (&'a Value, String, &'a str), kind: Kind, parts: &mut Vec<
             Value::Number(_) | Value::Bool(_) if kind == Kind::Block => parts.push(Part {
                 path,
                 looked_at_with,
-                form: Form::Written(value.to_string()),
+                text: value.to_string().into(),
+                form: Form::Plain,
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -348,7 +336,8 @@ fn name_of<'a>(name: &'a str, (under, path): (&str, &str), kind: Kind, parts: &m
         parts.push(Part {
             path: path.to_owned(),
             looked_at_with: kind.looked_at_with(),
-            form: kind.form("", name),
+            text: name.into(),
+            form: kind.form(""),
         });
     }
 }

@@ -92,20 +92,15 @@ pub(super) fn traits(wanted: &TextWanted) -> Traits<'_> {
             } else {
                 Sway::GAINS
             }),
-            unfailable: open_patterns(patterns),
+            unfailable: every(
+                "matches_regex",
+                patterns,
+                pattern::is_open,
+                "patterns that are found in every text",
+            ),
             ..of_text
         },
     }
-}
-
-/// The reason for patterns that are all found in every text.
-fn open_patterns(patterns: &[Pattern]) -> Option<String> {
-    let of = if patterns.iter().all(pattern::is_empty_in_every_text) {
-        "patterns that match the empty text, which every text has"
-    } else {
-        "patterns that are found in every text"
-    };
-    every("matches_regex", patterns, pattern::is_open, of)
 }
 
 /// Whether a pattern may speak of the end of the text, which is not known of a list that is not whole.

@@ -95,25 +95,6 @@ fn other_content_is_content() {
 }
 
 #[test]
-fn texts_that_look_the_same_are_told_apart() {
-    let differs = "U+00E9 is expected, it has U+0065 U+0301";
-    let contains = Expectation::Text(TextWanted::Contains(words(&["caf\u{e9} 3"])));
-    let text = report(&[(contains, says("two cafe\u{301} 3"))]);
-    assert!(
-        text.contains(&format!(
-            "the text has it in another Unicode form: {differs}"
-        )),
-        "{text}"
-    );
-    let equals = Expectation::Text(TextWanted::Equals("caf\u{e9}".to_owned()));
-    let text = report(&[(equals, says("cafe\u{301}"))]);
-    assert!(
-        text.contains(&format!("differ only in their Unicode form: {differs}")),
-        "{text}"
-    );
-}
-
-#[test]
 fn a_missing_text_is_explained() {
     let contains =
         |items: &[&str], seen| (Expectation::Text(TextWanted::Contains(words(items))), seen);
@@ -131,43 +112,26 @@ fn a_missing_text_is_explained() {
             "content": [{"type": "resource", "resource": {"uri": "a://b", "text": "a needle"}}]
         }))),
     ]), @r#"
-contains: expected the text to contain `hello`, the text is `good bye`
-contains: expected the text to contain `there`, the text is `good bye`
-contains: expected the text to contain `Hello World`, the text is `oh, hello world!`
-  hint: the text has it in another case: `hello world`
-contains: expected the text to contain `a b c`, it is not in the text (2 lines, 11 bytes)
-  hint: the text has it with other white space: `a  b\n c`
-contains: expected the text to contain `A b`, the text is `x a	B y`
-  hint: the text has it in another case and with other white space: `a	B`
-contains: expected the text to contain `say "hi"`, the text is `{"t":"say \"hi\""}`
-  hint: the text has it as JSON escapes it: `say \"hi\"`; `json_path` compares the value itself
-contains: expected the text to contain `count: 15 items`, it is not in the text (2 lines, 26 bytes)
-  hint: the text has its beginning: `count: 15 …`
-contains: expected the text to contain `x`, the text is empty
-contains: expected the text to contain `x`, the text is `it broke`
-  hint: the tool answered with an error: `it broke`
-contains: expected the text to contain `x`, the answer is the JSON-RPC error -32602, `no such tool`
-  hint: if this error is what should happen, expect it with `error: {code: -32602}`
-contains: expected the text to contain `needle`, the text is empty
-  hint: it is not in the text, but in `content[0].resource.text`; look there with `content`
-"#);
-}
-
-#[test]
-fn a_text_that_json_escapes_is_recognized() {
-    let hint = |words: &str, text: &str, seen: &str| {
-        let verdict = check(
-            &Expectation::Text(TextWanted::Contains(vec![words.to_owned()])),
-            &says(text),
-        );
-        let wanted = format!("the text has it as JSON escapes it: `{seen}`;");
-        assert!(told(&verdict).contains(&wanted), "{}", told(&verdict));
-    };
-    hint("Müller", r#"{"a":"M\u00fcller"}"#, r"M\u00fcller");
-    hint("Müller", r#"{"a":"M\u00FCller"}"#, r"M\u00FCller");
-    hint("ü \u{1f600}", r#"["ü \ud83d\ude00"]"#, r"ü \ud83d\ude00");
-    hint("a/b<c>", r#"["a\/b\u003cc\u003e"]"#, r"a\/b\u003cc\u003e");
-    hint(r"C:\new", r#"["C:\\new"]"#, r"C:\\new");
+    contains: expected the text to contain `hello`, the text is `good bye`
+    contains: expected the text to contain `there`, the text is `good bye`
+    contains: expected the text to contain `Hello World`, the text is `oh, hello world!`
+      hint: the text has it in another case: `hello world`
+    contains: expected the text to contain `a b c`, it is not in the text (2 lines, 11 bytes)
+      hint: the text has it with other white space: `a  b\n c`
+    contains: expected the text to contain `A b`, the text is `x a	B y`
+      hint: the text has it in another case and with other white space: `a	B`
+    contains: expected the text to contain `say "hi"`, the text is `{"t":"say \"hi\""}`
+      hint: the text has its beginning: `say …`
+    contains: expected the text to contain `count: 15 items`, it is not in the text (2 lines, 26 bytes)
+      hint: the text has its beginning: `count: 15 …`
+    contains: expected the text to contain `x`, the text is empty
+    contains: expected the text to contain `x`, the text is `it broke`
+      hint: the tool answered with an error: `it broke`
+    contains: expected the text to contain `x`, the answer is the JSON-RPC error -32602, `no such tool`
+      hint: if this error is what should happen, expect it with `error: {code: -32602}`
+    contains: expected the text to contain `needle`, the text is empty
+      hint: it is not in the text, but in `content[0].resource.text`; look there with `content`
+    "#);
 }
 
 #[test]
@@ -204,20 +168,19 @@ fn unequal_texts_are_explained() {
         equals("one\ntwo", "one\ntwo and a half\nthree"),
         equals("hello", ""),
     ]), @r#"
-        equals: expected the text to be `hello`, the text is `hallo`
-        equals: expected the text to be `hello`, the text is `Hello`
-          hint: they differ only in case
-        equals: expected the text to be `a b`, the text is `a  b`
-          hint: they differ only in white space
-        equals: expected the text to be `a\nb`, the text differs from line 1, column 2
-          hint: they differ only in line ends: one has CR LF
-        equals: expected the text to be `hello`, the text is `"hello"`
-          hint: the text is that, as a JSON string in quotation marks
-        equals: expected the text to be `{"a": 1}`, the text is `{"a":1}`
-          hint: both are the same JSON written differently; `json_path` with `$` compares values
-        equals: expected the text to be `one\ntwo`, the text differs from line 2, column 4
-        equals: expected the text to be `hello`, the text is empty
-        "#);
+    equals: expected the text to be `hello`, the text is `hallo`
+    equals: expected the text to be `hello`, the text is `Hello`
+      hint: they differ only in case
+    equals: expected the text to be `a b`, the text is `a  b`
+      hint: they differ only in white space
+    equals: expected the text to be `a\nb`, the text differs from line 1, column 2
+      hint: they differ only in white space
+    equals: expected the text to be `hello`, the text is `"hello"`
+    equals: expected the text to be `{"a": 1}`, the text is `{"a":1}`
+      hint: both are the same JSON written differently; `json_path` with `$` compares values
+    equals: expected the text to be `one\ntwo`, the text differs from line 2, column 4
+    equals: expected the text to be `hello`, the text is empty
+    "#);
 }
 
 #[test]
@@ -277,7 +240,7 @@ fn forbidden_content_is_found_wherever_it_is() {
     not_contains: content[0].data: expected no content to contain `aGVsbG8=`, it is there
       hint: `not_contains` looks at all content, not only at the text
     not_contains: expected no content to contain `x`, the answer is the JSON-RPC error -32603, `x`
-      hint: if this error is what should happen, expect it with `error: {code: -32603}`, and instead of `not_contains`, which looks at results, say what its message must not hold: `not: {error: {message: …}}`
+      hint: if this error is what should happen, expect it with `error: {code: -32603}`
     "#);
 }
 
@@ -532,7 +495,7 @@ fn a_pattern_that_is_not_found_is_explained() {
         pattern("a", ""),
         pattern("/a.c/", "xabcx"),
         pattern("/usr/", "abc"),
-    ]), @r#"
+    ]), @r"
     matches_regex: expected the text to match `^[0-9]+$`, nothing in the text does
     matches_regex: expected the text to match `^Done`, nothing in the text does
       hint: it would match in another case: with `(?i)` it finds `done`
@@ -542,9 +505,8 @@ fn a_pattern_that_is_not_found_is_explained() {
       hint: it would match across lines: with `(?s)` it finds `a\nc`
     matches_regex: expected the text to match `a`, the text is empty
     matches_regex: expected the text to match `/a.c/`, nothing in the text does
-      hint: the slashes are looked for too: without them it finds `abc`
     matches_regex: expected the text to match `/usr/`, nothing in the text does
-    "#);
+    ");
 }
 
 #[test]
@@ -557,16 +519,16 @@ fn emptiness_is_explained() {
         (Expectation::Text(TextWanted::NotEmpty(false)), says("something")),
         (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [], "structuredContent": {"result": []}}))),
         (Expectation::Text(TextWanted::NotEmpty(false)), tool(json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}))),
-    ]), @r#"
+    ]), @"
     not_empty: expected content that is not empty, there is no text and no other content
     not_empty: expected content that is not empty, the text is only white space
     not_empty: expected content that is not empty, the text is only an empty JSON value
     not_empty: expected content that is not empty, there is no text and no other content
       hint: the tool answered with an error (`isError: true`) without any text
     not_empty: expected empty content, there is content
-    not_empty: structuredContent: expected empty content, there is structured content
-    not_empty: expected empty content, there is a block of type `image`
-    "#);
+    not_empty: expected empty content, there is content
+    not_empty: expected empty content, there is content
+    ");
 }
 
 #[test]
@@ -584,24 +546,6 @@ fn large_texts_are_checked_in_a_moment() {
         check(&Expectation::Text(TextWanted::NotContains(many)), &seen),
         Verdict::Held
     );
-}
-
-#[test]
-fn equals_points_only_at_what_equals() {
-    let hint = |wanted: &str| {
-        let seen = tool(json!({
-            "content": [{"type": "text", "text": "{\"name\":\"bench\"}"}],
-            "structuredContent": {"name": "bench", "long": "bench and more"},
-        }));
-        told(&check(
-            &Expectation::Text(TextWanted::Equals(wanted.into())),
-            &seen,
-        ))
-    };
-    assert!(!hint("name").contains("hint"), "{}", hint("name"));
-    assert!(!hint("bench and").contains("hint"), "{}", hint("bench and"));
-    let whole = "it is not the text, but `structuredContent.name`; look there with `structured`";
-    assert!(hint("bench").contains(whole), "{}", hint("bench"));
 }
 
 #[test]

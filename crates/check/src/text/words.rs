@@ -46,28 +46,17 @@ pub(super) fn not_empty(wanted: bool, seen: &Observation) -> Verdict {
     })
 }
 
-/// The mismatch of content that is there: the text, else what stands beside it.
+/// The mismatch of content that is there: the text, else all that was answered.
 fn filled(ask: &Ask, reply: &Reply) -> Mismatch {
-    let structured = reply.structured.as_ref();
-    if !is_hollow(&reply.text) {
-        return Mismatch {
-            actual: shown(&reply.text, 0),
-            ..ask.miss("there is content")
-        };
+    let actual = if is_hollow(&reply.text) {
+        Some(phrase::laid_out(&reply.raw))
+    } else {
+        shown(&reply.text, 0)
+    };
+    Mismatch {
+        actual,
+        ..ask.miss("there is content")
     }
-    if let Some(value) = structured.filter(|value| !is_hollow(&value.to_string())) {
-        return Mismatch {
-            path: Some("structuredContent".to_owned()),
-            actual: Some(phrase::laid_out(value)),
-            ..ask.miss("there is structured content")
-        };
-    }
-    let mut kinds = reply.content.iter().filter_map(kind_of);
-    let other = kinds.find(|kind| *kind != "text");
-    ask.miss(match other {
-        Some(kind) => format!("there is a block of type {}", phrase::quoted(kind)),
-        None => "there is a block without a type".to_owned(),
-    })
 }
 
 /// The type of a content block.
@@ -140,7 +129,7 @@ pub(super) fn equals(wanted: &str, seen: &Observation) -> Verdict {
         vec![Mismatch {
             expected: Some(expected),
             actual: Some(actual),
-            hint: near::same_but(wanted, text).or_else(|| near::equal_elsewhere(wanted, reply)),
+            hint: near::same_but(wanted, text),
             ..ask.miss(summary)
         }]
     })
@@ -325,12 +314,10 @@ fn present(words: &str, reply: &Reply, hidden: &[hidden::Part<'_>]) -> Option<Mi
 
 /// `in_order`
 pub(super) fn ask_in_order(wanted: &[String]) -> Ask {
+    let words = phrase::list(wanted, "and");
     Ask::new(
         "in_order",
-        format!(
-            "the text to contain, one after another, {}",
-            phrase::list(wanted, "and")
-        ),
+        format!("the text to contain, one after another, {words}"),
     )
 }
 

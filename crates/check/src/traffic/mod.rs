@@ -44,12 +44,6 @@ pub(super) fn ask(wanted: &TrafficWanted) -> Ask {
 
 pub(super) fn traits(wanted: &TrafficWanted) -> Traits<'_> {
     let holds_of_failure = match wanted {
-        TrafficWanted::MinProgress(0) => {
-            return Traits {
-                unfailable: Some("`min_progress: 0` holds without any progress".to_owned()),
-                ..Traits::PLAIN
-            };
-        }
         TrafficWanted::MinProgress(_)
         | TrafficWanted::Progress(_)
         | TrafficWanted::ResourceUpdated(_) => false,
@@ -91,20 +85,6 @@ pub(super) fn late(wanted: &TrafficWanted) -> Sway {
             .map(|one| Sway::new(one.count != Some(0), one.count.is_some()))
             .fold(Sway::NONE, Sway::or),
     }
-}
-
-/// What an expectation that holds proves nothing about: progress of which none came.
-pub(super) fn unproven(wanted: &TrafficWanted, seen: &Observation) -> Option<String> {
-    let TrafficWanted::Progress(wanted) = wanted else {
-        return None;
-    };
-    let key = if wanted.monotonic == Some(true) {
-        "monotonic"
-    } else {
-        (wanted.last_equals_total == Some(false)).then_some("last_equals_total")?
-    };
-    progress::is_untold(seen)
-        .then(|| format!("no progress came that `{key}` could look at; `min: 1` wants some"))
 }
 
 /// A message on one line.

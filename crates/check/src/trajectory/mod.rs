@@ -164,14 +164,6 @@ pub(super) fn unproven(rule: &TrajectoryRule, seen: &Observation) -> Option<Stri
         let reason = "the list of calls is empty: it proves nothing of what was not called";
         return Some(reason.to_owned());
     }
-    if let TrajectoryRule::NeverAfter { tool: _, after } = rule
-        && seen.trace.iter().flatten().all(|call| call.tool != *after)
-    {
-        let after = phrase::quoted(after);
-        return Some(format!(
-            "{after} was never called, and so nothing could come after it"
-        ));
-    }
     unwanted(rule).iter().find_map(|tool| {
         let line = seen.passed_over.get(*tool)?;
         Some(format!(
@@ -239,10 +231,8 @@ fn order(ask: &Ask, tools: &[String], calls: &[TraceCall]) -> Verdict {
     let mut before: Option<&String> = None;
     for tool in tools {
         if !rest.any(|call| call.tool == *tool) {
-            let seen = match before {
-                _ if calls_of(tool, calls).next().is_none() => {
-                    format!("{} was not called", phrase::quoted(tool))
-                }
+            let was_called = calls_of(tool, calls).next().is_some();
+            let seen = match before.filter(|_| was_called) {
                 Some(before) => format!(
                     "{} was not called after {}",
                     phrase::quoted(tool),

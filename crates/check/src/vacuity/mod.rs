@@ -4,7 +4,7 @@
 mod untested;
 
 pub use self::untested::of_no_tool;
-use crate::{json, traffic, traits, trajectory};
+use crate::{json, traits, trajectory};
 use mcp::observation::{
     Observation,
     finding::{Finding, FindingCode, note},
@@ -29,12 +29,12 @@ pub fn findings(wanted: &[&Expectation], seen: &Observation) -> Vec<Finding> {
 fn unproven(expectation: &Expectation, seen: &Observation) -> Option<String> {
     match expectation {
         Expectation::Json(wanted) => json::unproven(wanted, seen),
-        Expectation::Traffic(wanted) => traffic::unproven(wanted, seen),
         Expectation::Trajectory(rule) => trajectory::unproven(rule, seen),
         Expectation::Answer(_)
         | Expectation::Text(_)
         | Expectation::Content(_)
         | Expectation::Files(_)
+        | Expectation::Traffic(_)
         | Expectation::Limits(_)
         | Expectation::Process(_)
         | Expectation::Not(_) => None,

@@ -15,8 +15,8 @@ use mcp::{
 };
 use suite::model::expectation::{
     AnswerWanted, ErrorWanted, Expectation, FilesWanted, JsonWanted, LimitWanted, LogLevel,
-    LoggingWanted, NotificationsWanted, PathPattern, PathRule, ProcessWanted, ProgressWanted,
-    ResultCount, StderrWanted, TextRule, TextWanted, TrafficWanted, TrajectoryRule, ValueRule,
+    LoggingWanted, NotificationsWanted, PathRule, ProcessWanted, ResultCount, StderrWanted,
+    TextRule, TextWanted, TrafficWanted, TrajectoryRule, ValueRule,
 };
 
 fn reasons(wanted: &[Expectation], seen: &Observation) -> Vec<String> {
@@ -66,9 +66,6 @@ fn what_nothing_can_fail_is_named() {
         Expectation::Text(TextWanted::NotContains(Vec::new())),
         Expectation::Text(TextWanted::InOrder(texts(&["", ""]))),
         pattern(".*"),
-        pattern("^a?"),
-        pattern(r"(?s)^(.*)$"),
-        pattern(r"\A[\s\S]*\z"),
         Expectation::Json(JsonWanted::MinResults(Box::new(ResultCount {
             bound: 0,
             path: None,
@@ -87,14 +84,6 @@ fn what_nothing_can_fail_is_named() {
         }))),
         Expectation::Process(ProcessWanted::Stderr(Box::default())),
         Expectation::Json(JsonWanted::OutputSchema(false)),
-        Expectation::Files(FilesWanted::OnlyChanged(
-            ["src/*", "**"]
-                .map(|glob| PathPattern {
-                    written: glob.to_owned(),
-                    glob: globset::Glob::new(glob).unwrap().compile_matcher(),
-                })
-                .into(),
-        )),
         Expectation::Trajectory(Box::new(TrajectoryRule::Absence(Vec::new()))),
         Expectation::Not(Vec::new()),
     ];
@@ -104,16 +93,14 @@ fn what_nothing_can_fail_is_named() {
     `contains_any` has the empty text among its choices, which every text contains
     `not_contains` asks for nothing
     `in_order` asks only for the empty text, which every text contains
-    `matches_regex` asks only for patterns that match the empty text, which every text has
     `matches_regex` asks only for patterns that are found in every text
     `min_results: 0` holds for any number of results
-    `min_progress: 0` holds without any progress
+    `min_progress` asks for nothing
     `file_exists` asks for nothing
     `notifications` asks for nothing
     `assert_logging` asks for nothing
     `stderr` asks for nothing
     `output_schema` asks for nothing
-    `only_changed` lets every path change: `**`
     `absence` asks for nothing
     `not` asks for nothing
     ");
@@ -122,17 +109,9 @@ fn what_nothing_can_fail_is_named() {
 #[test]
 fn what_is_in_every_text_is_known_however_it_is_written() {
     let seen = well_called(says("x"));
-    for written in [
-        r"\A",
-        r"a*\z",
-        "(^|a)",
-        "(?m)^b?",
-        r"(?-u:\b)|",
-        "()",
-        "$|x",
-    ] {
+    for written in ["a*", "()", ".*", "(a|b?)"] {
         let told = reasons(&[pattern(written)], &seen);
-        let wanted = "`matches_regex` asks only for patterns that match the empty text, which every text has";
+        let wanted = "`matches_regex` asks only for patterns that are found in every text";
         assert_eq!(told, [wanted], "{written}");
     }
 }
@@ -212,20 +191,6 @@ fn a_call_that_never_reached_its_tool_is_named() {
             &[Expectation::Answer(AnswerWanted::Error(Box::default()))],
             calling(refusal(), "echo", json!({})),
         ),
-        case(
-            &is_error(),
-            well_called(fails("MCP error -32602: Input validation error: x")),
-        ),
-        case(
-            &is_error(),
-            well_called(fails("1 validation error for call[echo]\nmessage")),
-        ),
-        case(
-            &is_error(),
-            well_called(fails(
-                "Error executing tool echo: 2 validation errors for echoArguments\nmessage",
-            )),
-        ),
     ];
     insta::assert_snapshot!(lines.join("\n"), @r#"
     the server does not list the tool `ecko`: the error may be about that; it lists `echo`
@@ -234,9 +199,6 @@ fn a_call_that_never_reached_its_tool_is_named() {
     the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property): the call may never have reached the tool
     the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property), and the server took them
     the arguments do not satisfy the tool's `inputSchema` (`$`: "message" is a required property): the call may never have reached the tool
-    the error is the server's own check of the arguments: `MCP error -32602: Input validation error: x`
-    the error is the server's own check of the arguments: `1 validation error for call[echo]`
-    the error is the server's own check of the arguments: `Error executing tool echo: 2 validation errors for echoArguments`
     "#);
 }
 
@@ -320,28 +282,6 @@ fn a_schema_that_cannot_be_used_says_nothing() {
 
 #[test]
 fn what_had_nothing_to_look_at_proves_nothing() {
-    let monotonic = Expectation::Traffic(TrafficWanted::Progress(ProgressWanted {
-        monotonic: Some(true),
-        ..ProgressWanted::default()
-    }));
-    let told = telling(
-        says("ok"),
-        &[(
-            "notifications/progress",
-            json!({"progressToken": "token-1", "progress": 1}),
-        )],
-    );
-    assert!(reasons(std::slice::from_ref(&monotonic), &told).is_empty());
-    let untold = reasons(&[monotonic], &says("ok"));
-    assert!(untold[0].starts_with("no progress came"), "{untold:?}");
-    let short_of_total = Expectation::Traffic(TrafficWanted::Progress(ProgressWanted {
-        last_equals_total: Some(false),
-        ..ProgressWanted::default()
-    }));
-    assert!(reasons(std::slice::from_ref(&short_of_total), &told).is_empty());
-    let untold = reasons(&[short_of_total], &says("ok"));
-    let wanted = "no progress came that `last_equals_total` could look at";
-    assert!(untold[0].starts_with(wanted), "{untold:?}");
     let absence = |calls: Vec<TraceCall>| {
         let seen = Observation {
             trace: Some(calls),
@@ -501,37 +441,11 @@ fn a_tool_that_a_line_of_the_log_names_may_have_been_called() {
 }
 
 #[test]
-fn what_nothing_came_before_was_never_too_late() {
-    let call = |tool: &str| TraceCall {
-        tool: tool.to_owned(),
-        args: Value::Null,
-        outcome: None,
-        at_ms: None,
-        unknowable: Vec::new(),
-    };
-    let told = |calls: &[&str]| {
-        let seen = Observation {
-            trace: Some(calls.iter().map(|tool| call(tool)).collect()),
-            ..Observation::default()
-        };
-        let rule = TrajectoryRule::NeverAfter {
-            tool: "delete".to_owned(),
-            after: "confirm".to_owned(),
-        };
-        reasons(&[Expectation::Trajectory(Box::new(rule))], &seen)
-    };
-    let wanted = "`confirm` was never called, and so nothing could come after it";
-    assert_eq!(told(&["read", "delete"]), [wanted]);
-    assert!(told(&["delete", "confirm"]).is_empty());
-}
-
-#[test]
 fn an_error_of_any_message_is_not_named() {
     let refusal = || refuses(&json!({"code": -32602, "message": "no"}));
     for message in [
         TextRule::Literal(String::new()),
         TextRule::Pattern(Pattern::plain(".*")),
-        TextRule::Pattern(Pattern::plain(r"(?s)^.*$")),
     ] {
         let shown = format!("{message:?}");
         let wanted = Expectation::Answer(AnswerWanted::Error(Box::new(ErrorWanted {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{answer, json, phrase, traits, traits::Says};
+use crate::{json, phrase, traits, traits::Says};
 use mcp::{
     observation::{
         Observation,
@@ -34,12 +34,11 @@ pub(super) fn reason(wanted: &[&Expectation], seen: &Observation) -> Option<Stri
     if ended == Ended::Badly && wanted.iter().any(|one| names_the_error(one)) {
         return None;
     }
-    let known = listed(seen).and_then(|catalog| match catalog.tool(tool) {
+    listed(seen).and_then(|catalog| match catalog.tool(tool) {
         Some(_) => refused_arguments(tool, catalog, answer, ended),
         None if catalog.knows_all_tools() => unlisted(tool, catalog, ended, seen),
         None => None,
-    });
-    known.or_else(|| refused_by_server(wanted, answer))
+    })
 }
 
 /// That a call which failed is of a tool that the server does not list, and which one it may have meant.
@@ -158,59 +157,16 @@ fn refused_arguments(
     ended: Ended,
 ) -> Option<String> {
     let nothing = Value::Object(Map::new());
-    let arguments = if answer.arguments.is_null() {
-        &nothing
-    } else {
-        &answer.arguments
-    };
+    let arguments = Some(&answer.arguments).filter(|given| !given.is_null());
+    let arguments = arguments.unwrap_or(&nothing);
     let violation = json::first_violation(catalog, (tool, "inputSchema"), arguments)?;
-    Some(match ended {
-        Ended::Badly => format!(
-            "the arguments do not satisfy the tool's `inputSchema` ({violation}): \
-             the call may never have reached the tool"
-        ),
-        Ended::Well => format!(
-            "the arguments do not satisfy the tool's `inputSchema` ({violation}), \
-             and the server took them"
-        ),
-    })
-}
-
-/// A tool error in the words with which the official SDKs refuse arguments, where only the fact of an error
-/// is expected.
-fn refused_by_server(wanted: &[&Expectation], answer: &Answer) -> Option<String> {
-    let expects_error = wanted
-        .iter()
-        .any(|one| matches!(one, Expectation::Answer(wanted) if answer::wants_tool_error(wanted)));
-    let reply = answer
-        .reply()
-        .filter(|reply| reply.is_error && expects_error)?;
-    let line = reply.text.trim_start().lines().next().unwrap_or_default();
-    let refuses = speaks_of_arguments(line);
-    refuses.then(|| {
-        format!(
-            "the error is the server's own check of the arguments: {}",
-            phrase::quoted(line)
-        )
-    })
-}
-
-/// Whether the first line of a tool error is the official SDKs' own refusal of arguments. Answers of users and results
-/// that break their schema are told in much the same words, and come from within the tool.
-fn speaks_of_arguments(line: &str) -> bool {
-    // The TypeScript SDK, and the Python SDK's server without FastMCP.
-    let coded = line.strip_prefix("MCP error -32602: ").unwrap_or(line);
-    if coded.starts_with("Input validation error")
-        || coded.starts_with("Invalid arguments for tool")
-    {
-        return true;
-    }
-    // FastMCP names the model that pydantic made of the function's parameters.
-    let model = ["validation error for ", "validation errors for "]
-        .iter()
-        .find_map(|words| line.split_once(words))
-        .map_or("", |(_, model)| model.trim_end());
-    model.starts_with("call[") || model.ends_with("Arguments")
+    let consequence = match ended {
+        Ended::Badly => ": the call may never have reached the tool",
+        Ended::Well => ", and the server took them",
+    };
+    Some(format!(
+        "the arguments do not satisfy the tool's `inputSchema` ({violation}){consequence}"
+    ))
 }
 
 /// Whether an expectation says which error is meant: then the error is what is tested.

@@ -38,8 +38,6 @@ pub enum FileState {
 pub struct FileSeen {
     /// Before the server started.
     pub before: FileState,
-    /// After the last step of the setup, where it matters whether that or the subject made a change.
-    pub prepared: Option<FileState>,
     /// After the subject, or after the step it is about.
     pub after: FileState,
     /// Where it leads in the fixture, as that was before.

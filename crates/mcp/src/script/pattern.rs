@@ -40,12 +40,6 @@ impl Pattern {
     pub fn with_flag(&self, flag: char) -> Option<Regex> {
         Regex::new(&format!("(?{flag}){}", self.compiled())).ok()
     }
-
-    /// What stands between slashes where the pattern is written with them; `None` where it is not.
-    pub fn between_slashes(&self) -> Option<Regex> {
-        let inner = self.compiled().strip_prefix('/')?.strip_suffix('/')?;
-        Regex::new(inner).ok().filter(|_| !inner.is_empty())
-    }
 }
 
 /// The last line of the library's message, which says what is wrong; the lines before draw the pattern.

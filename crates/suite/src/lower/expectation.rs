@@ -10,7 +10,7 @@ use super::{
 use crate::{
     Dialect,
     lower::{FixtureFrom, ImageFrom, ServerFrom, StartedIn, UnsetVariables},
-    model::expectation::{Expectation, Family, Unresolved, Wanted, WantedState},
+    model::expectation::{Beside, Expectation, Family, Unresolved, Wanted, WantedState},
     problems::{
         self, Problems,
         code::{
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         value: Node,
     ) -> Wanted {
         self.check_leaves_and_keys(&value);
-        if key.starts_with("file_") || key == "only_changed" {
+        if Beside::of_key(key) == Some(Beside::Files) {
             self.uses_fixture = true;
         }
         self.check_schema_names(key, &value);

@@ -13,7 +13,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use self::server::Server;
 use crate::{
-    model::expectation::{Expectation, Wanted, WantedState},
+    model::expectation::{Beside, Wanted},
     written::{Part, Places},
 };
 use mcp::{
@@ -141,7 +141,7 @@ pub struct StepWanted {
 impl Body {
     /// Whether something of how the server ends is wanted: how it exits, or what it says until then.
     pub fn asks_for_the_end(&self) -> bool {
-        self.wants_anywhere(&["exit", "stderr"])
+        self.looks_at(Beside::Exit) || self.looks_at(Beside::Stderr)
     }
 
     /// Whether an answer of a tool's is looked at: the subject's, or that of a step before it.
@@ -150,33 +150,18 @@ impl Body {
         self.subject.calls_tools() || setup.any(|step| matches!(step.action, StepAction::Tool(_)))
     }
 
-    /// Whether one of these keys says what must hold for the subject or for a step, under `not` too.
-    pub fn wants_anywhere(&self, keys: &[&str]) -> bool {
-        self.all_wanted().any(|wanted| {
-            keys.contains(&wanted.key)
-                || match &wanted.state {
-                    WantedState::Ready(Expectation::Not(inner)) => {
-                        inner.iter().any(|(key, _)| keys.contains(key))
-                    }
-                    WantedState::Ready(_) => false,
-                    // What is under it is known only when it is rendered.
-                    WantedState::Templated(_) => wanted.key == "not",
-                }
-        })
+    /// Whether an expectation of the subject or of a step looks at this.
+    pub fn looks_at(&self, what: Beside) -> bool {
+        self.all_wanted().any(|wanted| wanted.looks_at(what))
     }
 }
 
-/// How the process ends, all that it ever wrote or did wrong, and what the session hears belong to one assertion: what
-/// another one caused may come late.
-const ALONE: [&str; 8] = [
-    "exit",
-    "stderr",
-    "findings",
-    "notifications",
-    "server_requests",
-    "expect_request",
-    "expect_notification",
-    "not",
+/// What belongs to one assertion alone: another one's messages, deviations and words may come late.
+const ALONE: [Beside; 4] = [
+    Beside::Messages,
+    Beside::Findings,
+    Beside::Stderr,
+    Beside::Exit,
 ];
 
 impl Body {
@@ -212,7 +197,7 @@ impl Body {
     pub(super) fn needs(&self) -> Needs {
         let mut steps = self.setup.iter().chain(self.subject.steps());
         match self.subject.needs() {
-            Needs::Session if self.wants_anywhere(&ALONE) => Needs::Fresh,
+            Needs::Session if ALONE.iter().any(|what| self.looks_at(*what)) => Needs::Fresh,
             // The next one would hear what this one asked for.
             Needs::Session if steps.any(|step| step.action.asks_to_be_told()) => Needs::Fresh,
             needs @ (Needs::Nothing | Needs::Fresh | Needs::Session) => needs,

@@ -189,26 +189,7 @@ fn array(document: &Value) -> Result<Count, NoCount> {
             format!("the JSON is {}, not an array", phrase::kind(document))
         }
     };
-    Err(NoCount {
-        reason,
-        hint: other_array(document),
-    })
-}
-
-/// The array that was probably meant, when the object has exactly one.
-fn other_array(document: &Value) -> Option<String> {
-    let mut arrays = document
-        .as_object()?
-        .iter()
-        .filter(|(_, value)| value.is_array());
-    let (name, _) = arrays.next()?;
-    if arrays.next().is_some() {
-        return None;
-    }
-    Some(format!(
-        "there is an array under {}: name it with `path`",
-        phrase::quoted(name)
-    ))
+    Err(NoCount { reason, hint: None })
 }
 
 /// The member that `net_delta` looks at.

@@ -4,12 +4,8 @@
 use serde_json::Value;
 
 use super::{Count, NoCount};
-use crate::{
-    json::{self, Node},
-    phrase,
-};
+use crate::{json, phrase};
 use suite::model::counted::{CountedPath, CountedStep, StepKind};
-use text::count;
 
 /// How many results there are at each place of a path.
 pub(super) fn counts(path: &CountedPath, document: &Value) -> Result<Vec<Count>, NoCount> {
@@ -48,7 +44,12 @@ pub(super) fn counts(path: &CountedPath, document: &Value) -> Result<Vec<Count>,
             phrase::kind(node.value)
         ))),
         Some(node) if nodes.iter().any(|node| node.value.is_array()) => {
-            Err(arrays_and_others(path, nodes.len(), node))
+            Err(NoCount::plain(format!(
+                "{} leads to arrays and to other values: {} is {}",
+                phrase::quoted(&path.written),
+                phrase::quoted(&node.place),
+                phrase::kind(node.value)
+            )))
         }
         Some(_) => Ok(vec![matches()]),
     }
@@ -60,20 +61,6 @@ fn length(value: &Value) -> Option<usize> {
         Value::Array(items) => Some(items.len()),
         Value::Null => Some(0),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => None,
-    }
-}
-
-/// Why it is not known what is to be counted where arrays are among other values.
-fn arrays_and_others(path: &CountedPath, places: usize, other: &Node<'_>) -> NoCount {
-    NoCount {
-        reason: format!(
-            "{} leads to {}, to arrays and to others: {} is {}",
-            phrase::quoted(&path.written),
-            count(places, "place"),
-            phrase::quoted(&other.place),
-            phrase::kind(other.value)
-        ),
-        hint: Some("`path` leads to arrays, or to values that are counted themselves".to_owned()),
     }
 }
 

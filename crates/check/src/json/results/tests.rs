@@ -83,7 +83,6 @@ fn other_lengths_are_explained() {
     max_results: $: expected at most 1 result, there are 2
     min_results: $: expected at least 1 result, there are 0
     min_results: expected at least 1 result, the JSON object has no array under `locations`, `items`, `results`, `references`, `symbols`, `resources`, `prompts`, `tools`, `data` or `resourceTemplates`
-      hint: there is an array under `entries`: name it with `path`
     min_results: expected at least 1 result, the JSON is a string, not an array
     min_results: expected at least 1 result, the text is no JSON (expected ident at line 1 column 2)
     min_results: expected at least 1 result, the text is no JSON (expected value at line 1 column 1)
@@ -145,8 +144,7 @@ fn a_path_to_several_places_counts_what_it_leads_to() {
     max_results: expected at most 5 results at `$.pages[*].itmes[*]`, nothing is at `$.pages[*].itmes`
     max_results: expected at most 5 results at `$..itmes`, nothing is at `$..itmes`
     max_results: expected at most 5 results at `$.pages[*]`, `$.pages` is a string
-    max_results: expected at most 5 results at `$..items`, `$..items` leads to 2 places, to arrays and to others: `$.items[0].items` is a string
-      hint: `path` leads to arrays, or to values that are counted themselves
+    max_results: expected at most 5 results at `$..items`, `$..items` leads to arrays and to other values: `$.items[0].items` is a string
     max_results: $..id: expected at most 1 result at `$..id`, there are 2
     ");
 }

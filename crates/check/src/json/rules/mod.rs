@@ -128,14 +128,10 @@ pub(super) fn rules(source: Source, rules: &[PathRule], seen: &Observation) -> V
                 .iter()
                 .enumerate()
                 .flat_map(|(index, rule)| {
-                    let mut mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
+                    let mismatches = look(source, rule, &document).unwrap_or_else(|reason| {
                         unknown.get_or_insert(reason);
                         Vec::new()
                     });
-                    for mismatch in &mut mismatches {
-                        mismatch.hint =
-                            in_structured(source, rule, &document, reply).or(mismatch.hint.take());
-                    }
                     let mismatches = match source {
                         Source::Text => {
                             let ask = Ask::new(source.key(), placed(rule));
@@ -176,31 +172,11 @@ fn forbids(rule: &ValueRule) -> bool {
     }
 }
 
-/// Says so when a path that leads nowhere in the text leads somewhere in the structured content.
-fn in_structured(
-    source: Source,
-    rule: &PathRule,
-    document: &Value,
-    reply: &Reply,
-) -> Option<String> {
-    let beside = reply.structured().filter(|_| source == Source::Text)?;
-    let leads =
-        |value| query(&rule.written, &rule.path, value).is_ok_and(|nodes| !nodes.is_empty());
-    (!leads(document) && leads(beside)).then(|| {
-        format!(
-            "there is a value at {} in `structuredContent`: `structured` looks there",
-            phrase::quoted(&rule.written)
-        )
-    })
-}
-
 /// The structured content, or what to say when there is none.
 fn structured(reply: &Reply, ask: &Ask) -> Result<Value, Box<Mismatch>> {
     reply.structured().cloned().ok_or_else(|| {
-        let text_is_json = document(&reply.text).is_ok();
         Box::new(Mismatch {
             actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
-            hint: text_is_json.then(|| "the text is JSON: `json_path` looks there".to_owned()),
             ..ask.miss("the answer has no structured content")
         })
     })
@@ -348,10 +324,6 @@ fn existing(ask: &Ask, rule: &PathRule, nodes: &[Node<'_>]) -> Mismatch {
         [] => ask.miss("nothing is there"),
         [first, ..] => Mismatch {
             actual: Some(phrase::laid_out(first.value)),
-            hint: first
-                .value
-                .is_null()
-                .then(|| "a `null` is there all the same; `null` itself wants it".to_owned()),
             ..ask.miss(phrase::found(first.value))
         },
     };
@@ -368,14 +340,10 @@ fn absent(ask: &Ask, rule: &PathRule, document: &Value) -> Option<Mismatch> {
         let from = rule.chosen_from.as_deref()?;
         return not_chosen_from(ask, rule, (from, document));
     }
-    let hint = match &steps {
-        Some(steps) => near::path(steps, document),
-        None => None,
-    };
     Some(Mismatch {
         path: Some(rule.written.clone()),
         actual: Some(phrase::laid_out(near::deepest(steps.as_deref(), document))),
-        hint: hint.or_else(|| near::null_is_no_absence(&rule.rule)),
+        hint: steps.and_then(|steps| near::path(&steps, document)),
         ..ask.miss("nothing is there")
     })
 }
@@ -451,7 +419,7 @@ fn wrong(rule: &ValueRule, value: &Value, matched: Matched<'_>, ask: &Ask) -> Ve
 /// The mismatch of two values, down to where they part.
 pub(super) fn unequal(wanted: &Value, value: &Value, ask: &Ask) -> Option<Mismatch> {
     let difference = difference(wanted, value, Extent::Whole)?;
-    let hint = near::matcher(wanted).or_else(|| near::value(&difference));
+    let hint = near::value(&difference);
     let nested = !difference.path.is_empty();
     Some(Mismatch {
         expected: Some(phrase::laid_out(wanted)),

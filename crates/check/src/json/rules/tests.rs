@@ -74,21 +74,6 @@ fn values_that_are_equal_hold() {
 }
 
 #[test]
-fn a_map_that_reads_like_a_matcher_is_named() {
-    insta::assert_snapshot!(report(&[
-        (equals("$.a", r#"{"gte": 5}"#), says(r#"{"a": 6}"#)),
-        (equals("$.a", r#"{"exist": true}"#), says(r#"{"a": {"b": 1}}"#)),
-        (equals("$.a", r#"{"id": 5}"#), says(r#"{"a": 6}"#)),
-    ]), @r#"
-    json_path: $.a: expected `{"gte":5}`, found the number `6`
-      hint: `gte` is no matcher, so the map is compared as it is: the matcher is called `ge`
-    json_path: $.a: expected `{"exist":true}`, found the object `{"b":1}`
-      hint: they differ at `exist`: expected `true`, nothing is there; `exist` is no matcher, so the map is compared as it is: the matcher is called `exists`
-    json_path: $.a: expected `{"id":5}`, found the number `6`
-    "#);
-}
-
-#[test]
 fn values_that_differ_do_not_hold() {
     let case = |path: &str, wanted: &str, text: &str| {
         assert!(
@@ -424,32 +409,21 @@ fn a_missing_field_is_explained() {
     json_path: $.user_name: expected `"x"`, nothing is there
       hint: there is `$.userName`
     json_path: $.id: expected `7`, nothing is there
-      hint: it is one level deeper: `$.data.id`
+      hint: `$` has `userName`, `data`, `items` and `inner`
     json_path: $.data.ids: expected `7`, nothing is there
       hint: `$.data` has `id`
     json_path: $.items[3].a: expected `1`, nothing is there
       hint: `$.items` has 1 item
     json_path: $.items.a: expected `1`, nothing is there
-      hint: `$.items` is an array of 1 item: `$.items[0].a` is in its items
+      hint: `$.items` is an array of 1 item
     json_path: $.inner.k: expected `1`, nothing is there
-      hint: `$.inner` is a string that holds JSON, not JSON
+      hint: `$.inner` is a string
     json_path: $.data.id.x: expected `1`, nothing is there
       hint: `$.data.id` is an integer
     json_path: $.other: expected `null`, nothing is there
       hint: `$` has `userName`, `data`, `items` and `inner`
     json_path: $.items[?@.a == 2]: expected `1`, nothing is there
     "#);
-}
-
-#[test]
-fn a_value_in_the_structured_content_is_pointed_at() {
-    let seen = tool(json!({
-        "content": [{"type": "text", "text": "3"}], "structuredContent": {"r": 3}
-    }));
-    assert_eq!(
-        report(&[(equals("$.r", "3"), seen)]).trim_end(),
-        "json_path: $.r: expected `3`, nothing is there\n  hint: there is a value at `$.r` in `structuredContent`: `structured` looks there"
-    );
 }
 
 #[test]
@@ -482,17 +456,14 @@ fn a_wrong_value_is_explained() {
     json_path: $.a: expected `true`, found the string `"true"`
       hint: the values are alike, the types are not: a boolean is expected, the answer has a string
     json_path: $.a: expected `"Ok"`, found the string `"ok"`
-      hint: the strings differ only in case
     json_path: $.a: expected `"a b"`, found the string `"a  b"`
-      hint: the strings differ only in white space
     json_path: $.a: expected `7`, found an array of 1 item, `[7]`
-      hint: it is there as the only item of an array
     json_path: $.a: expected `{"k":1}`, found the string `"{\"k\":1}"`
-      hint: it is there as a string that holds this JSON
+      hint: the values are alike, the types are not: an object is expected, the answer has a string
     json_path: $.a: expected `{"x":{"y":[1,2]}}`, found the object `{"x":{"y":[1,3]}}`
       hint: they differ at `x.y[1]`: expected `2`, found the number `3`
     json_path: $.a: expected `{"x":1}`, found the object `{"X":1}`
-      hint: they differ at `x`: expected `1`, nothing is there; there is `X`
+      hint: they differ at `x`: expected `1`, nothing is there
     json_path: $.a: expected `{"x":1}`, found the object `{"x":1,"y":2}`
       hint: they differ at `y`: nothing expected there, found the number `2`
     json_path: $.a: expected `9007199254740993`, found the number `9007199254740992`
@@ -523,15 +494,10 @@ fn a_matcher_that_does_not_match_is_explained() {
     json_path: $.q: expected nothing to be there, found the number `3`
     json_path: $.n: expected an integer, found the string `"5"`
     json_path: $.n: expected a number greater than `4`, found the string `"5"`
-      hint: it is a number given as text; only numbers are compared
     json_path: $.l: expected a number at most `4`, found an array of 2 items, `[1,2]`
-      hint: it is an array of 2 items; `length` compares that
     json_path: $.q: expected a string that matches `3`, found the number `3`
-      hint: `matches` looks at strings, this is an integer
     json_path: $.s: expected something that contains `hello`, found the string `"Hello"`
-      hint: it is there in another case
     json_path: $.l: expected something that contains `1`, found an array of 2 items, `[1,2]`
-      hint: the values are alike, the types are not: a string is expected, the answer has a number
     json_path: $.l: expected a length at least `3`, an array has a length of 2
     json_path: $.q: expected a length of 3, an integer has no length
     json_path: $.n: expected one of `4` and `5`, found the string `"5"`
@@ -587,7 +553,7 @@ fn a_text_that_is_no_json_is_explained() {
         (equals("$.a", "1"), structured.clone()),
         (in_structured("$.a"), says("{\"a\": 1}")),
         (in_structured("$.b"), structured),
-    ]), @r#"
+    ]), @"
     json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
     json_path: expected the text to be JSON with `$.a`: `1`, the text is empty
     json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON, as if it were cut off (EOF while parsing a list at line 1 column 11)
@@ -596,10 +562,9 @@ fn a_text_that_is_no_json_is_explained() {
     json_path: expected the text to be JSON with `$.a`: `1`, the text is no JSON (expected value at line 1 column 1)
       hint: the answer has structured content: `structured` looks there
     structured: expected structured content with `$.a`: `1`, the answer has no structured content
-      hint: the text is JSON: `json_path` looks there
     structured: $.b: expected `1`, nothing is there
       hint: `$` has `a`
-    "#);
+    ");
 }
 
 #[test]

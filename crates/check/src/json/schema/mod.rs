@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    ask::{Ask, add_hint},
+    ask::Ask,
     json,
     outcome::verdict::{Mismatch, Verdict},
     phrase, view,
@@ -60,20 +60,7 @@ fn or_else(of_text: Verdict, ask: &Ask, rule: &SchemaRule, structured: &Value) -
     let of_structured = against(ask, &rule.schema, (structured, "$"));
     match (of_text, of_structured) {
         (_, Verdict::Held) | (Verdict::Held, Verdict::Missed(_)) => Verdict::Held,
-        (Verdict::Missed(mut mismatches), Verdict::Missed(others)) => {
-            if let (Some(first), Some(other)) = (mismatches.first_mut(), others.first()) {
-                let place = other.path.as_deref().unwrap_or("$");
-                let hint = format!(
-                    "`structuredContent` does not satisfy it either: at {} {}",
-                    phrase::quoted(place),
-                    other.seen
-                );
-                if let Some(own) = first.hint.replace(hint) {
-                    add_hint(first, own);
-                }
-            }
-            Verdict::Missed(mismatches)
-        }
+        (Verdict::Missed(mismatches), Verdict::Missed(_)) => Verdict::Missed(mismatches),
         (Verdict::Unknowable(reason), _) | (_, Verdict::Unknowable(reason)) => {
             Verdict::Unknowable(reason)
         }
@@ -191,7 +178,8 @@ pub(super) fn output_schema(wanted: bool, seen: &Observation) -> Verdict {
         Err(verdict) => return verdict,
     };
     let Some(structured) = &reply.structured else {
-        return Verdict::Missed(vec![without_structured(&ask, reply)]);
+        let mismatch = without_structured(&ask, reply);
+        return Verdict::Missed(vec![view::without(mismatch, seen)]);
     };
     match usable(&ask, schema) {
         Ok(schema) => against(&ask, &schema, (structured, "structuredContent")),
@@ -241,62 +229,32 @@ fn declared_for_call<'a>(ask: &Ask, seen: &'a Observation) -> Result<&'a Value, 
 
 /// The compiled form of a schema that a tool declares.
 fn usable(ask: &Ask, schema: &Value) -> Result<Schema, Verdict> {
-    compile(schema).map_err(|none| match none {
-        NoValidator::Invalid(reason) => Verdict::Missed(vec![Mismatch {
-            actual: Some(phrase::laid_out(schema)),
-            ..ask.miss(format!("the declared schema is not valid: {reason}"))
-        }]),
-        NoValidator::Remote(reason) => Verdict::Unknowable(format!(
-            "the declared schema refers to a document that is not fetched: {reason}"
-        )),
-        NoValidator::TooLarge => Verdict::Unknowable(
+    json_schema::compile(schema).map_err(|none| match none {
+        NotCompiled::TooLarge => Verdict::Unknowable(
             "the declared schema has more references than are followed".to_owned(),
         ),
-    })
-}
-
-fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
-    let tool_error = reply.is_error.then(|| {
-        format!(
-            "the tool answered with an error: {}",
-            phrase::quoted(&reply.text)
-        )
-    });
-    Mismatch {
-        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
-        hint: tool_error.or_else(|| {
-            json::document(&reply.text)
-                .is_ok()
-                .then(|| "the text is JSON, but `structuredContent` is missing".to_owned())
-        }),
-        ..ask.miss("the answer has no structured content")
-    }
-}
-
-/// Why a schema cannot be used.
-pub(super) enum NoValidator {
-    /// It is no valid JSON Schema.
-    Invalid(String),
-    /// It refers to another document.
-    Remote(String),
-    /// It has more references than are followed.
-    TooLarge,
-}
-
-/// Compiles a schema that a server declares.
-fn compile(schema: &Value) -> Result<Schema, NoValidator> {
-    json_schema::compile(schema).map_err(|error| match error {
-        NotCompiled::TooLarge => NoValidator::TooLarge,
         NotCompiled::Invalid(error) => {
             let reason = text::head(&error.message, 200);
             if error.is_elsewhere {
                 let resource = reason.split(" is not present").next();
-                NoValidator::Remote(resource.unwrap_or_default().to_owned())
-            } else {
-                NoValidator::Invalid(reason)
+                return Verdict::Unknowable(format!(
+                    "the declared schema refers to a document that is not fetched: {}",
+                    resource.unwrap_or_default()
+                ));
             }
+            Verdict::Missed(vec![Mismatch {
+                actual: Some(phrase::laid_out(schema)),
+                ..ask.miss(format!("the declared schema is not valid: {reason}"))
+            }])
         }
     })
+}
+
+fn without_structured(ask: &Ask, reply: &Reply) -> Mismatch {
+    Mismatch {
+        actual: (!reply.text.is_empty()).then(|| phrase::cut(&reply.text, 0)),
+        ..ask.miss("the answer has no structured content")
+    }
 }
 
 /// The schema under `key` of a listed tool.
@@ -315,7 +273,7 @@ pub(crate) fn first_violation(
     // Compiled once for the catalog.
     let schema = catalog
         .schemas
-        .compiled(tool, key, || compile(declared).ok())?;
+        .compiled(tool, key, || json_schema::compile(declared).ok())?;
     if !is_calculable(document) {
         return None;
     }

@@ -102,9 +102,8 @@ fn either_document_may_satisfy_a_schema_whatever_the_number_of_items() {
         (whole(), compat),
     ]), @r#"
     json_schema: $: expected JSON that satisfies the schema (inline), "results" is a required property
-      hint: `structuredContent` does not satisfy it either: at `$` "results" is a required property
     json_schema: $: expected JSON that satisfies the schema (inline), "results" is a required property
-      hint: `structuredContent` does not satisfy it either: at `$` "results" is a required property; the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
+      hint: the text holds 2 JSON values, and this is the first; `structured` looks at the whole of `structuredContent`
     not: expected not `json_schema` (JSON that satisfies the schema (inline)), it holds
     not: expected not `json_schema` (JSON that satisfies the schema (inline)), the text holds 2 JSON values, and only the first is looked at
       hint: `structured` looks at the whole of `structuredContent`
@@ -145,7 +144,6 @@ fn the_declared_schema_is_checked() {
     ]), @r#"
     output_schema: structuredContent.n: expected structured content that satisfies the tool's `outputSchema`, "x" is not of type "number"
     output_schema: expected structured content that satisfies the tool's `outputSchema`, the answer has no structured content
-      hint: the text is JSON, but `structuredContent` is missing
     output_schema: expected structured content that satisfies the tool's `outputSchema`, the answer has no structured content
       hint: the tool answered with an error: `broken`
     output_schema: expected structured content that satisfies the tool's `outputSchema`, the server does not list the tool `echo`

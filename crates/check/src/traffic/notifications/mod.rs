@@ -53,47 +53,33 @@ fn ask_most(most: u64) -> Ask {
 }
 
 fn ask_method(method: &str) -> Ask {
-    Ask::new(
-        "methods",
-        format!("a {} notification", phrase::quoted(method)),
-    )
+    let wanted = format!("a {} notification", phrase::quoted(method));
+    Ask::new("methods", wanted)
 }
 
 fn ask_no_method(method: &str) -> Ask {
-    Ask::new(
-        "not_methods",
-        format!("no {} notification", phrase::quoted(method)),
-    )
+    let wanted = format!("no {} notification", phrase::quoted(method));
+    Ask::new("not_methods", wanted)
 }
 
 fn ask_order(methods: &[String]) -> Ask {
+    let methods = phrase::list(methods, "and");
     Ask::new(
         "in_order",
-        format!(
-            "notifications in this order: {}",
-            phrase::list(methods, "and")
-        ),
+        format!("notifications in this order: {methods}"),
     )
 }
 
 fn ask_data(data: &str) -> Ask {
-    Ask::new(
-        "contains_data",
-        format!(
-            "a notification with {} in its parameters",
-            phrase::quoted(data)
-        ),
-    )
+    let data = phrase::quoted(data);
+    let wanted = format!("a notification with {data} in its parameters");
+    Ask::new("contains_data", wanted)
 }
 
 fn ask_no_data(data: &str) -> Ask {
-    Ask::new(
-        "not_contains_data",
-        format!(
-            "no notification with {} in its parameters",
-            phrase::quoted(data)
-        ),
-    )
+    let data = phrase::quoted(data);
+    let wanted = format!("no notification with {data} in its parameters");
+    Ask::new("not_contains_data", wanted)
 }
 
 fn number(number: u64) -> String {
@@ -315,7 +301,6 @@ pub(super) fn updated(wanted: Presence, seen: &Observation) -> Verdict {
         (Presence::Present, None) => {
             let mismatch = Mismatch {
                 actual: all_shown(all),
-                hint: subscribed.and_then(|uri| of_another(uri, all)),
                 ..ask.miss(summary(all))
             };
             Verdict::Missed(vec![view::without(mismatch, seen)])
@@ -331,17 +316,6 @@ fn is_within(subscribed: &str, update: &NotificationSeen) -> bool {
     rest.is_some_and(|rest| {
         rest.is_empty() || subscribed.ends_with('/') || rest.starts_with(['/', '?', '#'])
     })
-}
-
-/// Where only other resources were told to have changed.
-fn of_another(subscribed: &str, all: &[NotificationSeen]) -> Option<String> {
-    let update = all.iter().find(|one| one.method == UPDATED)?;
-    let uri = update.params.get("uri").and_then(Value::as_str)?;
-    Some(format!(
-        "the update is of {}, subscribed is {}",
-        phrase::quoted(uri),
-        phrase::quoted(subscribed)
-    ))
 }
 
 #[cfg(test)]

@@ -163,10 +163,7 @@ fn an_update_is_of_the_resource_that_is_subscribed_to() {
     // It came before the subscription.
     case("a://1", 1..1, false);
     let other = updated("a://other", 0..1);
-    insta::assert_snapshot!(report(&[(Expectation::Traffic(TrafficWanted::ResourceUpdated(Presence::Present)), other)]), @r"
-    expect_notification: expected a `notifications/resources/updated`, 1 came: `notifications/resources/updated`
-      hint: the update is of `a://other`, subscribed is `a://1`
-    ");
+    insta::assert_snapshot!(report(&[(Expectation::Traffic(TrafficWanted::ResourceUpdated(Presence::Present)), other)]), @"expect_notification: expected a `notifications/resources/updated`, 1 came: `notifications/resources/updated`");
 }
 
 #[test]

@@ -113,11 +113,6 @@ fn late(seen: &Observation) -> usize {
     })
 }
 
-/// Whether it is known that no progress came for the call.
-pub(super) fn is_untold(seen: &Observation) -> bool {
-    of_call(seen).is_ok_and(|own| own.is_empty())
-}
-
 fn all_of(told: &[NotificationSeen]) -> impl Iterator<Item = &NotificationSeen> {
     told.iter()
         .filter(|one| one.method == "notifications/progress")
@@ -136,17 +131,8 @@ pub(super) fn at_least(key: &'static str, least: u64, seen: &Observation) -> Ver
         return ask::hidden_by_flood();
     }
     let told = view::notifications_on_time(seen);
-    // Progress of other requests of ours that are open beside this one is as it has to be.
-    let is_foreign = |one: &&NotificationSeen| {
-        let is_own = own.iter().any(|mine| std::ptr::eq(*mine, *one));
-        !is_own && !one.provoked
-    };
-    let foreign = all_of(told).filter(is_foreign).count();
-    let hint = (foreign > 0)
-        .then(|| format!("{foreign} came with another progress token than the request carried"));
     let mismatch = Mismatch {
         actual: super::notifications::all_shown(told),
-        hint,
         ..ask_least(key, least).miss(summary(own.len(), seen))
     };
     Verdict::Missed(vec![view::without(mismatch, seen)])

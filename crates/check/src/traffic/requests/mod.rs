@@ -99,7 +99,6 @@ fn look(wanted: &ServerRequestWanted, asked: &[ServerRequestSeen], seen: &Observ
         },
         _ => Mismatch {
             actual: shown(asked),
-            hint: near(&wanted.method, asked),
             ..ask.miss(match (number, differences.len()) {
                 (0, _) => made_none(&wanted.method, view::earlier_requests(seen)),
                 (number, 0) => format!("it made {number}"),
@@ -121,15 +120,6 @@ fn made_none(method: &str, earlier: &[ServerRequestSeen]) -> String {
         0 => "it made none".to_owned(),
         before => format!("it made none from the call on; it had made {before} before"),
     }
-}
-
-/// A request of a similar method.
-fn near(method: &str, asked: &[ServerRequestSeen]) -> Option<String> {
-    let methods = asked
-        .iter()
-        .map(|one| one.method.as_str())
-        .filter(|other| *other != method);
-    text::nearest(method, methods).map(|near| format!("it asked {}", phrase::quoted(near)))
 }
 
 /// The first requests, one a line.

@@ -76,7 +76,7 @@ fn a_tool_that_failed_explains_what_it_did_not_ask() {
     server_requests: expected one request of the server for `sampling/createMessage`, it made 2
     server_requests: params.maxTokens: expected a request of the server for `sampling/createMessage` with `{"maxTokens":9}`, found the number `5`
     server_requests: expected a request of the server for `sampling/createmessage`, it made none
-      hint: it asked `sampling/createMessage`
+      hint: the tool answered with an error: `no camera`
     "#);
 }
 
@@ -100,12 +100,10 @@ fn other_requests_are_explained() {
     server_requests: expected a request of the server for `sampling/createMessage`, it made none
     server_requests: expected a request of the server for `sampling/createMessage`, it made none from the call on; it had made 2 before
     server_requests: expected a request of the server for `sampling/createmessage`, it made none
-      hint: it asked `sampling/createMessage`
     server_requests: expected one request of the server for `sampling/createMessage`, it made 2
     server_requests: expected no request of the server for `sampling/createMessage`, it made 2
     server_requests: expected 2 requests of the server for `sampling/createMessage` with `{"maxTokens":5}`, it made 1, and 1 with other parameters
     server_requests: params.max_tokens: expected a request of the server for `sampling/createMessage` with `{"max_tokens":5}`, nothing is there
-      hint: there is `maxTokens`
     server_requests: params.maxTokens: expected one request of the server for `sampling/createMessage` with `{"maxTokens":9}`, found the number `5`
     server_requests: expected no request of the server for `sampling/createMessage` with `{"maxTokens":5}`, it made 1, and 1 with other parameters
     server_requests: expected one request of the server for `sampling/createMessage` with `{}`, it made 2

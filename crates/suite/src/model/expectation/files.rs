@@ -19,7 +19,32 @@ pub enum FilesWanted {
     OnlyChanged(Vec<PathPattern>),
 }
 
+/// How the paths of an expectation are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilesLook {
+    /// At what is there; where nothing is, a near name helps.
+    Present,
+    /// At whether anything is there.
+    Absent,
+    /// At what changed since the server started.
+    Changed,
+}
+
 impl FilesWanted {
+    /// The paths that are named, and how they are looked at.
+    pub fn reads(&self) -> (FilesLook, Vec<&str>) {
+        match self {
+            Self::Contain(files) | Self::NotContain(files) | Self::Equal(files) => {
+                let paths = files.iter().map(|file| file.path.as_str());
+                (FilesLook::Present, paths.collect())
+            }
+            Self::Exist(paths) => (FilesLook::Present, named(paths)),
+            Self::NotExist(paths) => (FilesLook::Absent, named(paths)),
+            Self::Unchanged(paths) => (FilesLook::Changed, named(paths)),
+            Self::OnlyChanged(_) => (FilesLook::Changed, Vec::new()),
+        }
+    }
+
     /// Whether nothing is asked for, whatever the server does.
     pub fn asks_nothing(&self) -> bool {
         match self {
@@ -28,6 +53,10 @@ impl FilesWanted {
             Self::OnlyChanged(_) => false,
         }
     }
+}
+
+fn named(paths: &[String]) -> Vec<&str> {
+    paths.iter().map(String::as_str).collect()
 }
 
 /// A file and texts about it.

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 pub use self::{
     answer::{AnswerWanted, ErrorWanted, TextRule},
     content::{ContentRule, ContentWanted},
-    files::{FileTexts, FilesWanted, PathPattern},
+    files::{FileTexts, FilesLook, FilesWanted, PathPattern},
     json::{JsonWanted, Precision, ResultCount, SchemaRule},
     limits::LimitWanted,
     process::{ExitWanted, ProcessWanted, StderrWanted},
@@ -130,7 +130,49 @@ families!(
     Process(ProcessWanted)
 );
 
+/// What an expectation looks at beside the answer, which decides how its server is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Files.
+    Files,
+    /// Messages of the server that are not the answer.
+    Messages,
+    /// Deviations from the protocol.
+    Findings,
+    /// What the server writes to stderr.
+    Stderr,
+    /// How the server ends.
+    Exit,
+}
+
+impl Beside {
+    /// The same of a key whose value is not known yet.
+    pub fn of_key(key: &str) -> Option<Self> {
+        match key {
+            "only_changed" => Some(Self::Files),
+            "notifications" | "server_requests" | "expect_request" | "expect_notification" => {
+                Some(Self::Messages)
+            }
+            "findings" => Some(Self::Findings),
+            "stderr" => Some(Self::Stderr),
+            "exit" => Some(Self::Exit),
+            key if key.starts_with("file_") => Some(Self::Files),
+            _ => None,
+        }
+    }
+}
+
 impl Wanted {
+    /// Whether it looks at this; what is under a `not` with `{{…}}` is not known, and may look at anything.
+    pub fn looks_at(&self, what: Beside) -> bool {
+        match &self.state {
+            WantedState::Ready(expectation) => expectation.looks_at(what),
+            WantedState::Templated(_) => {
+                self.key == "not" || Beside::of_key(self.key) == Some(what)
+            }
+        }
+    }
+
     /// Whether nothing is asked for, as far as it is known.
     pub fn asks_nothing(&self) -> bool {
         match &self.state {
@@ -141,6 +183,38 @@ impl Wanted {
 }
 
 impl Expectation {
+    /// Whether it looks at this beside the answer.
+    pub fn looks_at(&self, what: Beside) -> bool {
+        match self {
+            Self::Files(_) => what == Beside::Files,
+            Self::Traffic(wanted) => wanted.beside() == Some(what),
+            Self::Process(wanted) => wanted.beside() == what,
+            Self::Not(inner) => inner.iter().any(|(_, one)| one.looks_at(what)),
+            Self::Answer(_)
+            | Self::Text(_)
+            | Self::Json(_)
+            | Self::Content(_)
+            | Self::Limits(_)
+            | Self::Trajectory(_) => false,
+        }
+    }
+
+    /// What it wants of files, under `not` too.
+    pub fn of_files(&self) -> Vec<&FilesWanted> {
+        match self {
+            Self::Files(wanted) => vec![wanted],
+            Self::Not(inner) => inner.iter().flat_map(|(_, one)| one.of_files()).collect(),
+            Self::Answer(_)
+            | Self::Text(_)
+            | Self::Json(_)
+            | Self::Content(_)
+            | Self::Traffic(_)
+            | Self::Limits(_)
+            | Self::Process(_)
+            | Self::Trajectory(_) => Vec::new(),
+        }
+    }
+
     /// Whether nothing is asked for, whatever the server does: it says as little as an expectation that is not there.
     pub fn asks_nothing(&self) -> bool {
         match self {

@@ -1,5 +1,6 @@
 //! What is wanted of the server's process.
 
+use super::Beside;
 use mcp::script::pattern::Pattern;
 
 /// What must be so of the server's process.
@@ -12,6 +13,14 @@ pub enum ProcessWanted {
 }
 
 impl ProcessWanted {
+    /// What it looks at.
+    pub fn beside(&self) -> Beside {
+        match self {
+            Self::Stderr(_) => Beside::Stderr,
+            Self::Exit(_) => Beside::Exit,
+        }
+    }
+
     /// Whether nothing is asked for, whatever the server does.
     pub fn asks_nothing(&self) -> bool {
         match self {

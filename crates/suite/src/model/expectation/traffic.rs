@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Beside;
 use mcp::{observation::finding::FindingCode, protocol::method::LogLevel};
 
 /// What the server must send beside the answer, or must not.
@@ -25,6 +26,18 @@ pub enum TrafficWanted {
 }
 
 impl TrafficWanted {
+    /// What it looks at; progress is told from that of other calls by its token.
+    pub fn beside(&self) -> Option<Beside> {
+        match self {
+            Self::MinProgress(_) | Self::Progress(_) => None,
+            Self::Notifications(_)
+            | Self::Logging(_)
+            | Self::ResourceUpdated(_)
+            | Self::ServerRequests(_) => Some(Beside::Messages),
+            Self::Findings(_) => Some(Beside::Findings),
+        }
+    }
+
     /// Whether nothing is asked for, whatever the server does.
     pub fn asks_nothing(&self) -> bool {
         match self {
