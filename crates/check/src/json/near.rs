@@ -22,15 +22,12 @@ pub(super) fn path(wanted: &[Step], document: &Value) -> Option<String> {
             format!("{place} is an empty object")
         }
         (Step::Name(name), Value::Object(members)) => {
-            match similar_name(name, members.keys().map(String::as_str)) {
-                Some(similar) => {
-                    let there = steps::written(done) + &steps::step(similar);
-                    format!("there is {}", phrase::quoted(&there))
-                }
-                None => {
-                    let names: Vec<&String> = members.keys().collect();
-                    format!("{place} has {}", phrase::list(&names, "and"))
-                }
+            if let Some(similar) = similar_name(name, members.keys().map(String::as_str)) {
+                let there = steps::written(done) + &steps::step(similar);
+                format!("there is {}", phrase::quoted(&there))
+            } else {
+                let names: Vec<&String> = members.keys().collect();
+                format!("{place} has {}", phrase::list(&names, "and"))
             }
         }
         (Step::Index(_), Value::Array(items)) => {

@@ -35,7 +35,7 @@ const SILENCE: Duration = Duration::from_mins(3);
 pub(super) async fn own(maker: &Maker<'_>) -> Result<ReadyImage, ImageError> {
     let path = maker.environment.program.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&path)).await;
-    let (sealed, loader) = packed.map_err(|error| ImageError::own(error))??;
+    let (sealed, loader) = packed.map_err(ImageError::own)??;
     let machine = match std::env::consts::ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",

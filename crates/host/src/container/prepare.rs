@@ -67,7 +67,7 @@ pub(super) async fn prepared(
 ) -> Result<ReadyImage, ImageError> {
     let copied = prepare.copy.clone();
     let packed = tokio::task::spawn_blocking(move || pack(&copied)).await;
-    let sealed = packed.map_err(|error| ImageError::own(error))??;
+    let sealed = packed.map_err(ImageError::own)??;
     let environment = &maker.environment;
     let digest = digest(&base, prepare, wanted, (&sealed.digest, environment));
     let name = format!("{REPOSITORY}:{digest}");
@@ -205,12 +205,12 @@ impl<'a> Work<'a> {
             }
         }
         Err(self.failed(
-            self.prepare.run.first().cloned().unwrap_or_default(),
-            End::lost(&format!(
+            self.prepare.run.first().map_or("", String::as_str),
+            &End::lost(&format!(
                 "another run has held `{}` all the time",
                 self.lock
             )),
-            String::new(),
+            "",
         ))
     }
 
@@ -300,7 +300,7 @@ impl<'a> Work<'a> {
         };
         match end {
             None => Ok(()),
-            Some(end) => Err(self.failed(line, end, output)),
+            Some(end) => Err(self.failed(&line, &end, &output)),
         }
     }
 
@@ -337,17 +337,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn failed(&self, line: String, end: End, output: String) -> ImageError {
+    fn failed(&self, line: &str, end: &End, output: &str) -> ImageError {
         let message = format!("`prepare` in `{}`: `{line}` {}", self.base.name, end.how);
-        ImageError::with_output(&message, &output, end.help.map(str::to_owned))
+        ImageError::with_output(&message, output, end.help.map(str::to_owned))
     }
 
     fn refused(&self, closed: Closed) -> ImageError {
         let first = self.prepare.run.first().cloned().unwrap_or_default();
         match closed {
-            Closed::Taken => self.failed(first, End::lost("its name was taken"), String::new()),
+            Closed::Taken => self.failed(&first, &End::lost("its name was taken"), ""),
             Closed::Mute => self.gone(),
-            Closed::NoShell => self.failed(first, End::no_shell(), String::new()),
+            Closed::NoShell => self.failed(&first, &End::no_shell(), ""),
             Closed::Slow(after) => ImageError::Silent {
                 what: format!("preparing `{}`", self.base.name),
                 after,

@@ -149,7 +149,9 @@ impl Lowering<'_> {
         });
         list.add("contains_level", contains_level, |field| {
             let texts = self.texts("contains_level", field)?;
-            texts.iter().for_each(|text| self.check_level(text));
+            for text in &texts {
+                self.check_level(text);
+            }
             let levels: Vec<String> = texts.into_iter().map(|text| text.text).collect();
             part(&|wanted| wanted.contains_level.clone_from(&levels))
         });

@@ -255,21 +255,20 @@ impl Refusal {
             row.asked.is_none_or(|only| only == asked)
                 && says.split('|').any(|words| matches(&low, words))
         };
-        match TABLE.iter().find(fits) {
-            Some(row) => Self {
+        if let Some(row) = TABLE.iter().find(fits) {
+            Self {
                 kind: row.kind,
                 message: format!("{}: {said}", about.fill(row.message)),
                 help: Some(about.fill(row.help)),
-            },
-            None => {
-                let message = match asked {
-                    Asked::Registry | Asked::Image => {
-                        about.fill(&format!("the image `{{image}}` cannot be used: {said}"))
-                    }
-                    Asked::Container => format!("the container could not be started: {said}"),
-                };
-                Self::new(message, None)
             }
+        } else {
+            let message = match asked {
+                Asked::Registry | Asked::Image => {
+                    about.fill(&format!("the image `{{image}}` cannot be used: {said}"))
+                }
+                Asked::Container => format!("the container could not be started: {said}"),
+            };
+            Self::new(message, None)
         }
     }
 
