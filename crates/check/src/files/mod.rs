@@ -217,7 +217,8 @@ fn shown(content: &str, at: usize) -> Option<String> {
 }
 
 fn not_contained(ask: &Ask, text: &str, content: &str, length: usize) -> Mismatch {
-    let near = near::in_text(text, content);
+    // U+FFFD stands for bytes that are no text, which the file may have where the suite has that character.
+    let near = near::in_text(text, content).filter(|_| !content.contains('\u{fffd}'));
     Mismatch {
         actual: shown(content, near.as_ref().map_or(0, |near| near.at)),
         hint: near.map(|near| near.hint),

@@ -346,7 +346,6 @@ fn other_content_is_explained() {
     file_equals: a.txt: expected the file to be exactly `hello`, the file is empty
     file_equals: a.txt: expected the file to be exactly `hello`, it has other content (5 bytes)
     file_contains: a.txt: expected the file to contain `caf�`, it is not in the file (6 bytes)
-      hint: the text has it in another case: `caf�`
     ");
 }
 

@@ -45,7 +45,7 @@ const SENDING: Duration = Duration::from_mins(30);
 /// Lines of output that are kept for a failure.
 const LAST_LINES: usize = 25;
 
-/// What to do about a build that failed.
+/// What to do about a line that the builder does not understand.
 const CLASSIC: &str = "`build:` uses the engine's classic builder, as `DOCKER_BUILDKIT=0 docker build` does; what only \
                        BuildKit understands (`RUN --mount`, `COPY --chmod`, heredocs) build yourself, `docker build -t \
                        NAME FOLDER`, and name it, `image: NAME`";
@@ -356,7 +356,10 @@ impl Heard {
             (Ok(reason), step) => {
                 let step = step.iter().map(|step| format!(": `{step}`"));
                 let message = format!("{place}{}: {reason}", step.collect::<String>());
-                ImageError::with_output(&message, &self.output(), Some(CLASSIC.to_owned()))
+                // A line that the builder ran and that failed was understood.
+                let ran = reason.contains("returned a non-zero code");
+                let help = (!ran).then(|| CLASSIC.to_owned());
+                ImageError::with_output(&message, &self.output(), help)
             }
         }
     }
