@@ -203,9 +203,8 @@ fn every_test_runs_in_one_of_the_two_scripts() {
         .lines()
         .find_map(|line| line.strip_prefix("nightly=::"));
     let begins = format!("fn {}", word.expect("the word for nightly tests"));
-    let runs = "cargo test --workspace --locked --tests -- ";
-    assert!(read("scripts/test").contains(&format!("{runs}--skip \"$nightly\"")));
-    assert!(read("scripts/test-long").contains(&format!("{runs}\"$nightly\"")));
+    assert!(read("scripts/test").contains("tests --tests -- --skip \"$nightly\""));
+    assert!(read("scripts/test-long").contains("--tests -- \"$nightly\""));
     let count = |folder: &str| {
         let mut files = Vec::new();
         collect(&root().join(folder), &mut files);
