@@ -8,6 +8,8 @@ pub mod stdio;
 pub mod tests;
 pub mod wire;
 
+use tokio::task::coop::consume_budget;
+
 use tokio::time::Instant;
 
 use self::{
@@ -111,6 +113,8 @@ impl Connection {
 
     /// Waits for what comes next. May be cancelled without loss. After [`Inbound::Closed`] it is that again.
     pub async fn next(&mut self) -> Inbound {
+        // One read brings very many short messages: a flood must not keep the timers of its task waiting.
+        consume_budget().await;
         match self {
             Self::Stdio(stdio) => stdio.next().await,
             #[cfg(test)]
