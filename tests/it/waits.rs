@@ -193,7 +193,7 @@ fn a_clean_end_is_one_that_was_asked_for() {
     let (verdict, outcome) = &outcomes(does, &documents)[0];
     assert_eq!(verdict, "FAIL", "{outcome}");
     assert!(
-        outcome.to_string().contains("before its stdin was closed"),
+        outcome.to_string().contains("exit code 0, by itself"),
         "{outcome}"
     );
 }
