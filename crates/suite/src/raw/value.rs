@@ -174,7 +174,7 @@ fn written(node: &Node) -> String {
 
 impl Readable for Count {
     fn read(node: Node, reading: &mut Reading) -> Option<Self> {
-        let expected = "a whole number from 0";
+        let expected = "a whole number from 0 to 18446744073709551615";
         whole(&node, reading, expected).map(Self)
     }
 
