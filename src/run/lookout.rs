@@ -1,5 +1,5 @@
 //! Looks at the files of a job: after each step of which an expectation is about files, and after the subject; and
-//! knows what is waited for after an answer. How files are read is `isolate`'s, what a wait is `check`'s.
+//! knows what is waited for after an answer. How files are read is `host`'s, what a wait is `check`'s.
 
 use std::{collections::BTreeSet, path::Path, sync::OnceLock};
 

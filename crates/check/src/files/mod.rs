@@ -1,5 +1,5 @@
 //! `file_contains`, `file_not_contains`, `file_equals`, `file_exists`, `file_not_exists`, `file_unchanged`,
-//! `only_changed`: files as they were before and after. Reading them is done by `isolate`.
+//! `only_changed`: files as they were before and after. Reading them is done by `host`.
 
 mod only_changed;
 mod unchanged;

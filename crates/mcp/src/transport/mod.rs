@@ -1,6 +1,6 @@
 //! One way to talk to a server, whatever carries the messages. A [`Connection`] moves messages with what the transport
 //! says of them, and records every frame. What a message means is the session's affair; starting the server is
-//! `isolate`'s.
+//! `host`'s.
 
 pub mod clock;
 pub mod stdio;
@@ -8,9 +8,7 @@ pub mod stdio;
 pub mod tests;
 pub mod wire;
 
-use tokio::task::coop::consume_budget;
-
-use tokio::time::Instant;
+use tokio::{task::coop::consume_budget, time::Instant};
 
 use self::{
     clock::JobClock,
